@@ -42,7 +42,7 @@ async def opened_at(folder: Path, *, quota: int | None = None) -> OpenedEngine:
 
 
 def stands(opened: OpenedEngine) -> ManagerState:
-    return opened.state.manager_state
+    return opened.state.manager.state
 
 
 def test_the_manager_is_ready_when_it_is_opened_and_its_start_is_on_disk(tmp_path: Path) -> None:
@@ -329,6 +329,6 @@ def test_a_manager_in_memory_works_and_forgets() -> None:
             assert answer.status is HResult.OK
             await manager.settled()
             await manager.close()
-            assert manager.state.manager_state is ManagerState.STOPPED
+            assert manager.state.manager.state is ManagerState.STOPPED
 
     asyncio.run(story())

@@ -27,7 +27,7 @@ def ask(bench: Bench, *bodies: bytes, wants: tuple[Acknowledgement, ...] = FULL,
 
 def news(bench: Bench, path: str = "admin") -> list[Message]:
     queue = bench.queue(path)
-    return [bench.state.shelf.get(position) for position in walk(queue)]
+    return [bench.state.messages.get(position) for position in walk(queue)]
 
 
 def classes(bench: Bench, path: str = "admin") -> list[int]:

@@ -39,14 +39,20 @@ def everything(state: State) -> tuple[Any, ...]:
     """What a refused request must leave as it was: what is durable, and what lives in memory."""
     return (
         durable(state),
-        state.sequence,
-        state.total_bytes,
-        {each.handle: (each.queue, set(each.held), set(each.cursors)) for each in state.handles.values()},
-        {each.handle: (each.place, each.state) for each in state.cursors.values()},
-        dict(state.callers),
-        {each.identifier: (list(each.operations), each.size) for each in state.transactions.values()},
-        {number: (set(queue.order.locked), queue.reserved) for number, queue in state.queues.items()},
-        {number: (len(queue.waiting), queue.delayed) for number, queue in state.queues.items()},
-        {number: set(queue.descriptors) for number, queue in state.queues.items()},
+        state.numbers.sequence,
+        state.totals.bytes,
+        {
+            each.handle: (each.queue, set(each.held), set(each.cursors))
+            for each in state.open.handles.values()
+        },
+        {each.handle: (each.place, each.state) for each in state.open.cursors.values()},
+        dict(state.open.callers),
+        {each.identifier: (list(each.operations), each.size) for each in state.transactions.open.values()},
+        {number: (set(queue.order.locked), queue.counts.reserved) for number, queue in state.queues.items()},
+        {
+            number: (len(queue.readers.waiting), queue.counts.delayed)
+            for number, queue in state.queues.items()
+        },
+        {number: set(queue.readers.descriptors) for number, queue in state.queues.items()},
         {number: set(queue.subqueues) for number, queue in state.queues.items()},
     )

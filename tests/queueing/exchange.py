@@ -23,7 +23,7 @@ from reliquary.protocols.srmp.carrier import carrier as srmp_carrier
 from reliquary.queueing.manager import HEARS
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.names.formats import key_of, parse_single
-from reliquary.queueing.model.state import QueueState
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.travel.carriers import Carrier
 from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, Link
 from reliquary.queueing.model.travel.transfer import (
@@ -152,7 +152,7 @@ class Exchange(Bench):
 
     def outgoing(self, name: str = ELSEWHERE) -> QueueState:
         """The outgoing queue to a destination."""
-        return self.state.outgoing[key_of(parse_single(name))]
+        return self.state.names.outgoing[key_of(parse_single(name))]
 
     def link(self, name: str = ELSEWHERE) -> Link:
         """The way there."""
@@ -202,4 +202,4 @@ class Exchange(Bench):
     def waiting(self, name: str = ELSEWHERE) -> list[bytes]:
         """The bodies of what is in an outgoing queue and not being sent."""
         queue = self.outgoing(name)
-        return [self.state.shelf.get(position).body for position in queue.order.some(-1, 1000)]
+        return [self.state.messages.get(position).body for position in queue.order.some(-1, 1000)]

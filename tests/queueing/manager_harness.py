@@ -52,9 +52,10 @@ from reliquary.queueing.model.events import (
 )
 from reliquary.queueing.model.message import Delivery, Message, Position
 from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.queueing.model.security.rights import default_descriptor
-from reliquary.queueing.model.state import QueueState, Sizes, State
+from reliquary.queueing.model.state import Sizes, State
 from reliquary.queueing.model.travel.carriers import Carrier, Carriers
 from reliquary.queueing.rules.expiry import some_delayed
 from reliquary.store.memory import MemoryDisk
@@ -279,7 +280,7 @@ class Bench:
     def bodies(self, path: str = "orders") -> list[bytes]:
         """What is available in a queue, in its order."""
         queue = self.queue(path)
-        return [self.state.shelf.get(position).body for position in walk(queue)]
+        return [self.state.messages.get(position).body for position in walk(queue)]
 
     # -- time
 
@@ -368,7 +369,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 def durable(state: State) -> Snapshot:
     """What must be the same in a new process before it is started."""
-    prepared = {each.identifier: each for each in state.transactions.values() if each.prepared}
+    prepared = {each.identifier: each for each in state.transactions.open.values() if each.prepared}
     uncommitted = {
         (operation.queue, operation.position.lookup_id)
         for each in prepared.values()
@@ -395,19 +396,25 @@ def durable(state: State) -> Snapshot:
         for number, queue in state.queues.items()
     }
     return Snapshot(
-        manager=state.record,
+        manager=state.manager.record,
         queues={number: queue.record for number, queue in sorted(state.queues.items())},
-        names=dict(sorted(state.names.items())),
+        names=dict(sorted(state.names.by_path.items())),
         subqueues={number: set(queue.subqueues) for number, queue in sorted(state.queues.items())},
         positions=dict(sorted(positions.items())),
         counters={
-            n: (queue.stored, queue.stored_size, queue.delayed, queue.retained, queue.retained_size)
+            n: (
+                queue.counts.stored,
+                queue.counts.stored_size,
+                queue.counts.delayed,
+                queue.feed.retained,
+                queue.feed.retained_size,
+            )
             for n, queue in sorted(state.queues.items())
         },
-        lost={0: state.lost} | {n: queue.lost for n, queue in sorted(state.queues.items())},
+        lost={0: state.totals.lost} | {n: queue.counts.lost for n, queue in sorted(state.queues.items())},
         reserved={number: size for number, size in sorted(reserved.items()) if number in state.queues},
         delayed=dict(sorted(delayed.items())),
-        total_bytes=sum(queue.stored_size for queue in state.queues.values()),
+        total_bytes=sum(queue.counts.stored_size for queue in state.queues.values()),
         transactions={
             identifier: (
                 (each.single_phase, each.external, each.owner, each.begun, each.prepared_at),
@@ -416,10 +423,10 @@ def durable(state: State) -> Snapshot:
             )
             for identifier, each in sorted(prepared.items())
         },
-        outcomes=dict(state.outcomes),
+        outcomes=dict(state.transactions.outcomes),
         holds=dict(sorted(_stored_holds(state).items())),
         messages={
-            position.message: state.shelf.get(position)
+            position.message: state.messages.get(position)
             for here in [*positions.values(), *delayed.values()]
             for position in here
         },
@@ -427,7 +434,7 @@ def durable(state: State) -> Snapshot:
             each for objects in state.directory.objects.values() for _, each in sorted(objects.items())
         ],
         consumers={
-            n: (dict(sorted(queue.consumers.items())), queue.mark > 0)
+            n: (dict(sorted(queue.feed.consumers.items())), queue.feed.mark > 0)
             for n, queue in sorted(state.queues.items())
         },
         retained=every(state, tables.RETAINED),
@@ -439,7 +446,7 @@ def durable(state: State) -> Snapshot:
 def _stored_holds(state: State) -> dict[bytes, tables.Hold]:
     """What the rows must say of the holds: an express message has no part in them."""
     rows = {}
-    for key, hold in state.holds.items():
+    for key, hold in state.travel.holds.items():
         queue = state.queues.get(hold.queue)
         locked = queue.order.locked if queue else {}
         stored = tuple(each for each in hold.lookup_ids if each not in locked or not locked[each].express)
@@ -456,7 +463,7 @@ def every(state: State, table: Table[Record]) -> dict[bytes, Record]:
 def check(state: State) -> None:
     """Compare what is in memory with the rows, and the rows with each other."""
     rows = every(state, tables.POSITIONS)
-    prepared = [each for each in state.transactions.values() if each.prepared]
+    prepared = [each for each in state.transactions.open.values() if each.prepared]
     sent = [operation for each in prepared for operation in each.operations if operation.kind == "enqueue"]
     waiting = {
         tables.position_key(operation.queue, operation.position.lookup_id)
@@ -480,9 +487,11 @@ def check(state: State) -> None:
     )
     assert all(rows[key].arrival == PENDING for key in waiting), "a prepared message can be read in a feed"
     _check_expiry(state, committed | delayed)
-    assert state.total_bytes == sum(queue.total_bytes for queue in state.queues.values())
+    assert state.totals.bytes == sum(queue.total_bytes for queue in state.queues.values())
     assert set(every(state, tables.TRANSACTIONS)) == {each.identifier.bytes for each in prepared}
-    assert every(state, tables.OUTCOMES) == {each.bytes: outcome for each, outcome in state.outcomes.items()}
+    assert every(state, tables.OUTCOMES) == {
+        each.bytes: outcome for each, outcome in state.transactions.outcomes.items()
+    }
     assert every(state, tables.HOLDS) == _stored_holds(state)
     check_locks(state)
     assert {row.object.identifier: row.object for row in every(state, tables.DIRECTORY).values()} == {
@@ -507,24 +516,30 @@ def _check_queues(state: State, committed: dict[bytes, Position], delayed: dict[
         }
         stored = [position for position in here.values() if not position.express]
         express = [position for position in here.values() if position.express]
-        assert queue.stored == len(stored), f"queue {number} holds {len(stored)}, not {queue.stored}"
+        assert queue.counts.stored == len(stored), (
+            f"queue {number} holds {len(stored)}, not {queue.counts.stored}"
+        )
         later = [position for key, position in delayed.items() if int.from_bytes(key[:4], "big") == number]
-        assert queue.delayed == len(later), f"queue {number} delays {len(later)}, not {queue.delayed}"
+        assert queue.counts.delayed == len(later), (
+            f"queue {number} delays {len(later)}, not {queue.counts.delayed}"
+        )
         express += queue.delayed_express.values()
-        assert queue.stored_size == sum(position.size for position in [*stored, *later])
-        assert queue.express_size == sum(position.size for position in express)
-        assert queue.reserved == _reserved(state, number), f"queue {number} reserves {queue.reserved}"
+        assert queue.counts.stored_size == sum(position.size for position in [*stored, *later])
+        assert queue.counts.express_size == sum(position.size for position in express)
+        assert queue.counts.reserved == _reserved(state, number), (
+            f"queue {number} reserves {queue.counts.reserved}"
+        )
         for position in stored:
             expected[tables.position_key(number, position.lookup_id)] = position
         for position in [*here.values(), *later, *queue.delayed_express.values()]:
-            state.shelf.get(position)
+            state.messages.get(position)
     assert committed == expected, "the rows and the orders differ"
 
 
 def _is_uncommitted(state: State, number: int, lookup_id: int) -> bool:
     return any(
         operation.kind == "enqueue" and (operation.queue, operation.position.lookup_id) == (number, lookup_id)
-        for each in state.transactions.values()
+        for each in state.transactions.open.values()
         for operation in each.operations
     )
 
@@ -532,7 +547,7 @@ def _is_uncommitted(state: State, number: int, lookup_id: int) -> bool:
 def _reserved(state: State, number: int) -> int:
     return sum(
         operation.position.size
-        for each in state.transactions.values()
+        for each in state.transactions.open.values()
         for operation in each.operations
         if operation.kind == "enqueue" and operation.queue == number
     )
@@ -551,8 +566,8 @@ def _check_messages(state: State, positions: list[Position], prepared: set[int])
 
 def _check_bodies(state: State, positions: list[Position]) -> None:
     """Each piece is one of a loose body or of one message's, and what a crash would orphan is noted."""
-    loose = state.shelf.bodies.loose
-    assert state.shelf.bodies.loose_bytes == sum(body.size for body in loose.values())
+    loose = state.messages.bodies.loose
+    assert state.messages.bodies.loose_bytes == sum(body.size for body in loose.values())
     stored = {position.message: position.spool for position in positions if position.spool}
     express = {
         position.message: position.spool
@@ -586,4 +601,4 @@ def _check_expiry(state: State, committed: dict[bytes, Position]) -> None:
         locked = state.queues[number].order.locked
         assert lookup_id in locked, f"{lookup_id:#x} of queue {number} would never expire ({deadline})"
     floor = min((deadline for deadline, _, _ in rows), default=None)
-    assert floor is None or state.expiry_floor <= floor, "an expiry row lies below the floor"
+    assert floor is None or state.deadlines.floor <= floor, "an expiry row lies below the floor"

@@ -72,7 +72,7 @@ class Life:
         """A transaction that can be used, if one is wanted."""
         if not wanted:
             return None
-        known = self.bench.state.transactions
+        known = self.bench.state.transactions.open
         usable = [each for each in self.transactions if not (known[each].prepared or known[each].undone)]
         if not usable:
             usable = [self.bench.begin()]
@@ -103,13 +103,13 @@ class Life:
         self.bench.handle(events.DropSpool(self._loose(which)))
 
     def send_large(self, path: str, which: int, attributes: dict[str, Any], elsewhere: bool) -> None:
-        body = self.bench.state.shelf.bodies.loose.get(self._loose(which))
+        body = self.bench.state.messages.bodies.loose.get(self._loose(which))
         sent = message(stored_body=body, **attributes)
         self.bench.ask(events.SendMessages(0, ELSEWHERE if elsewhere else path, (sent,)))
 
     def _loose(self, which: int) -> int:
         """A large body that no message has, or 0."""
-        loose = list(self.bench.state.shelf.bodies.loose)
+        loose = list(self.bench.state.messages.bodies.loose)
         return loose[which % len(loose)] if loose else 0
 
     def receive(self, readable: str, count: int, way: str) -> None:
@@ -125,7 +125,7 @@ class Life:
     def end_read(self, which: int, delete: bool, only_first: bool, reject: bool, unseen: bool) -> None:
         if self.receipts:
             receipt = self.receipts[which % len(self.receipts)]
-            descriptor = self.bench.state.handles.get(receipt)
+            descriptor = self.bench.state.open.handles.get(receipt)
             held = tuple(sorted(descriptor.held)) if descriptor and only_first else ()
             self.bench.ask(events.EndRead(0, receipt, delete, held[:1], delete and reject, unseen))
 
@@ -157,7 +157,7 @@ class Life:
             self.bench.say(TransferEnded(some[0].queue, ended, outcome, reason))
 
     def resend(self) -> None:
-        for queue in list(self.bench.state.outgoing.values()):
+        for queue in list(self.bench.state.names.outgoing.values()):
             self.bench.say(ResendWanted(queue.number))
 
     def pause_or_resume(self, paused: bool) -> None:
@@ -167,7 +167,7 @@ class Life:
         self.bench.ask((events.DeleteQueue if deleted else events.PurgeQueue)(0, ELSEWHERE))
 
     def break_connection(self) -> None:
-        if self.bench.state.outgoing:
+        if self.bench.state.names.outgoing:
             self.bench.happen(Happening.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
 
     # -- batches from outside
@@ -262,7 +262,7 @@ class Life:
         self.read_feed(readable)
         consumers = self._consumers(readable) or {}
         if name in consumers:
-            cursor, mark = consumers[name].cursor, self.bench.queue(readable).mark
+            cursor, mark = consumers[name].cursor, self.bench.queue(readable).feed.mark
             place = cursor + (mark - cursor) * part // 2
             self.bench.ask(feed.MoveConsumer(0, readable, name, place))
 
@@ -271,7 +271,7 @@ class Life:
 
     def _consumers(self, path: str) -> dict[str, Consumer] | None:
         queue = self.bench.state.find(self.bench.state.parse(path))
-        return None if queue is None else queue.consumers
+        return None if queue is None else queue.feed.consumers
 
     # -- the directory
 
@@ -308,10 +308,10 @@ class Life:
         self.safe = durable(self.bench.state)
 
     def restart(self) -> None:
-        live, sequence = durable(self.bench.state), self.bench.state.sequence
+        live, sequence = durable(self.bench.state), self.bench.state.numbers.sequence
         self.readers.flushed()
         self.bench.restart(start=False)
-        assert self.bench.state.sequence >= sequence, "a number would be given out twice"
+        assert self.bench.state.numbers.sequence >= sequence, "a number would be given out twice"
         self._look_again(live)
 
     def crash(self) -> None:
@@ -330,7 +330,7 @@ class Life:
             self.read_feed(path)
 
     def _forget_what_ended(self) -> None:
-        self.transactions = [each for each in self.transactions if each in self.bench.state.transactions]
+        self.transactions = [each for each in self.transactions if each in self.bench.state.transactions.open]
 
 
 def check_clock(bench: Bench) -> None:
@@ -339,11 +339,11 @@ def check_clock(bench: Bench) -> None:
     ahead = [
         key
         for key in every(state, EXPIRY)
-        if key >= state.expiry_scan and expiry_of(key)[1:] not in state.overdue
+        if key >= state.deadlines.scan and expiry_of(key)[1:] not in state.deadlines.overdue
     ]
     if ahead and not bench.pending:
         assert ("expiry", 0) in bench.timers
-        assert 0 < state.next_expiry <= expiry_of(min(ahead))[0]
+        assert 0 < state.deadlines.timer <= expiry_of(min(ahead))[0]
 
 
 def check_history(bench: Bench) -> None:

@@ -10,18 +10,18 @@ from reliquary.queueing.model.state import State
 def check_locks(state: State) -> None:
     """Whoever holds a position, holds one that is locked, and nobody else does."""
     owners: Counter[tuple[int, int]] = Counter()
-    for descriptor in state.handles.values():
+    for descriptor in state.open.handles.values():
         if descriptor.queue is not None:
             owners.update((descriptor.queue, lookup_id) for lookup_id in descriptor.held)
     for queue in state.queues.values():
         if queue.link is not None:
             for lookup_id in (*queue.link.sending, *queue.link.accepted, *queue.link.reached):
                 owners[queue.number, lookup_id] += 1
-    for each in state.transactions.values():
+    for each in state.transactions.open.values():
         for operation in each.operations:
             if operation.kind != "enqueue" or each.prepared:
                 owners[operation.queue, operation.position.lookup_id] += 1
-    for hold in state.holds.values():
+    for hold in state.travel.holds.values():
         there = state.queues[hold.queue].order.locked if hold.queue in state.queues else {}
         owners.update((hold.queue, lookup_id) for lookup_id in hold.lookup_ids if lookup_id in there)
     locked = {

@@ -41,8 +41,8 @@ def test_without_an_identity_nothing_starts_and_nothing_changes(name: str) -> No
     turn = bench.handle(StartManager(name, directory=KEYS))
     assert bench.answers[0][-1].status is HResult.INVALID_PARAMETER
     assert bench.answers[0][-1].why.startswith("the computer's name")
-    assert (turn.facts, bench.timers, bench.state.record) == ((), {}, None)
-    assert bench.state.manager_state is ManagerState.STOPPED
+    assert (turn.facts, bench.timers, bench.state.manager.record) == ((), {}, None)
+    assert bench.state.manager.state is ManagerState.STOPPED
     assert durable(bench.state) == before
 
 
@@ -57,7 +57,7 @@ def test_a_first_start_with_a_directory_has_all_that_it_was_given() -> None:
     assert record.public_encryption_keys == KEYS.encryption_keys
     assert record.public_signing_keys == KEYS.signing_keys
     assert record.directory_integrated
-    assert len([name for name in bench.state.names if name.startswith("system$;")]) == 5
+    assert len([name for name in bench.state.names.by_path if name.startswith("system$;")]) == 5
 
 
 @pytest.mark.spec("DM-084")
@@ -142,7 +142,7 @@ def test_a_start_without_the_directory_is_a_start() -> None:
     bench = integrated(".\\shop")
     detach(bench)
     bench.restart()
-    assert bench.state.manager_state is ManagerState.READY
+    assert bench.state.manager.state is ManagerState.READY
     assert bench.state.directory.offline
     assert bench.queue(".\\shop").record.full_path
 
@@ -169,11 +169,11 @@ def test_the_domain_is_known_and_remembered() -> None:
 
 def test_what_the_directory_would_refuse_does_not_stop_a_start() -> None:
     bench = Bench(directory=Integration(encryption_keys=(b"twice", b"twice")))
-    assert bench.state.manager_state is ManagerState.READY
+    assert bench.state.manager.state is ManagerState.READY
     assert bench.state.directory.every(ManagerObject) == []
     odd = Bench()
     odd.create(".\\shop", security=b"no descriptor")
     odd.directory = Integration()
     odd.restart()
-    assert odd.state.manager_state is ManagerState.READY
+    assert odd.state.manager.state is ManagerState.READY
     assert odd.state.directory.every(QueueObject) == []

@@ -38,10 +38,10 @@ def reasons(bench: Bench) -> list[MessageClass]:
 @pytest.mark.spec("DM-015", "DM-099", "DM-100")
 def test_the_manager_is_stopped_until_it_is_started() -> None:
     bench = Bench(start=False)
-    seen = [bench.state.manager_state]
+    seen = [bench.state.manager.state]
     for step in (bench.start, bench.stop):
         step()
-        seen.append(bench.state.manager_state)
+        seen.append(bench.state.manager.state)
     assert seen == [ManagerState.STOPPED, ManagerState.READY, ManagerState.STOPPED]
 
 
@@ -160,7 +160,7 @@ def test_a_new_queue_has_the_defaults() -> None:
     assert record.qualified_pathname == r"bench.example\private$\a"
     assert record.create_time == record.modify_time == in_whole_seconds(NOON)
     assert (record.full_path, record.directory_path, record.scope) == ("", "", Scope.ENTERPRISE)
-    assert (queue.active, queue.total_bytes, queue.subqueues, queue.waiting) == (False, 0, set(), {})
+    assert (queue.active, queue.total_bytes, queue.subqueues, queue.readers.waiting) == (False, 0, set(), {})
     assert record.number != bench.queue("first").number
     assert record.identifier != bench.queue("first").record.identifier
     journal = bench.state.queues[record.journal or 0].record
@@ -299,7 +299,9 @@ def test_a_queue_is_there_only_when_it_was_written() -> None:
     bench.flush()
     bench.create("late")
     bench.restart(crash=True)
-    assert set(bench.state.names) == {f"system$;{name}" for name in SYSTEM_QUEUES} | {"private$\\orders"}
+    assert set(bench.state.names.by_path) == {f"system$;{name}" for name in SYSTEM_QUEUES} | {
+        "private$\\orders"
+    }
 
 
 # -- change

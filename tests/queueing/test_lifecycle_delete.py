@@ -48,9 +48,9 @@ def test_a_deleted_queue_takes_all_its_messages_along() -> None:
     assert answer.status is HResult.OK
     assert reasons(bench) == [MessageClass.NACK_QUEUE_DELETED] * 4
     assert bench.state.find(bench.state.parse("orders")) is None
-    assert all(bench.state.handles[handle].queue is None for handle in handles)
+    assert all(bench.state.open.handles[handle].queue is None for handle in handles)
     assert len(bench.state.queues) == SYSTEM
-    assert bench.state.total_bytes == 0
+    assert bench.state.totals.bytes == 0
     assert not every(bench.state, POSITIONS)
     assert not every(bench.state, MESSAGES)
     assert not every(bench.state, EXPIRY)
@@ -70,7 +70,7 @@ def test_a_receipt_does_not_outlive_its_queue() -> None:
     receipt = bench.receive("orders", hold=60).receipt
     bench.ask(DeleteQueue(0, "orders"))
     assert bench.ask(EndRead(0, receipt, delete=False)).status is HResult.INVALID_HANDLE
-    assert not bench.state.handles
+    assert not bench.state.open.handles
 
 
 @pytest.mark.spec("DM-050")
@@ -245,7 +245,7 @@ def test_what_is_put_aside_while_its_queue_is_deleted_goes_with_it() -> None:
     assert len(bench.state.queues) == queues - 2, "the queue and its journal"
     bench.restart()
     check(bench.state)
-    assert bench.state.total_bytes == 0
+    assert bench.state.totals.bytes == 0
 
 
 @pytest.mark.parametrize("delivery", Delivery)
@@ -261,7 +261,7 @@ def test_a_delete_overtakes_a_purge_and_leaves_nothing(delivery: Delivery) -> No
     check(bench.state)
     bench.go_on()
     check(bench.state)
-    assert bench.state.total_bytes == 0
+    assert bench.state.totals.bytes == 0
     assert every(bench.state, POSITIONS) == {}
     assert every(bench.state, MESSAGES) == {}
     assert [bench.answer_to(each).status for each in (1, 2)] == [HResult.OK, HResult.OK]

@@ -281,7 +281,7 @@ def test_the_same_seed_and_the_same_events_lead_to_the_same_facts() -> None:
 
 def test_a_manager_over_an_empty_disk_has_no_name_until_it_is_started() -> None:
     fresh = QueueManager(StagedRows(MemoryDisk(tables.TABLES)), Seeded(1))
-    assert fresh.state.record is None
+    assert fresh.state.manager.record is None
     (refused,) = fresh.handle(PurgeQueue(1, "orders"), NOON).effects
     assert refused == Reply(1, Answer(HResult.SERVICE_NOT_AVAILABLE, "the queue manager is stopped"))
 

@@ -66,12 +66,12 @@ def test_a_recoverable_message_is_there_again_with_every_attribute() -> None:
         soap_header="<h/>",
     )
     bench.ask(events.SendMessages(0, "orders", (sent,)))
-    before = bench.state.sequence
+    before = bench.state.numbers.sequence
     [position] = walk(bench.queue())
-    stored = bench.state.shelf.get(position)
+    stored = bench.state.messages.get(position)
     bench.restart()
     assert walk(bench.queue()) == [position]
-    assert bench.state.shelf.get(position) == stored
+    assert bench.state.messages.get(position) == stored
     changed = {"identifier", "source_machine", "sent_time"}
     assert {name: getattr(stored, name) for name in stored.__struct_fields__ if name not in changed} == {
         name: getattr(sent, name) for name in sent.__struct_fields__ if name not in changed
@@ -87,7 +87,7 @@ def test_an_express_message_is_forgotten_and_its_bytes_with_it() -> None:
     bench.send("orders", b"forgotten", delivery=Delivery.EXPRESS)
     bench.restart()
     assert bench.bodies() == [b"kept"]
-    assert bench.queue().total_bytes == kept == bench.state.total_bytes
+    assert bench.queue().total_bytes == kept == bench.state.totals.bytes
 
 
 @pytest.mark.spec("DM-004")
@@ -100,14 +100,14 @@ def test_handles_cursors_waits_and_holds_are_forgotten() -> None:
     bench.receive("orders", hold=100)
     bench.restart()
     assert bench.bodies() == [b"a", b"b"]
-    assert not bench.state.handles
-    assert not bench.state.cursors
+    assert not bench.state.open.handles
+    assert not bench.state.open.cursors
     assert not bench.queue().active
 
 
 def test_a_manager_over_an_empty_disk_has_no_name_and_no_queues() -> None:
     bench = Bench(start=False)
-    assert bench.state.record is None
+    assert bench.state.manager.record is None
     assert bench.state.queues == {}
 
 
@@ -131,7 +131,7 @@ def test_the_manager_and_its_queues_keep_their_identifiers() -> None:
     for _ in range(3):
         bench.restart()
         assert durable(bench.state).queues == before.queues
-        assert bench.state.record == before.manager
+        assert bench.state.manager.record == before.manager
 
 
 @pytest.mark.spec("DM-005", "DM-141")
@@ -166,10 +166,10 @@ def test_no_number_is_given_out_twice_whenever_the_process_ends() -> None:
 def test_an_orderly_stop_gives_back_the_numbers_that_were_only_reserved() -> None:
     bench = Bench()
     bench.send("orders", b"a")
-    last = bench.state.sequence
+    last = bench.state.numbers.sequence
     bench.stop()
     bench.restart()
-    assert bench.state.sequence == last
+    assert bench.state.numbers.sequence == last
 
 
 @pytest.mark.spec("DM-064", "DM-065", "DM-097")
@@ -184,11 +184,11 @@ def test_a_prepared_transaction_waits_for_its_outcome_across_a_restart() -> None
     bench.ask(events.PrepareTransaction(0, transaction, single_phase=False))
     bench.restart()
     assert bench.bodies("orders") == bench.bodies("done") == []
-    assert bench.queue("done").reserved > 0
+    assert bench.queue("done").counts.reserved > 0
     bench.ask(events.CommitTransaction(0, transaction))
     assert bench.bodies("orders") == []
     assert sorted(bench.bodies("done")) == [b"moved", b"sent"]
-    assert bench.queue("done").reserved == 0
+    assert bench.queue("done").counts.reserved == 0
     check(bench.state)
 
 
@@ -202,7 +202,7 @@ def test_a_prepared_transaction_that_decides_alone_is_aborted_at_the_start() -> 
     bench.ask(events.PrepareTransaction(0, transaction, single_phase=True))
     bench.restart()
     assert bench.bodies() == [b"received"]
-    assert bench.state.transactions == {}
+    assert bench.state.transactions.open == {}
     check(bench.state)
 
 
@@ -369,7 +369,7 @@ def test_a_message_without_its_row_is_damage_and_is_named() -> None:
     transaction = bench.begin()
     bench.send("orders", b"b", transaction=transaction)
     bench.ask(events.PrepareTransaction(0, transaction, single_phase=False))
-    number = bench.state.transactions[transaction].operations[0].position.message
+    number = bench.state.transactions.open[transaction].operations[0].position.message
     bench.rows.delete(MESSAGES, message_key(number))
     with pytest.raises(StoreDamage, match=f"message {number} was prepared and has no row"):
         bench.restart()

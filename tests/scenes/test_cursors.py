@@ -35,7 +35,7 @@ def test_a_cursor_walks_and_takes() -> None:
     assert scene.peek(reader, cursor) == b"m1"
     assert scene.peek(reader, cursor, following=True) == b"m2"
     assert scene.take(reader, cursor=cursor) == b"m2"
-    assert scene.state.cursors[cursor].state is CursorState.UNREAD
+    assert scene.state.open.cursors[cursor].state is CursorState.UNREAD
     assert scene.take(reader, cursor=cursor, timeout=0) is HResult.MESSAGE_NOT_FOUND
     assert scene.bodies() == [b"m1"]
 
@@ -61,8 +61,8 @@ def test_a_cursor_that_waits_stands_on_what_came() -> None:
     assert scene.heard_by(waiting) is None
     sent = scene.send("orders", b"m3")
     assert scene.heard_by(waiting) == b"m3"
-    assert scene.state.cursors[cursor].state is CursorState.READ
-    assert scene.state.cursors[cursor].place == sent.lookup_ids[0]
+    assert scene.state.open.cursors[cursor].state is CursorState.READ
+    assert scene.state.open.cursors[cursor].place == sent.lookup_ids[0]
 
 
 @pytest.mark.scene("T62")
@@ -72,18 +72,18 @@ def test_a_cursor_whose_receive_was_in_vain_stands_at_the_end() -> None:
     waiting = scene.wait(reader, cursor=cursor, timeout=5)
     scene.advance(5)
     assert scene.heard_by(waiting) is HResult.IO_TIMEOUT
-    assert scene.state.cursors[cursor].state is CursorState.UNREAD
-    assert scene.state.cursors[cursor].place == END
+    assert scene.state.open.cursors[cursor].state is CursorState.UNREAD
+    assert scene.state.open.cursors[cursor].place == END
 
 
 @pytest.mark.scene("T63")
 @pytest.mark.spec("DM-331")
 def test_a_cursor_whose_peek_was_in_vain_stands_where_it_stood() -> None:
     scene, reader, cursor = with_cursor()
-    place = scene.state.cursors[cursor].place
+    place = scene.state.open.cursors[cursor].place
     waiting = scene.begin_asking(PeekMessage(0, reader, seconds(5), cursor))
     scene.advance(5)
     assert scene.heard_by(waiting) is HResult.IO_TIMEOUT
-    assert scene.state.cursors[cursor].state is CursorState.UNREAD
-    assert scene.state.cursors[cursor].place == place
+    assert scene.state.open.cursors[cursor].state is CursorState.UNREAD
+    assert scene.state.open.cursors[cursor].place == place
     assert scene.peek(reader, cursor, following=True) is HResult.ILLEGAL_CURSOR_ACTION

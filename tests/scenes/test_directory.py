@@ -45,7 +45,7 @@ def test_a_new_manager_has_its_site_its_keys_and_its_queues() -> None:
     assert record.initialization_retry_seconds == 120
     assert record.site_identifiers == (NORTH,)
     assert record.public_encryption_keys == record.public_signing_keys == KEYS
-    assert sum(name.startswith("system$;") for name in scene.state.names) == 5
+    assert sum(name.startswith("system$;") for name in scene.state.names.by_path) == 5
 
 
 @pytest.mark.scene("T02")

@@ -13,7 +13,7 @@ from reliquary.queueing.model.events import Access, CreateQueue, GetQueuePath, O
 from reliquary.queueing.model.names.expand import expand
 from reliquary.queueing.model.names.formats import key_of, parse_format, parse_single
 from reliquary.queueing.model.queue import QueueSettings
-from reliquary.queueing.model.state import QueueState
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.queueing.rules.outgoing import link_of
 from tests.queueing.answers import everything
@@ -33,7 +33,7 @@ def opening(scene: Scene, name: str, access: Access, share: Share = Share.DENY_N
 
 def outgoing(scene: Scene, name: str) -> QueueState:
     """The OutgoingQueue to a destination."""
-    return scene.state.outgoing[key_of(parse_single(name))]
+    return scene.state.names.outgoing[key_of(parse_single(name))]
 
 
 @pytest.mark.scene("T17")
@@ -67,7 +67,7 @@ def test_a_multicast_name_is_for_sending() -> None:
 def test_a_local_queue_that_does_not_exist_is_not_found() -> None:
     scene = Scene()
     assert opening(scene, MISSING, Access.SEND) is HResult.QUEUE_NOT_FOUND
-    assert not scene.state.outgoing
+    assert not scene.state.names.outgoing
 
 
 @pytest.mark.scene("T21")
@@ -75,11 +75,11 @@ def test_a_local_queue_that_does_not_exist_is_not_found() -> None:
 def test_a_remote_name_opened_twice_makes_one_outgoing_queue() -> None:
     scene = Scene()
     assert scene.open(REMOTE, Access.SEND) != scene.open(REMOTE, Access.SEND)
-    assert len(scene.state.outgoing) == 1
+    assert len(scene.state.names.outgoing) == 1
     queue = outgoing(scene, REMOTE)
     assert link_of(queue).state is OutgoingState.INACTIVE
     assert queue.record.settings.label == REMOTE
-    assert len(queue.descriptors) == 2
+    assert len(queue.readers.descriptors) == 2
 
 
 @pytest.mark.scene("T22")
@@ -104,9 +104,9 @@ def test_a_public_name_that_the_directory_does_not_know() -> None:
 @pytest.mark.spec("DM-160", "DM-161", "DM-162", "DM-067")
 def test_several_queues_are_opened_as_one() -> None:
     scene = Scene("a", "b")
-    parent = scene.state.handles[scene.open(f"{A},{B}", Access.SEND)]
+    parent = scene.state.open.handles[scene.open(f"{A},{B}", Access.SEND)]
     assert parent.queue is None
-    assert [scene.state.handles[child].queue for child in parent.children] == [
+    assert [scene.state.open.handles[child].queue for child in parent.children] == [
         scene.queue("a").number,
         scene.queue("b").number,
     ]

@@ -60,7 +60,7 @@ def test_a_deleted_queue_takes_its_messages_along_whatever_their_state() -> None
     assert scene.take("orders", transaction=scene.begin()) == b"m2"
     assert scene.ask(DeleteQueue(0, "orders")).status is HResult.OK
     assert scene.deleted == [MessageClass.NACK_QUEUE_DELETED] * 2
-    assert [scene.state.handles[handle].queue for handle in readers] == [None, None]
+    assert [scene.state.open.handles[handle].queue for handle in readers] == [None, None]
     assert scene.take(readers[0]) is HResult.QUEUE_NOT_AVAILABLE
     assert scene.peek(readers[1]) is HResult.QUEUE_NOT_AVAILABLE
 

@@ -20,8 +20,8 @@ def test_closing_a_queue_ends_its_waits_and_closes_its_cursors() -> None:
     waiting = scene.wait(reader, tag=1)
     assert scene.ask(CloseQueue(0, reader)).status is HResult.OK
     assert scene.heard_by(waiting) is HResult.OPERATION_CANCELLED
-    assert not scene.state.cursors.keys() & set(cursors)
-    assert not scene.queue().descriptors
+    assert not scene.state.open.cursors.keys() & set(cursors)
+    assert not scene.queue().readers.descriptors
 
 
 @pytest.mark.scene("T33")
@@ -39,7 +39,7 @@ def test_a_cursor_that_may_not_wait_stays_as_it_was() -> None:
     reader = scene.open("orders")
     cursor = scene.open_cursor(reader)
     assert scene.take(reader, cursor=cursor, timeout=0) is HResult.MESSAGE_NOT_FOUND
-    assert scene.state.cursors[cursor].state is CursorState.UNREAD
+    assert scene.state.open.cursors[cursor].state is CursorState.UNREAD
 
 
 @pytest.mark.scene("T35")
@@ -51,7 +51,7 @@ def test_a_wait_ends_after_its_time() -> None:
     assert scene.heard_by(waiting) is None
     scene.advance(0.001)
     assert scene.heard_by(waiting) is HResult.IO_TIMEOUT
-    assert not scene.queue().waiting
+    assert not scene.queue().readers.waiting
 
 
 @pytest.mark.scene("T36")

@@ -69,9 +69,9 @@ def test_a_lookup_identifier_is_a_lane_and_seven_bytes_of_the_sequential_id() ->
     scene = Scene("q")
     scene.create("tq", transactional=True)
     for path, lane in (("tq", 0x00), ("q", 0x02)):
-        scene.state.sequence = 0x1122334455667788
+        scene.state.numbers.sequence = 0x1122334455667788
         sent = scene.send(path, b"m1", priority=5)
-        assert scene.state.sequence == 0x1122334455667789
+        assert scene.state.numbers.sequence == 0x1122334455667789
         assert sent.lookup_ids == (lane << 56 | 0x22334455667789,)
 
 

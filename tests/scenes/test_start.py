@@ -19,9 +19,9 @@ def test_a_single_phase_transaction_does_not_outlive_the_process() -> None:
     assert scene.take("orders", transaction=transaction) == b"m1"
     scene.prepare(transaction, single_phase=True)
     scene.restart(start=False)
-    assert list(scene.state.transactions) == [transaction]
+    assert list(scene.state.transactions.open) == [transaction]
     scene.start()
-    assert not scene.state.transactions
+    assert not scene.state.transactions.open
     assert scene.bodies() == [b"m1", b"m2"]
 
 
@@ -31,9 +31,9 @@ def test_what_is_recoverable_is_there_after_a_restart() -> None:
     scene = Scene()
     scene.send("orders", b"m1", label="kept", priority=5, application_tag=7, time_to_be_received=1000)
     scene.send("orders", b"m2", delivery=Delivery.EXPRESS)
-    before, sequence = durable(scene.state), scene.state.sequence
+    before, sequence = durable(scene.state), scene.state.numbers.sequence
     scene.restart()
     assert durable(scene.state) == before
     assert scene.bodies() == [b"m1"], "an express message may be lost, and ours is"
-    assert scene.state.sequence >= sequence
-    assert all(f"system$;{name}" in scene.state.names for name in SYSTEM_QUEUES)
+    assert scene.state.numbers.sequence >= sequence
+    assert all(f"system$;{name}" in scene.state.names.by_path for name in SYSTEM_QUEUES)

@@ -83,7 +83,7 @@ def test_what_a_transaction_sent_never_was_when_it_aborts() -> None:
     scene.abort(transaction)
     assert scene.bodies("tq") == []
     assert scene.signals == []
-    assert scene.queue("tq").total_bytes == scene.queue("tq").reserved == 0
+    assert scene.queue("tq").total_bytes == scene.queue("tq").counts.reserved == 0
 
 
 @pytest.mark.scene("T47")

@@ -75,7 +75,7 @@ def test_a_stop_answers_all_that_was_asked_and_keeps_what_it_took(tmp_path: Path
         data, _ = await server.listen(settings)
         async with HttpClient(data) as client:
             waiting = asyncio.ensure_future(client.request("POST", WAIT, b'{"timeout": null}'))
-            while not server.opened.state.callers:
+            while not server.opened.state.open.callers:
                 await client.request("GET", "/api/v1/health")
             sent = [asyncio.ensure_future(client.request("POST", SEND, b"{}")) for _ in range(20)]
             await sent[0]

@@ -87,7 +87,7 @@ class Site:
     @property
     def waiting(self) -> int:
         """Messages in all outgoing queues."""
-        outgoing = self.server.opened.state.outgoing.values()
+        outgoing = self.server.opened.state.names.outgoing.values()
         return sum(len(each.order) + len(each.order.locked) for each in outgoing)
 
 

@@ -95,7 +95,7 @@ def test_a_reader_reads_feeds_while_others_work_and_lets_go_of_them_in_the_end()
     check_feeds(server.history)
     assert sum(map(len, server.history.feeds.values())) > 50
     state = server.process.manager.state
-    assert not any(queue.consumers or queue.retained for queue in state.queues.values())
+    assert not any(queue.feed.consumers or queue.feed.retained for queue in state.queues.values())
 
 
 def page(*positions: Position, reached: int = 9) -> FeedRead:

@@ -32,11 +32,11 @@ def stored_in(ledger: Ledger) -> set[str]:
 
 def test_a_process_that_ended_is_followed_by_another_that_knows_the_same_queues() -> None:
     server = SimulatedServer()
-    names = dict(server.process.manager.state.names)
+    names = dict(server.process.manager.state.names.by_path)
     server.process.cut_power()
     assert server.host.process is None
     server.until(lambda: server.host.ready)
-    assert server.process.manager.state.names == names
+    assert server.process.manager.state.names.by_path == names
     assert (server.history.lives, server.history.crashes) == (2, 1)
 
 

@@ -13,7 +13,7 @@ from tests.sim.simulated_server import SimulatedServer
 
 def test_the_administrator_creates_all_the_queues() -> None:
     server = SimulatedServer()
-    names = server.process.manager.state.names
+    names = server.process.manager.state.names.by_path
     assert {f"private$\\{path}" for path in server.stage.queues} <= set(names)
 
 
@@ -51,6 +51,6 @@ def test_a_steward_stops_traffic_and_lets_it_go_on_in_the_end() -> None:
     server.rounds(Traveller("traveller", server.stage), Steward("steward", server.stage), turns=400)
     assert {"PauseQueue", "ResumeQueue", "TakeOffline", "BringOnline"} <= server.events()
     state = server.process.manager.state
-    assert state.online
-    assert state.outgoing
-    assert all(queue.link and queue.link.state not in SILENT for queue in state.outgoing.values())
+    assert state.travel.online
+    assert state.names.outgoing
+    assert all(queue.link and queue.link.state not in SILENT for queue in state.names.outgoing.values())

@@ -59,7 +59,7 @@ def test_something_that_recovery_would_lose_is_found() -> None:
 def test_numbers_that_would_be_given_out_again_are_found() -> None:
     bench = busy()
     again = rebuilt(bench)
-    bench.state.sequence = again.state.sequence + 1
+    bench.state.numbers.sequence = again.state.numbers.sequence + 1
     with pytest.raises(Violation, match="numbers would go on"):
         compare_managers(bench.manager, walk(bench.state), again)
 

@@ -132,7 +132,7 @@ def test_a_receive_that_is_applied_twice_is_found(monkeypatch: pytest.MonkeyPatc
 
     def count(state: State, queue: Any, positions: Any, stored: Any, sign: int) -> None:
         real(state, queue, positions, stored, sign)
-        if sign < 0 and state.sequence % 7 == 0:
+        if sign < 0 and state.numbers.sequence % 7 == 0:
             real(state, queue, positions, stored, sign)
 
     monkeypatch.setattr(changed_positions, "_count", count)
@@ -146,7 +146,7 @@ def test_counters_that_are_off_by_one_are_found(monkeypatch: pytest.MonkeyPatch)
         real(state)
         for key, counters in state.rows.range(COUNTERS, b"", b"\xff", limit=1):
             wrong = Counters(counters.count + 1, counters.size, counters.floors)
-            if state.sequence > 60:
+            if state.numbers.sequence > 60:
                 state.rows.put(COUNTERS, key, wrong)
 
     monkeypatch.setattr(manager, "settle", settle)
@@ -170,7 +170,7 @@ def test_a_message_that_arrives_and_is_sent_again_is_found(monkeypatch: pytest.M
     real = leave_module.leave
 
     def leave(state: State, queue: Any, positions: Any, reason: Any, **more: Any) -> None:
-        if reason is not MessageClass.ACK_REACH_QUEUE or state.sequence % 7:
+        if reason is not MessageClass.ACK_REACH_QUEUE or state.numbers.sequence % 7:
             real(state, queue, positions, reason, **more)
 
     monkeypatch.setattr(dispatch, "leave", leave)
@@ -318,8 +318,8 @@ def test_a_message_that_is_let_go_of_before_all_have_read_it_is_found(
 
 def test_a_mark_that_is_told_too_high_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def tell_mark(state: State, queue: Any) -> int:
-        queue.mark = queue.mark and state.sequence + 3
-        return queue.mark or state.sequence
+        queue.mark = queue.mark and state.numbers.sequence + 3
+        return queue.mark or state.numbers.sequence
 
     monkeypatch.setattr(rules, "tell_mark", tell_mark)
     first_failure()
@@ -330,8 +330,8 @@ def test_a_mark_that_is_told_too_high_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_acknowledgement_that_is_never_sent_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def lose_news(state: State, now: Any) -> None:
-        if any(each.reason is MessageClass.ACK_RECEIVE for each in state.owed):
-            state.owed = []
+        if any(each.reason is MessageClass.ACK_RECEIVE for each in state.turn.owed):
+            state.turn.owed = []
         send_news(state, now)
 
     monkeypatch.setattr(manager, "send_news", lose_news)

@@ -66,7 +66,7 @@ def test_a_cut_ends_a_wait_and_the_server_mostly_hears_of_it() -> None:
 def test_whoever_waits_when_the_power_goes_learns_nothing() -> None:
     server = SimulatedServer()
     heard = server.call(lambda to: ReceiveMessages(to, "orders", timeout=FOREVER_WAIT))
-    server.until(lambda: bool(server.process.manager.state.callers))
+    server.until(lambda: bool(server.process.manager.state.open.callers))
     server.process.cut_power()
     server.until(lambda: bool(heard))
     assert heard == [NOTHING]

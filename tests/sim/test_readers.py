@@ -54,4 +54,4 @@ def test_a_drainer_leaves_nothing_in_its_queue(seed: int) -> None:
         server.play(Drainer(f"drainer{number}", server.stage, path))
     state = server.process.manager.state
     for path in server.stage.queues:
-        assert len(state.queues[state.names[f"private$\\{path}"]].order) == 0
+        assert len(state.queues[state.names.by_path[f"private$\\{path}"]].order) == 0

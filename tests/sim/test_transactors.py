@@ -76,4 +76,4 @@ def test_a_coordinator_tells_each_decision_until_it_is_confirmed_and_some_again(
     assert all((each.commit, HResult.OK) in each.answers for each in decisions if each.prepared)
     assert any(each.answers.count((True, HResult.OK)) > 1 for each in decisions)
     assert any((False, HResult.TRANSACTION_SEQUENCE) in each.answers for each in decisions if each.commit)
-    assert not server.process.manager.state.transactions
+    assert not server.process.manager.state.transactions.open

@@ -31,7 +31,7 @@ def test_a_consumer_is_shown_with_how_far_it_came_and_when() -> None:
     bench.send("orders", b"x")
     bench.ask(LookAtFeeds(0, ("orders",)))
     bench.advance(5)
-    mark = bench.state.sequence
+    mark = bench.state.numbers.sequence
     bench.ask(MoveConsumer(0, "orders", "lake", mark))
     began, later = as_text(NOON), as_text(NOON + 5 * SECOND)
     assert list(consumers(view_of(bench.state), "orders")) == [
@@ -77,7 +77,7 @@ def test_readers_of_feeds_are_shown_with_what_is_kept_for_them() -> None:
     bench.receive("orders", count=2)
     bench.ask(LookAtFeeds(0, ("orders",)))
     bench.advance(5)
-    bench.ask(MoveConsumer(0, "orders", "lake", bench.state.sequence))
+    bench.ask(MoveConsumer(0, "orders", "lake", bench.state.numbers.sequence))
     seen = list(all_consumers(bench.state))
     assert [(each.queue, each.name) for each in seen] == [
         ("orders", "audit"), ("orders", "lake"), ("system$;journal", "lake"),

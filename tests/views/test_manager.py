@@ -20,7 +20,7 @@ def test_the_manager_is_shown_with_its_totals() -> None:
     assert (view.computer_name, view.quota_kilobytes, view.messages) == ("BENCH", 500, 2)
     assert view.queues == len(list(queues(bench.state)))
     assert (view.transactions_active, view.transactions_prepared, view.copies_lost) == (1, 1, {})
-    assert view.bytes == bench.state.total_bytes > 0
+    assert view.bytes == bench.state.totals.bytes > 0
 
 
 def test_the_manager_says_whether_it_takes_and_sends_messages() -> None:

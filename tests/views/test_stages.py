@@ -42,7 +42,7 @@ def test_what_is_going_or_was_published_is_not_shown() -> None:
 
 def test_everybody_sees_his_own() -> None:
     bench = Bench()
-    bench.state.first_list = MANAGER_LIST
+    bench.state.access.first_list = MANAGER_LIST
     begin(bench, by=ALICE)
     for by, shown in ((ALICE, 1), (BOB, 0), (MANAGER, 1)):
         assert len(list(stages.stages(bench.state, bench.now, by))) == shown

@@ -89,7 +89,7 @@ def test_it_is_found_by_its_id() -> None:
 
 def test_everybody_sees_his_own() -> None:
     bench = Bench()
-    bench.state.first_list = MANAGER_LIST
+    bench.state.access.first_list = MANAGER_LIST
     bench.ask(BeginTransaction(0, identifier=SEVEN, by=ALICE))
     showing = TRANSACTION.showing
     assert showing is not None

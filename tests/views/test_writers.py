@@ -32,7 +32,7 @@ def test_the_ledger_is_shown_with_what_waits() -> None:
 
 def test_everybody_sees_his_own() -> None:
     bench = Bench()
-    bench.state.first_list = MANAGER_LIST
+    bench.state.access.first_list = MANAGER_LIST
     publish(bench, query="hers", by=ALICE)
     for by, shown in ((ALICE, 1), (BOB, 0), (MANAGER, 1)):
         assert len(list(writers(view_of(bench.state, by)))) == shown
@@ -40,7 +40,7 @@ def test_everybody_sees_his_own() -> None:
 
 def test_those_of_the_user_of_the_view_are_listed() -> None:
     bench = Bench()
-    bench.state.first_list = MANAGER_LIST
+    bench.state.access.first_list = MANAGER_LIST
     publish(bench, query="hers", by=ALICE)
     [listed] = WRITER.listing.records(view_of(bench.state, ALICE))
     assert listed.query == "hers"

@@ -33,7 +33,7 @@ async def show_health(request: Request) -> Response:
     context = context_of(request)
     state = context.opened.state
     manager = str(state.identity().identifier)
-    return answer({"status": state.manager_state.value, "manager": manager, "version": context.version})
+    return answer({"status": state.manager.state.value, "manager": manager, "version": context.version})
 
 
 BELOW_A_QUEUE: Final = (

@@ -20,9 +20,9 @@ from reliquary.net.identity.users import Users
 from reliquary.queueing.model import events
 from reliquary.queueing.model.administration import Refusal
 from reliquary.queueing.model.events import Answer
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 from reliquary.queueing.model.security.rights import ManagerRight
-from reliquary.queueing.model.state import QueueState
 from reliquary.queueing.rules.permission import Act, lacks, lacks_on_manager
 
 BODY_LIMIT: Final = 1024 * 1024

@@ -14,8 +14,9 @@ from reliquary.engine.history import HistoryStatus
 from reliquary.net.counters import Family, Kind, Sample, Section, single
 from reliquary.queueing.model.display import name_of
 from reliquary.queueing.model.queue_order import is_listed
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.rights import ManagerRight
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Copy
 from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.queueing.rules.losses import by_word
@@ -96,8 +97,8 @@ def _manager(context: Context) -> Iterable[Family]:
     lost: list[Sample] = [
         ({"queue": name_of(state, queue), "copy": copy}, count)
         for queue in state.queues.values()
-        if queue.lost and is_listed(queue.record) and not queue.record.deleting
-        for copy, count in by_word(queue.lost).items()
+        if queue.counts.lost and is_listed(queue.record) and not queue.record.deleting
+        for copy, count in by_word(queue.counts.lost).items()
     ]
     if lost:
         meaning = "The same for one queue, where there were any."
@@ -109,8 +110,8 @@ QUEUE_COLUMNS: Final[tuple[tuple[str, str, Callable[[QueueState], int]], ...]] =
     ("locked", "Messages that a receipt or a transaction holds.", lambda queue: len(queue.order.locked)),
     ("delayed", "Messages that nobody sees yet.", delayed),
     ("bytes", "Bytes that count against the queue's quota.", lambda queue: queue.total_bytes),
-    ("readers_waiting", "Reads that wait for a message.", lambda queue: len(queue.waiting)),
-    ("open_handles", "Handles that are open on the queue.", lambda queue: len(queue.descriptors)),
+    ("readers_waiting", "Reads that wait for a message.", lambda queue: len(queue.readers.waiting)),
+    ("open_handles", "Handles that are open on the queue.", lambda queue: len(queue.readers.descriptors)),
 )
 
 

@@ -174,7 +174,7 @@ async def open_engine(
     )
     in_files = 0
     if exporter is not None:
-        record = manager.state.record
+        record = manager.state.manager.record
         in_files = await asyncio.to_thread(exporter.first_look, record.identifier if record else None)
     started = await _start(engine, start, in_files)
     disk.belongs_to(manager.state.identity().identifier)
@@ -186,7 +186,7 @@ async def open_engine(
 
 def _check_owner(disk: RocksDisk, state: State) -> None:
     """Refuse a store that had a manager and lost it: another one would begin with empty queues."""
-    found = None if state.record is None else state.record.identifier
+    found = None if state.manager.record is None else state.manager.record.identifier
     if disk.owner is not None and disk.owner != found:
         now = "has none" if found is None else f"has {found}"
         raise StoreDamage(f"{disk.folder} is damaged: it belongs to manager {disk.owner}, and {now}")

@@ -50,7 +50,7 @@ def identify(request: StartManager) -> HostIdentity:
 def initialize(state: State, request: StartManager, now: Instant) -> None:
     """Set LocalQueueManager from the host, the directory and the settings, in this order."""
     host = identify(request)
-    if state.record is None:
+    if state.manager.record is None:
         apply(state, facts.ManagerNamed(_new_record(state, host, now)))
     joined, integrated = state.identity().directory_integrated, request.directory is not None
     sid = request.directory.machine_sid if request.directory is not None else ""

@@ -18,7 +18,8 @@ from reliquary.queueing.model.events import ChangeQueue, CreateQueue, EmptyQueue
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.names.multicast import normalized
 from reliquary.queueing.model.queue import Queue, QueueSettings, QueueType, check_settings
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import SEQUENCE_MASK
 from reliquary.queueing.model.waiting import Happening as Waiting
 from reliquary.queueing.rules import destinations
@@ -157,22 +158,22 @@ def _family(queue: QueueState) -> list[int]:
 
 def _let_go(state: State, queue: QueueState) -> None:
     """Nobody has it open any more (DM-155)."""
-    for waiter in list(queue.waiting.values()):
+    for waiter in list(queue.readers.waiting.values()):
         end_wait(state, queue, waiter, Waiting.QUEUE_DELETED)
-    for descriptor in queue.descriptors.values():
+    for descriptor in queue.readers.descriptors.values():
         descriptor.queue = None
         descriptor.held.clear()
         if descriptor.passing:
-            del state.handles[descriptor.handle]
-    queue.descriptors.clear()
-    queue.exclusive = 0
+            del state.open.handles[descriptor.handle]
+    queue.readers.descriptors.clear()
+    queue.readers.exclusive = 0
 
 
 def empty_later(
     state: State, to: int, queue: QueueState, reason: MessageClass, outcome: HResult = HResult.OK
 ) -> None:
     """Take the messages of a queue out in later turns; `to` gets the answer when the last one is gone."""
-    going = EmptyQueue(to, queue.number, reason, state.sequence, outcome=outcome)
+    going = EmptyQueue(to, queue.number, reason, state.numbers.sequence, outcome=outcome)
     state.draft.ask(Continue(going))
 
 
@@ -201,7 +202,7 @@ def empty(state: State, request: EmptyQueue) -> None:
         more = msgspec.structs.replace(request, place=place, delayed_place=delayed_place, count=count)
         state.draft.ask(Continue(more))
         return
-    if deleting and queue.retained:
+    if deleting and queue.feed.retained:
         trimming.trim_some(state, queue)
         state.draft.ask(Continue(msgspec.structs.replace(request, count=count)))
         return

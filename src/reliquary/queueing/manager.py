@@ -49,30 +49,30 @@ class QueueManager:
         state = self.state
         if state.history is not None:
             state.history.notes.at(now)
-        if state.manager_state is not ManagerState.READY and not _is_ready(state, event):
+        if state.manager.state is not ManagerState.READY and not _is_ready(state, event):
             return state.draft.take()
-        if state.ways_of_turn:
-            state.ways_of_turn = {}
+        if state.names.ways_of_turn:
+            state.names.ways_of_turn = {}
         _take(state, event, now)
         self._finish(now)
-        if state.stirred:
+        if state.travel.to_dispatch:
             dispatch.run(state, now)
             self._finish(now)  # what was to be sent may have expired
-            if state.stirred:
+            if state.travel.to_dispatch:
                 dispatch.go_on_later(state)
         return state.draft.take()
 
     def _finish(self, now: Instant) -> None:
         """What a turn owes to others: news to those who asked for it, messages to those who wait."""
         state = self.state
-        while state.woken or state.owed:
+        while state.turn.woken or state.turn.owed:
             send_news(state, now)
             serve(state, now)
-        if state.losses:
+        if state.turn.losses:
             warn(state)
-        if state.listeners_changed:
+        if state.travel.listeners_changed:
             listeners.tell(state)
-        if state.rooms.changed or state.rooms.stale:
+        if state.travel.rooms.changed or state.travel.rooms.stale:
             rooms.tell(state)
 
     def hear(self, signal: Signal, now: Instant) -> Turn:
@@ -82,7 +82,7 @@ class QueueManager:
             state.history.notes.at(now)
         _HEARD[type(signal)](state, signal, now)
         self._finish(now)
-        if state.stirred:
+        if state.travel.to_dispatch:
             dispatch.go_on_later(state)
         return state.draft.take()
 
@@ -95,18 +95,18 @@ def _is_ready(state: State, event: Event) -> bool:
     """Whether a manager that is not ready takes this event; who asks is answered if not."""
     if type(event) in features.AT_ANY_TIME:
         return True
-    why = f"the queue manager is {state.manager_state.value}"
-    if state.manager_state is ManagerState.INITIALIZING:
-        why += f" and waits for the outcome of {len(state.transactions)} transactions"
+    why = f"the queue manager is {state.manager.state.value}"
+    if state.manager.state is ManagerState.INITIALIZING:
+        why += f" and waits for the outcome of {len(state.transactions.open)} transactions"
     state.reply(getattr(event, "to", 0), Answer(HResult.SERVICE_NOT_AVAILABLE, why))
     return False
 
 
 def _take(state: State, event: Any, now: Instant, *, reads_elsewhere: bool = True) -> None:
     """Check whether an event is allowed, and take it to its rule or to the reader of a queue elsewhere."""
-    state.by = event.by if isinstance(event, Request) else MANAGER
+    state.turn.by = event.by if isinstance(event, Request) else MANAGER
     try:
-        why = "" if state.by is MANAGER else features.refusal(state, event)
+        why = "" if state.turn.by is MANAGER else features.refusal(state, event)
         if why:
             state.reply(getattr(event, "to", 0), Answer(HResult.ACCESS_DENIED, why))
             return
@@ -127,13 +127,13 @@ def _on_request(state: State, signal: asking.RequestMade, now: Instant) -> None:
     if isinstance(request, Request):
         caller = getattr(request, "to", 0)
         assert caller < 0, f"the callers of protocols have negative numbers, not {caller}"
-        assert caller not in state.askers, f"caller {caller} of {signal.machine} asks twice"
-        state.askers[caller] = asker
-    if state.manager_state is not ManagerState.READY and not _is_ready(state, request):
+        assert caller not in state.open.askers, f"caller {caller} of {signal.machine} asks twice"
+        state.open.askers[caller] = asker
+    if state.manager.state is not ManagerState.READY and not _is_ready(state, request):
         return
-    state.bringer = asker
+    state.turn.bringer = asker
     _take(state, request, now, reads_elsewhere=False)
-    state.bringer = API
+    state.turn.bringer = API
 
 
 def _on_timer(state: State, fired: TimerFired, now: Instant) -> None:

@@ -21,7 +21,8 @@ from reliquary.queueing.changes.queues import adopt
 from reliquary.queueing.feed.consumers import adopt_consumer
 from reliquary.queueing.model.history.history import History
 from reliquary.queueing.model.message import Position
-from reliquary.queueing.model.state import State, Transaction
+from reliquary.queueing.model.parts.transactions import Transaction
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import (
     CONSUMERS,
     COUNTERS,
@@ -54,24 +55,24 @@ def recover(state: State, *, history: bool = False) -> None:
     """Load the manager's record, the queues, and the transactions and holds that wait for their outcome."""
     known = state.rows.get(MANAGER, ONLY)
     if known is not None:
-        state.know(known)
+        state.manager.know(known)
     if history:
         state.history = History(state.sizes.history)
         history_rows.recover(state, state.history)
     else:
         history_rows.leave_off(state.rows)
-    if state.record is None:
+    if state.manager.record is None:
         _must_be_empty(state)
         return
     sequence = state.rows.get(SEQUENCE, ONLY) or Sequence()
-    state.sequence = state.ceiling = sequence.ceiling
-    state.expiry_scan = expiry_key(sequence.expiry_floor, 0, 0)
-    state.last_number = sequence.last_queue
-    state.lost = sequence.lost
+    state.numbers.sequence = state.numbers.ceiling = sequence.ceiling
+    state.deadlines.scan = expiry_key(sequence.expiry_floor, 0, 0)
+    state.numbers.last_queue = sequence.last_queue
+    state.totals.lost = sequence.lost
     prepared = every(state.rows, TRANSACTIONS)
     locked = _locked(state, [record for _, record in prepared])
-    state.holds = dict(every(state.rows, HOLDS))
-    held = _held(state, state.holds.values())
+    state.travel.holds = dict(every(state.rows, HOLDS))
+    held = _held(state, state.travel.holds.values())
     for number, positions in held.items():
         locked[number] = locked.get(number, 0) + len(positions)
     for key, record in every(state.rows, QUEUES):
@@ -87,8 +88,8 @@ def recover(state: State, *, history: bool = False) -> None:
     for key, transaction in prepared:
         _resume(state, UUID(bytes=key), transaction)
     ended = sorted(every(state.rows, OUTCOMES), key=lambda row: (row[1].ended, row[0]))
-    state.shelf.bodies.recover()
-    state.outcomes = {UUID(bytes=key): outcome for key, outcome in ended}
+    state.messages.bodies.recover()
+    state.transactions.outcomes = {UUID(bytes=key): outcome for key, outcome in ended}
     _recover_staging(state)
 
 
@@ -143,7 +144,7 @@ def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None
     """Restore a prepared transaction, with the locks and the messages that it had."""
     transaction = Transaction(
         identifier,
-        state.next_handle(),
+        state.numbers.next_handle(),
         begun=record.begun,
         owner=record.owner,
         user=record.user,
@@ -168,5 +169,5 @@ def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None
             transaction.messages[position.message] = message
             transaction.size += position.size
             if queue is not None:
-                queue.reserved += position.size
-    state.transactions[identifier] = transaction
+                queue.counts.reserved += position.size
+    state.transactions.open[identifier] = transaction

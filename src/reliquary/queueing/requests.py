@@ -19,9 +19,11 @@ from reliquary.queueing.model import events
 from reliquary.queueing.model.events import Access, Answer
 from reliquary.queueing.model.feature import Feature
 from reliquary.queueing.model.message import AuthenticationLevel, check, size_of
+from reliquary.queueing.model.parts.transactions import Transaction
 from reliquary.queueing.model.queue import Queue, QueueType
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
-from reliquary.queueing.model.state import QueueState, State, Transaction
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Operation
 from reliquary.queueing.model.waiting import Happening as Waiting
 from reliquary.queueing.rules import (
@@ -103,7 +105,7 @@ def peek(state: State, request: events.PeekMessage, now: Instant) -> None:
 
 def _check_cursor(state: State, cursor: int, queue: int | str) -> None:
     """Raise UsageError if a cursor is not open on the handle of the request."""
-    if cursor not in state.cursors or state.cursors[cursor].descriptor != queue:
+    if cursor not in state.open.cursors or state.open.cursors[cursor].descriptor != queue:
         raise UsageError(f"cursor {cursor} is not open on this handle")
 
 
@@ -175,10 +177,10 @@ def cancel(state: State, request: events.CancelRead, now: Instant) -> None:
     if isinstance(request.queue, str):
         queue = destinations.find(state, request.queue)
     else:
-        descriptor = state.handles.get(request.queue)
+        descriptor = state.open.handles.get(request.queue)
         queue = handles.queue_of(state, descriptor) if descriptor else None
     status = HResult.STATUS_NOT_FOUND
-    waiting = list(queue.waiting.values()) if queue else []
+    waiting = list(queue.readers.waiting.values()) if queue else []
     own = [each for each in waiting if request.by in (MANAGER, each.request.by)]
     found = next((waiter for waiter in own if request.tag and waiter.tag == request.tag), None)
     if queue is not None and found is not None:
@@ -190,10 +192,10 @@ def cancel(state: State, request: events.CancelRead, now: Instant) -> None:
 def caller_gone(state: State, event: events.CallerGone, now: Instant) -> None:
     """End the wait of a caller that disconnected."""
     del now
-    place = state.callers.get(event.caller)
+    place = state.open.callers.get(event.caller)
     if place is not None:
         queue = state.queues[place[0]]
-        handles.end_wait(state, queue, queue.waiting[place[1]], Waiting.CANCELLED)
+        handles.end_wait(state, queue, queue.readers.waiting[place[1]], Waiting.CANCELLED)
 
 
 def create_queue(state: State, request: events.CreateQueue, now: Instant) -> None:
@@ -246,7 +248,7 @@ def open_queue(state: State, request: events.OpenQueue, now: Instant) -> None:
 
 def close_queue(state: State, request: events.CloseQueue, now: Instant) -> None:
     """Close Queue: the handle is not valid any more."""
-    descriptor = state.handles.get(request.handle)
+    descriptor = state.open.handles.get(request.handle)
     status = HResult.INVALID_HANDLE
     if descriptor is not None and not descriptor.passing:
         handles.close_queue(state, descriptor, now)
@@ -274,7 +276,7 @@ def open_cursor(state: State, request: events.OpenCursor, now: Instant) -> None:
 def close_cursor(state: State, request: events.CloseCursor, now: Instant) -> None:
     """Close Cursor: the cursor is not valid any more."""
     del now
-    cursor = state.cursors.get(request.cursor)
+    cursor = state.open.cursors.get(request.cursor)
     if cursor is not None:
         handles.close_cursor(state, cursor)
     status = HResult.OK if cursor else HResult.INVALID_HANDLE
@@ -324,8 +326,8 @@ def await_disk(state: State, event: events.AwaitDisk, now: Instant) -> None:
 def flow_control(state: State, event: events.FlowControl, now: Instant) -> None:
     """Begin or end to refuse new messages, with the reason for it (DM-294, DM-295)."""
     del now
-    state.throttled = event.throttled
-    state.throttled_why = event.why
+    state.manager.throttled = event.throttled
+    state.manager.throttled_why = event.why
 
 
 def start(state: State, event: events.StartManager, now: Instant) -> None:
@@ -349,8 +351,8 @@ def _wait_over(state: State, number: int, now: Instant) -> None:
     """Waiting Message Read Timer Expired: end the wait with this number (DM-130)."""
     del now
     for queue in state.queues.values():
-        if number in queue.waiting:
-            handles.end_wait(state, queue, queue.waiting[number], Waiting.TIMED_OUT)
+        if number in queue.readers.waiting:
+            handles.end_wait(state, queue, queue.readers.waiting[number], Waiting.TIMED_OUT)
             return
 
 

@@ -36,12 +36,12 @@ def start(state: State, request: StartManager, now: Instant) -> None:
     except UsageError:
         advance(state, Happening.FAILED)  # DM-098
         raise
-    state.first_list = request.first_list
-    state.anonymous_may = request.anonymous_may
-    state.signs = request.signs
+    state.access.first_list = request.first_list
+    state.access.anonymous_may = request.anonymous_may
+    state.manager.signs = request.signs
     state.forget_names()
-    state.starter = request.to
-    if request.in_doubt_wait and state.transactions:
+    state.manager.starter = request.to
+    if request.in_doubt_wait and state.transactions.open:
         state.draft.ask(SetTimer(IN_DOUBT, request.in_doubt_wait))  # DM-096
     else:
         be_ready(state)
@@ -55,35 +55,37 @@ def _initialize(state: State, request: StartManager, now: Instant) -> None:
     initialize(state, request, now)
     if request.restoration is not None:
         era.begin(state, request.restoration, now)
-    state.reserve()
+    state.numbers.reserve()
     for name in SYSTEM_QUEUES:
-        if f"system$;{name}" not in state.names:  # AN-49: those of an earlier start are kept
+        if f"system$;{name}" not in state.names.by_path:  # AN-49: those of an earlier start are kept
             create_at(state, Pathname(QueueType.SYSTEM, name), QueueSettings(), now)  # DM-093, DM-094
     outgoing.harden(state)
-    for transaction in list(state.transactions.values()):
+    for transaction in list(state.transactions.open.values()):
         if transaction.single_phase or not transaction.prepared:
             abort(state, transaction, now)  # DM-097
     for queue in state.queues.values():
         if queue.record.deleting:
             empty_later(state, 0, queue, MessageClass.NACK_QUEUE_DELETED)
     trimming.resume(state)
-    spool.drop(state, tuple(state.shelf.bodies.loose))  # of a process that ended before their messages came
+    spool.drop(
+        state, tuple(state.messages.bodies.loose)
+    )  # of a process that ended before their messages came
     sweep.at_start(state, now)
     watch_next(state, now)  # DM-081
 
 
 def stop(state: State) -> None:
     """Queue Manager Stopped: those who wait are told, reserved numbers are given back."""
-    before = state.manager_state
+    before = state.manager.state
     advance(state, Happening.STOP)
     if before is ManagerState.STOPPED:
         return
     if before is ManagerState.INITIALIZING:
         state.draft.ask(CancelTimer(IN_DOUBT))
-        state.reply(state.starter, Answer(HResult.OPERATION_CANCELLED))
+        state.reply(state.manager.starter, Answer(HResult.OPERATION_CANCELLED))
     for queue in state.queues.values():
-        for waiter in list(queue.waiting.values()):
+        for waiter in list(queue.readers.waiting.values()):
             end_wait(state, queue, waiter, Waiting.STOPPED)
-    state.ceiling = state.sequence
-    state.sequence_dirty = True
+    state.numbers.ceiling = state.numbers.sequence
+    state.numbers.dirty = True
     advance(state, Happening.ALL_STOPPED)

@@ -7,8 +7,9 @@ from typing import Final
 
 from reliquary.net.host import is_loopback
 from reliquary.net.identity.users import Users
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import ADMINISTRATORS, ANONYMOUS
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.state import State
 from reliquary.queueing.rules.permission import Act, Place, lacks, place_of
 from reliquary.server.config import Settings
 

@@ -100,7 +100,7 @@ async def _is_ready(server: Server, stop: asyncio.Event) -> bool:
 
 
 def _tell_of_doubt(server: Server, data: str, control: str) -> None:
-    count = len(server.opened.state.transactions)
+    count = len(server.opened.state.transactions.open)
     sys.stdout.write(
         f"Reliquary waits for the outcome of {count} transactions before it is ready.\n"
         f"  data plane     {data}\n"

@@ -193,7 +193,7 @@ def plug_in_multicast(endpoint: SrmpEndpoint, parts: Parts) -> None:
         carrier.end(effect)
 
     engine.performers |= {SendApdu: carrier.send, ListenTo: carrier.listen, EndSession: end}
-    carrier.listen(ListenTo(frozenset(endpoint.opened.state.listeners)))
+    carrier.listen(ListenTo(frozenset(endpoint.opened.state.travel.listeners)))
 
 
 def addressed(settings: Settings, listening: list[Listening]) -> Addressed:

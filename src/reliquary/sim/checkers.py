@@ -255,16 +255,24 @@ def _check_name(names: dict[object, bytes], key: object, name: bytes) -> None:
 def check_nothing_leaks(state: State) -> None:
     """When nobody acts and everything is read, nothing is left behind."""
     left = {
-        "transactions": list(state.transactions),
-        "callers who wait": list(state.callers),
-        "handles for one request": [each.handle for each in state.handles.values() if each.passing],
+        "transactions": list(state.transactions.open),
+        "callers who wait": list(state.open.callers),
+        "handles for one request": [each.handle for each in state.open.handles.values() if each.passing],
         "messages": {n: len(queue.order) for n, queue in state.queues.items() if len(queue.order)},
         "locks": {n: queue.order.locked for n, queue in state.queues.items() if queue.order.locked},
-        "reserved bytes": {n: queue.reserved for n, queue in state.queues.items() if queue.reserved},
-        "bytes": state.total_bytes,
-        "consumers": {n: list(queue.consumers) for n, queue in state.queues.items() if queue.consumers},
-        "messages for them": {n: queue.retained for n, queue in state.queues.items() if queue.retained},
-        "delayed messages": {n: queue.delayed for n, queue in state.queues.items() if queue.delayed},
+        "reserved bytes": {
+            n: queue.counts.reserved for n, queue in state.queues.items() if queue.counts.reserved
+        },
+        "bytes": state.totals.bytes,
+        "consumers": {
+            n: list(queue.feed.consumers) for n, queue in state.queues.items() if queue.feed.consumers
+        },
+        "messages for them": {
+            n: queue.feed.retained for n, queue in state.queues.items() if queue.feed.retained
+        },
+        "delayed messages": {
+            n: queue.counts.delayed for n, queue in state.queues.items() if queue.counts.delayed
+        },
         "parts of batches": list(state.staging.stages),
         "queues that are being deleted": [n for n, queue in state.queues.items() if queue.record.deleting],
     }

@@ -13,7 +13,9 @@ from uuid import UUID
 
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.model.message import Position
-from reliquary.queueing.model.state import QueueState, State, Transaction
+from reliquary.queueing.model.parts.transactions import Transaction
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Consumer
 from reliquary.queueing.rules.expiry import some_delayed
 from reliquary.sim.history import Violation, named, shown
@@ -64,22 +66,27 @@ def available(queue: QueueState) -> Iterator[Position]:
 
 def picture(state: State, walked: Walk) -> Picture:
     """The durable part of what a manager knows."""
-    prepared = {each.identifier: each for each in state.transactions.values() if each.prepared}
+    prepared = {each.identifier: each for each in state.transactions.open.values() if each.prepared}
     uncommitted = _positions(prepared.values(), "enqueue")
     taken = _positions(prepared.values(), "dequeue", "move") | uncommitted
-    taken |= {(hold.queue, each) for hold in state.holds.values() for each in hold.lookup_ids}
+    taken |= {(hold.queue, each) for hold in state.travel.holds.values() for each in hold.lookup_ids}
     queues = {number: state.queues[number] for number in walked}
     return Picture(
-        manager=state.record,
-        names=state.names,
+        manager=state.manager.record,
+        names=state.names.by_path,
         queues={number: queue.record for number, queue in queues.items()},
         subqueues={number: queue.subqueues for number, queue in queues.items()},
         counters={
-            number: (queue.stored, queue.stored_size, queue.retained, queue.retained_size)
+            number: (
+                queue.counts.stored,
+                queue.counts.stored_size,
+                queue.feed.retained,
+                queue.feed.retained_size,
+            )
             for number, queue in queues.items()
         },
-        consumers={number: (queue.consumers, queue.mark > 0) for number, queue in queues.items()},
-        lost={0: state.lost} | {number: queue.lost for number, queue in queues.items()},
+        consumers={number: (queue.feed.consumers, queue.feed.mark > 0) for number, queue in queues.items()},
+        lost={0: state.totals.lost} | {number: queue.counts.lost for number, queue in queues.items()},
         positions={
             number: [
                 each
@@ -100,9 +107,9 @@ def picture(state: State, walked: Walk) -> Picture:
             identifier: (each.single_phase, each.owner, each.begun, _kept(each), each.messages)
             for identifier, each in prepared.items()
         },
-        outcomes=dict(state.outcomes),
+        outcomes=dict(state.transactions.outcomes),
         staging=(state.staging.stages, state.staging.ledger, state.staging.writers, state.staging.batches),
-        total_bytes=sum(queue.stored_size for queue in queues.values()),
+        total_bytes=sum(queue.counts.stored_size for queue in queues.values()),
     )
 
 
@@ -133,10 +140,10 @@ def compare_managers(live: QueueManager, walked: Walk, rebuilt: QueueManager) ->
             raise Violation(
                 f"recovery: {name} would come back as {getattr(other, name)}, and is {getattr(one, name)}"
             )
-    if rebuilt.state.sequence < live.state.sequence:
+    if rebuilt.state.numbers.sequence < live.state.numbers.sequence:
         raise Violation(
-            f"recovery: numbers would go on from {rebuilt.state.sequence},"
-            f" when {live.state.sequence} are given out"
+            f"recovery: numbers would go on from {rebuilt.state.numbers.sequence},"
+            f" when {live.state.numbers.sequence} are given out"
         )
     for number, queue in rebuilt.state.queues.items():
         if len(queue.order) != len(again[number]):
@@ -146,13 +153,13 @@ def compare_managers(live: QueueManager, walked: Walk, rebuilt: QueueManager) ->
 def compare_with_ledger(live: QueueManager, walked: Walk, ledger: Ledger) -> None:
     """What the manager holds is what its facts add up to, express messages included."""
     state = live.state
-    hidden = _positions([each for each in state.transactions.values() if each.prepared], "enqueue")
+    hidden = _positions([each for each in state.transactions.open.values() if each.prepared], "enqueue")
     held = {
         number: _held(queue, [*walked[number], *some_delayed(state, queue, -1, limit=1_000_000)])
         for number, queue in state.queues.items()
     }
     found = {
-        (number, each.lookup_id): named(state.shelf.get(each))
+        (number, each.lookup_id): named(state.messages.get(each))
         for number, positions in held.items()
         for each in positions
         if (number, each.lookup_id) not in hidden
@@ -164,5 +171,5 @@ def compare_with_ledger(live: QueueManager, walked: Walk, ledger: Ledger) -> Non
         raise Violation(f"the manager's queues and its facts differ: missing {missing}, too many {extra}")
     for number, queue in state.queues.items():
         express = sum(each.size for each in held[number] if each.express)
-        if (queue.express_size, len(queue.order)) != (express, len(walked[number])):
+        if (queue.counts.express_size, len(queue.order)) != (express, len(walked[number])):
             raise Violation(f"queue {number} counts its express messages or its length wrongly")

@@ -113,7 +113,9 @@ class _Run:
         for _ in range(ROUNDS):
             state = site.process.manager.state
             queues = state.queues.values()
-            waiting = any(len(queue.order) or queue.delayed or queue.delayed_express for queue in queues)
+            waiting = any(
+                len(queue.order) or queue.counts.delayed or queue.delayed_express for queue in queues
+            )
             if not waiting and not state.staging.stages:
                 break
             site.host.calendar.jump(DAY)  # it may have been set back while messages were delayed

@@ -157,7 +157,9 @@ class Resolver(Application):
         """Abort each transaction that is prepared."""
         process = self.stage.host.process
         assert process is not None, "no process runs"
-        prepared = [each.identifier for each in process.manager.state.transactions.values() if each.prepared]
+        prepared = [
+            each.identifier for each in process.manager.state.transactions.open.values() if each.prepared
+        ]
         for identifier in prepared:
             yield from self.ask_until_answered(lambda to: AbortTransaction(to, identifier))  # noqa: B023
 

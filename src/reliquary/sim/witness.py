@@ -231,13 +231,13 @@ class Witness:
         for number, queue in manager.state.queues.items():
             readers = [
                 waiter.request.to
-                for waiter in queue.waiting.values()
+                for waiter in queue.readers.waiting.values()
                 if isinstance(waiter.request, ReceiveMessages) and not waiter.request.cursor
             ]
             if readers and len(queue.order):
                 ready = [each for each in available(queue) if not is_over(each, now)]
                 if ready:
-                    body = manager.state.shelf.get(ready[0]).body
+                    body = manager.state.messages.get(ready[0]).body
                     raise Violation(
                         f"liveness: {readers} wait in queue {number}, where {shown(body)} is ready"
                     )

@@ -67,7 +67,7 @@ def consumers(view: View, queue: str) -> Iterator[ConsumerInfo]:
         raise Refusal(Answer(HResult.QUEUE_NOT_FOUND, f"there is no queue {queue}"))
     if missing := lacks(view.state, view.by, found, Act.PEEK):
         raise Refusal(Answer(HResult.ACCESS_DENIED, missing))
-    for name, each in sorted(found.consumers.items()):
+    for name, each in sorted(found.feed.consumers.items()):
         yield ConsumerInfo(
             name=name, cursor=str(each.cursor), created=as_text(each.created), moved=as_text(each.moved)
         )
@@ -75,18 +75,18 @@ def consumers(view: View, queue: str) -> Iterator[ConsumerInfo]:
 
 def all_consumers(state: State) -> Iterator[ConsumerView]:
     """Yield the readers of all feeds, sorted by queue and name."""
-    found = [each for each in state.queues.values() if each.consumers]
+    found = [each for each in state.queues.values() if each.feed.consumers]
     for each in sorted(found, key=lambda each: each.record.pathname.casefold()):
-        for name, record in sorted(each.consumers.items()):
+        for name, record in sorted(each.feed.consumers.items()):
             yield ConsumerView(
                 queue=spoken(each.record.pathname),
                 name=name,
                 cursor=record.cursor,
-                mark=state.sequence,
+                mark=state.numbers.sequence,
                 created=record.created,
                 moved=record.moved,
-                messages_retained=each.retained,
-                bytes_retained=each.retained_size,
+                messages_retained=each.feed.retained,
+                bytes_retained=each.feed.retained_size,
             )
 
 

@@ -39,29 +39,34 @@ def manager_view(state: State) -> ManagerView:
     """Return the totals and the state of the manager."""
     record: QueueManagerRecord = state.identity()
     filled = [  # of 100,000 queues most may be empty, and a look at a field costs less than a call
-        each for each in state.queues.values() if each.stored_size or each.express_size or each.order.locked
+        each
+        for each in state.queues.values()
+        if each.counts.stored_size or each.counts.express_size or each.order.locked
     ]
-    retaining = [each for each in state.queues.values() if each.retained]
-    prepared = sum(transaction.prepared for transaction in state.transactions.values())
+    retaining = [each for each in state.queues.values() if each.feed.retained]
+    prepared = sum(transaction.prepared for transaction in state.transactions.open.values())
     return ManagerView(
         identifier=str(record.identifier),
         computer_name=record.computer_name,
-        queues=state.queue_order.count(each.record for each in state.queues.values()),
+        queues=state.names.in_order.count(each.record for each in state.queues.values()),
         messages=sum([len(each.order) + len(each.order.locked) + delayed(each) for each in filled]),
-        bytes=state.total_bytes,
+        bytes=state.totals.bytes,
         quota_kilobytes=record.quota,
-        transactions_active=len(state.transactions) - prepared,
+        transactions_active=len(state.transactions.open) - prepared,
         transactions_prepared=prepared,
         copies_lost=_copies_lost(state),
-        poison_overflows=state.poison_overflows,
-        state=state.manager_state,
-        online=state.online,
-        throttled=state.throttled,
-        messages_retained=sum([each.retained for each in retaining]),
-        bytes_retained=sum([each.retained_size for each in retaining]),
+        poison_overflows=state.totals.poison_overflows,
+        state=state.manager.state,
+        online=state.travel.online,
+        throttled=state.manager.throttled,
+        messages_retained=sum([each.feed.retained for each in retaining]),
+        bytes_retained=sum([each.feed.retained_size for each in retaining]),
     )
 
 
 def _copies_lost(state: State) -> dict[str, int]:
-    every = [by_word(state.lost), *(by_word(queue.lost) for queue in state.queues.values() if queue.lost)]
+    every = [
+        by_word(state.totals.lost),
+        *(by_word(queue.counts.lost) for queue in state.queues.values() if queue.counts.lost),
+    ]
     return dict(sum(map(Counter, every), Counter()))

@@ -14,7 +14,8 @@ from reliquary.queueing.model.administration import Act, Listing, Noun, Showing,
 from reliquary.queueing.model.events import Access, PauseQueue, ResumeQueue
 
 if TYPE_CHECKING:
-    from reliquary.queueing.model.state import QueueState, State
+    from reliquary.queueing.model.queue_state import QueueState
+    from reliquary.queueing.model.state import State
     from reliquary.queueing.model.travel.link import ConnectionRecord
 
 
@@ -55,7 +56,7 @@ class OutgoingInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 def outgoing_queues(state: State) -> Iterator[OutgoingInfo]:
     """Yield all outgoing queues, sorted by destination."""
-    for _, queue in sorted(state.outgoing.items()):
+    for _, queue in sorted(state.names.outgoing.items()):
         yield _info(queue)
 
 

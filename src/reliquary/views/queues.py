@@ -18,7 +18,8 @@ from reliquary.queueing.model.queue import QueueSettings
 from reliquary.queueing.model.security.principals import MANAGER, Principal
 
 if TYPE_CHECKING:
-    from reliquary.queueing.model.state import QueueState, State
+    from reliquary.queueing.model.queue_state import QueueState
+    from reliquary.queueing.model.state import State
 
 Privacy = Literal["none", "optional", "body"]
 
@@ -97,7 +98,7 @@ def queues(state: State, by: Principal = MANAGER, after: str = "") -> Iterator[Q
 def queue_states(state: State, after: str = "") -> Iterator[QueueState]:
     """Yield the states of all queues that `queues` shows to the manager itself, in its order."""
     records = (each.record for each in state.queues.values())
-    for number in state.queue_order.behind(after, records):
+    for number in state.names.in_order.behind(after, records):
         each = state.queues.get(number)
         if each is not None and not each.record.deleting:
             yield each
@@ -105,7 +106,7 @@ def queue_states(state: State, after: str = "") -> Iterator[QueueState]:
 
 def delayed(each: QueueState) -> int:
     """Return the number of messages of a queue that are not visible yet."""
-    return each.delayed + len(each.delayed_express)
+    return each.counts.delayed + len(each.delayed_express)
 
 
 def limit_of(kilobytes: int) -> int | None:
@@ -127,14 +128,14 @@ def _info(state: State, each: QueueState) -> QueueInfo:
         locked=len(each.order.locked),
         delayed=delayed(each),
         bytes=each.total_bytes,
-        readers_waiting=len(each.waiting),
-        open_handles=len(each.descriptors),
-        copies_lost=by_word(each.lost),
+        readers_waiting=len(each.readers.waiting),
+        open_handles=len(each.readers.descriptors),
+        copies_lost=by_word(each.counts.lost),
         created=as_datetime(record.create_time * SECOND),
         modified=as_datetime(record.modify_time * SECOND),
         settings=_settings(record.settings),
-        messages_retained=each.retained,
-        bytes_retained=each.retained_size,
+        messages_retained=each.feed.retained,
+        bytes_retained=each.feed.retained_size,
     )
 
 

@@ -46,8 +46,10 @@ def transactions(view: View, owner: str | None = None, ended: bool = False) -> I
     from reliquary.queueing.rules.permission import may_use
 
     state = view.state
-    own = [identifier for identifier, each in state.transactions.items() if may_use(state, view.by, each)]
-    for identifier in [*own, *(state.outcomes if ended else ())]:
+    own = [
+        identifier for identifier, each in state.transactions.open.items() if may_use(state, view.by, each)
+    ]
+    for identifier in [*own, *(state.transactions.outcomes if ended else ())]:
         found = _info(state, identifier)
         assert found is not None
         if owner is None or found.owner == owner:
@@ -58,7 +60,7 @@ def transaction(view: View, identifier: UUID) -> TransactionInfo | None:
     """Return a transaction of the user that has not ended, or an outcome that is remembered, or None."""
     from reliquary.queueing.rules.permission import may_use
 
-    found = view.state.transactions.get(identifier)
+    found = view.state.transactions.open.get(identifier)
     if found is not None and not may_use(view.state, view.by, found):
         return None
     return _info(view.state, identifier)
@@ -69,7 +71,7 @@ def _info(state: State, identifier: UUID) -> TransactionInfo | None:
     from reliquary.queueing.rules.transactions import Stage, stage
 
     now = stage(state, identifier)
-    if (found := state.transactions.get(identifier)) is not None:
+    if (found := state.transactions.open.get(identifier)) is not None:
         numbers = [
             number
             for each in found.operations
@@ -88,7 +90,7 @@ def _info(state: State, identifier: UUID) -> TransactionInfo | None:
             begun_at=_moment(found.begun),
             prepared_at=_moment(found.prepared_at),
         )
-    if (outcome := state.outcomes.get(identifier)) is None:
+    if (outcome := state.transactions.outcomes.get(identifier)) is None:
         return None
     return TransactionInfo(
         id=str(identifier),

@@ -97,7 +97,7 @@ class Stage:
         """How many readers wait."""
         found = self.state.find(self.state.parse(queue))
         assert found is not None
-        return len(found.waiting)
+        return len(found.readers.waiting)
 
     async def wait_for_readers(self, count: int, queue: str = "orders") -> None:
         """Until so many readers wait."""

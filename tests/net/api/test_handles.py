@@ -101,7 +101,7 @@ def test_a_handle_is_for_its_queue_only() -> None:
 def test_a_handle_that_nobody_uses_closes_itself() -> None:
     async def scene(stage: Stage) -> None:
         handle = await opened(stage, lease=0.01)
-        await until(lambda: not stage.state.handles)
+        await until(lambda: not stage.state.open.handles)
         assert (await stage.refused("DELETE", f"/handles/{handle}"))[:2] == (404, "INVALID_HANDLE")
 
     play(scene)
@@ -168,7 +168,7 @@ def test_a_bad_open_is_refused(given: object, said: str) -> None:
         status, code, why = await stage.refused("POST", OPEN, given)
         assert (status, code) == (400, "INVALID_PARAMETER")
         assert said in why
-        assert not stage.state.handles
+        assert not stage.state.open.handles
 
     play(scene)
 

@@ -190,7 +190,7 @@ async def answered(stage: Stage, method: str, path: str, data: bytes) -> None:
     """An answer comes, if need be because the wait is ended, and it is no 500."""
     asking = asyncio.ensure_future(stage.client.request(method, path, data))
     while not asking.done():
-        for caller in list(stage.state.callers):
+        for caller in list(stage.state.open.callers):
             stage.engine.submit(CallerGone(caller))
         await asyncio.wait((asking,), timeout=0.005)
     answer = await asking

@@ -409,7 +409,7 @@ def test_a_server_that_stops_ends_all_waits_and_takes_nothing_new() -> None:
         stage.plane.stop()
         refused = await stage.refused("POST", on("orders", "messages"), {})
         assert refused == (503, "STOPPING", "the server is stopping")
-        for caller in list(stage.state.callers):
+        for caller in list(stage.state.open.callers):
             stage.engine.submit(CallerGone(caller))
         assert await waiting == refused
 

@@ -95,7 +95,7 @@ def test_a_transaction_that_nobody_uses_is_aborted() -> None:
         await stage.send("orders", "a")
         transaction = await begun(stage, timeout=0.01)
         await stage.ok("POST", on("orders", "receive"), {"transaction": transaction})
-        await until(lambda: not stage.state.transactions)
+        await until(lambda: not stage.state.transactions.open)
         assert await stage.texts("orders") == ["a"]
         refused = await stage.refused("POST", f"/transactions/{transaction}/commit")
         assert refused[:2] == (409, "TRANSACTION_SEQUENCE")
@@ -135,7 +135,7 @@ def test_a_time_outside_its_range_begins_nothing(timeout: object) -> None:
     async def scene(stage: Stage) -> None:
         refused = await stage.refused("POST", "/transactions", {"timeout": timeout})
         assert refused[:2] == (400, "INVALID_PARAMETER")
-        assert not stage.state.transactions
+        assert not stage.state.transactions.open
 
     play(scene)
 

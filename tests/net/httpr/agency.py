@@ -81,7 +81,7 @@ class Agency(EndpointStage[Clerk]):
     @property
     def loose(self) -> int:
         """How many large bodies belong to no message."""
-        return len(self.state.shelf.bodies.loose)
+        return len(self.state.messages.bodies.loose)
 
 
 def agency(started: bool = True, users: tuple[User, ...] = ()) -> AbstractAsyncContextManager[Agency]:

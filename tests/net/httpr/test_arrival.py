@@ -115,7 +115,7 @@ def test_memory_holds_a_few_pieces_whatever_the_size() -> None:
             for number, part in enumerate(data(20 * MIB)):
                 await send(client, part)
                 if number % 40 == 0:
-                    kept = sum(body.size for body in here.state.shelf.bodies.loose.values())
+                    kept = sum(body.size for body in here.state.messages.bodies.loose.values())
                     spared.append(tracemalloc.get_traced_memory()[0] - kept)
             assert max(spared) < 4 * MIB
             tracemalloc.stop()
@@ -156,7 +156,7 @@ class TestNotWanted:
                 client.send(HEAD)
                 await send(client, H3_HEADER, *list(sized(3 * MIB))[:30])
                 await until(lambda: here.loose == 1)
-                here.state.throttled = True
+                here.state.manager.throttled = True
                 await send(client, *list(sized(3 * MIB))[30:])
                 await client.rest()
                 assert here.clerk.came[0].fault is ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE
@@ -186,7 +186,7 @@ class TestNotWanted:
                     assert dropped == []
                     store(*late[0])
                     await until(lambda: len(dropped) == 1)
-                    assert set(here.state.shelf.bodies.loose) == set(dropped)
+                    assert set(here.state.messages.bodies.loose) == set(dropped)
 
         play(scene)
 
@@ -260,7 +260,7 @@ def test_however_requests_are_cut_the_machine_is_told_the_same(
     def told(parts: Iterator[bytes]) -> list[RequestArrived]:
         engine, rows = Notebook(), StagedRows(MemoryDisk(TABLES))
         state = State(rows, Chance())
-        state.manager_state = ManagerState.READY
+        state.manager.state = ManagerState.READY
         httpr = HttprState(rows, HttprSettings())
         receiving = Receiving(engine, state, httpr, None, Admission())  # type: ignore[arg-type]
         connection, _ = connect(echo, None, receiving.mount())

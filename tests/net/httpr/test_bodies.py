@@ -48,7 +48,7 @@ def test_a_body_is_stored_read_and_dropped() -> None:
         assert not isinstance(told[2], PieceStored)
 
         bodies.drop(spool)
-        await until(lambda: spool not in manager.state.shelf.bodies.loose)
+        await until(lambda: spool not in manager.state.messages.bodies.loose)
         with pytest.raises(UsageError):
             bodies.read(spool, 0)
 

@@ -216,6 +216,6 @@ class ClientBench(HttprBench):
 
     def link(self) -> Link:
         """The way out of the only outgoing queue."""
-        (queue,) = self.state.outgoing.values()
+        (queue,) = self.state.names.outgoing.values()
         assert queue.link is not None, "an outgoing queue has a link"
         return queue.link

@@ -342,7 +342,7 @@ class Conversation(RuleBasedStateMachine):
                 for channel in end.httpr.state.channels.values()
                 if channel.in_doubt
             ],
-            "holds": [end.state.holds for end in ends if end.state.holds],
+            "holds": [end.state.travel.holds for end in ends if end.state.travel.holds],
         }
 
     def _is_done(self) -> bool:

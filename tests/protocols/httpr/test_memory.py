@@ -41,7 +41,7 @@ def restore(bench: HttprBench, number: int = 1) -> int:
 def dead(bench: HttprBench) -> list[bytes]:
     kept = walk(bench.queue(DEAD))
     assert {position.reason for position in kept} <= {NOT_KNOWN}
-    return [bench.state.shelf.get(position).body for position in kept]
+    return [bench.state.messages.get(position).body for position in kept]
 
 
 def told(bench: HttprBench) -> list[str]:

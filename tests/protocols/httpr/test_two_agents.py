@@ -106,7 +106,7 @@ class Traffic:
 def dead_letters(bench: HttprBench) -> list[bytes]:
     kept = walk(bench.queue("system$;deadletter"))
     assert {position.reason for position in kept} <= {NOT_KNOWN}
-    return [bench.state.shelf.get(position).body for position in kept]
+    return [bench.state.messages.get(position).body for position in kept]
 
 
 def play_restore(seed: int, kind: str, of: str) -> None:

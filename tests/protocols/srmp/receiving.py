@@ -38,8 +38,8 @@ class Receiving(SrmpBench):
     def outgoing(self) -> list[Message]:
         """All that waits in outgoing queues, oldest first."""
         found = [
-            self.state.shelf.get(position)
-            for queue in self.state.outgoing.values()
+            self.state.messages.get(position)
+            for queue in self.state.names.outgoing.values()
             for position in [*walk(queue), *queue.order.locked.values()]
         ]
         return sorted(found, key=lambda message: message.identifier.uniquifier)
@@ -70,7 +70,7 @@ def first(bench: Receiving, path: str = "orders") -> Message:
     """The message at the head of a queue."""
     position = bench.queue(path).order.first()
     assert position is not None
-    return bench.state.shelf.get(position)
+    return bench.state.messages.get(position)
 
 
 def contents(bench: Receiving) -> tuple[Any, ...]:

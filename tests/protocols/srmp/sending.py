@@ -31,7 +31,7 @@ from reliquary.protocols.srmp.sender.receipts import on_final_receipt, on_stream
 from reliquary.protocols.srmp.state import Session, State
 from reliquary.queueing.model.events import CommitTransaction, PauseQueue, ResumeQueue
 from reliquary.queueing.model.message import NO_GUID, NO_OBJECT, Delivery, Message, MessageClass, ObjectId
-from reliquary.queueing.model.state import QueueState
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.travel.transfer import MessageArrived
 from reliquary.queueing.rules.destinations import find
 from reliquary.queueing.rules.outgoing import link_of

@@ -128,7 +128,7 @@ def test_a_redirection_leads_to_another_host() -> None:
     assert bench.bodies() == []
     (message,) = bench.outgoing
     assert message.soap_envelope.encode() in post[1]
-    assert list(bench.state.outgoing) == [f"direct={ELSEWHERE}"]
+    assert list(bench.state.names.outgoing) == [f"direct={ELSEWHERE}"]
 
 
 # -- another protocol

@@ -140,7 +140,7 @@ def test_a_transaction_goes_to_a_url_and_not_to_a_multicast_address() -> None:
     )
     assert bench.send(WEB, b"m", transaction=transaction).status is HResult.OK
     assert bench.ask(CommitTransaction(0, transaction)).status is HResult.OK
-    assert len(bench.state.outgoing) == 1
+    assert len(bench.state.names.outgoing) == 1
     check(bench.state)
 
 

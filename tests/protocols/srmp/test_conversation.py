@@ -45,7 +45,7 @@ class Talker(SrmpBench):
     @property
     def waiting(self) -> int:
         """How many messages wait to go."""
-        queues = self.state.outgoing.values()
+        queues = self.state.names.outgoing.values()
         return sum(len(queue.order) + len(queue.order.locked) for queue in queues)
 
 

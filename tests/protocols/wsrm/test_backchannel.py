@@ -143,7 +143,7 @@ def test_an_acknowledged_reply_leaves_its_queue() -> None:
     sequence = bench.sequence(offer=OFFER)
     bench.request(sequence)
     bench.reply()
-    (queue,) = bench.state.outgoing.values()
+    (queue,) = bench.state.names.outgoing.values()
     assert len(queue.order.locked) == 1
     confirmed = (Acknowledgement(OFFER.identifier, ((1, 1),)),)
     bench.request(sequence, 2, "urn:uuid:22222222-2222-4222-8222-222222222222", acknowledgements=confirmed)

@@ -27,10 +27,10 @@ def test_what_cannot_go_is_refused_with_the_reason(wrong: dict[str, Any], why: s
     answer = bench.send(FAR, b"<a/>", **wrong)
     assert answer.status is not HResult.OK
     assert why in answer.why
-    assert not bench.state.outgoing
+    assert not bench.state.names.outgoing
 
 
 def test_an_ordinary_message_is_accepted() -> None:
     bench = WsrmBench()
     assert bench.send(FAR, b"<a/>").status is HResult.OK
-    assert [queue.link.carrier.name for queue in bench.state.outgoing.values()] == ["wsrm"]  # type: ignore[union-attr]
+    assert [queue.link.carrier.name for queue in bench.state.names.outgoing.values()] == ["wsrm"]  # type: ignore[union-attr]

@@ -77,7 +77,7 @@ class Made:
         self.apply(facts.MessagesStored(self.orders.number, positions, bodies, prepared))
 
     def counted(self) -> tuple[int, int, int]:
-        return self.orders.stored, self.orders.stored_size, self.orders.express_size
+        return self.orders.counts.stored, self.orders.counts.stored_size, self.orders.counts.express_size
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def made() -> Made:
 def test_a_stored_message_has_its_rows_and_is_counted(made: Made) -> None:
     made.store(made.at(1), made.at(2, expires=50), made.at(3, express=True))
     assert made.counted() == (2, 200, 100)
-    assert made.state.total_bytes == 300
+    assert made.state.totals.bytes == 300
     assert [position.message for position in walk(made.orders)] == [1, 2, 3]
     assert len(every(made.state, POSITIONS)) == len(every(made.state, MESSAGES)) == 2
     assert len(every(made.state, EXPIRY)) == 1
@@ -143,7 +143,7 @@ def test_a_copied_message_is_kept_until_the_last_position_goes(made: Made) -> No
     check(made.state)
     made.apply(facts.PositionsRemoved(made.orders.number, (first,), REASON))
     assert every(made.state, SHARES) == {}
-    assert made.state.shelf.get(second) == BODY
+    assert made.state.messages.get(second) == BODY
     check(made.state)
     made.apply(facts.PositionsRemoved(made.other.number, (second,), REASON))
     assert every(made.state, MESSAGES) == {}
@@ -173,7 +173,7 @@ def test_a_purge_that_waits_is_a_moment_of_its_own(made: Made) -> None:
     marked = made.at(1, expires=70, purged=50)
     made.apply(facts.PositionsMarked(made.orders.number, (marked,)))
     assert [expiry_of(key)[0] for key in every(made.state, EXPIRY)] == [50, 70]
-    assert made.state.expiry_floor <= 50
+    assert made.state.deadlines.floor <= 50
     made.apply(facts.PositionsRemoved(made.orders.number, (marked,), REASON))
     assert every(made.state, EXPIRY) == {}
 
@@ -183,12 +183,12 @@ def test_a_delayed_position_counts_its_bytes_and_is_not_seen(made: Made) -> None
     assert walk(made.orders) == [made.at(2)]
     assert len(made.orders.order) == 1
     assert made.counted() == (1, 200, 0)
-    assert made.orders.delayed == 1
+    assert made.orders.counts.delayed == 1
     check(made.state)
     made.apply(facts.PositionsDue(made.orders.number, (made.at(1, due=50),)))
     assert walk(made.orders) == [made.at(1), made.at(2)]
     assert made.counted() == (2, 200, 0)
-    assert made.orders.delayed == 0
+    assert made.orders.counts.delayed == 0
     assert every(made.state, EXPIRY) == {}
     check(made.state)
 
@@ -226,7 +226,7 @@ def test_a_created_queue_is_there_under_its_name(made: Made) -> None:
     made.apply(facts.QueueCreated(record))
     assert made.bench.queue("new").record == record
     assert every(made.state, QUEUES)[queue_key(99)] == record
-    assert made.state.next_number() == 100
+    assert made.state.numbers.next_queue() == 100
 
 
 def test_a_changed_queue_has_its_new_attributes(made: Made) -> None:
@@ -349,11 +349,11 @@ def test_an_express_message_alone_writes_nothing(made: Made) -> None:
 def test_the_floor_of_the_expiries_goes_down_with_an_earlier_one(made: Made) -> None:
     made.bench.send("other", b"x", time_to_be_received=1)
     made.bench.advance(10)
-    made.state.sequence_dirty = True
+    made.state.numbers.dirty = True
     made.bench.flush()
     assert every(made.state, SEQUENCE)[ONLY].expiry_floor > 50
     made.store(made.at(999, expires=50))
-    assert made.state.expiry_floor <= 50
+    assert made.state.deadlines.floor <= 50
     settle(made.state)
     assert every(made.state, SEQUENCE)[ONLY].expiry_floor <= 50
 
@@ -363,10 +363,10 @@ def test_an_outcome_is_kept_until_it_is_forgotten(made: Made) -> None:
     outcome = Outcome(committed=True, ended=1, owner="billing", by="alice")
     made.apply(facts.TransactionEnded(IDENTIFIER, outcome))
     assert every(made.state, OUTCOMES) == {IDENTIFIER.bytes: outcome}
-    assert made.state.outcomes == {IDENTIFIER: outcome}
+    assert made.state.transactions.outcomes == {IDENTIFIER: outcome}
     made.apply(facts.OutcomesForgotten((IDENTIFIER,)))
     assert not every(made.state, OUTCOMES)
-    assert not made.state.outcomes
+    assert not made.state.transactions.outcomes
 
 
 def test_a_copy_that_was_lost_is_counted_for_its_queue_or_for_those_that_are_gone(made: Made) -> None:
@@ -396,12 +396,12 @@ def test_a_hold_locks_its_messages_and_is_a_row_with_those_that_outlive_a_crash(
     made.apply(facts.HoldBegun("httpr", (3, 4), made.orders.number, (stored, express)))
     key = hold_key("httpr", (3, 4))
     assert every(made.state, HOLDS) == {key: Hold(made.orders.number, (stored.lookup_id,))}
-    assert made.state.holds[key].lookup_ids == (stored.lookup_id, express.lookup_id)
+    assert made.state.travel.holds[key].lookup_ids == (stored.lookup_id, express.lookup_id)
     assert made.orders.order.locked == {stored.lookup_id: stored, express.lookup_id: express}
     check(made.state)
     made.apply(facts.HoldsOver("httpr", ((3, 4),)))
     assert not every(made.state, HOLDS)
-    assert not made.state.holds
+    assert not made.state.travel.holds
 
 
 FEEDS = {ConsumerPlaced, ConsumerDropped, RetainedDropped}

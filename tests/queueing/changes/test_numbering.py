@@ -84,7 +84,7 @@ def test_what_an_older_release_prepared_is_not_read_either() -> None:
     bench.send("orders", b"prepared", transaction=transaction)
     bench.ask(events.PrepareTransaction(0, transaction, single_phase=False))
     [key] = every(bench.state, POSITIONS)
-    bench.rows.put(POSITIONS, key, bench.state.transactions[transaction].operations[0].position)
+    bench.rows.put(POSITIONS, key, bench.state.transactions.open[transaction].operations[0].position)
     bench.restart()
     check(bench.state)
     assert bodies(bench, name="") == []
@@ -190,7 +190,7 @@ def test_a_queue_that_nobody_reads_pays_nothing() -> None:
     mark(bench)
     bench.ask(events.CommitTransaction(0, transaction))
     assert every(bench.state, LATE) == {}
-    assert bench.queue().mark == 0
+    assert bench.queue().feed.mark == 0
 
 
 def test_late_numbers_outlive_the_last_consumer_and_go_with_their_messages() -> None:

@@ -71,14 +71,14 @@ def test_however_a_message_leaves_it_is_read_again_and_then_let_go_of(
     leaves(bench)
     assert bench.bodies() == []
     queue = bench.queue()
-    assert (queue.retained, queue.total_bytes) == (1, 0)
+    assert (queue.feed.retained, queue.total_bytes) == (1, 0)
     check(bench.state)
     assert feed(bench, cursor) == before
     bench.restart()
     check(bench.state)
     assert feed(bench, cursor) == before
     moved(bench, mark(bench))
-    assert bench.queue().retained == bench.queue().retained_size == 0
+    assert bench.queue().feed.retained == bench.queue().feed.retained_size == 0
     check(bench.state)
     for path in ("other", "orders;journal", "system$;journal", "system$;deadletter"):
         bench.ask(events.PurgeQueue(0, path))
@@ -95,7 +95,7 @@ def test_what_every_consumer_has_passed_is_not_kept_when_it_leaves() -> None:
     moved(bench, mark(bench))
     bench.send("orders", b"new")
     bench.ask(events.PurgeQueue(0, "orders"))
-    assert [bench.state.shelf.get(row).body for row in every(bench.state, RETAINED).values()] == [b"new"]
+    assert [bench.state.messages.get(row).body for row in every(bench.state, RETAINED).values()] == [b"new"]
 
 
 def test_what_is_kept_counts_against_no_quota() -> None:
@@ -105,7 +105,7 @@ def test_what_is_kept_counts_against_no_quota() -> None:
     for _ in range(5):
         assert bench.send("orders", b"x" * 700).lookup_ids
         bench.receive("orders")
-    assert bench.state.total_bytes == 0
+    assert bench.state.totals.bytes == 0
     assert len(bodies(bench)) == 5
 
 
@@ -113,9 +113,9 @@ def test_what_is_kept_makes_room_in_memory_for_what_comes() -> None:
     bench = Bench()
     opened(bench)
     bench.send("orders", b"x" * 100)
-    assert bench.state.shelf._cached_bytes == 100
+    assert bench.state.messages._cached_bytes == 100
     bench.receive("orders")
-    assert bench.state.shelf._cached_bytes == 0
+    assert bench.state.messages._cached_bytes == 0
     assert bodies(bench) == [b"x" * 100]
 
 
@@ -132,5 +132,5 @@ def test_what_a_carrier_holds_is_read_and_kept_when_it_is_delivered(outcome: Out
     assert feed(exchange, cursor) == before
     exchange.say(HoldsEnded("httpr", ((1, 7),), outcome, MessageClass.NACK_ACCESS_DENIED))
     assert feed(exchange, cursor) == before
-    assert exchange.queue().retained == (0 if outcome is Outcome.TRY_LATER else 2)
+    assert exchange.queue().feed.retained == (0 if outcome is Outcome.TRY_LATER else 2)
     check(exchange.state)

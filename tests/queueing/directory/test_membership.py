@@ -137,4 +137,4 @@ def test_without_integration_a_public_queue_is_known_here_alone() -> None:
     assert bench.ask(ChangeQueue(0, ".\\shop", {"label": "till"})).status is HResult.OK
     assert bench.ask(DeleteQueue(0, ".\\shop")).status is HResult.OK
     assert in_directory(bench) == []
-    assert OTHER not in bench.state.by_identifier
+    assert OTHER not in bench.state.names.by_identifier

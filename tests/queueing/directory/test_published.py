@@ -64,7 +64,7 @@ def test_a_distribution_list_sends_a_copy_to_each_of_its_queues() -> None:
     opened = bench.ask(OpenQueue(0, f"DL={LIST}", Access.SEND))
     assert bench.send(opened.handle, b"one").status is HResult.OK
     assert bench.bodies("orders") == [b"one"]
-    assert len(bench.state.outgoing) == 1
+    assert len(bench.state.names.outgoing) == 1
 
 
 @pytest.mark.spec("DM-159", "DM-169", "DM-260", "DM-261")

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from reliquary.queueing.changes.numbering import arrival_of
 from reliquary.queueing.model.message import Position
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Consumer, Late, arrival_key, consumer_key
 
 
@@ -24,7 +25,7 @@ class Feeds(NamedTuple):
         assert self.consumers == {
             consumer_key(number, name): record
             for number, queue in state.queues.items()
-            for name, record in queue.consumers.items()
+            for name, record in queue.feed.consumers.items()
         }
         assert {key: row.lookup_id for key, row in self.late.items()} == {
             arrival_key(_queue(key), row.arrival): row.lookup_id
@@ -36,16 +37,16 @@ class Feeds(NamedTuple):
         for key, row in self.retained.items():
             assert key == arrival_key(_queue(key), arrival_of(row))
             assert not row.express
-            state.shelf.get(row)
+            state.messages.get(row)
 
     def _check_queue(self, state: State, queue: QueueState) -> None:
         kept = _of(queue, self.retained)
-        assert (queue.retained, queue.retained_size) == (len(kept), sum(row.size for row in kept))
-        assert all(arrival_of(row) > queue.trimmed for row in kept), "it would never be let go of"
-        assert bool(queue.mark) == bool(queue.consumers)
-        assert queue.mark <= state.sequence
-        if queue.consumers:
-            assert queue.pinned == min(each.cursor for each in queue.consumers.values())
+        assert (queue.feed.retained, queue.feed.retained_size) == (len(kept), sum(row.size for row in kept))
+        assert all(arrival_of(row) > queue.feed.trimmed for row in kept), "it would never be let go of"
+        assert bool(queue.feed.mark) == bool(queue.feed.consumers)
+        assert queue.feed.mark <= state.numbers.sequence
+        if queue.feed.consumers:
+            assert queue.feed.pinned == min(each.cursor for each in queue.feed.consumers.values())
             put_off = [row for row in _of(queue, self.delayed) if row.arrival]
             arrived = [*_of(queue, self.committed), *put_off, *kept]
             assert len(set(map(arrival_of, arrived))) == len(arrived), "two messages have one number"

@@ -55,8 +55,8 @@ class Readers:
         """A reader who was opened at the beginning is owed what is there; all of the queue is."""
         self.follow()
         queue = self.bench.queue(path)
-        rows = self._range(path, name, 0, queue.mark)
-        there = self._range(path, "", 0, self.bench.state.sequence)
+        rows = self._range(path, name, 0, queue.feed.mark)
+        there = self._range(path, "", 0, self.bench.state.numbers.sequence)
         assert set(there.items()) <= set(rows.items())
         self._arrivals.owed[queue.number, name].rows = list(rows.values())
         self.flushed()

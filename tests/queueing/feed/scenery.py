@@ -38,7 +38,7 @@ def feed(
     """The bodies of a range by their numbers; up to the mark where nothing else is said."""
     until = mark(bench, queue) if until is None else until
     read = bench.ask(ReadFeed(0, queue, after, until, 10_000, name))
-    return {arrival_of(each): bench.state.shelf.get(each).body for each in read.positions}
+    return {arrival_of(each): bench.state.messages.get(each).body for each in read.positions}
 
 
 def bodies(

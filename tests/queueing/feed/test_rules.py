@@ -36,11 +36,11 @@ def test_a_look_tells_all_there_is_to_know() -> None:
     [view] = bench.ask(LookAtFeeds(0, ("orders",), "lake")).feeds
     queue = bench.queue()
     assert (view.queue, view.incarnation) == ("orders", str(queue.record.identifier))
-    assert (view.mark, view.cursor) == (bench.state.sequence, 1)
+    assert (view.mark, view.cursor) == (bench.state.numbers.sequence, 1)
     assert (view.messages, view.bytes) == (1, walk(queue)[0].size)
     bench.receive("orders")
     [view] = bench.ask(LookAtFeeds(0, ("orders",), "nobody")).feeds
-    assert (view.cursor, view.messages, view.bytes) == (None, 1, queue.retained_size)
+    assert (view.cursor, view.messages, view.bytes) == (None, 1, queue.feed.retained_size)
 
 
 def test_a_look_changes_nothing_that_is_kept() -> None:
@@ -119,7 +119,7 @@ def test_a_consumer_moves_forward_and_never_back() -> None:
     opened(bench, at=0)
     assert moved(bench, 5).status is HResult.OK
     assert moved(bench, 2).status is HResult.OK
-    assert bench.queue().consumers["lake"].cursor == 5
+    assert bench.queue().feed.consumers["lake"].cursor == 5
 
 
 def test_nobody_moves_beyond_what_he_was_told() -> None:
@@ -127,11 +127,11 @@ def test_nobody_moves_beyond_what_he_was_told() -> None:
     bench = Bench()
     opened(bench)
     bench.send("orders", b"x")
-    refused = moved(bench, bench.state.sequence)
+    refused = moved(bench, bench.state.numbers.sequence)
     assert refused.status is HResult.INVALID_PARAMETER
     assert "look at the feed first" in refused.why
     mark(bench)
-    assert moved(bench, bench.state.sequence).status is HResult.OK
+    assert moved(bench, bench.state.numbers.sequence).status is HResult.OK
 
 
 def test_who_is_dropped_is_not_known_any_more() -> None:
@@ -177,7 +177,7 @@ def test_a_place_that_no_feed_has_is_refused(at: int) -> None:
     refused = bench.ask(OpenConsumer(0, "orders", "lake", at))
     assert refused.status is HResult.INVALID_PARAMETER
     assert bench.ask(ReadFeed(0, "orders", 0, at, 10)).status is HResult.INVALID_PARAMETER
-    assert bench.queue().consumers == {}
+    assert bench.queue().feed.consumers == {}
 
 
 def test_what_is_before_the_cursor_is_lost() -> None:
@@ -196,7 +196,7 @@ def test_a_consumer_reads_no_further_than_he_was_told() -> None:
     bench = Bench()
     cursor = opened(bench)
     bench.send("orders", b"x")
-    refused = bench.ask(ReadFeed(0, "orders", cursor, bench.state.sequence, 10, "lake"))
+    refused = bench.ask(ReadFeed(0, "orders", cursor, bench.state.numbers.sequence, 10, "lake"))
     assert refused.status is HResult.INVALID_PARAMETER
     until = mark(bench)
     assert len(bench.ask(ReadFeed(0, "orders", cursor, until, 10, "lake")).positions) == 1
@@ -220,7 +220,7 @@ def test_another_queue_of_the_same_name_is_another_queue() -> None:
     assert refused.status is HResult.OTHER_QUEUE
     assert was in refused.why
     assert looked(bench, "orders") == ["orders"]
-    assert bench.queue().consumers == {}
+    assert bench.queue().feed.consumers == {}
 
 
 @pytest.mark.parametrize("limit", [0, 10_001])

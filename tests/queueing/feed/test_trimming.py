@@ -31,12 +31,12 @@ def bench() -> Bench:
 
 def test_a_move_lets_go_of_what_is_passed_in_as_many_turns_as_it_needs(bench: Bench) -> None:
     assert moved(bench, mark(bench)).status is HResult.OK
-    assert bench.queue().retained == 7
+    assert bench.queue().feed.retained == 7
     check(bench.state)
     bench.go_on(1)
-    assert bench.queue().retained == 4
+    assert bench.queue().feed.retained == 4
     bench.go_on()
-    assert bench.queue().retained == 0
+    assert bench.queue().feed.retained == 0
     assert every(bench.state, MESSAGES) == {}
     check(bench.state)
 
@@ -49,7 +49,7 @@ def test_only_what_every_consumer_has_passed_goes(bench: Bench) -> None:
     assert bodies(bench, first + 4, name="audit") == [b"%d" % each for each in range(5, 10)]
     dropped(bench, name="audit")
     bench.go_on()
-    assert bench.queue().retained == 0
+    assert bench.queue().feed.retained == 0
 
 
 def test_the_last_drop_lets_go_of_all(bench: Bench) -> None:
@@ -63,10 +63,10 @@ def test_the_last_drop_lets_go_of_all(bench: Bench) -> None:
 def test_a_new_process_goes_on_with_it(bench: Bench) -> None:
     moved(bench, mark(bench))
     bench.restart(start=False)
-    assert bench.queue().retained == 7
+    assert bench.queue().feed.retained == 7
     bench.start()
     bench.go_on()
-    assert bench.queue().retained == 0
+    assert bench.queue().feed.retained == 0
     check(bench.state)
 
 

@@ -40,7 +40,10 @@ def test_a_position_that_is_missing_is_told_with_the_name_of_its_queue(bench: Be
     assert fault.queue == queue.number
     assert queue.record.pathname in fault.why
     assert "count is 20, and the rows make 19" in fault.why
-    assert f"size is {queue.stored_size}, and the rows make {queue.stored_size - gone.size}" in fault.why
+    assert (
+        f"size is {queue.counts.stored_size}, and the rows make {queue.counts.stored_size - gone.size}"
+        in fault.why
+    )
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ class Walk:
 
     @property
     def cursor(self) -> Cursor:
-        return self.bench.state.cursors[self.number]
+        return self.bench.state.open.cursors[self.number]
 
     def peek(self, timeout: Duration = NO_TIME, **changes: Any) -> Any:
         return self.bench.ask(PeekMessage(0, self.handle, timeout, self.number, **changes))
@@ -179,7 +179,7 @@ def test_a_receive_that_may_not_wait_leaves_the_cursor_where_it_is() -> None:
     walk = Walk()
     assert body(walk.receive()) is HResult.MESSAGE_NOT_FOUND
     assert (walk.cursor.state, walk.cursor.place) == (UNREAD, START)
-    assert not walk.bench.queue().waiting
+    assert not walk.bench.queue().readers.waiting
 
 
 @pytest.mark.spec("DM-041", "DM-201", "DM-227", "DM-326", "DM-327")
@@ -310,7 +310,7 @@ def test_closing_a_cursor_ends_its_wait() -> None:
     assert walk.bench.ask(CloseCursor(0, walk.number)).status is HResult.OK
     assert body(walk.bench.answer_to(caller)) is HResult.OPERATION_CANCELLED
     assert walk.bench.answer_to(other) is None
-    assert walk.bench.state.handles[walk.handle].cursors == set()
+    assert walk.bench.state.open.handles[walk.handle].cursors == set()
     assert walk.bench.ask(CloseCursor(0, walk.number)).status is HResult.INVALID_HANDLE
 
 

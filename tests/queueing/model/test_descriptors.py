@@ -81,7 +81,7 @@ def test_the_manager_opens_by_the_matrix(opened: str, asked: str, refused: bool)
         assert bench.ask(OpenQueue(0, "orders", access, share)).status is HResult.OK
         answer = bench.ask(OpenQueue(0, "orders", new_access, new_share))
         assert answer.status is (HResult.SHARING_VIOLATION if refused else HResult.OK)
-        assert len(bench.queue().descriptors) == (1 if refused else 2)
+        assert len(bench.queue().readers.descriptors) == (1 if refused else 2)
 
 
 def test_one_open_queue_among_many_is_enough_to_exclude() -> None:

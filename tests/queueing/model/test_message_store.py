@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from reliquary.base.faults import StoreDamage
 from reliquary.base.rows import Record, Table
 from reliquary.queueing.model.message import Message, Position
-from reliquary.queueing.model.message_store import Shelf
+from reliquary.queueing.model.message_store import MessageStore
 from reliquary.queueing.model.tables import MESSAGES, PAST_THE_END, SHARES, TABLES, message_key
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
@@ -25,7 +25,7 @@ def at(number: int, **attributes: bool) -> Position:
 
 
 def test_a_message_is_kept_and_found() -> None:
-    shelf = Shelf(rows())
+    shelf = MessageStore(rows())
     position, message = at(1), Message(body=b"a")
     shelf.put((position,), (message,))
     assert shelf.get(position) == message
@@ -34,7 +34,7 @@ def test_a_message_is_kept_and_found() -> None:
 @pytest.mark.spec("DM-046")
 def test_an_express_message_has_no_row() -> None:
     under = rows()
-    shelf = Shelf(under)
+    shelf = MessageStore(under)
     position, message = at(1, express=True), Message(body=b"a")
     shelf.put((position,), (message,))
     assert shelf.get(position) == message
@@ -47,7 +47,7 @@ def test_an_express_message_has_no_row() -> None:
 def test_a_message_that_does_not_fit_into_the_cache_is_read_from_its_row() -> None:
     disk = MemoryDisk(TABLES)
     under = StagedRows(disk)
-    shelf = Shelf(under, cache_bytes=10)
+    shelf = MessageStore(under, cache_bytes=10)
     for number in range(5):
         shelf.put((at(number),), (Message(body=bytes([number]) * 8),))
     disk.apply(under.take())
@@ -56,7 +56,7 @@ def test_a_message_that_does_not_fit_into_the_cache_is_read_from_its_row() -> No
 
 
 def test_a_message_that_is_put_again_when_its_transaction_commits_takes_its_room_once() -> None:
-    shelf = Shelf(rows())
+    shelf = MessageStore(rows())
     shelf.put((at(1),), (Message(body=b"prepared"),))
     shelf.put((at(1),), (Message(body=b"prepared"),), fresh=False)
     shelf.drop((at(1),))
@@ -83,7 +83,7 @@ class CountedReads(StagedRows):
 )
 def test_many_messages_are_read_at_once_where_they_lie_together(numbers: list[int], gets: int) -> None:
     under = CountedReads(MemoryDisk(TABLES))
-    shelf = Shelf(under, cache_bytes=0)
+    shelf = MessageStore(under, cache_bytes=0)
     positions = [*map(at, numbers), at(999, express=True)]
     messages = [Message(body=b"%d" % position.message) for position in positions]
     shelf.put(positions, messages)
@@ -92,7 +92,7 @@ def test_many_messages_are_read_at_once_where_they_lie_together(numbers: list[in
 
 
 def test_room_in_the_cache_comes_back_when_messages_go() -> None:
-    shelf = Shelf(rows(), cache_bytes=10)
+    shelf = MessageStore(rows(), cache_bytes=10)
     for number in range(100):
         position, message = at(number), Message(body=b"12345678", extension=b"90")
         shelf.put((position,), (message,))
@@ -104,7 +104,7 @@ def test_room_in_the_cache_comes_back_when_messages_go() -> None:
 
 @pytest.mark.parametrize("express", [False, True])
 def test_a_large_body_is_read_for_who_wants_it_whole_and_is_never_kept_in_memory(express: bool) -> None:
-    shelf = Shelf(rows())
+    shelf = MessageStore(rows())
     shelf.bodies.add(7, b"large ")
     shelf.bodies.add(7, b"body")
     position = Position(1, 1, 100, 0, express=express, spool=7)
@@ -121,7 +121,7 @@ def test_a_large_body_is_read_for_who_wants_it_whole_and_is_never_kept_in_memory
 
 def test_a_position_whose_message_has_no_row_is_damage() -> None:
     with pytest.raises(StoreDamage, match="message 7 has a position and no row"):
-        Shelf(rows()).get(at(7))
+        MessageStore(rows()).get(at(7))
 
 
 class Sharing(RuleBasedStateMachine):
@@ -132,7 +132,7 @@ class Sharing(RuleBasedStateMachine):
         self.cache = cache
         self.disk = MemoryDisk(TABLES)
         self.rows = StagedRows(self.disk)
-        self.shelf = Shelf(self.rows, cache)
+        self.shelf = MessageStore(self.rows, cache)
         self.number = 0
         self.shown: dict[int, int] = {}
         self.messages: dict[int, tuple[Position, Message]] = {}
@@ -177,7 +177,7 @@ class Sharing(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         self.flush()
-        self.shelf = Shelf(self.rows, self.cache)
+        self.shelf = MessageStore(self.rows, self.cache)
         self.messages = {key: pair for key, pair in self.messages.items() if not pair[0].express}
         self.shown = {key: self.shown[key] for key in self.messages}
 
@@ -206,7 +206,7 @@ TestSharing.settings = settings(max_examples=150, stateful_step_count=30)
 
 def test_what_is_put_aside_is_a_row_and_takes_no_room_in_memory() -> None:
     under = rows()
-    shelf = Shelf(under)
+    shelf = MessageStore(under)
     shelf.put_aside(5, (Message(body=b"a"), Message(body=b"b"), Message(body=b"c")))
     shelf.put_again([(6, Message(body=b"better"))])
     shelf.drop_aside([7])

@@ -52,6 +52,6 @@ def test_pages_follow_each_other_while_queues_come_and_go() -> None:
 
 def test_a_manager_that_nobody_looks_at_keeps_no_order() -> None:
     bench = Bench("a", "b")
-    assert bench.state.queue_order._keys is None
+    assert bench.state.names.in_order._keys is None
     assert len(listed(bench)) == 2
-    assert bench.state.queue_order._keys
+    assert bench.state.names.in_order._keys

@@ -13,9 +13,10 @@ from reliquary.queueing.model.events import ReceiveMessages, SendMessages
 from reliquary.queueing.model.facts import PositionAvailable
 from reliquary.queueing.model.message import Delivery, Message
 from reliquary.queueing.model.names.pathnames import SYSTEM_QUEUES
+from reliquary.queueing.model.parts.access import Verdicts
 from reliquary.queueing.model.queue import ManagerState, QueueType
 from reliquary.queueing.model.security.principals import MANAGER
-from reliquary.queueing.model.state import LONGEST_TIMER, Sizes, Verdicts
+from reliquary.queueing.model.state import LONGEST_TIMER, Sizes
 from reliquary.queueing.model.tables import ONLY, SEQUENCE
 from tests.queueing.manager_harness import COMPUTER, DOMAIN_NAME, Bench
 
@@ -29,9 +30,9 @@ def test_the_sequence_grows_by_one_and_its_ceiling_is_on_disk_before_it_is_reach
 ) -> None:
     bench = Bench(sizes=Sizes(sequence_block=block))
     state = bench.state
-    for number in range(state.sequence + 1, state.sequence + count + 1):
-        assert state.next_sequence() == number
-        assert state.ceiling >= number
+    for number in range(state.numbers.sequence + 1, state.numbers.sequence + count + 1):
+        assert state.numbers.next_sequence() == number
+        assert state.numbers.ceiling >= number
         bench.manager.settle()
         reserved = state.rows.get(SEQUENCE, ONLY)
         assert reserved is not None
@@ -43,19 +44,19 @@ def test_the_sequence_grows_by_one_and_its_ceiling_is_on_disk_before_it_is_reach
 def test_many_numbers_are_taken_at_once_as_one_after_the_other(block: int, counts: list[int]) -> None:
     state = Bench(sizes=Sizes(sequence_block=block)).state
     for count in counts:
-        last = state.sequence
-        assert list(state.next_sequences(count)) == list(range(last + 1, last + count + 1))
-        assert state.sequence == last + count <= state.ceiling
-        assert state.ceiling >= state.sequence + block // 2
+        last = state.numbers.sequence
+        assert list(state.numbers.next_sequences(count)) == list(range(last + 1, last + count + 1))
+        assert state.numbers.sequence == last + count <= state.numbers.ceiling
+        assert state.numbers.ceiling >= state.numbers.sequence + block // 2
 
 
 def test_numbers_are_reserved_once_in_half_a_block_and_not_each_time() -> None:
     bench = Bench(sizes=Sizes(sequence_block=100))
     writes = 0
     for _ in range(1000):
-        bench.state.next_sequence()
-        writes += bench.state.sequence_dirty
-        bench.state.sequence_dirty = False
+        bench.state.numbers.next_sequence()
+        writes += bench.state.numbers.dirty
+        bench.state.numbers.dirty = False
     assert writes <= 1000 // 50 + 1
 
 
@@ -137,11 +138,11 @@ def test_without_a_name_there_is_no_manager() -> None:
 @pytest.mark.spec("DM-015")
 def test_the_manager_is_stopped_then_ready_then_stopped() -> None:
     bench = Bench(start=False)
-    seen = [bench.state.manager_state]
+    seen = [bench.state.manager.state]
     bench.start()
-    seen.append(bench.state.manager_state)
+    seen.append(bench.state.manager.state)
     bench.stop()
-    seen.append(bench.state.manager_state)
+    seen.append(bench.state.manager.state)
     assert seen == [ManagerState.STOPPED, ManagerState.READY, ManagerState.STOPPED]
 
 
@@ -154,9 +155,9 @@ def test_total_bytes_are_those_of_all_that_is_there_express_or_not() -> None:
     bench.send("orders", b"12345")
     one = bench.queue().total_bytes
     bench.send("orders", b"12345", delivery=Delivery.EXPRESS)
-    assert bench.queue().total_bytes == 2 * one == bench.state.total_bytes
+    assert bench.queue().total_bytes == 2 * one == bench.state.totals.bytes
     bench.receive("orders", count=2)
-    assert bench.queue().total_bytes == bench.state.total_bytes == 0
+    assert bench.queue().total_bytes == bench.state.totals.bytes == 0
 
 
 @pytest.mark.spec("DM-026")
@@ -218,7 +219,7 @@ def test_verdicts_do_not_grow_without_end() -> None:
 
 def test_the_size_of_a_read_is_foreseen_from_what_is_available() -> None:
     bench = Bench()
-    queue = bench.state.queues[bench.state.names["private$\\orders"]]
+    queue = bench.state.queues[bench.state.names.by_path["private$\\orders"]]
     assert queue.expected_bytes(5, 1000) == 0
     large, small = bench.ask(SendMessages(0, "orders", (Message(body=b"x" * 9000), Message()))).lookup_ids
     first, last = (queue.order.size_at(each) for each in (large, small))

@@ -62,7 +62,7 @@ def test_a_waiter_knows_what_it_will_do() -> None:
 def test_a_wait_stands_in_the_queue_and_its_timer_runs() -> None:
     bench = Bench()
     wait(bench, timeout=seconds(5))
-    (waiter,) = bench.queue().waiting.values()
+    (waiter,) = bench.queue().readers.waiting.values()
     assert bench.timers[("wait", waiter.number)] == bench.now + seconds(5)
 
 
@@ -87,8 +87,8 @@ def test_a_receive_gives_up_when_its_time_is_over() -> None:
     assert bench.answer_to(caller) is None
     bench.advance(0.001)
     assert body(bench.answer_to(caller)) is HResult.IO_TIMEOUT
-    assert not bench.queue().waiting
-    assert not bench.state.callers
+    assert not bench.queue().readers.waiting
+    assert not bench.state.open.callers
     bench.send("orders", b"m1")
     assert bench.bodies() == [b"m1"]
     assert len(bench.answers[caller]) == 1
@@ -285,7 +285,7 @@ def test_a_wait_is_cancelled_by_its_tag() -> None:
     assert bench.answer_to(first) is None
     assert bench.ask(CancelRead(0, "orders", 9)).status is HResult.STATUS_NOT_FOUND
     assert bench.ask(CancelRead(0, "orders", 2)).status is HResult.STATUS_NOT_FOUND
-    assert len(bench.queue().waiting) == 1
+    assert len(bench.queue().readers.waiting) == 1
 
 
 @pytest.mark.spec("DM-236")
@@ -321,7 +321,7 @@ def test_a_message_is_not_lost_to_a_caller_who_is_gone() -> None:
     bench.handle(CallerGone(caller))
     bench.send("orders", b"m1")
     assert bench.bodies() == [b"m1"]
-    assert not bench.queue().waiting
+    assert not bench.queue().readers.waiting
     assert not bench.timers
 
 
@@ -353,8 +353,8 @@ def test_deleting_the_queue_ends_its_waits() -> None:
     bench.ask(DeleteQueue(0, "orders"))
     for caller in callers:
         assert body(bench.answer_to(caller)) is HResult.QUEUE_NOT_AVAILABLE
-    assert not bench.state.handles
-    assert not bench.state.callers
+    assert not bench.state.open.handles
+    assert not bench.state.open.callers
 
 
 def test_a_stop_ends_all_waits() -> None:
@@ -384,14 +384,14 @@ def test_a_transaction_that_nobody_touches_ends_with_the_wait_inside_it() -> Non
     caller = wait(bench, transaction=transaction)
     bench.advance(10)
     assert body(bench.answer_to(caller)) is HResult.TRANSACTION_SEQUENCE
-    assert transaction not in bench.state.transactions
+    assert transaction not in bench.state.transactions.open
 
 
 def test_a_wait_does_not_outlive_the_process() -> None:
     bench = Bench()
     wait(bench)
     bench.restart()
-    assert not bench.queue().waiting
+    assert not bench.queue().readers.waiting
     bench.send("orders", b"m1")
     assert bench.bodies() == [b"m1"]
 

@@ -77,11 +77,13 @@ class Comparison:
             if queue.path.removeprefix("system$;") not in SYSTEM[3:] and not queue.deleted:
                 self._compare_queue(queue.path)
         state = self.bench.state
-        self._same("the bytes of all", state.total_bytes, sum(each.size for each in self.plain.every_queue()))
-        self._same("transactions", set(state.transactions), set(self.plain.transactions))
+        self._same(
+            "the bytes of all", state.totals.bytes, sum(each.size for each in self.plain.every_queue())
+        )
+        self._same("transactions", set(state.transactions.open), set(self.plain.transactions))
         for cursor in self.cursors:
-            if cursor.number in state.cursors:
-                standing = STANDING[state.cursors[cursor.number].state]
+            if cursor.number in state.open.cursors:
+                standing = STANDING[state.open.cursors[cursor.number].state]
                 self._same("a cursor", standing, cursor.plain.standing)
 
     def _compare_waits(self) -> None:
@@ -106,7 +108,7 @@ class Comparison:
             known = self.lookup_ids.setdefault(entry.key, lookup_id)
             assert known == lookup_id, f"{entry.body!r} has another LookupIdentifier than before"
         pending = sum(position.purged > 0 for position in queue.order.locked.values())
-        counts = (len(queue.order), pending, queue.total_bytes, len(queue.descriptors))
+        counts = (len(queue.order), pending, queue.total_bytes, len(queue.readers.descriptors))
         expected = (
             len(plain.available()),
             sum(entry.purged for entry in plain.entries),
@@ -157,7 +159,7 @@ class Comparison:
 
     def is_usable(self, cursor: CursorPair) -> bool:
         """Whether the cursor is open; what is closed is a mistake of the caller, shown elsewhere."""
-        return cursor.number in self.bench.state.cursors
+        return cursor.number in self.bench.state.open.cursors
 
     # -- messages
 
@@ -261,7 +263,11 @@ class Comparison:
             for queue in self.plain.every_queue()
             if not queue.deleted
             for number, opened in zip(
-                [each for each in self.bench.queue(queue.path).descriptors if state.handles[each].held],
+                [
+                    each
+                    for each in self.bench.queue(queue.path).readers.descriptors
+                    if state.open.handles[each].held
+                ],
                 [each for each in queue.opens if each.held],
                 strict=True,
             )

@@ -41,7 +41,7 @@ ABORTED = Enlisted(HResult.OK, message=EnlistmentMessage.ABORT_DONE)
 
 
 def stands(bench: Bench) -> ManagerState:
-    return bench.state.manager_state
+    return bench.state.manager.state
 
 
 def enlisted(bench: Bench, identifier: UUID = THEIRS, owner: str = "") -> UUID:
@@ -60,7 +60,7 @@ def enlisted(bench: Bench, identifier: UUID = THEIRS, owner: str = "") -> UUID:
 def test_a_transaction_of_somebody_else_keeps_its_id() -> None:
     bench = Bench()
     assert bench.begin(identifier=THEIRS, owner="billing") == THEIRS
-    found = bench.state.transactions[THEIRS]
+    found = bench.state.transactions.open[THEIRS]
     assert (found.external, found.single_phase) == (True, False)
     assert (found.owner, found.begun) == ("billing", bench.now)
 
@@ -92,7 +92,7 @@ def test_nobody_enlists_in_what_is_somebody_elses() -> None:
 def test_an_owner_is_a_name_that_can_be_shown(owner: str) -> None:
     bench = Bench()
     assert bench.ask(BeginTransaction(0, owner=owner)).status is HResult.INVALID_PARAMETER
-    assert not bench.state.transactions
+    assert not bench.state.transactions.open
 
 
 @pytest.mark.spec("DM-102")
@@ -125,10 +125,10 @@ def test_what_is_known_of_a_prepared_transaction_outlives_a_crash() -> None:
     transaction = enlisted(bench, owner="billing")
     bench.advance(5)
     bench.ask(PrepareTransaction(0, transaction, single_phase=False))
-    known = bench.state.transactions[transaction]
+    known = bench.state.transactions.open[transaction]
     bench.flush()
     bench.restart(crash=True)
-    again = bench.state.transactions[transaction]
+    again = bench.state.transactions.open[transaction]
     assert (again.owner, again.external, again.begun) == ("billing", True, known.begun)
     assert again.prepared_at == known.prepared_at == known.begun + 5_000_000
 
@@ -141,10 +141,10 @@ def test_a_coordinator_learns_that_a_transaction_is_prepared() -> None:
     bench = Bench()
     transaction = enlisted(bench)
     assert bench.ask(DtcPrepare(0, transaction)) == PREPARED
-    assert not bench.state.transactions[transaction].single_phase
+    assert not bench.state.transactions.open[transaction].single_phase
     bench.flush()
     bench.restart(crash=True)
-    assert list(bench.state.transactions) == [transaction]
+    assert list(bench.state.transactions.open) == [transaction]
 
 
 @pytest.mark.spec("DM-118")
@@ -226,7 +226,7 @@ def in_doubt(wait: float, *more: UUID) -> Bench:
 def test_without_a_wait_the_manager_is_ready_and_what_is_in_doubt_stays_locked() -> None:
     bench = in_doubt(0)
     assert stands(bench) is ManagerState.READY
-    assert list(bench.state.transactions) == [THEIRS]
+    assert list(bench.state.transactions.open) == [THEIRS]
     assert bench.bodies() == [b"other"]
     assert bench.answer_to(STARTER).status is HResult.OK
 
@@ -300,7 +300,7 @@ def test_without_the_outcome_the_start_fails_and_names_the_transactions(how: str
     assert str(THEIRS) in answer.why
     bench.stop()
     bench.restart(crash=True)
-    assert list(bench.state.transactions) == [THEIRS]
+    assert list(bench.state.transactions.open) == [THEIRS]
 
 
 @pytest.mark.spec("DM-096")

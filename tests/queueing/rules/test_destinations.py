@@ -9,8 +9,8 @@ from reliquary.protocols.httpr.schemes import AGENT_PATH, WORDS
 from reliquary.queueing.model.events import Access, OpenQueue
 from reliquary.queueing.model.names.formats import key_of, parse_format
 from reliquary.queueing.model.queue import QueueType
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
-from reliquary.queueing.model.state import QueueState
 from reliquary.queueing.model.travel.transfer import AddressesKnown
 from reliquary.queueing.rules.destinations import find, same
 from tests.queueing.answers import everything
@@ -143,7 +143,7 @@ def test_a_url_is_ours_by_its_host_and_port_because_two_managers_may_share_a_hos
     assert (find(bench.state, f"DIRECT={url}") is bench.queue()) is ours
     sent = bench.send(f"DIRECT={url}", b"m")
     assert sent.status is HResult.OK
-    assert len(bench.state.outgoing) == (not ours)
+    assert len(bench.state.names.outgoing) == (not ours)
 
 
 @pytest.mark.parametrize(
@@ -176,14 +176,14 @@ def test_a_url_of_ours_without_a_queue_of_ours_leads_nowhere(path: str) -> None:
     bench = addressed("bench:8480")
     sent = bench.send(f"DIRECT=HTTP://bench:8480{path}", b"m")
     assert sent.status is HResult.QUEUE_NOT_FOUND
-    assert not bench.state.outgoing
+    assert not bench.state.names.outgoing
 
 
 def test_a_name_that_means_another_queue_now_is_held_against_that_queues_list() -> None:
     bench = addressed()
-    bench.state.permitted.add(("any", MANAGER, 0))
+    bench.state.access.permitted.add(("any", MANAGER, 0))
     bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset({"bench:8480"})), bench.now)
-    assert not bench.state.permitted
+    assert not bench.state.access.permitted
 
 
 # -- by the URI of an agent
@@ -219,7 +219,7 @@ def test_what_follows_the_name_of_our_own_agent_is_a_path_name(uri: str, queue: 
     assert find(bench.state, f"DIRECT={uri}") is bench.queue(queue)
     assert find(bench.state, uri) is bench.queue(queue)
     assert same(bench.state, uri, queue)
-    assert not bench.state.outgoing
+    assert not bench.state.names.outgoing
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_an_agent_is_ours_by_what_was_told_of_it_and_by_nothing_else(uri: str) -
     bench = agent("bench:8480", "plain")
     bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset({"bench:8481", "localhost"})), bench.now)
     assert bench.send(uri, b"m").status is HResult.OK
-    assert [key_of(parse_format(f"DIRECT={uri}"))] == list(bench.state.outgoing)
+    assert [key_of(parse_format(f"DIRECT={uri}"))] == list(bench.state.names.outgoing)
 
 
 @pytest.mark.parametrize("words", ["", "#", "#missing", "#a/b/c", "#elsewhere\\orders", "#%ff", "#;"])
@@ -253,11 +253,11 @@ def test_the_uri_of_an_agent_is_a_destination_as_its_format_name_is() -> None:
     assert bench.send(f"DIRECT={AGENT}", b"two").status is HResult.OK
     assert bench.send("httpr://elsewhere/svc#orders", b"another queue").status is HResult.OK
     name = "DIRECT=HTTPR://elsewhere/svc#Orders"
-    assert sorted(bench.state.outgoing) == [name, "DIRECT=HTTPR://elsewhere/svc#orders"]
+    assert sorted(bench.state.names.outgoing) == [name, "DIRECT=HTTPR://elsewhere/svc#orders"]
     bench.restart(crash=False)
     again = outgoing(bench, name)
-    assert [bench.state.shelf.get(each).body for each in again.order.some(-1, 5)] == [b"one", b"two"]
-    assert {bench.state.shelf.get(each).destination_queue for each in again.order.some(-1, 5)} == {name}
+    assert [bench.state.messages.get(each).body for each in again.order.some(-1, 5)] == [b"one", b"two"]
+    assert {bench.state.messages.get(each).destination_queue for each in again.order.some(-1, 5)} == {name}
     assert same(bench.state, AGENT, name)
     assert not same(bench.state, AGENT, name.lower())
 
@@ -272,9 +272,9 @@ def test_the_uri_of_an_agent_that_cannot_be_read_is_refused() -> None:
 
 def test_a_name_that_means_a_queue_of_our_agent_now_is_held_against_that_queues_list() -> None:
     bench = agent()
-    bench.state.permitted.add(("any", MANAGER, 0))
+    bench.state.access.permitted.add(("any", MANAGER, 0))
     bench.manager.hear(AddressesKnown(WORDS, frozenset({"bench:8480"}), AGENT_PATH), bench.now)
-    assert not bench.state.permitted
+    assert not bench.state.access.permitted
 
 
 # -- queues elsewhere
@@ -286,15 +286,17 @@ def test_sending_elsewhere_makes_one_outgoing_queue() -> None:
     assert status(bench, ELSEWHERE, Access.SEND) is HResult.OK
     assert status(bench, ELSEWHERE.upper(), Access.SEND) is HResult.OK
     queue = outgoing(bench, ELSEWHERE)
-    assert len(queue.descriptors) == 2
+    assert len(queue.readers.descriptors) == 2
     assert (queue.record.settings.label, queue.record.pathname) == (ELSEWHERE, ELSEWHERE)
     assert bench.send(ELSEWHERE, b"one").status is HResult.OK
     assert bench.send("elsewhere\\private$\\orders", b"two").status is HResult.OK
-    assert len(bench.state.outgoing) == 1
+    assert len(bench.state.names.outgoing) == 1
     bench.restart(crash=False)
     again = outgoing(bench, ELSEWHERE)
-    assert [bench.state.shelf.get(each).body for each in again.order.some(-1, 5)] == [b"one", b"two"]
-    assert {bench.state.shelf.get(each).destination_queue for each in again.order.some(-1, 5)} == {ELSEWHERE}
+    assert [bench.state.messages.get(each).body for each in again.order.some(-1, 5)] == [b"one", b"two"]
+    assert {bench.state.messages.get(each).destination_queue for each in again.order.some(-1, 5)} == {
+        ELSEWHERE
+    }
 
 
 @pytest.mark.spec("DM-163", "DM-165")

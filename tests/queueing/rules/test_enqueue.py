@@ -166,9 +166,9 @@ def test_a_message_counts_with_its_headers_and_is_taken_off_again() -> None:
     assert size == PACKET_HEADERS + 5 + 2 * 2
     bench.send("orders", b"12345", label="ab")
     bench.send("orders", b"12345", label="ab", delivery=Delivery.EXPRESS)
-    assert bench.queue().total_bytes == 2 * size == bench.state.total_bytes
+    assert bench.queue().total_bytes == 2 * size == bench.state.totals.bytes
     bench.receive("orders", count=2)
-    assert bench.queue().total_bytes == 0 == bench.state.total_bytes
+    assert bench.queue().total_bytes == 0 == bench.state.totals.bytes
 
 
 # -- many in one request: all or none
@@ -255,18 +255,18 @@ def test_a_transactional_queue_knows_only_the_order_of_arrival() -> None:
 def test_a_lookup_identifier_is_the_lane_and_the_sequence(priority: int) -> None:
     """T32, with the high byte the other way round (AN-03)."""
     bench = Bench()
-    bench.state.sequence = 0x1122334455667788
+    bench.state.numbers.sequence = 0x1122334455667788
     (lookup_id,) = bench.send("orders", b"m", priority=priority).lookup_ids
     assert lookup_id >> LANE_SHIFT == 7 - priority
     assert lookup_id & SEQUENCE_MASK == 0x22334455667789
-    assert bench.state.sequence == 0x1122334455667789
+    assert bench.state.numbers.sequence == 0x1122334455667789
 
 
 @pytest.mark.spec("DM-191", "DM-192")
 def test_a_lookup_identifier_in_a_transactional_queue_is_the_sequence_alone() -> None:
     bench = Bench("other")
     bench.create("orders", transactional=True)
-    bench.state.sequence = 0x1122334455667788
+    bench.state.numbers.sequence = 0x1122334455667788
     assert bench.send("orders", b"m", priority=0).lookup_ids == (0x22334455667789,)
 
 
@@ -340,7 +340,7 @@ def test_a_message_in_a_transaction_is_recoverable_and_bears_its_name() -> None:
     bench = Bench()
     transaction = bench.begin()
     bench.send("orders", b"a", transaction=transaction, delivery=Delivery.EXPRESS)
-    sent = next(iter(bench.state.transactions[transaction].messages.values()))
+    sent = next(iter(bench.state.transactions.open[transaction].messages.values()))
     assert sent.delivery is Delivery.RECOVERABLE
     assert sent.transaction == transaction
 
@@ -423,7 +423,7 @@ def test_a_late_message_of_a_transaction_goes_to_the_transactional_dead_letter_q
     transaction = bench.begin()
     assert bench.ask(SendMessages(0, "orders", (late,), transaction)).status is HResult.IO_TIMEOUT
     assert bench.bodies("system$;deadxact") == [b"late"]
-    assert bench.state.transactions[transaction].operations == []
+    assert bench.state.transactions.open[transaction].operations == []
 
 
 # -- the system journal
@@ -467,12 +467,12 @@ def test_the_message_stays_when_its_copy_goes_first() -> None:
 @pytest.mark.spec("DM-049")
 def test_a_copy_for_which_the_system_journal_has_no_room_is_not_kept() -> None:
     bench = Bench()
-    bench.state.record = msgspec.structs.replace(bench.state.identity(), journal_quota=1)
+    bench.state.manager.record = msgspec.structs.replace(bench.state.identity(), journal_quota=1)
     bench.send("orders", sized(1024), positive_journaling=True)
     bench.send("orders", b"no room for its copy", positive_journaling=True)
     assert len(bench.bodies()) == 2
     assert len(bench.bodies("system$;journal")) == 1
-    assert by_word(bench.queue().lost) == {"source-journal": 1}
+    assert by_word(bench.queue().counts.lost) == {"source-journal": 1}
     check(bench.state)
 
 

@@ -41,7 +41,7 @@ def restored(exchange: Exchange) -> Exchange:
 
 
 def bodies_in(exchange: Exchange, queue: str) -> list[bytes]:
-    return [exchange.state.shelf.get(position).body for position in walk(exchange.queue(queue))]
+    return [exchange.state.messages.get(position).body for position in walk(exchange.queue(queue))]
 
 
 # -- numbers

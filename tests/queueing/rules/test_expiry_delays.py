@@ -82,7 +82,7 @@ def test_a_delayed_message_is_counted_against_the_quota() -> None:
     bench.create("orders", quota=1)
     send(bench, b"x" * 700, 10)
     assert bench.send("orders", b"x" * 700).status is HResult.INSUFFICIENT_RESOURCES
-    assert bench.queue().total_bytes == bench.state.total_bytes > 700
+    assert bench.queue().total_bytes == bench.state.totals.bytes > 700
 
 
 def test_a_message_without_a_delay_is_seen_at_once_and_leaves_no_row() -> None:
@@ -354,7 +354,7 @@ def test_a_restart_reads_no_delayed_message_until_it_is_due() -> None:
     bench = Bench()
     bench.send("orders", *[b"m"] * 50, delay=seconds(1000))
     bench.restart()
-    assert bench.queue().delayed == 50
+    assert bench.queue().counts.delayed == 50
     assert len(bench.queue().order) == 0
     lookup_id = int.from_bytes(min(every(bench.state, DELAYED))[4:], "big")
     assert delayed(bench.state, bench.queue(), lookup_id) is not None

@@ -49,8 +49,8 @@ def opened(bench: Bench, access: Access = Access.RECEIVE, path: str = "orders", 
 def test_a_queue_is_found_under_each_of_its_names(path: str) -> None:
     bench = Bench()
     handle = opened(bench, path=path)
-    assert bench.state.handles[handle].queue == bench.queue().number
-    assert bench.state.handles[handle].format_name == path
+    assert bench.state.open.handles[handle].queue == bench.queue().number
+    assert bench.state.open.handles[handle].format_name == path
 
 
 @pytest.mark.spec("DM-167", "DM-168")
@@ -199,8 +199,8 @@ def test_closing_ends_waits_closes_cursors_and_gives_back_what_was_held() -> Non
     assert body(bench.answer_to(tagged)) is HResult.OPERATION_CANCELLED
     assert body(bench.answer_to(untagged)) is HResult.OPERATION_CANCELLED
     assert body(bench.answer_to(elsewhere)) == b"held"
-    assert set(bench.state.cursors) == {foreign}
-    assert set(bench.queue().descriptors) == {other}
+    assert set(bench.state.open.cursors) == {foreign}
+    assert set(bench.queue().readers.descriptors) == {other}
     assert bench.ask(CloseCursor(0, cursors[1])).status is HResult.INVALID_HANDLE
     check(bench.state)
 
@@ -249,7 +249,7 @@ def test_a_lease_does_not_end_while_a_read_waits_under_it() -> None:
     bench.send("orders", b"m1")
     assert body(bench.answer_to(caller)) == b"m1"
     bench.advance(31)
-    assert handle not in bench.state.handles
+    assert handle not in bench.state.open.handles
 
 
 def test_a_closed_handle_takes_its_lease_along() -> None:
@@ -264,7 +264,7 @@ def test_a_lease_of_a_deleted_queue_ends_too() -> None:
     handle = opened(bench, lease=seconds(30))
     bench.ask(DeleteQueue(0, "orders"))
     bench.advance(30)
-    assert handle not in bench.state.handles
+    assert handle not in bench.state.open.handles
 
 
 def test_a_handle_without_a_lease_stays_open() -> None:
@@ -294,7 +294,7 @@ def test_a_queue_opened_for_one_request_is_closed_after_it(event: Event) -> None
     bench = Bench("orders", "empty")
     bench.send("orders", b"m1")
     assert bench.ask(event) is not None
-    assert not bench.state.handles
+    assert not bench.state.open.handles
     assert not any(queue.active for queue in bench.state.queues.values())
 
 
@@ -324,15 +324,15 @@ def test_a_wait_on_a_queue_opened_for_it_leaves_nothing_open(end: Any) -> None:
     caller = bench.begin_asking(ReceiveMessages(0, "orders", timeout=seconds(5), tag=7))
     assert bench.queue().active
     end(bench, caller)
-    assert not bench.queue().waiting
-    assert not bench.state.handles
+    assert not bench.queue().readers.waiting
+    assert not bench.state.open.handles
     assert opened(bench, share=Share.DENY_RECEIVE)
 
 
 def test_nobody_uses_or_closes_a_queue_that_was_opened_for_somebody_elses_request() -> None:
     bench = Bench()
     caller = bench.begin_asking(ReceiveMessages(0, "orders", timeout=FOREVER_WAIT))
-    (foreign,) = bench.state.handles
+    (foreign,) = bench.state.open.handles
     assert bench.receive(foreign).status is HResult.INVALID_HANDLE
     assert bench.ask(CloseQueue(0, foreign)).status is HResult.INVALID_HANDLE
     bench.send("orders", b"m1")
@@ -359,7 +359,7 @@ def test_a_cursor_needs_an_open_handle() -> None:
     assert bench.ask(OpenCursor(0, 12345)).status is HResult.INVALID_HANDLE
     handle = opened(bench, Access.PEEK)
     number = bench.ask(OpenCursor(0, handle)).handle
-    assert bench.state.handles[handle].cursors == {number}
+    assert bench.state.open.handles[handle].cursors == {number}
 
 
 def test_a_cursor_works_only_with_its_own_handle() -> None:

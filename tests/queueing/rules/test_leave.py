@@ -146,7 +146,7 @@ def test_a_copy_for_which_the_journal_has_no_room_is_not_kept(second: int, kept:
     bench.send("orders", sized(724), sized(second))
     assert len(bench.receive("orders", count=2).messages) == 2
     assert len(bench.bodies("orders;journal")) == kept
-    assert by_word(bench.queue().lost) == ({"journal": 1} if kept == 1 else {})
+    assert by_word(bench.queue().counts.lost) == ({"journal": 1} if kept == 1 else {})
     check(bench.state)
 
 
@@ -340,7 +340,7 @@ def test_a_dead_letter_for_which_there_is_no_room_is_not_kept() -> None:
         bench.send("orders", sized(600), negative_journaling=True)
     bench.ask(PurgeQueue(0, "orders"))
     assert len(bench.bodies(DEAD)) == 1
-    assert by_word(bench.queue().lost) == {"dead-letter": 1}
+    assert by_word(bench.queue().counts.lost) == {"dead-letter": 1}
     assert bench.bodies() == []
     check(bench.state)
 
@@ -383,10 +383,10 @@ def test_a_message_that_commits_into_a_queue_that_is_gone_is_a_dead_letter(asked
 @pytest.mark.spec("DM-049")
 def test_the_system_journal_has_the_quota_of_the_manager() -> None:
     bench = Bench()
-    bench.state.record = msgspec.structs.replace(bench.state.identity(), journal_quota=0)
+    bench.state.manager.record = msgspec.structs.replace(bench.state.identity(), journal_quota=0)
     bench.send("orders", b"m1", positive_journaling=True)
     assert bench.bodies(JOURNAL) == []
-    assert by_word(bench.queue().lost) == {"source-journal": 1}
+    assert by_word(bench.queue().counts.lost) == {"source-journal": 1}
 
 
 # -- a journal that is required
@@ -425,7 +425,7 @@ def test_what_a_required_journal_has_no_room_for_is_not_received(how: str) -> No
     assert answer.status is HResult.INSUFFICIENT_RESOURCES
     assert "journal is full" in answer.why
     assert len(bench.bodies()) == len(bench.bodies("orders;journal")) == 1
-    assert not bench.queue().lost
+    assert not bench.queue().counts.lost
     bench.receive("orders;journal")
     assert len(take(bench, how).messages) == 1
     check(bench.state)
@@ -463,7 +463,7 @@ def test_a_required_copy_is_kept_whatever_came_into_the_journal_meanwhile(how: s
     bench.receive("orders")
     bench.ask(EndRead(0, receipt, delete=True) if how == "hold" else CommitTransaction(0, transaction))
     assert len(bench.bodies("orders;journal")) == 2
-    assert not bench.queue().lost
+    assert not bench.queue().counts.lost
 
 
 def test_a_journal_is_required_only_where_there_is_one() -> None:

@@ -43,21 +43,21 @@ def test_losses_are_counted_by_kind_and_outlive_a_crash() -> None:
     bench.receive("orders")
     bench.send("orders", b"4", negative_journaling=True)
     bench.ask(PurgeQueue(0, "orders"))
-    assert by_word(bench.queue().lost) == {"journal": 1, "dead-letter": 1}
+    assert by_word(bench.queue().counts.lost) == {"journal": 1, "dead-letter": 1}
     bench.flush()
     live = durable(bench.state)
     bench.restart(crash=True, start=False)
     assert durable(bench.state) == live
-    assert by_word(bench.queue().lost) == {"journal": 1, "dead-letter": 1}
+    assert by_word(bench.queue().counts.lost) == {"journal": 1, "dead-letter": 1}
 
 
 def test_the_losses_of_a_queue_outlive_the_queue() -> None:
     bench = a_full_journal()
     bench.receive("orders", count=3)
     bench.ask(DeleteQueue(0, "orders"))
-    assert by_word(bench.state.lost) == {"journal": 3}
+    assert by_word(bench.state.totals.lost) == {"journal": 3}
     bench.restart()
-    assert by_word(bench.state.lost) == {"journal": 3}
+    assert by_word(bench.state.totals.lost) == {"journal": 3}
     check(bench.state)
 
 
@@ -67,7 +67,7 @@ def test_the_loss_of_an_express_message_is_counted_for_good_too() -> None:
     bench.send("orders", b"1", negative_journaling=True)
     bench.ask(PurgeQueue(0, "orders"))
     bench.restart()
-    assert by_word(bench.queue().lost) == {"dead-letter": 1}
+    assert by_word(bench.queue().counts.lost) == {"dead-letter": 1}
 
 
 def test_every_kind_has_a_word() -> None:

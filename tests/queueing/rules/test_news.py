@@ -240,7 +240,7 @@ def test_a_queue_that_is_its_own_administration_queue(end: str) -> None:
         bench.ask(PurgeQueue(0, "orders"))
     else:
         bench.ask(DeleteQueue(0, "orders"))
-        assert by_word(bench.state.lost) == {"acknowledgement": 1}
+        assert by_word(bench.state.totals.lost) == {"acknowledgement": 1}
         bench.create("orders")
     assert bench.bodies() == []
     check(bench.state)
@@ -316,12 +316,12 @@ def test_an_acknowledgement_that_cannot_be_stored_is_counted_and_told(name: str,
     ask(bench, b"m", b"m", administration_queue=name)
     assert body(bench.ask(PeekMessage(0, "orders"))) == b"m"
     assert len(bench.receive("orders", count=2).messages) == 2
-    assert by_word(bench.queue().lost) == {"acknowledgement": 2}
+    assert by_word(bench.queue().counts.lost) == {"acknowledgement": 2}
     (warning,) = bench.warnings
     assert (warning.about, warning.count) == ("BENCH\\private$\\orders", 2)
     assert why in warning.why
     bench.restart()
-    assert by_word(bench.queue().lost) == {"acknowledgement": 2}
+    assert by_word(bench.queue().counts.lost) == {"acknowledgement": 2}
     check(bench.state)
 
 
@@ -332,7 +332,7 @@ def test_a_quota_is_kept_by_all_the_acknowledgements_of_one_turn() -> None:
     ask(bench, *[b"m"] * 9)
     bench.receive("orders", count=9)
     assert len(classes(bench)) == 1024 // size
-    assert by_word(bench.queue().lost) == {"acknowledgement": 9 - 1024 // size}
+    assert by_word(bench.queue().counts.lost) == {"acknowledgement": 9 - 1024 // size}
 
 
 @pytest.mark.spec("DM-187")
@@ -342,8 +342,8 @@ def test_the_managers_quota_is_kept_by_the_acknowledgements_of_one_turn_together
     ask(bench, b"m", administration_queue="", administration_queues=("admin", "other"))
     bench.receive("orders")
     assert (classes(bench)[-1], classes(bench, "other")) == (TAKEN, [])
-    assert by_word(bench.queue().lost) == {"acknowledgement": 1}
-    assert bench.state.total_bytes <= 1024
+    assert by_word(bench.queue().counts.lost) == {"acknowledgement": 1}
+    assert bench.state.totals.bytes <= 1024
 
 
 def test_a_queue_created_anew_has_nothing_to_do_with_the_old_one() -> None:
@@ -351,4 +351,4 @@ def test_a_queue_created_anew_has_nothing_to_do_with_the_old_one() -> None:
     fail(bench, "delete")
     bench.ask(CreateQueue(0, "orders"))
     assert classes(bench) == [MessageClass.NACK_QUEUE_DELETED]
-    assert by_word(bench.queue().lost) == {}
+    assert by_word(bench.queue().counts.lost) == {}

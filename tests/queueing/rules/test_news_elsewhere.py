@@ -19,7 +19,7 @@ from reliquary.queueing.model.message import (
     ObjectId,
     SequenceId,
 )
-from reliquary.queueing.model.state import QueueState
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.travel.transfer import ReceiptDue
 from reliquary.queueing.rules.destinations import route
 from reliquary.queueing.rules.enqueue import enqueue, refused
@@ -331,8 +331,8 @@ def test_what_no_receipt_of_srmp_can_say_is_not_sent_but_counted(reason: Message
     bench = bench_with()
     refuse(bench, msgspec.structs.replace(TRAVELLED, administration_queue=name), reason, keep=False)
     goes = name.startswith("DIRECT") and reason in (0x8001, 0x800C, 0xC000, 0xC001, 0xC002, 0xC004)
-    assert [len(queue.order) for queue in bench.state.outgoing.values()] == [int(goes)]
-    lost = by_word(bench.state.lost)
+    assert [len(queue.order) for queue in bench.state.names.outgoing.values()] == [int(goes)]
+    lost = by_word(bench.state.totals.lost)
     assert lost == ({} if goes else {"acknowledgement": 1})
     check(bench.state)
 

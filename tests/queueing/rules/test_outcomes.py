@@ -72,7 +72,7 @@ def test_a_person_who_decides_is_remembered() -> None:
     bench.advance(60)
     bench.ask(AbortTransaction(0, transaction, decided_by="alice"))
     bench.restart()
-    assert bench.state.outcomes == {
+    assert bench.state.transactions.outcomes == {
         transaction: Outcome(committed=False, ended=NOON + 60 * SECOND, owner="billing", by="alice")
     }
     answer = bench.ask(CommitTransaction(0, transaction))
@@ -85,7 +85,7 @@ def test_a_name_that_cannot_be_shown_is_refused(end: Any, by: str) -> None:
     bench = Bench()
     transaction = bench.begin()
     assert bench.ask(end(0, transaction, by)).status is HResult.INVALID_PARAMETER
-    assert transaction in bench.state.transactions
+    assert transaction in bench.state.transactions.open
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -94,7 +94,7 @@ def test_a_transaction_that_was_not_prepared_leaves_no_row(end: Any) -> None:
     transaction = bench.begin()
     bench.send("orders", b"m1", transaction=transaction)
     bench.ask(end(0, transaction))
-    assert not bench.state.outcomes
+    assert not bench.state.transactions.outcomes
     assert not [fact for fact in bench.facts if isinstance(fact, TransactionEnded)]
     assert bench.ask(end(0, transaction)).status is HResult.TRANSACTION_SEQUENCE
 
@@ -102,7 +102,7 @@ def test_a_transaction_that_was_not_prepared_leaves_no_row(end: Any) -> None:
 def test_the_oldest_are_forgotten_when_there_are_too_many() -> None:
     bench = Bench(sizes=Sizes(outcomes=3))
     ids = [ended(bench) for _ in range(5)]
-    assert list(bench.state.outcomes) == ids[2:]
+    assert list(bench.state.transactions.outcomes) == ids[2:]
     check(bench.state)
     expected = durable(bench.state)
     bench.restart(start=False)
@@ -116,10 +116,10 @@ def test_an_outcome_is_remembered_for_thirty_days() -> None:
     old = ended(bench)
     bench.advance(REMEMBERED / SECOND)
     young = ended(bench)
-    assert list(bench.state.outcomes) == [old, young]
+    assert list(bench.state.transactions.outcomes) == [old, young]
     bench.advance(1)
     last = ended(bench)
-    assert list(bench.state.outcomes) == [young, last]
+    assert list(bench.state.transactions.outcomes) == [young, last]
     check(bench.state)
 
 
@@ -132,5 +132,5 @@ def test_no_turn_forgets_more_than_a_few() -> None:
     (forgotten,) = [fact for fact in bench.facts if isinstance(fact, OutcomesForgotten)]
     assert len(forgotten.identifiers) == AT_ONCE
     ended(bench)
-    assert len(bench.state.outcomes) == 2
+    assert len(bench.state.transactions.outcomes) == 2
     check(bench.state)

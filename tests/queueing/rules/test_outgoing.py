@@ -38,8 +38,8 @@ def test_a_new_outgoing_queue_has_the_defaults_and_its_destination_for_a_label()
     assert msgspec.structs.replace(record.settings, label="") == QueueSettings()
     assert not record.outgoing.multicast
     assert not record.outgoing.locked
-    assert bench.state.outgoing[key_of(name)] is queue
-    assert bench.state.by_identifier[record.identifier] is queue
+    assert bench.state.names.outgoing[key_of(name)] is queue
+    assert bench.state.names.by_identifier[record.identifier] is queue
 
 
 def test_an_outgoing_queue_survives_a_restart() -> None:
@@ -48,7 +48,7 @@ def test_an_outgoing_queue_survives_a_restart() -> None:
     before = durable(bench.state)
     bench.restart(start=False)
     assert durable(bench.state) == before
-    assert list(bench.state.outgoing) == [ELSEWHERE.casefold()]
+    assert list(bench.state.names.outgoing) == [ELSEWHERE.casefold()]
     check(bench.state)
 
 
@@ -204,7 +204,7 @@ def test_an_outgoing_queue_that_nobody_uses_goes_and_a_send_makes_it_again() -> 
     look(exchange)
     assert exchange.outgoing().number == first, "it has been idle for less than that"
     look(exchange)
-    assert exchange.state.outgoing == {}
+    assert exchange.state.names.outgoing == {}
     assert facts.QueueDeleted(first) in exchange.facts
     assert LOOK not in exchange.timers
     check(exchange.state)
@@ -224,9 +224,9 @@ def test_an_idle_queue_goes_after_a_restart_too() -> None:
     look(exchange)
     exchange.restart()
     look(exchange)
-    assert exchange.state.outgoing, "whether it was idle before is not known"
+    assert exchange.state.names.outgoing, "whether it was idle before is not known"
     look(exchange)
-    assert exchange.state.outgoing == {}
+    assert exchange.state.names.outgoing == {}
 
 
 def test_a_message_at_the_last_moment_is_sent_and_keeps_the_queue() -> None:
@@ -239,9 +239,9 @@ def test_a_message_at_the_last_moment_is_sent_and_keeps_the_queue() -> None:
     exchange.end(Outcome.DELIVERED)
     exchange.happen(Happening.SESSION_CLEANED_UP, ConnectionStatus.ESTABLISHED)
     look(exchange)
-    assert exchange.state.outgoing
+    assert exchange.state.names.outgoing
     look(exchange)
-    assert exchange.state.outgoing == {}
+    assert exchange.state.names.outgoing == {}
 
 
 def test_a_message_that_came_and_went_between_two_looks_keeps_the_queue() -> None:
@@ -250,7 +250,7 @@ def test_a_message_that_came_and_went_between_two_looks_keeps_the_queue() -> Non
     look(exchange)
     delivered(exchange, b"b")
     look(exchange)
-    assert exchange.state.outgoing
+    assert exchange.state.names.outgoing
 
 
 def kept_open(exchange: Exchange) -> None:
@@ -277,7 +277,7 @@ def in_a_transaction(exchange: Exchange) -> None:
 def delayed(exchange: Exchange) -> None:
     exchange.handle(TakeOffline(0))
     exchange.send(ELSEWHERE, b"later", delay=5 * LOOKS_APART)
-    assert exchange.outgoing().delayed == 1
+    assert exchange.outgoing().counts.delayed == 1
 
 
 def changed(exchange: Exchange) -> None:
@@ -295,7 +295,7 @@ def test_what_is_used_or_was_ordered_stays(use: Callable[[Exchange], None]) -> N
     delivered(exchange, b"a")
     use(exchange)
     look(exchange, 4)
-    assert exchange.state.outgoing
+    assert exchange.state.names.outgoing
     check(exchange.state)
 
 
@@ -303,7 +303,7 @@ def test_a_locked_queue_stays() -> None:
     bench = Bench(hardened=True)
     bench.ask(CloseQueue(0, bench.ask(OpenQueue(0, ELSEWHERE, Access.SEND)).handle))
     look(bench, 4)
-    assert len(bench.state.outgoing) == 1
+    assert len(bench.state.names.outgoing) == 1
 
 
 def test_a_manager_that_is_not_ready_lets_nothing_go() -> None:
@@ -312,4 +312,4 @@ def test_a_manager_that_is_not_ready_lets_nothing_go() -> None:
     look(exchange)
     exchange.stop()
     look(exchange)
-    assert exchange.state.outgoing
+    assert exchange.state.names.outgoing

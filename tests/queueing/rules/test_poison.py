@@ -335,8 +335,8 @@ def test_poison_for_which_there_is_no_room_stays_and_nobody_gets_it() -> None:
     bench.create("orders;poison", quota=0)
     bench.send("orders", b"bad", b"good")
     take_and_give_back(bench)
-    assert bench.state.poison_overflows == 1
-    assert bench.queue().delayed == 1
+    assert bench.state.totals.poison_overflows == 1
+    assert bench.queue().counts.delayed == 1
     assert bench.bodies() == [b"good"]
     live = durable(bench.state)
     bench.restart(start=False)
@@ -344,7 +344,7 @@ def test_poison_for_which_there_is_no_room_stays_and_nobody_gets_it() -> None:
     bench.start()
     bench.advance(NO_ROOM_DELAY)
     assert bench.receive("orders").messages[0].message.body == b"good"
-    assert bench.queue().delayed == 1
+    assert bench.queue().counts.delayed == 1
     bench.ask(ChangeQueue(0, "orders;poison", {"quota": 10}))
     bench.advance(NO_ROOM_DELAY)
     assert bench.receive("orders").status is HResult.IO_TIMEOUT
@@ -401,7 +401,7 @@ def test_a_message_that_came_back_is_not_handed_out_before_its_pause_is_over() -
     bench.send("orders", b"first", b"second")
     take_and_give_back(bench)
     assert bench.bodies() == [b"second"]
-    assert bench.queue().delayed == 1
+    assert bench.queue().counts.delayed == 1
     bench.advance(9)
     assert bench.bodies() == [b"second"]
     bench.advance(1)

@@ -52,7 +52,7 @@ def test_an_empty_queue_is_a_time_out_when_there_is_no_time_to_wait() -> None:
     bench = Bench()
     assert bench.receive("orders").status is HResult.IO_TIMEOUT
     assert bench.ask(PeekMessage(0, "orders")).status is HResult.IO_TIMEOUT
-    assert not bench.queue().waiting
+    assert not bench.queue().readers.waiting
 
 
 def test_a_receive_takes_as_many_as_there_are_up_to_its_count() -> None:
@@ -213,7 +213,7 @@ def test_a_receipt_of_a_request_by_name_ends_with_its_last_message() -> None:
     receipt = bench.receive("orders", hold=30).receipt
     assert bench.ask(EndRead(0, receipt, delete=True)).status is HResult.OK
     assert bench.ask(EndRead(0, receipt, delete=True)).status is HResult.INVALID_HANDLE
-    assert not bench.state.handles
+    assert not bench.state.open.handles
 
 
 def test_some_messages_of_a_receipt_can_be_ended_before_the_others() -> None:
@@ -406,7 +406,7 @@ def test_bytes_are_counted_once_however_often_a_message_comes_back() -> None:
         transaction = bench.begin()
         bench.receive("orders", transaction=transaction)
         bench.ask(AbortTransaction(0, transaction))
-        assert bench.queue().total_bytes == size == bench.state.total_bytes
+        assert bench.queue().total_bytes == size == bench.state.totals.bytes
     assert len(walk(bench.queue())) == 1
 
 

@@ -18,7 +18,7 @@ POSSIBLE = [case for case, after in NEXT.items() if after is not None]
 
 
 def stands(bench: Bench) -> ManagerState:
-    return bench.state.manager_state
+    return bench.state.manager.state
 
 
 @pytest.mark.spec("DM-015")
@@ -31,7 +31,7 @@ def test_the_table_answers_every_case() -> None:
 def test_the_manager_goes_as_the_table_says(case: tuple[ManagerState, Happening]) -> None:
     bench = Bench(start=False)
     before, happening = case
-    bench.state.manager_state = before
+    bench.state.manager.state = before
     if case in POSSIBLE:
         advance(bench.state, happening)
         assert stands(bench) is NEXT[case]

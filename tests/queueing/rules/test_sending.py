@@ -41,7 +41,7 @@ def test_a_handle_on_one_queue_sends_there() -> None:
 def test_a_handle_on_several_queues_sends_a_copy_to_each() -> None:
     bench = Bench("a", "b")
     handle = open_to_send(bench, f"{B},{A}")
-    parent = bench.state.handles[handle]
+    parent = bench.state.open.handles[handle]
     assert parent.queue is None
     assert len(parent.children) == 2
     assert len({handle, *parent.children}) == 3
@@ -162,5 +162,5 @@ def test_what_cannot_be_signed_is_refused_with_a_sentence(
     assert answer.status is HResult.INVALID_PARAMETER
     assert why in answer.why
     assert bench.bodies("a") == []
-    assert all(not queue.total_bytes for queue in bench.state.outgoing.values())
+    assert all(not queue.total_bytes for queue in bench.state.names.outgoing.values())
     assert bench.send(A, b"two").status is HResult.OK

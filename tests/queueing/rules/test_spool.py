@@ -148,7 +148,7 @@ def test_a_body_never_gets_larger_than_a_message_may_be(monkeypatch: pytest.Monk
     answer = bench.ask(StorePiece(0, body.spool, b"x"))
     assert answer.status is HResult.INVALID_PARAMETER
     assert answer.why == "a body has at most 10 bytes, this one would have 11"
-    assert bench.state.shelf.bodies.loose[body.spool] == body
+    assert bench.state.messages.bodies.loose[body.spool] == body
     assert BODY_LIMIT == 100_000_000
 
 
@@ -192,7 +192,7 @@ def test_a_loose_body_that_nobody_wants_goes(way: str) -> None:
         bench.handle(DropSpool(dropped.spool))
     else:
         bench.manager.hear(BodiesUnwanted((dropped.spool, dropped.spool, 999)), bench.now)
-    assert list(bench.state.shelf.bodies.loose) == [kept.spool]
+    assert list(bench.state.messages.bodies.loose) == [kept.spool]
     assert rows(bench) == (1, 3)
     check(bench.state)
 
@@ -218,7 +218,7 @@ def test_a_piece_that_is_not_there_is_refused_with_its_number() -> None:
 def test_a_message_takes_its_body_and_is_received_whole() -> None:
     bench = Bench()
     body = send(bench, label="large")
-    assert bench.state.shelf.bodies.loose == {}
+    assert bench.state.messages.bodies.loose == {}
     check(bench.state)
     [delivered] = bench.receive("orders").messages
     assert (delivered.message.body, delivered.message.stored_body) == (WHOLE, None)
@@ -242,7 +242,7 @@ def test_a_queue_without_room_refuses_a_large_body_which_stays_loose() -> None:
     bench.create("small", quota=1)
     sent = large(bench, bytes(2000))
     assert bench.ask(SendMessages(0, "small", (sent,))).status is HResult.INSUFFICIENT_RESOURCES
-    assert sent.spool in bench.state.shelf.bodies.loose
+    assert sent.spool in bench.state.messages.bodies.loose
     check(bench.state)
 
 
@@ -324,7 +324,7 @@ def test_a_batch_takes_its_large_bodies(delivery: Delivery) -> None:
     messages = [large(exchange, delivery=delivery), message(b"small"), large(exchange, b"more")]
     assert bring(exchange, *messages).outcome is Outcome.DELIVERED
     assert exchange.bodies() == [WHOLE, b"small", b"more"]
-    assert exchange.state.shelf.bodies.loose == {}
+    assert exchange.state.messages.bodies.loose == {}
 
 
 def test_a_transactional_queue_keeps_even_an_express_message_with_its_body() -> None:
@@ -345,7 +345,7 @@ def test_a_batch_that_refers_to_no_body_of_its_own_is_refused_as_a_whole() -> No
     assert judged.outcome is Outcome.REFUSED
     assert "another message's" in judged.why
     assert exchange.bodies() == [WHOLE]
-    assert list(exchange.state.shelf.bodies.loose) == [loose.spool]
+    assert list(exchange.state.messages.bodies.loose) == [loose.spool]
     exchange.say(BodiesUnwanted((loose.spool, body.spool)))
     assert exchange.bodies() == [WHOLE]
     assert rows(exchange) == (0, 3)
@@ -428,7 +428,7 @@ def test_a_message_that_comes_too_late_takes_its_body_along(kept: bool) -> None:
     bench = Bench()
     late = large(bench, negative_journaling=kept, sent_time=NOON // SECOND - 10, time_to_reach_queue=1)
     assert bench.ask(SendMessages(0, "orders", (late,))).status is HResult.IO_TIMEOUT
-    assert bench.state.shelf.bodies.loose == {}
+    assert bench.state.messages.bodies.loose == {}
     assert bench.bodies("system$;deadletter") == ([WHOLE] if kept else [])
     assert rows(bench) == (0, 3 if kept else 0)
     check(bench.state)
@@ -458,7 +458,7 @@ def test_large_and_small_messages_are_read_together() -> None:
     found = bench.ask(events.BrowseMessages(0, "orders")).messages
     assert [each.message.body for each in found] == expected
     positions = walk(bench.queue())
-    unread = bench.state.shelf.get_all(positions, whole=False)
+    unread = bench.state.messages.get_all(positions, whole=False)
     assert [each.body for each in unread[1::2]] == [b""] * 6
     assert [each.spool for each in unread] == [position.spool for position in positions]
 
@@ -520,7 +520,7 @@ def steps(bench: Bench) -> Iterator[list[bytes]]:
     for data in PARTS:
         number = bench.ask(StorePiece(0, number, data)).spool
         yield []
-    body = bench.state.shelf.bodies.loose[number]
+    body = bench.state.messages.bodies.loose[number]
     bench.ask(SendMessages(0, "orders", (message(stored_body=body),)))
     yield [WHOLE]
     bench.receive("orders")

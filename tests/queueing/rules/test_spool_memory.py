@@ -80,7 +80,7 @@ class OverRocks:
         for index in range(body.pieces):
             assert read_piece(self.manager.state, body.spool, index) == piece(index)
         self.ask(PurgeQueue(1, "orders"))
-        assert self.manager.state.shelf.bodies.piece(body.spool, 0) is None
+        assert self.manager.state.messages.bodies.piece(body.spool, 0) is None
 
 
 def piece(index: int) -> bytes:

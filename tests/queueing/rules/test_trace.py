@@ -92,7 +92,7 @@ def test_a_traced_message_is_reported_when_it_arrives_and_when_it_is_received(in
 def test_a_report_without_its_queue_is_counted() -> None:
     bench = Bench()
     bench.send("orders", b"m", tracing_requested=True, tracing_queue=UUID(int=99))
-    assert by_word(bench.queue().lost) == {"report": 1}
+    assert by_word(bench.queue().counts.lost) == {"report": 1}
 
 
 def test_what_was_purged_is_not_reported() -> None:

@@ -120,7 +120,7 @@ def test_each_transaction_has_a_name_of_its_own() -> None:
     bench = Bench()
     names = [bench.begin() for _ in range(20)]
     assert len(set(names)) == 20
-    assert set(bench.state.transactions) == set(names)
+    assert set(bench.state.transactions.open) == set(names)
 
 
 @pytest.mark.spec("DM-186")
@@ -130,7 +130,7 @@ def test_a_name_that_is_known_gives_the_transaction_that_has_it() -> None:
     first = begin(bench.state, FOREVER_WAIT, bench.now, UUID(int=7))
     assert begin(bench.state, FOREVER_WAIT, bench.now, UUID(int=7)) is first
     assert (first.external, first.single_phase) == (True, False)
-    ours = bench.state.transactions[bench.begin()]
+    ours = bench.state.transactions.open[bench.begin()]
     assert (ours.external, ours.single_phase) == (False, True)
 
 
@@ -149,7 +149,7 @@ def test_what_a_transaction_sends_is_seen_when_it_commits() -> None:
     assert commit(bench, transaction) is HResult.OK
     assert len(bench.signals) == 2
     assert bench.bodies() == [b"m1", b"m2"]
-    assert transaction not in bench.state.transactions
+    assert transaction not in bench.state.transactions.open
     bench.restart()
     assert bench.bodies() == [b"m1", b"m2"]
     check(bench.state)
@@ -169,8 +169,8 @@ def test_what_a_transaction_sent_never_was_when_it_aborts(prepared: bool) -> Non
     assert bench.bodies() == []
     assert reasons(bench) == []
     assert bench.bodies("system$;deadletter") == []
-    assert bench.queue().reserved == 0
-    assert transaction not in bench.state.transactions
+    assert bench.queue().counts.reserved == 0
+    assert transaction not in bench.state.transactions.open
     check(bench.state)
     bench.restart()
     assert bench.bodies() == []
@@ -363,7 +363,7 @@ def test_a_transaction_that_was_never_used_is_aborted_too() -> None:
     bench = Bench()
     transaction = bench.begin(timeout=30)
     bench.advance(30)
-    assert transaction not in bench.state.transactions
+    assert transaction not in bench.state.transactions.open
 
 
 def test_each_use_gives_a_transaction_its_time_again() -> None:
@@ -426,7 +426,7 @@ def test_a_single_phase_transaction_that_was_prepared_is_aborted_at_the_start() 
     prepare(bench, transaction, single_phase=True)
     bench.restart()
     assert bench.bodies() == [b"m1"]
-    assert not bench.state.transactions
+    assert not bench.state.transactions.open
     check(bench.state)
 
 
@@ -441,12 +441,12 @@ def test_a_two_phase_transaction_that_was_prepared_waits_for_its_outcome(outcome
     bench.ask(MoveMessage(0, "orders", moved, "other", transaction))
     bench.send("orders", b"sent", transaction=transaction)
     prepare(bench, transaction, single_phase=False)
-    assert not bench.state.transactions[transaction].single_phase
+    assert not bench.state.transactions.open[transaction].single_phase
     for _ in range(restarts):
         bench.restart()
         assert bench.bodies() == bench.bodies("other") == []
-        assert list(bench.state.transactions) == [transaction]
-        operations = bench.state.transactions[transaction].operations
+        assert list(bench.state.transactions.open) == [transaction]
+        operations = bench.state.transactions.open[transaction].operations
         assert [each.kind for each in operations] == ["dequeue", "move", "enqueue"]
         assert operations[0].reason is MessageClass.ACK_RECEIVE
         assert operations[1].target == bench.queue("other").number
@@ -458,7 +458,7 @@ def test_a_two_phase_transaction_that_was_prepared_waits_for_its_outcome(outcome
     check(bench.state)
     bench.restart()
     assert bench.bodies() == ([b"sent"] if committed else [b"received", b"moved"])
-    assert not bench.state.transactions
+    assert not bench.state.transactions.open
 
 
 def test_a_prepared_transaction_still_takes_its_room_after_a_restart() -> None:

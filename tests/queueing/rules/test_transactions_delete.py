@@ -87,7 +87,7 @@ def test_a_transaction_that_was_undone_is_forgotten_by_its_time() -> None:
     bench.ask(DeleteQueue(0, "orders"))
     assert bench.answer_to(waiting).status is HResult.TRANSACTION_SEQUENCE
     bench.advance(30)
-    assert not bench.state.transactions
+    assert not bench.state.transactions.open
     check(bench.state)
 
 

@@ -80,7 +80,7 @@ def bench_with(queue: int = ALL, manager: int = ALL_OF_MANAGER, other: int = ALL
     bench.create("other", security=listed(other))
     bench.send("orders", b"one")
     record = msgspec.structs.replace(bench.state.identity(), security=listed(manager))
-    bench.state.record = record
+    bench.state.manager.record = record
     return bench
 
 
@@ -182,7 +182,7 @@ def test_without_its_right_a_request_is_refused_and_changes_nothing(
         assert answer.why == f"alice (S-1-5-21-1-2-3-1001) lacks the right {single.name} on {queue}"
         assert durable(bench.state) == before
         assert not any(turn.facts for turn in bench.turns[turns:])
-        assert not bench.state.handles
+        assert not bench.state.open.handles
         check(bench.state)
 
 
@@ -346,8 +346,8 @@ def test_a_handle_is_for_the_user_who_opened_it(make: Callable[[int, int], Any])
     refused = bench.ask(msgspec.structs.replace(make(handle, cursor), by=BOB))
     assert refused.status is HResult.ACCESS_DENIED
     assert "is another user's, and bob (S-1-5-21-1-2-3-1002) may not use it" in refused.why
-    assert set(bench.state.handles) == {handle}
-    assert set(bench.state.cursors) == {cursor}
+    assert set(bench.state.open.handles) == {handle}
+    assert set(bench.state.open.cursors) == {cursor}
     assert bench.ask(PeekMessage(0, handle, cursor=cursor, by=ALICE)).status is HResult.OK
 
 
@@ -406,7 +406,7 @@ def test_a_transaction_is_for_the_user_who_began_it(make: Callable[[UUID], Any])
     refused = bench.ask(msgspec.structs.replace(make(transaction), by=BOB))
     assert refused.status is HResult.ACCESS_DENIED
     assert refused.why.startswith(f"transaction {transaction} is another user's")
-    assert transaction in bench.state.transactions
+    assert transaction in bench.state.transactions.open
     assert bench.ask(CommitTransaction(0, transaction, by=ALICE)).status is HResult.OK
 
 
@@ -434,14 +434,14 @@ def test_a_verdict_is_remembered_until_a_list_or_a_name_changes() -> None:
     bench = bench_with()
     send = SendMessages(0, "orders", (message(b"x"),), by=ALICE)
     bench.ask(send)
-    assert ("orders", ALICE, Act.SEND) in bench.state.permitted
+    assert ("orders", ALICE, Act.SEND) in bench.state.access.permitted
     bench.ask(ChangeAccess(0, "other", AccessChange.OWNER, BOB.user))
-    assert not bench.state.permitted
+    assert not bench.state.access.permitted
     bench.ask(send)
     bench.ask(DeleteQueue(0, "orders"))
     bench.create("orders", security=listed(0))
     assert bench.ask(send).status is HResult.ACCESS_DENIED
-    assert not bench.state.permitted
+    assert not bench.state.access.permitted
 
 
 def test_a_verdict_of_the_managers_list_is_forgotten_with_it() -> None:
@@ -456,6 +456,6 @@ def test_what_is_not_there_and_handles_leave_no_verdict() -> None:
     bench = bench_with()
     bench.ask(SendMessages(0, "nowhere", (message(b"x"),), by=ALICE))
     handle = bench.ask(OpenQueue(0, "orders", Access.PEEK, by=ALICE)).handle
-    bench.state.permitted.clear()
+    bench.state.access.permitted.clear()
     bench.ask(PeekMessage(0, handle, by=ALICE))
-    assert not bench.state.permitted
+    assert not bench.state.access.permitted

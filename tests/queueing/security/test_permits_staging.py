@@ -30,7 +30,7 @@ ROOT = Principal(parse_sid("S-1-5-21-1-2-3-1000"), (ADMINISTRATORS,), "root")
 def bench() -> Bench:
     """A manager whose affairs are those of administrators; alice has published one batch."""
     made = Bench()
-    made.state.first_list = MANAGER_LIST
+    made.state.access.first_list = MANAGER_LIST
     publish(made, written(made), writer="w", by=ALICE)
     return made
 
@@ -67,7 +67,7 @@ def test_a_part_is_for_the_user_who_began_it(bench: Bench) -> None:
 def test_a_query_is_for_the_user_who_published_first_also_after_a_restart(bench: Bench) -> None:
     bench.flush()
     bench.restart(crash=True)
-    bench.state.first_list = MANAGER_LIST
+    bench.state.access.first_list = MANAGER_LIST
     why = "the query query is another user's, and bob (S-1-5-21-1-2-3-1002) may not publish for it"
     refused(bench, PublishBatch(0, "query", 10**6, (), by=BOB), why)
     refused(bench, BeginStage(0, "query", 1, 0, "first", by=BOB), why)

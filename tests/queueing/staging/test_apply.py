@@ -37,7 +37,7 @@ def made() -> Bench:
     stage = Stage("q", 0, 0, "a", 1, messages=2, size=461, chunks=1, queues={number: "orders"})
     apply(bench.state, facts.StageChanged(7, STAGE))
     apply(bench.state, facts.MessagesStaged(7, stage, chunk, MESSAGES_OF_IT))
-    bench.state.next_sequences(200)
+    bench.state.numbers.next_sequences(200)
     return bench
 
 
@@ -68,7 +68,7 @@ def test_what_is_published_has_places_and_its_part_is_gone() -> None:
     apply(bench.state, facts.StagePublished("q", 0, bench.queue().number, positions, ((101, again),)))
     apply(bench.state, facts.BatchPublished("q", record, (7,)))
     assert walk(bench.queue()) == list(positions)
-    assert [bench.state.shelf.get(each) for each in positions] == [again, MESSAGES_OF_IT[1]]
+    assert [bench.state.messages.get(each) for each in positions] == [again, MESSAGES_OF_IT[1]]
     assert not every(bench.state, STAGES)
     assert not every(bench.state, STAGED)
     assert every(bench.state, LEDGER) == {b"q": record}

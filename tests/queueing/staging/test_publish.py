@@ -68,7 +68,7 @@ def test_places_are_numbered_when_they_are_published_and_lanes_are_those_of_the_
     stage(bench, number, b"x", b"y", b"z", priority=1)
     bench.send("orders", b"sent meanwhile", priority=7)
     bench.ask(CompleteStage(0, number))
-    before = bench.state.sequence
+    before = bench.state.numbers.sequence
     publish(bench, number)
     assert bench.bodies() == [b"sent meanwhile", b"high", b"also high", b"middle", b"x", b"y", b"z", b"low"]
     assert all(each.lookup_id & SEQUENCE_MASK > before for each in walk(bench.queue())[1:])
@@ -245,7 +245,7 @@ def told(bench: Bench) -> list[Any]:
     found: list[Any] = []
     for number, queue in sorted(bench.state.queues.items()):
         for position in [*walk(queue), *some_delayed(bench.state, queue, -1, 100)]:
-            kept = bench.state.shelf.get(position)
+            kept = bench.state.messages.get(position)
             place = msgspec.structs.asdict(position) | {"lookup_id": 0, "message": 0}
             found.append((number, place, msgspec.structs.asdict(kept) | NOT_ALIKE))
     return found
@@ -281,7 +281,7 @@ def test_time_begins_with_the_publish_however_long_the_batch_had_to_wait(destina
     [position] = walk(queue)
     assert position.expires == bench.now + 100 * SECOND
     assert position.arrived == bench.now
-    assert bench.state.shelf.get(position).sent_time == bench.now // SECOND
+    assert bench.state.messages.get(position).sent_time == bench.now // SECOND
     bench.advance(99)
     assert len(queue.order) == 1
     bench.advance(2)

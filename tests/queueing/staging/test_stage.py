@@ -27,7 +27,7 @@ def test_what_is_staged_is_on_disk_and_nobody_sees_it() -> None:
     assert (answer.status, answer.stage, answer.messages) == (HResult.OK, number, 2)
     assert answer.size == bench.state.staging.bytes > 0
     assert bench.bodies() == []
-    assert bench.queue().total_bytes == bench.state.total_bytes == 0
+    assert bench.queue().total_bytes == bench.state.totals.bytes == 0
     assert len(staged(bench.state)) == 2
     done = bench.ask(CompleteStage(0, number))
     assert (done.status, done.messages, done.size) == (HResult.OK, 2, answer.size)
@@ -144,7 +144,7 @@ def test_what_srmp_cannot_carry_is_named_too() -> None:
     answer = bench.ask(StageMessages(0, number, where, (message(b"a"), message(b"b", label="\x01"))))
     assert (answer.status, answer.bad) == (HResult.INVALID_PARAMETER, 1)
     assert "a label cannot contain" in answer.why
-    assert not bench.state.outgoing
+    assert not bench.state.names.outgoing
     answer = stage(bench, number, b"a", queue="MULTICAST=234.1.1.1:8001")
     assert (answer.status, answer.bad) == (HResult.INVALID_PARAMETER, 0)
     assert "is in no transaction" in answer.why
@@ -203,7 +203,7 @@ def test_a_queue_of_our_own_may_be_named_in_any_way(queue: str) -> None:
 def test_a_destination_elsewhere_makes_its_outgoing_queue_which_stays_while_a_part_needs_it() -> None:
     bench = Bench()
     number = write(bench, b"a", queue=AWAY)
-    [queue] = bench.state.outgoing.values()
+    [queue] = bench.state.names.outgoing.values()
     bench.advance(3 * 3600)
     assert queue.number in bench.state.queues
     assert publish(bench, number).messages == 1

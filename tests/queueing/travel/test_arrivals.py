@@ -204,14 +204,14 @@ def test_who_passes_a_message_on_counts_it(hops: int) -> None:
     brought = message(b"a", identifier=ObjectId(STRANGER, 5), hops=hops)
     exchange.say(MessageArrived("clerk", TICKET, WEB, brought))
     (position,) = exchange.outgoing(WEB).order.some(-1, 5)
-    assert exchange.state.shelf.get(position).hops == hops + 1
+    assert exchange.state.messages.get(position).hops == hops + 1
 
 
 def test_a_message_that_goes_in_a_circle_is_refused_where_it_would_be_passed_on_once_more() -> None:
     exchange = Exchange()
     told = judge(exchange, WEB, hops=LONGEST_WAY)
     assert (told.outcome, told.reason) == (Outcome.REFUSED, MessageClass.NACK_HOP_COUNT_EXCEEDED)
-    assert [len(queue.order) for queue in exchange.state.outgoing.values()] in ([], [0])
+    assert [len(queue.order) for queue in exchange.state.names.outgoing.values()] in ([], [0])
     assert judge(exchange, hops=LONGEST_WAY).outcome is Outcome.DELIVERED  # here its way ends
 
 

@@ -167,12 +167,12 @@ def test_a_transactional_queue_takes_a_batch_under_its_transaction() -> None:
     express = message(b"b", delivery=Delivery.EXPRESS, priority=7)
     told = bring(exchange, ("strict", message(b"a")), ("strict", express), ("orders", express))
     assert told.outcome is Outcome.DELIVERED
-    stored = [exchange.state.shelf.get(each) for each in walk(exchange.queue("strict"))]
+    stored = [exchange.state.messages.get(each) for each in walk(exchange.queue("strict"))]
     assert [(each.body, each.transaction, each.is_express) for each in stored] == [
         (b"a", BATCH, False),
         (b"b", BATCH, False),
     ]
-    (plain,) = [exchange.state.shelf.get(each) for each in walk(exchange.queue("orders"))]
+    (plain,) = [exchange.state.messages.get(each) for each in walk(exchange.queue("orders"))]
     assert (plain.transaction, plain.is_express) == (None, True)
 
 
@@ -181,10 +181,10 @@ def test_what_goes_elsewhere_is_put_into_its_outgoing_queue_which_is_made() -> N
     exchange.clerk.connects = False
     told = bring(exchange, ("orders", message(b"a")), (ELSEWHERE, message(b"b")), (ELSEWHERE, message(b"c")))
     assert told.outcome is Outcome.DELIVERED
-    stored = [exchange.state.shelf.get(each) for each in walk(exchange.outgoing())]
+    stored = [exchange.state.messages.get(each) for each in walk(exchange.outgoing())]
     assert [(each.body, each.destination_queue) for each in stored] == [(b"b", ELSEWHERE), (b"c", ELSEWHERE)]
     bring(exchange, (ELSEWHERE, message(b"d", destination_queue="as it was written")))
-    (_, _, last) = [exchange.state.shelf.get(each) for each in walk(exchange.outgoing())]
+    (_, _, last) = [exchange.state.messages.get(each) for each in walk(exchange.outgoing())]
     assert last.destination_queue == "as it was written"
 
 
@@ -305,7 +305,7 @@ def test_a_large_body_belongs_to_its_message_and_goes_with_one_that_is_late() ->
     )
     assert told.outcome is Outcome.DELIVERED
     assert exchange.bodies() == [b"piece"]
-    assert exchange.state.shelf.bodies.loose == {}
+    assert exchange.state.messages.bodies.loose == {}
 
 
 def test_a_large_body_that_is_not_there_stops_the_batch() -> None:
@@ -323,7 +323,7 @@ def test_who_asks_for_it_hears_that_his_message_arrived() -> None:
     asks = message(b"a", acknowledgements=(Acknowledgement.POS_ARRIVAL,), administration_queue=administration)
     assert bring(exchange, ("orders", asks), ("orders", message(b"b"))).outcome is Outcome.DELIVERED
     (acknowledgement,) = walk(exchange.queue("news"))
-    assert exchange.state.shelf.get(acknowledgement).message_class == MessageClass.ACK_REACH_QUEUE
+    assert exchange.state.messages.get(acknowledgement).message_class == MessageClass.ACK_REACH_QUEUE
 
 
 def test_an_empty_batch_is_taken() -> None:

@@ -144,7 +144,7 @@ def test_a_deep_queue_costs_one_entry_and_drains_in_order() -> None:
     exchange.send(ELSEWHERE, *(b"%d" % number for number in range(50)))
     assert exchange.link().sending == {}
     exchange.happen(Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
-    assert len(exchange.state.stirred) == 0
+    assert len(exchange.state.travel.to_dispatch) == 0
     assert len(exchange.outgoing().order.locked) == 1
     for _ in range(50):
         exchange.end(Outcome.DELIVERED)
@@ -450,7 +450,7 @@ def test_a_queue_that_is_deleted_takes_along_what_is_being_sent() -> None:
     exchange.ask(DeleteQueue(0, ELSEWHERE))
     exchange.end(Outcome.DELIVERED)
     assert exchange.sent() == [b"a"]
-    assert not exchange.state.outgoing
+    assert not exchange.state.names.outgoing
     check(exchange.state)
 
 
@@ -466,4 +466,4 @@ def test_nothing_is_sent_by_a_manager_that_stops() -> None:
 
 def _dead_letters(exchange: Exchange) -> list[tuple[bytes, MessageClass]]:
     positions = exchange.queue("system$;deadletter").order.some(-1, 100)
-    return [(exchange.state.shelf.get(position).body, position.reason) for position in positions]
+    return [(exchange.state.messages.get(position).body, position.reason) for position in positions]

@@ -247,7 +247,7 @@ def test_messages_that_expired_are_nothing_to_tell() -> None:
     exchange.now = type(exchange.now)(exchange.now + seconds(6))
     change(exchange, Happening.CONNECTED)
     assert told(exchange) == []
-    assert exchange.outgoing(AGENT).stored == 0
+    assert exchange.outgoing(AGENT).counts.stored == 0
     check(exchange.state)
 
 

@@ -330,7 +330,7 @@ def test_a_carrier_is_told_of_all_that_goes_with_its_queue() -> None:
     assert all(told.queue == number for told in exchange.withdrawn)
     exchange.say(TransferEnded(number, under_way, Outcome.DELIVERED))
     exchange.say(ResendWanted(number))
-    assert not exchange.state.outgoing
+    assert not exchange.state.names.outgoing
     check(exchange.state)
 
 
@@ -385,7 +385,7 @@ def test_a_refusal_by_status_is_told_by_us_and_one_that_a_peer_acknowledged_is_n
         administration_queue=f"DIRECT=HTTP://{exchange.state.identity().computer_name}/msmq/private$/admin",
     )
     exchange.end(Outcome.REFUSED, reason)
-    admin = [exchange.state.shelf.get(position) for position in walk(exchange.queue("admin"))]
+    admin = [exchange.state.messages.get(position) for position in walk(exchange.queue("admin"))]
     assert [each.message_class for each in admin] == told
     check(exchange.state)
 

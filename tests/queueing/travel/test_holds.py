@@ -84,9 +84,9 @@ def test_what_is_held_stays_in_its_queue_and_nobody_else_gets_it() -> None:
     exchange.send("orders", b"a", b"b", b"c")
     assert held(exchange, most=2) == [b"a", b"b"]
     queue = exchange.queue()
-    assert (queue.stored, len(queue.order), len(queue.order.locked)) == (3, 1, 2)
+    assert (queue.counts.stored, len(queue.order), len(queue.order.locked)) == (3, 1, 2)
     assert [each.message.body for each in exchange.receive("orders", count=10).messages] == [b"c"]
-    assert queue.stored == 2
+    assert queue.counts.stored == 2
     check(exchange.state)
 
 
@@ -160,7 +160,7 @@ def test_nothing_is_held_of_no_queue() -> None:
     assert hold(exchange, "private$\\\\").refusal is HoldRefusal.NO_QUEUE
     exchange.say(HoldWanted("httpr", KEY, (), 1, 1))
     assert exchange.clerk.heard[-1] == MessagesHeld("httpr", KEY)
-    assert exchange.state.holds == {}
+    assert exchange.state.travel.holds == {}
 
 
 def test_who_may_not_receive_may_not_hold() -> None:
@@ -216,7 +216,7 @@ def test_a_turn_turns_away_so_many_and_the_carrier_hears_of_the_rest() -> None:
     exchange.now = later(exchange.now, seconds(6))
     exchange.patient = True
     assert held(exchange) == []
-    assert exchange.queue().stored == 3
+    assert exchange.queue().counts.stored == 3
     told = len(waiting(exchange))
     exchange.go_on()
     assert len(waiting(exchange)) == told + 1
@@ -282,7 +282,7 @@ def test_delivered_messages_are_gone(restarted: bool) -> None:
     end(exchange, Outcome.DELIVERED)
     queue = exchange.queue()
     assert exchange.bodies() == [b"c"]
-    assert (queue.stored, len(queue.order), queue.order.locked) == (1, 1, {})
+    assert (queue.counts.stored, len(queue.order), queue.order.locked) == (1, 1, {})
     exchange.restart()
     assert exchange.bodies() == [b"c"]
     check(exchange.state)
@@ -301,7 +301,7 @@ def test_what_was_not_delivered_is_back_at_its_old_place(restarted: bool) -> Non
     assert exchange.bodies() == [b"b", b"d"]
     end(exchange, Outcome.TRY_LATER, KEY, (2, 8))
     assert exchange.bodies() == [b"a", b"b", b"c", b"d"]
-    assert exchange.state.holds == {}
+    assert exchange.state.travel.holds == {}
     exchange.restart()
     assert exchange.bodies() == [b"a", b"b", b"c", b"d"]
 
@@ -337,7 +337,7 @@ def test_delivered_from_a_queue_of_ours_is_received() -> None:
     end(exchange, Outcome.DELIVERED)
     assert exchange.bodies("kept;journal") == [b"a"]
     (acknowledgement,) = walk(exchange.queue("news"))
-    assert exchange.state.shelf.get(acknowledgement).message_class == MessageClass.ACK_RECEIVE
+    assert exchange.state.messages.get(acknowledgement).message_class == MessageClass.ACK_RECEIVE
 
 
 def test_delivered_from_an_outgoing_queue_went_to_its_destination() -> None:
@@ -349,7 +349,7 @@ def test_delivered_from_an_outgoing_queue_went_to_its_destination() -> None:
     end(exchange, Outcome.DELIVERED)
     assert exchange.link().delivered == 2
     assert exchange.bodies("system$;journal") == [b"a"]
-    assert exchange.outgoing().stored == 0
+    assert exchange.outgoing().counts.stored == 0
 
 
 def test_what_is_refused_for_good_is_a_dead_letter_where_it_asked_for_that() -> None:
@@ -359,7 +359,7 @@ def test_what_is_refused_for_good_is_a_dead_letter_where_it_asked_for_that() -> 
     hold(exchange, exchange.outgoing().number)
     refused = HoldsEnded("httpr", (KEY,), Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE)
     exchange.say(refused)
-    assert (exchange.link().refused, exchange.outgoing().stored) == (1, 0)
+    assert (exchange.link().refused, exchange.outgoing().counts.stored) == (1, 0)
     (letter,) = walk(exchange.queue("system$;deadletter"))
     assert letter.reason is MessageClass.NACK_BAD_DEST_QUEUE
     check(exchange.state)
@@ -396,7 +396,7 @@ def test_a_crash_takes_express_messages_and_their_part_of_the_hold() -> None:
     check(exchange.state)
     end(exchange, Outcome.TRY_LATER, KEY, (1, 8))
     assert exchange.bodies() == [b"a"]
-    assert exchange.queue().express_size == 0
+    assert exchange.queue().counts.express_size == 0
 
 
 def test_express_messages_are_delivered_and_given_back_like_others() -> None:
@@ -416,12 +416,12 @@ def test_a_purge_waits_for_what_is_held_and_takes_it_when_it_comes_back() -> Non
     hold(exchange, most=1, key=(1, 8))
     exchange.send("orders", b"c")
     assert exchange.ask(PurgeQueue(0, "orders")).count == 1
-    assert exchange.queue().stored == 2
+    assert exchange.queue().counts.stored == 2
     exchange.restart()
     end(exchange, Outcome.TRY_LATER)
     end(exchange, Outcome.DELIVERED, (1, 8))
-    assert exchange.queue().stored == 0
-    assert exchange.state.total_bytes == 0
+    assert exchange.queue().counts.stored == 0
+    assert exchange.state.totals.bytes == 0
 
 
 def test_what_expires_while_it_is_held_goes_when_it_comes_back() -> None:
@@ -430,13 +430,13 @@ def test_what_expires_while_it_is_held_goes_when_it_comes_back() -> None:
     hold(exchange, most=1)
     hold(exchange, most=1, key=(1, 8))
     exchange.advance(6)
-    assert exchange.queue().stored == 2
+    assert exchange.queue().counts.stored == 2
     check(exchange.state)
     exchange.restart()
     end(exchange, Outcome.TRY_LATER)
-    assert exchange.queue().stored == 1
+    assert exchange.queue().counts.stored == 1
     end(exchange, Outcome.DELIVERED, (1, 8))
-    assert exchange.queue().stored == 0
+    assert exchange.queue().counts.stored == 0
 
 
 @pytest.mark.parametrize("restarted", [False, True])
@@ -449,7 +449,7 @@ def test_a_queue_that_is_deleted_takes_what_is_held_along(restarted: bool) -> No
     if restarted:
         exchange.restart()
     end(exchange, Outcome.DELIVERED)
-    assert exchange.state.holds == {}
+    assert exchange.state.travel.holds == {}
     assert exchange.bodies("system$;deadletter") == [b"a", b"b"]
 
 

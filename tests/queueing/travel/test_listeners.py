@@ -155,7 +155,7 @@ def test_nobody_is_told_where_nobody_listens() -> None:
     bench = Bench()
     bench.create("a", multicast_address=GROUP)
     assert bench.signals == []
-    assert not bench.state.listeners_changed
+    assert not bench.state.travel.listeners_changed
 
 
 def test_who_listens_is_known_after_a_restart_and_gone_with_the_queue() -> None:
@@ -170,7 +170,7 @@ def test_who_listens_is_known_after_a_restart_and_gone_with_the_queue() -> None:
     exchange.ask(DeleteQueue(0, "a"))
     assert [queue.number for queue in listening_to(exchange.state, name)] == paths[1:]
     exchange.ask(DeleteQueue(0, "b"))
-    assert exchange.state.listeners == {}
+    assert exchange.state.travel.listeners == {}
 
 
 # -- which addresses
@@ -204,6 +204,6 @@ def test_a_store_with_an_address_that_was_never_looked_at_opens() -> None:
     settings = msgspec.structs.replace(record.settings, multicast_address="whatever")
     apply(exchange.state, facts.QueueChanged(msgspec.structs.replace(record, settings=settings)))
     exchange.restart()
-    assert exchange.state.listeners == {}
+    assert exchange.state.travel.listeners == {}
     exchange.ask(ChangeQueue(0, "orders", {"multicast_address": GROUP}))
-    assert list(exchange.state.listeners) == [GROUP]
+    assert list(exchange.state.travel.listeners) == [GROUP]

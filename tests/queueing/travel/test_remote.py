@@ -98,20 +98,20 @@ def test_a_read_of_another_managers_queue_goes_to_its_reader(case: str) -> None:
     assert bench.ask(REQUESTS[case]).status is HResult.OK
     (asked,) = bench.requests
     assert type(asked) is type(REQUESTS[case])
-    assert not bench.state.outgoing
+    assert not bench.state.names.outgoing
 
 
 @pytest.mark.parametrize("case", REQUESTS)
 def test_anonymous_clients_read_nothing_elsewhere_where_there_are_users(case: str) -> None:
     bench = Reading()
-    bench.state.anonymous_may = AnonymousAct(0)
+    bench.state.access.anonymous_may = AnonymousAct(0)
     request = msgspec.structs.replace(REQUESTS[case], by=ANONYMOUS)
     answer = bench.ask(request)
     assert answer.status is HResult.ACCESS_DENIED
     assert "may not read queues of other computers" in answer.why
     assert not bench.requests
-    assert not bench.state.remote_handles
-    bench.state.anonymous_may = AnonymousAct.READ_ELSEWHERE
+    assert not bench.state.open.remote
+    bench.state.access.anonymous_may = AnonymousAct.READ_ELSEWHERE
     assert bench.ask(request).status is HResult.OK
 
 
@@ -172,7 +172,7 @@ def test_a_handle_its_cursors_and_receipts_lead_to_the_reader_until_they_are_clo
     assert bench.ask(events.CloseCursor(0, cursor)).status is HResult.OK
     assert bench.ask(events.CloseQueue(0, handle)).status is HResult.OK
     assert len(bench.requests) == 7
-    assert bench.state.remote_handles == {}
+    assert bench.state.open.remote == {}
     assert bench.ask(events.ReceiveMessages(0, handle)).status is HResult.INVALID_HANDLE
     assert bench.ask(events.CloseCursor(0, cursor)).status is HResult.INVALID_HANDLE
     assert len(bench.requests) == 7

@@ -89,7 +89,7 @@ def test_what_is_sent_in_a_transaction_takes_room_before_it_is_committed() -> No
     transaction = exchange.begin()
     exchange.send("bounded", b"a", transaction=transaction)
     ((_, unread, free),) = rooms(exchange)
-    assert (unread, free) == (0, 2 * KILOBYTE - exchange.queue("bounded").reserved)
+    assert (unread, free) == (0, 2 * KILOBYTE - exchange.queue("bounded").counts.reserved)
     exchange.ask(PrepareTransaction(0, transaction, single_phase=False))
     assert rooms(exchange) == [("bounded", 1, free)]
     exchange.ask(AbortTransaction(0, transaction))

@@ -14,10 +14,10 @@ from tests.queueing.exchange import ELSEWHERE, Exchange
 @pytest.mark.spec("DM-124", "DM-125")
 def test_connection_active_is_what_an_administrator_said_last() -> None:
     exchange = Exchange()
-    found = [exchange.state.online]
+    found = [exchange.state.travel.online]
     for event in (TakeOffline(0), TakeOffline(0), BringOnline(0)):
         assert exchange.ask(event).status is HResult.OK
-        found.append(exchange.state.online)
+        found.append(exchange.state.travel.online)
     assert found == [True, False, False, True]
     assert exchange.clerk.heard == [ManagerOnline(online=False), ManagerOnline(online=True)]
 
@@ -27,7 +27,7 @@ def test_a_new_process_is_online() -> None:
     exchange = Exchange()
     exchange.ask(TakeOffline(0))
     exchange.restart()
-    assert exchange.state.online
+    assert exchange.state.travel.online
 
 
 @pytest.mark.spec("DM-126", "DM-127", "DM-292", "DM-293")

@@ -132,7 +132,7 @@ class Side(HttprBench):
     @property
     def loose(self) -> int:
         """How many large bodies belong to no message."""
-        return len(self.state.shelf.bodies.loose)
+        return len(self.state.messages.bodies.loose)
 
     # -- bytes
 

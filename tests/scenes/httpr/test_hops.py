@@ -47,7 +47,7 @@ def first(side: Side, path: str = "incoming") -> Message:
     """The message at the head of a queue."""
     position = side.queue(path).order.first()
     assert position is not None, f"nothing is in {path}"
-    return side.state.shelf.get(position)
+    return side.state.messages.get(position)
 
 
 @pytest.mark.httpr("T37")
@@ -127,7 +127,7 @@ def test_a_forwarder_that_dies_in_between_loses_and_doubles_nothing() -> None:
     network.crash(beta)
     network.advance(5)
     assert gamma.bodies("incoming") == [b"order"]
-    assert [len(queue.order) + len(queue.order.locked) for queue in beta.state.outgoing.values()] == [0]
+    assert [len(queue.order) + len(queue.order.locked) for queue in beta.state.names.outgoing.values()] == [0]
 
 
 @pytest.mark.httpr("T34")

@@ -146,7 +146,7 @@ def test_a_connection_that_breaks_before_the_terminator_leaves_no_trace(
             client.send(post(SERVICE, whole)[:-missing])
             client.shut()
             assert await client.rest() == b""
-        await until(lambda: not opened.state.shelf.bodies.loose)
+        await until(lambda: not opened.state.messages.bodies.loose)
         assert channels(here) == before == [(0, 0, ())]
         async with wire(port_of(here)) as client:  # and it may come again as it was
             assert (await ask(client, whole))[-1] == "completed:0000000000000001"

@@ -63,7 +63,7 @@ def dead(side: Side) -> list[bytes]:
     """The bodies of dead letters; all of them have the reason."""
     kept = walk(side.queue(DEAD))
     assert {position.reason for position in kept} <= {NOT_KNOWN}
-    return [side.state.shelf.get(position).body for position in kept]
+    return [side.state.messages.get(position).body for position in kept]
 
 
 def warnings(side: Side) -> set[str]:

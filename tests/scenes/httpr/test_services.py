@@ -65,7 +65,7 @@ def test_each_class_of_service_arrives_once_whatever_is_lost(service: str) -> No
     assert re.findall(rb"class-of-service:(\w+)", pushed.data) == [service.encode()]
     queue = "strict" if service == "assured" else "incoming"
     assert there.bodies(queue) == [b"x"]
-    assert not any(len(each.order) + len(each.order.locked) for each in here.state.outgoing.values())
+    assert not any(len(each.order) + len(each.order.locked) for each in here.state.names.outgoing.values())
 
 
 @pytest.mark.spec("HR-050")

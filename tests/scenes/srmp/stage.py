@@ -73,14 +73,14 @@ class Side(SrmpBench):
 
     def all_waiting(self) -> int:
         """How many messages wait to go anywhere."""
-        queues = self.state.outgoing.values()
+        queues = self.state.names.outgoing.values()
         return sum(len(queue.order) + len(queue.order.locked) for queue in queues)
 
     def first(self, path: str = "orders") -> Message:
         """The message at the head of a queue."""
         position = self.queue(path).order.first()
         assert position is not None, f"nothing is in {path}"
-        return self.state.shelf.get(position)
+        return self.state.messages.get(position)
 
 
 class Went(msgspec.Struct, frozen=True):

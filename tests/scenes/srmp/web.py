@@ -80,7 +80,7 @@ class Server:
         state = self.manager.state
         queue = state.find(state.parse(path))
         assert queue is not None
-        return [state.shelf.get(position).body for position in walk(queue)]
+        return [state.messages.get(position).body for position in walk(queue)]
 
     async def close(self) -> None:
         await self.listener.drain(seconds(0.001))

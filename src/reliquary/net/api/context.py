@@ -22,8 +22,9 @@ from reliquary.net.tcp.budget import SMALL
 from reliquary.queueing.features import refusal
 from reliquary.queueing.model import events
 from reliquary.queueing.model.events import Answer, AwaitDisk, CallerGone
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.state import State
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.read import ANSWER_BYTES
 
@@ -67,7 +68,7 @@ class Context:
         if handle is None:
             return queue
         number = self.tickets.read("handle", handle)
-        descriptor = self.state.handles.get(number)
+        descriptor = self.state.open.handles.get(number)
         if descriptor is not None and not destinations.same(self.state, descriptor.format_name, queue):
             raise UsageError(f"the handle is open on {descriptor.format_name!r}, not on {queue!r}")
         return number
@@ -105,7 +106,7 @@ class Context:
     def _queue_of(self, source: int | str) -> QueueState | None:
         if isinstance(source, str):
             return destinations.find(self.state, source)
-        descriptor = self.state.handles.get(source)
+        descriptor = self.state.open.handles.get(source)
         return None if descriptor is None else self.state.queues.get(descriptor.queue or 0)
 
     def settled(self, seen: Callable[[object], None]) -> None:

@@ -24,5 +24,5 @@ def health(context: Context, request: Request, responder: Responder, _: str) -> 
     """GET /health."""
     parameters(request)
     state = context.state
-    shown = HealthOut(state.manager_state.value, str(state.identity().identifier), context.version)
+    shown = HealthOut(state.manager.state.value, str(state.identity().identifier), context.version)
     responder.respond(200, _encode(shown))

@@ -98,7 +98,7 @@ def receive(context: Context, request: Request, responder: Responder, queue: str
     transaction = None if given.transaction is None else transaction_of(given.transaction)
     cursor = context.cursor_of(given.cursor)
     tag = number_of("tag", given.tag, 0, FOREVER)
-    if context.state.total_bytes > LARGE:
+    if context.state.totals.bytes > LARGE:
         context.expect_answer(responder, source, given.count)
     caller = _caller(context, request, responder, timeout)
     context.engine.submit(
@@ -140,7 +140,7 @@ def peek(context: Context, request: Request, responder: Responder, queue: str) -
     source = context.handle_of(queue, given.handle)
     timeout = wait_of(given.timeout)
     cursor = context.cursor_of(given.cursor)
-    if context.state.total_bytes > LARGE:
+    if context.state.totals.bytes > LARGE:
         context.expect_answer(responder, source, 1)
     caller = _caller(context, request, responder, timeout)
     context.engine.submit(PeekMessage(caller, source, timeout, cursor, given.next))
@@ -154,7 +154,7 @@ def browse(context: Context, request: Request, responder: Responder, queue: str)
     limit = query.get("limit", "100")
     if not (limit.isascii() and limit.isdigit() and len(limit) <= 9):
         raise UsageError(f"limit is a number, not {limit[:40]!r}")
-    if context.state.total_bytes > LARGE:
+    if context.state.totals.bytes > LARGE:
         context.expect_answer(responder, source, int(limit))
     caller = context.engine.caller(partial(_show, context, responder))
     context.engine.submit(BrowseMessages(caller, source, after, int(limit)))
@@ -174,7 +174,7 @@ def look_up(context: Context, request: Request, responder: Responder, queue: str
     transaction = None if given.transaction is None else transaction_of(given.transaction)
     if transaction is not None and hold:
         raise UsageError("a receive is held or in a transaction, not both")
-    if context.state.total_bytes > LARGE:
+    if context.state.totals.bytes > LARGE:
         context.expect_answer(responder, source, 1, lookup_id)
     caller = context.engine.caller(partial(_show, context, responder))
     context.engine.submit(LookUpMessage(caller, source, lookup_id, given.seek, given.peek, transaction, hold))

@@ -90,7 +90,7 @@ def open_consumer(context: Context, request: Request, responder: Responder, queu
     parameters(request)
     given = read_body(_open, request)
     known = destinations.find(context.state, queue)
-    status = 200 if known is not None and given.name in known.consumers else 201
+    status = 200 if known is not None and given.name in known.feed.consumers else 201
     at = {EARLIEST: 0, LATEST: None}.get(str(given.at), -1)
     if at == -1:
         if not str(given.at).isdigit():

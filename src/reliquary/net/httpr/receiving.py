@@ -125,7 +125,7 @@ class Receiving:
             return ErrorNumber.AGENT_SECURITY, denied
         if self._stopping:
             return ErrorNumber.RESOURCE_MANAGER_TERMINATING, "the server is stopping"
-        if self._state.manager_state is not ManagerState.READY:
+        if self._state.manager.state is not ManagerState.READY:
             return ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE, "the queue manager is not ready"
         return None
 

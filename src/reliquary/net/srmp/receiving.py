@@ -86,7 +86,7 @@ class Receiving:
             self._answer(responder, PostAnswer(400, why))
         elif self._stopping:
             self._answer(responder, PostAnswer(503, "the server is stopping"))
-        elif self._state.manager_state is not ManagerState.READY:
+        elif self._state.manager.state is not ManagerState.READY:
             self._answer(responder, PostAnswer(503, "the queue manager is not ready"))
         else:
             self._submit(request, responder)

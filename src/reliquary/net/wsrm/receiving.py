@@ -112,7 +112,7 @@ class Receiving:
             self._refuse(responder, 413, why)
         elif self._stopping:
             self._refuse(responder, 503, STOPPING)
-        elif self._state.manager_state is not ManagerState.READY:
+        elif self._state.manager.state is not ManagerState.READY:
             self._refuse(responder, 503, "the queue manager is not ready")
         else:
             self._submit(request, responder, by)

@@ -56,7 +56,7 @@ def _view(state: State, httpr: HttprState, each: Channel) -> ChannelInfo:
 
 
 def _batch(state: State, httpr: HttprState, number: int, batch: int) -> BatchInfo:
-    hold = state.holds.get(hold_key(HOLDER, (number, batch)))
+    hold = state.travel.holds.get(hold_key(HOLDER, (number, batch)))
     queue = None if hold is None else state.queues.get(hold.queue)
     begun = httpr.begun.get((number, batch), 0)
     return BatchInfo(

@@ -176,7 +176,7 @@ def size_on_wire(state: State, name: MulticastName, message: Message) -> int:
 
 def _longest_origin(state: State) -> str:
     """The longest beginning that URLs of our queues may have."""
-    known = {authority for each in state.own_urls.values() for authority in each.authorities}
+    known = {authority for each in state.travel.own_urls.values() for authority in each.authorities}
     return f"https://{max(known, key=len, default=state.identity().computer_name)}"
 
 

@@ -15,16 +15,25 @@ from reliquary.queueing.model.tables import COUNTERS, ONLY, SEQUENCE, Copy, Coun
 
 def settle(state: State) -> None:
     """Stage what is kept once a batch: counters, and the numbers that are spoken for."""
-    for queue in state.dirty:
-        queue.dirty = False
+    for queue in state.totals.dirty:
+        queue.counts.dirty = False
         floors = queue.order.floors()
-        kept = queue.retained, queue.retained_size
-        counters = Counters(queue.stored, queue.stored_size, floors, queue.lost, queue.delayed, *kept)
+        kept = queue.feed.retained, queue.feed.retained_size
+        counters = Counters(
+            queue.counts.stored,
+            queue.counts.stored_size,
+            floors,
+            queue.counts.lost,
+            queue.counts.delayed,
+            *kept,
+        )
         state.rows.put(COUNTERS, queue_key(queue.number), counters)
-    state.dirty.clear()
-    if state.sequence_dirty:
-        state.sequence_dirty = False
-        sequence = tables.Sequence(state.ceiling, state.expiry_floor, state.last_number, state.lost)
+    state.totals.dirty.clear()
+    if state.numbers.dirty:
+        state.numbers.dirty = False
+        sequence = tables.Sequence(
+            state.numbers.ceiling, state.deadlines.floor, state.numbers.last_queue, state.totals.lost
+        )
         state.rows.put(SEQUENCE, ONLY, sequence)
     if state.history is not None:
         keep(state, state.history)
@@ -34,11 +43,11 @@ def _copy_lost(state: State, fact: facts.CopyLost) -> None:
     queue = state.queues.get(fact.queue)
     one = tuple(int(each is fact.copy) for each in Copy)
     if queue is not None:
-        queue.lost = add_losses(queue.lost, one)
+        queue.counts.lost = add_losses(queue.counts.lost, one)
         state.touch(queue)
     else:
-        state.lost = add_losses(state.lost, one)
-        state.sequence_dirty = True
+        state.totals.lost = add_losses(state.totals.lost, one)
+        state.numbers.dirty = True
 
 
 def add_losses(some: tuple[int, ...], more: tuple[int, ...]) -> tuple[int, ...]:

@@ -63,8 +63,8 @@ def recover(state: State, history: History) -> None:
     rows = state.rows.range(HISTORY, b"", PAST_THE_END, limit=1, reverse=True)
     for key, row in rows:
         history.last, history.total = int.from_bytes(key) + row.count - 1, row.total
-    if state.record is not None:
-        history.notes.lineage = state.record.lineage
+    if state.manager.record is not None:
+        history.notes.lineage = state.manager.record.lineage
         if mark is None and not rows:
             history.gap = True  # messages came before there was a history
 

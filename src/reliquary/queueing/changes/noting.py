@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from reliquary.queueing.model.history.notes import API, NOBODY, Bringer
 from reliquary.queueing.model.message import MessageClass, ObjectId, Position
 from reliquary.queueing.model.names.formats import parse_single
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.wire.history import Happening
 
 
@@ -20,7 +21,9 @@ def noted(
 ) -> None:
     """Tell what happened to positions without any fact: their carrier says so."""
     if state.history is not None and positions:
-        state.history.notes.told(happening, queue.record, positions, reason, carrier_of(queue, state.bringer))
+        state.history.notes.told(
+            happening, queue.record, positions, reason, carrier_of(queue, state.turn.bringer)
+        )
 
 
 def heard(
@@ -32,7 +35,7 @@ def heard(
 ) -> None:
     """Tell of messages that did not get into a queue; `destination` as they name it."""
     if state.history is not None:
-        state.history.notes.heard(happening, None, identifiers, reason, state.bringer, destination)
+        state.history.notes.heard(happening, None, identifiers, reason, state.turn.bringer, destination)
 
 
 # -- who does it

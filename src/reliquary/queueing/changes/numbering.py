@@ -31,7 +31,8 @@ from typing import Final
 import msgspec
 
 from reliquary.queueing.model.message import Position
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import LATE, SEQUENCE_MASK, Late, arrival_key
 
 PENDING: Final = -1
@@ -52,9 +53,9 @@ def arrivals_of(positions: Sequence[Position]) -> list[int]:
 
 def tell_mark(state: State, queue: QueueState) -> int:
     """Return the last sequence that was assigned; in a queue with consumers, it becomes the mark."""
-    if queue.consumers:
-        queue.mark = state.sequence
-    return state.sequence
+    if queue.feed.consumers:
+        queue.feed.mark = state.numbers.sequence
+    return state.numbers.sequence
 
 
 def number(
@@ -64,12 +65,12 @@ def number(
 
     `moved` says that they come from another queue.
     """
-    if not moved and min([position.lookup_id & SEQUENCE_MASK for position in positions]) > queue.mark:
+    if not moved and min([position.lookup_id & SEQUENCE_MASK for position in positions]) > queue.feed.mark:
         return positions
     return tuple(
         [
             position
-            if position.express or position.arrival or not (moved or arrival_of(position) <= queue.mark)
+            if position.express or position.arrival or not (moved or arrival_of(position) <= queue.feed.mark)
             else _renumber(state, queue, position)
             for position in positions
         ]
@@ -78,8 +79,8 @@ def number(
 
 def _renumber(state: State, queue: QueueState, position: Position) -> Position:
     """Give a position the next number, and raise the mark so that later arrivals get higher numbers."""
-    queue.mark = state.next_sequence()
-    return _put_late(state, queue, position, queue.mark)
+    queue.feed.mark = state.numbers.next_sequence()
+    return _put_late(state, queue, position, queue.feed.mark)
 
 
 def keep_numbers(state: State, queue: QueueState, positions: Sequence[Position]) -> tuple[Position, ...]:

@@ -14,7 +14,8 @@ from reliquary.queueing.changes.retention import retain, retain_moved
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.feature import Applier
 from reliquary.queueing.model.message import Position
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import DELAYED, EXPIRY, POSITIONS, Expiry, expiry_key, position_key
 
 
@@ -23,12 +24,12 @@ def _messages_stored(state: State, fact: facts.MessagesStored) -> None:
     if fact.prepared:
         for position in fact.positions:
             queue.order.remove(position.lookup_id)
-    state.shelf.put(fact.positions, fact.messages, fresh=not fact.prepared)
+    state.messages.put(fact.positions, fact.messages, fresh=not fact.prepared)
     place(state, queue, fact.positions, fresh=not fact.prepared)
 
 
 def _position_copied(state: State, fact: facts.PositionCopied) -> None:
-    state.shelf.share(fact.position)
+    state.messages.share(fact.position)
     place(state, state.queues[fact.queue], (fact.position,), fresh=True)
 
 
@@ -39,7 +40,7 @@ def _position_moved(state: State, fact: facts.PositionMoved) -> None:
         forget_number(state, source, before)
     if position.arrival:  # the number is of the feed that it leaves
         position = msgspec.structs.replace(position, arrival=0)
-    if source.consumers and retain_moved(state, source, before):
+    if source.feed.consumers and retain_moved(state, source, before):
         position = msgspec.structs.replace(position, shared=True)
     place(state, state.queues[fact.target], (position,), fresh=False, moved=True)
 
@@ -50,9 +51,9 @@ def _positions_removed(state: State, fact: facts.PositionsRemoved) -> None:
     for position in gone:
         if position.arrival:
             forget_number(state, queue, position)
-    if queue.consumers:
+    if queue.feed.consumers:
         gone = retain(state, queue, gone)
-    state.shelf.drop(gone)
+    state.messages.drop(gone)
 
 
 def _positions_marked(state: State, fact: facts.PositionsMarked) -> None:
@@ -70,7 +71,7 @@ def _positions_marked(state: State, fact: facts.PositionsMarked) -> None:
 def _positions_delayed(state: State, fact: facts.PositionsDelayed) -> None:
     queue, positions = state.queues[fact.queue], fact.positions
     _displace(state, queue, positions)
-    _put_off(state, queue, keep_numbers(state, queue, positions) if queue.mark else positions)
+    _put_off(state, queue, keep_numbers(state, queue, positions) if queue.feed.mark else positions)
 
 
 def _positions_due(state: State, fact: facts.PositionsDue) -> None:
@@ -83,7 +84,7 @@ def _positions_due(state: State, fact: facts.PositionsDue) -> None:
             state.rows.delete(DELAYED, position_key(fact.queue, position.lookup_id))
             state.rows.delete(EXPIRY, expiry_key(position.due, fact.queue, position.lookup_id))
     _weigh(state, queue, fact.positions, stored, -1)
-    queue.delayed -= len(stored)
+    queue.counts.delayed -= len(stored)
     seen = tuple(msgspec.structs.replace(position, due=0) for position in fact.positions)
     place(state, queue, seen, fresh=True)
 
@@ -105,7 +106,7 @@ def _put_off(
         if position.expires:
             _watch(state, queue.number, position, position.expires)
     _weigh(state, queue, positions, stored, +1)
-    queue.delayed += len(stored)
+    queue.counts.delayed += len(stored)
 
 
 def place(
@@ -119,7 +120,7 @@ def place(
         positions = tuple(position for position in positions if not position.due)
         if not positions:
             return
-    if queue.mark:
+    if queue.feed.mark:
         positions = number(state, queue, positions, moved=moved)
     here = queue.number
     stored = [position for position in positions if not position.express] if unlike else positions
@@ -155,7 +156,7 @@ def _count(
 ) -> None:
     """Keep the counters; all positions of a queue add up to what its counters say."""
     _weigh(state, queue, positions, stored, sign)
-    queue.stored += sign * len(stored)
+    queue.counts.stored += sign * len(stored)
 
 
 def _weigh(
@@ -164,10 +165,10 @@ def _weigh(
     """Keep the bytes that count against quotas."""
     size = sign * sum([position.size for position in positions])
     stored_size = size if len(stored) == len(positions) else sign * sum(each.size for each in stored)
-    state.total_bytes += size
-    queue.stored_size += stored_size
-    queue.express_size += size - stored_size
-    if state.rooms.watched:
+    state.totals.bytes += size
+    queue.counts.stored_size += stored_size
+    queue.counts.express_size += size - stored_size
+    if state.travel.rooms.watched:
         state.note_room(queue)
     if stored:
         state.touch(queue)
@@ -176,20 +177,20 @@ def _weigh(
 def _watch(state: State, number: int, position: Position, moment: int) -> None:
     """Note when a position expires or is due."""
     if position.express:
-        heappush(state.express_expiry, (moment, number, position.lookup_id))
+        heappush(state.deadlines.express, (moment, number, position.lookup_id))
         return
     key = expiry_key(moment, number, position.lookup_id)
     state.rows.put(EXPIRY, key, Expiry())
-    if key < state.expiry_scan:
-        state.expiry_scan = key
-        state.sequence_dirty = True
+    if key < state.deadlines.scan:
+        state.deadlines.scan = key
+        state.numbers.dirty = True
 
 
 def _forget_moments(state: State, number: int, position: Position) -> None:
     if not position.express:
         for moment in filter(None, (position.expires, position.purged)):
             state.rows.delete(EXPIRY, expiry_key(moment, number, position.lookup_id))
-        state.overdue.pop((number, position.lookup_id), None)
+        state.deadlines.overdue.pop((number, position.lookup_id), None)
 
 
 def _forget_deadline(state: State, number: int, position: Position) -> None:
@@ -197,19 +198,19 @@ def _forget_deadline(state: State, number: int, position: Position) -> None:
     if not position.express:
         state.rows.delete(EXPIRY, expiry_key(position.expires, number, position.lookup_id))
         if not position.purged:
-            state.overdue.pop((number, position.lookup_id), None)
+            state.deadlines.overdue.pop((number, position.lookup_id), None)
 
 
 # -- large bodies
 
 
 def _piece_kept(state: State, fact: facts.PieceKept) -> None:
-    state.shelf.bodies.add(fact.spool, fact.data)
+    state.messages.bodies.add(fact.spool, fact.data)
 
 
 def _spools_dropped(state: State, fact: facts.SpoolsDropped) -> None:
     for spool in fact.spools:
-        state.shelf.bodies.drop(spool)
+        state.messages.bodies.drop(spool)
 
 
 APPLIERS: Final[dict[type[Fact], Applier]] = {

@@ -13,7 +13,8 @@ from reliquary.queueing.model.names.formats import key_of, parse_format, parse_s
 from reliquary.queueing.model.names.multicast import normalized
 from reliquary.queueing.model.order import Order
 from reliquary.queueing.model.queue import Queue
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import Counts, FeedState, QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import (
     COUNTERS,
     MANAGER,
@@ -39,34 +40,30 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
     queue = QueueState(
         record,
         order,
-        counters.count,
-        counters.size,
-        delayed=counters.delayed,
-        lost=counters.lost,
-        retained=counters.retained,
-        retained_size=counters.retained_size,
+        Counts(counters.count, counters.size, delayed=counters.delayed, lost=counters.lost),
+        feed=FeedState(retained=counters.retained, retained_size=counters.retained_size),
     )
     _listen(state, record)
     state.forget_names()
     if record.outgoing is not None:
-        carrier = state.carriers.of(parse_single(record.outgoing.destination))
+        carrier = state.travel.carriers.of(parse_single(record.outgoing.destination))
         queue.link = Link.of(record.outgoing, carrier)
     state.queues[record.number] = queue
-    state.queue_order.add(record)
+    state.names.in_order.add(record)
     if not record.deleting:
-        state.by_identifier[record.identifier] = queue
-    state.total_bytes += counters.size
-    state.last_number = max(state.last_number, record.number)
+        state.names.by_identifier[record.identifier] = queue
+    state.totals.bytes += counters.size
+    state.numbers.last_queue = max(state.numbers.last_queue, record.number)
     if record.outgoing is not None and not record.deleting:
-        state.outgoing[key_of(parse_format(record.outgoing.destination))] = queue
+        state.names.outgoing[key_of(parse_format(record.outgoing.destination))] = queue
     elif not record.is_journal and not record.deleting:
-        state.names[state.parse(record.pathname).key] = record.number
+        state.names.by_path[state.parse(record.pathname).key] = record.number
         if record.parent is not None:
             state.queues[record.parent].subqueues.add(record.number)
 
 
 def _manager_named(state: State, fact: facts.ManagerNamed) -> None:
-    state.know(fact.record)
+    state.manager.know(fact.record)
     if state.history is not None:
         state.history.notes.lineage = fact.record.lineage
     state.forget_names()
@@ -92,33 +89,33 @@ def _queue_changed(state: State, fact: facts.QueueChanged) -> None:
 
 def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
     queue = state.queues.pop(fact.number)
-    state.queue_order.remove(queue.record)
+    state.names.in_order.remove(queue.record)
     state.forget_names()
-    there = max(queue.stored, len(queue.order))  # some of either are not in the other
-    left = there + queue.delayed + len(queue.delayed_express) + queue.retained
+    there = max(queue.counts.stored, len(queue.order))  # some of either are not in the other
+    left = there + queue.counts.delayed + len(queue.delayed_express) + queue.feed.retained
     assert not left, f"queue {fact.number} still holds {left} messages"
-    assert not queue.consumers, f"queue {fact.number} still has consumers"
+    assert not queue.feed.consumers, f"queue {fact.number} still has consumers"
     for lookup_id in queue.order.locked:  # of prepared transactions, which keep the messages
         state.rows.delete(POSITIONS, position_key(fact.number, lookup_id))
     _forget_name(state, queue.record)
     _forget_listener(state, queue.record)
     state.rows.delete(QUEUES, queue_key(fact.number))
     state.rows.delete(COUNTERS, queue_key(fact.number))
-    if queue.dirty:
-        state.dirty.remove(queue)
-    if queue.lost:
-        state.lost = add_losses(state.lost, queue.lost)
-        state.sequence_dirty = True
+    if queue.counts.dirty:
+        state.totals.dirty.remove(queue)
+    if queue.counts.lost:
+        state.totals.lost = add_losses(state.totals.lost, queue.counts.lost)
+        state.numbers.dirty = True
 
 
 def _forget_name(state: State, record: Queue) -> None:
-    state.by_identifier.pop(record.identifier, None)
+    state.names.by_identifier.pop(record.identifier, None)
     if record.outgoing is not None:
-        state.outgoing.pop(key_of(parse_format(record.outgoing.destination)), None)
+        state.names.outgoing.pop(key_of(parse_format(record.outgoing.destination)), None)
         return
     key = state.parse(record.pathname).key
-    if state.names.get(key) == record.number:
-        del state.names[key]
+    if state.names.by_path.get(key) == record.number:
+        del state.names.by_path[key]
     if record.parent is not None and record.parent in state.queues:
         state.queues[record.parent].subqueues.discard(record.number)
 
@@ -126,17 +123,19 @@ def _forget_name(state: State, record: Queue) -> None:
 def _listen(state: State, record: Queue) -> None:
     address = _listened(record)
     if address:
-        state.listeners_changed = state.listeners_changed or address not in state.listeners
-        state.listeners.setdefault(address, set()).add(record.number)
+        state.travel.listeners_changed = (
+            state.travel.listeners_changed or address not in state.travel.listeners
+        )
+        state.travel.listeners.setdefault(address, set()).add(record.number)
 
 
 def _forget_listener(state: State, record: Queue) -> None:
     address = _listened(record)
     if address:
-        state.listeners[address].discard(record.number)
-        if not state.listeners[address]:
-            del state.listeners[address]
-            state.listeners_changed = True
+        state.travel.listeners[address].discard(record.number)
+        if not state.travel.listeners[address]:
+            del state.travel.listeners[address]
+            state.travel.listeners_changed = True
 
 
 def _listened(record: Queue) -> str:

@@ -15,13 +15,14 @@ import msgspec
 
 from reliquary.queueing.changes.numbering import arrival_of
 from reliquary.queueing.model.message import Position
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import RETAINED, arrival_key
 
 
 def retain(state: State, queue: QueueState, positions: Sequence[Position]) -> Sequence[Position]:
     """Retain the positions that a consumer has not read yet, and return the other ones."""
-    pinned = queue.pinned
+    pinned = queue.feed.pinned
     kept = [each for each in positions if arrival_of(each) > pinned and not each.express]
     if not kept:
         return positions
@@ -36,9 +37,9 @@ def retain_moved(state: State, queue: QueueState, position: Position) -> bool:
 
     Return whether it is retained, so that two positions now share the message's row.
     """
-    if position.express or arrival_of(position) <= queue.pinned:
+    if position.express or arrival_of(position) <= queue.feed.pinned:
         return False
-    state.shelf.share(position)
+    state.messages.share(position)
     _keep(state, queue, [msgspec.structs.replace(position, shared=True)])
     return True
 
@@ -50,13 +51,13 @@ def _keep(state: State, queue: QueueState, positions: list[Position]) -> None:
         arrival_key(queue.number, arrival): each for arrival, each in zip(numbers, positions, strict=True)
     }
     state.rows.put_all(RETAINED, rows)
-    queue.trimmed = min(queue.trimmed, min(numbers) - 1)
+    queue.feed.trimmed = min(queue.feed.trimmed, min(numbers) - 1)
     count_retained(state, queue, positions, +1)
-    state.shelf.uncache(positions)
+    state.messages.uncache(positions)
 
 
 def count_retained(state: State, queue: QueueState, positions: Sequence[Position], sign: int) -> None:
     """Add retained positions to the counters of their queue, or take them out with the sign -1."""
-    queue.retained += sign * len(positions)
-    queue.retained_size += sign * sum([position.size for position in positions])
+    queue.feed.retained += sign * len(positions)
+    queue.feed.retained_size += sign * sum([position.size for position in positions])
     state.touch(queue)

@@ -19,7 +19,8 @@ from reliquary.queueing.model.history.notes import NOBODY, Bringer, Notes
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.names.pathnames import spoken
 from reliquary.queueing.model.queue import Queue
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.wire.history import Happening
 
 _POISON: Final = ";poison"
@@ -37,7 +38,7 @@ def tell(state: State, notes: Notes, fact: Fact) -> None:
 
 def _stored(state: State, notes: Notes, fact: facts.MessagesStored) -> None:
     queue = state.queues[fact.queue].record
-    bringer, other, reason = state.bringer, "", MessageClass.NORMAL
+    bringer, other, reason = state.turn.bringer, "", MessageClass.NORMAL
     happening = Happening.COMMITTED if fact.prepared else _arrival(queue, fact, bringer)
     if happening is Happening.DEAD_LETTERED:
         reason, other = fact.positions[0].reason, fact.positions[0].origin_path
@@ -63,7 +64,7 @@ def _arrival(queue: Queue, fact: facts.MessagesStored, bringer: Bringer) -> Happ
 
 def _prepared(state: State, notes: Notes, fact: facts.TransactionPrepared) -> None:
     sent = [operation for operation in fact.record.operations if operation.kind == "enqueue"]
-    bringer = Bringer(state.bringer.by, "", str(fact.identifier))
+    bringer = Bringer(state.turn.bringer.by, "", str(fact.identifier))
     for operation, message in zip(sent, fact.messages, strict=True):
         queue = state.queues.get(operation.queue)
         record = None if queue is None else queue.record
@@ -97,9 +98,9 @@ def _left(
     state: State, notes: Notes, queue: QueueState, positions: Sequence[Position], reason: MessageClass
 ) -> None:
     if queue.link is None:
-        bringer = state.bringer if reason is MessageClass.ACK_RECEIVE else NOBODY
+        bringer = state.turn.bringer if reason is MessageClass.ACK_RECEIVE else NOBODY
     else:
-        bringer = carrier_of(queue, state.bringer)
+        bringer = carrier_of(queue, state.turn.bringer)
     notes.told(_LEAVING.get(reason, Happening.REJECTED), queue.record, positions, reason, bringer)
 
 
@@ -117,7 +118,7 @@ def _moved(state: State, notes: Notes, fact: facts.PositionMoved) -> None:
     source, target = state.queues[fact.source], state.queues[fact.target].record
     if fact.reason is MessageClass.NORMAL:
         other = spoken(target.pathname)
-        notes.told(Happening.MOVED, source.record, (fact.position,), 0, state.bringer, other)
+        notes.told(Happening.MOVED, source.record, (fact.position,), 0, state.turn.bringer, other)
     elif target.parent == fact.source and target.pathname.casefold().endswith(_POISON):
         other = spoken(target.pathname)
         notes.told(Happening.POISONED, source.record, (fact.position,), fact.reason, NOBODY, other)
@@ -141,7 +142,7 @@ def _marked(state: State, notes: Notes, fact: facts.PositionsMarked) -> None:
         elif position.handed_out < before.handed_out or position.aborted > before.aborted:
             back.append(position)
     if tries:
-        notes.tried(Happening.HANDED_OUT, queue.record, tries, state.bringer)
+        notes.tried(Happening.HANDED_OUT, queue.record, tries, state.turn.bringer)
     if back:
         notes.tried(Happening.RETURNED, queue.record, back)
 

@@ -18,7 +18,7 @@ def _transaction_prepared(state: State, fact: facts.TransactionPrepared) -> None
     sent = [operation for operation in fact.record.operations if operation.kind == "enqueue"]
     for operation, message in zip(sent, fact.messages, strict=True):
         position, queue = operation.position, state.queues.get(operation.queue)
-        state.shelf.put((position,), (message,))
+        state.messages.put((position,), (message,))
         if queue is not None:
             waits = msgspec.structs.replace(position, arrival=PENDING)
             state.rows.put(POSITIONS, position_key(queue.number, position.lookup_id), waits, fresh=True)
@@ -31,12 +31,12 @@ def _transaction_ended(state: State, fact: facts.TransactionEnded) -> None:
     key = transaction_key(fact.identifier)
     state.rows.delete(TRANSACTIONS, key)
     state.rows.put(OUTCOMES, key, fact.outcome)
-    state.outcomes[fact.identifier] = fact.outcome
+    state.transactions.outcomes[fact.identifier] = fact.outcome
 
 
 def _outcomes_forgotten(state: State, fact: facts.OutcomesForgotten) -> None:
     for identifier in fact.identifiers:
-        del state.outcomes[identifier]
+        del state.transactions.outcomes[identifier]
         state.rows.delete(OUTCOMES, transaction_key(identifier))
 
 
@@ -45,7 +45,7 @@ def _prepared_dropped(state: State, fact: facts.PreparedMessageDropped) -> None:
     if queue is not None:
         queue.order.remove(position.lookup_id)
         state.rows.delete(POSITIONS, position_key(queue.number, position.lookup_id))
-    state.shelf.drop((position,))
+    state.messages.drop((position,))
 
 
 APPLIERS: Final[dict[type[Fact], Applier]] = {

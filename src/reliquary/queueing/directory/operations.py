@@ -226,7 +226,7 @@ def read_begin(
     if len(state.directory.queries) >= QUERY_LIMIT:
         return answer_of(DirectoryResult.GENERIC_ERROR, f"{QUERY_LIMIT} queries are open already")
     found = [each for each in state.directory.objects[kind].values() if matches(each)]
-    handle = state.next_handle()
+    handle = state.numbers.next_handle()
     state.directory.queries[handle] = Query(in_order(found, kind, attributes, order), attributes)
     state.draft.ask(SetTimer((QUERY_TIMER, handle), QUERY_LEASE))
     return answer_of(DirectoryResult.SUCCESS, handle=handle)

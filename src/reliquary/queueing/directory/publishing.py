@@ -11,7 +11,8 @@ from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.directory.objects import SHARED_SETTINGS, ManagerObject, QueueObject
 from reliquary.queueing.model.queue import Queue, QueueManagerRecord, QueueType
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 
 LOCAL_ATTRIBUTES: Final = frozenset({"identifier", "computer_name", "qualified_computer_name", "create_time"})
 """Attributes of a manager that come from its host or never change, and are not copied from the directory."""

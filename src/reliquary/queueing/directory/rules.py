@@ -94,7 +94,7 @@ def _take(state: State, subject: DirectoryObject) -> None:
     if isinstance(subject, ManagerObject) and subject.identifier == identity.identifier:
         take_manager(state, subject)
     elif isinstance(subject, QueueObject):
-        queue = state.by_identifier.get(subject.identifier)
+        queue = state.names.by_identifier.get(subject.identifier)
         if queue is not None and is_published(queue.record):
             take_queue(state, queue, subject)
 

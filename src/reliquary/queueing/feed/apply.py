@@ -17,27 +17,29 @@ from reliquary.queueing.model.tables import CONSUMERS, RETAINED, arrival_key, co
 def _consumer_placed(state: State, fact: ConsumerPlaced) -> None:
     queue = state.queues[fact.queue]
     state.rows.put(CONSUMERS, consumer_key(fact.queue, fact.name), fact.record)
-    queue.consumers[fact.name] = fact.record
-    queue.mark = queue.mark or state.sequence or state.next_sequence()  # 0 means: no consumers
+    queue.feed.consumers[fact.name] = fact.record
+    queue.feed.mark = (
+        queue.feed.mark or state.numbers.sequence or state.numbers.next_sequence()
+    )  # 0 means: no consumers
     pin(queue)
 
 
 def _consumer_dropped(state: State, fact: ConsumerDropped) -> None:
     queue = state.queues[fact.queue]
     state.rows.delete(CONSUMERS, consumer_key(fact.queue, fact.name))
-    del queue.consumers[fact.name]
+    del queue.feed.consumers[fact.name]
     pin(queue)
-    if not queue.consumers:
-        queue.mark = 0
+    if not queue.feed.consumers:
+        queue.feed.mark = 0
 
 
 def _retained_dropped(state: State, fact: RetainedDropped) -> None:
     queue = state.queues[fact.queue]
     keys = [arrival_key(fact.queue, arrival_of(position)) for position in fact.positions]
     state.rows.delete_all(RETAINED, keys)
-    queue.trimmed = arrival_of(fact.positions[-1])
+    queue.feed.trimmed = arrival_of(fact.positions[-1])
     count_retained(state, queue, fact.positions, -1)
-    state.shelf.drop(fact.positions)
+    state.messages.drop(fact.positions)
 
 
 APPLIERS: Final[dict[type[Fact], Applier]] = {

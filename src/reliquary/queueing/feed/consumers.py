@@ -13,7 +13,8 @@ from typing import Final
 
 from reliquary.base.faults import UsageError
 from reliquary.queueing.model.names.pathnames import check_name
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Consumer
 
 NAME_LIMIT: Final = 120
@@ -24,7 +25,7 @@ CONSUMER_LIMIT: Final = 1000
 def check_consumer(queue: QueueState, name: str) -> None:
     """Refuse a consumer if its name is not allowed or the queue has too many consumers."""
     check_name("the name of a consumer", name, NAME_LIMIT)
-    if len(queue.consumers) >= CONSUMER_LIMIT:
+    if len(queue.feed.consumers) >= CONSUMER_LIMIT:
         raise UsageError(
             f"a queue has at most {CONSUMER_LIMIT} consumers: drop those of queries that will not come back"
         )
@@ -33,11 +34,11 @@ def check_consumer(queue: QueueState, name: str) -> None:
 def adopt_consumer(state: State, key: bytes, record: Consumer) -> None:
     """Load a consumer after a restart; the mark covers every number that an earlier process assigned."""
     queue = state.queues[int.from_bytes(key[:4])]
-    queue.consumers[key[4:].decode()] = record
-    queue.mark = state.sequence
+    queue.feed.consumers[key[4:].decode()] = record
+    queue.feed.mark = state.numbers.sequence
     pin(queue)
 
 
 def pin(queue: QueueState) -> None:
     """Note the lowest cursor of a queue: what arrived later is kept."""
-    queue.pinned = min((each.cursor for each in queue.consumers.values()), default=0)
+    queue.feed.pinned = min((each.cursor for each in queue.feed.consumers.values()), default=0)

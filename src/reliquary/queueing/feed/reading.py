@@ -18,7 +18,8 @@ from reliquary.base.faults import StoreDamage
 from reliquary.queueing.changes.numbering import arrival_of
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.message_store import MANY
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import (
     DELAYED,
     LANES,
@@ -88,7 +89,7 @@ def _sources(
     if late:
         searched = int.from_bytes(late[-1][0][_NUMBER]) if len(late) == limit else until
         found.append((_resolve(state, queue, [row for _, row in late], whole=whole), searched))
-    if whole and queue.retained:
+    if whole and queue.feed.retained:
         kept = rows.range(RETAINED, first_key, last_key, limit=limit)
         if kept:
             searched = int.from_bytes(kept[-1][0][_NUMBER]) if len(kept) == limit else until

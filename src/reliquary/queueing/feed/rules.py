@@ -21,8 +21,9 @@ from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
 from reliquary.queueing.model.events import Answer
 from reliquary.queueing.model.names.pathnames import spoken
 from reliquary.queueing.model.queue import QueueType
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Consumer
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.permission import Act, lacks
@@ -62,7 +63,7 @@ def _find(state: State, name: str, incarnation: str = "") -> QueueState | Answer
         raise UsageError(f"{name} is elsewhere, and what waits to go there has no feed: name a queue of ours")
     if queue.is_closed:
         return Answer(HResult.ACCESS_DENIED)  # DM-094
-    if incarnation and not (state.era is None and incarnation == str(queue.record.identifier)):
+    if incarnation and not (state.manager.era is None and incarnation == str(queue.record.identifier)):
         now = incarnation_of(state, queue)
         if incarnation != now:
             return _other(name, incarnation, now)
@@ -81,7 +82,7 @@ def incarnation_of(state: State, queue: QueueState) -> str:
 
     A reader that kept an offset sees by it that messages may be missing which came after the backup.
     """
-    era = state.era
+    era = state.manager.era
     return f"{queue.record.identifier}{ERA}{era.began}" if era is not None else str(queue.record.identifier)
 
 
@@ -94,7 +95,7 @@ def _matching(state: State, pattern: str) -> list[QueueState]:
         if not (queue.link or queue.record.is_journal or queue.record.deleting)
         and queue.record.kind is not QueueType.SYSTEM
         and fits(spoken(queue.record.pathname))
-        and (state.by is MANAGER or not lacks(state, state.by, queue, Act.PEEK))
+        and (state.turn.by is MANAGER or not lacks(state, state.turn.by, queue, Act.PEEK))
     ]
     return sorted(found, key=lambda queue: queue.record.pathname.casefold())
 
@@ -108,7 +109,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def _view(state: State, queue: QueueState, consumer: str) -> events.FeedView:
-    known = queue.consumers.get(consumer)
+    known = queue.feed.consumers.get(consumer)
     state.draft.wait()
     return events.FeedView(
         HResult.OK,
@@ -116,8 +117,8 @@ def _view(state: State, queue: QueueState, consumer: str) -> events.FeedView:
         incarnation=incarnation_of(state, queue),
         mark=tell_mark(state, queue),
         cursor=None if known is None else known.cursor,
-        messages=queue.stored + queue.delayed + queue.retained,
-        bytes=queue.stored_size + queue.retained_size,
+        messages=queue.counts.stored + queue.counts.delayed + queue.feed.retained,
+        bytes=queue.counts.stored_size + queue.feed.retained_size,
     )
 
 
@@ -130,10 +131,10 @@ def open_consumer(state: State, request: events.OpenConsumer, now: Instant) -> N
     if isinstance(queue, Answer):
         state.reply(request.to, queue)
         return
-    if request.name not in queue.consumers:
+    if request.name not in queue.feed.consumers:
         check_consumer(queue, request.name)
-        at = state.sequence if request.at is None else request.at
-        _check_number(at, state.sequence)
+        at = state.numbers.sequence if request.at is None else request.at
+        _check_number(at, state.numbers.sequence)
         apply(state, ConsumerPlaced(queue.number, request.name, Consumer(at, now, now)))
     state.reply(request.to, _view(state, queue, request.name))
 
@@ -144,11 +145,11 @@ def move_consumer(state: State, request: events.MoveConsumer, now: Instant) -> N
     if isinstance(found, Answer):
         state.reply(request.to, found)
         return
-    record = found.consumers.get(request.name)
+    record = found.feed.consumers.get(request.name)
     if record is None:
         state.reply(request.to, _unknown(request.queue, request.name))
         return
-    _check_number(request.cursor, found.mark)
+    _check_number(request.cursor, found.feed.mark)
     if request.cursor > record.cursor:
         moved = msgspec.structs.replace(record, cursor=request.cursor, moved=now)
         apply(state, ConsumerPlaced(found.number, request.name, moved))
@@ -163,7 +164,7 @@ def drop_consumer(state: State, request: events.DropConsumer, now: Instant) -> N
     if isinstance(queue, Answer):
         state.reply(request.to, queue)
         return
-    if request.name not in queue.consumers:
+    if request.name not in queue.feed.consumers:
         why = f"{request.queue} has no consumer {request.name!r}"
         state.reply(request.to, Answer(HResult.OBJECT_NOT_FOUND, why))
         return
@@ -202,7 +203,9 @@ def read(state: State, request: events.ReadFeed, now: Instant) -> None:
     if not 1 <= request.limit <= READ_LIMIT:
         raise UsageError(f"one read gives 1 to {READ_LIMIT} messages, not {request.limit}")
     for number in (request.after, request.until):
-        _check_number(number, queue.mark if request.consumer in queue.consumers else state.sequence)
+        _check_number(
+            number, queue.feed.mark if request.consumer in queue.feed.consumers else state.numbers.sequence
+        )
     if request.consumer:
         refused = _lost(queue, request)
         if refused is not None:
@@ -219,7 +222,7 @@ def read(state: State, request: events.ReadFeed, now: Instant) -> None:
 
 def _lost(queue: QueueState, request: events.ReadFeed) -> Answer | None:
     """Why a consumer cannot have this range, if so."""
-    record = queue.consumers.get(request.consumer)
+    record = queue.feed.consumers.get(request.consumer)
     if record is None:
         return _unknown(request.queue, request.consumer)
     if request.after >= record.cursor:

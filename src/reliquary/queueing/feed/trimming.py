@@ -10,20 +10,21 @@ from reliquary.base.turn import Continue
 from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.feed.events import TrimFeed
 from reliquary.queueing.feed.facts import ConsumerDropped, RetainedDropped
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import RETAINED, SEQUENCE_MASK, arrival_key
 
 
 def trim(state: State, queue: QueueState) -> None:
     """Delete retained positions that every consumer has passed: some now, the rest in later turns."""
-    if queue.retained and trim_some(state, queue):
+    if queue.feed.retained and trim_some(state, queue):
         state.draft.ask(Continue(TrimFeed(queue.number)))
 
 
 def trim_some(state: State, queue: QueueState) -> bool:
     """Delete as many retained positions as one turn may; return whether there may be more."""
-    passed = queue.pinned if queue.consumers else SEQUENCE_MASK
-    first, last = arrival_key(queue.number, queue.trimmed + 1), arrival_key(queue.number, passed + 1)
+    passed = queue.feed.pinned if queue.feed.consumers else SEQUENCE_MASK
+    first, last = arrival_key(queue.number, queue.feed.trimmed + 1), arrival_key(queue.number, passed + 1)
     rows = state.rows.range(RETAINED, first, last, limit=state.sizes.at_once)
     if rows:
         apply(state, RetainedDropped(queue.number, tuple([position for _, position in rows])))
@@ -41,11 +42,11 @@ def go_on(state: State, event: TrimFeed, now: Instant) -> None:
 def resume(state: State) -> None:
     """Ask for a turn of trimming for each queue in which an earlier process left retained positions."""
     for queue in state.queues.values():
-        if queue.retained:
+        if queue.feed.retained:
             state.draft.ask(Continue(TrimFeed(queue.number)))
 
 
 def end_feed(state: State, queue: QueueState) -> None:
     """Drop all consumers of a queue that is being deleted."""
-    for name in list(queue.consumers):
+    for name in list(queue.feed.consumers):
         apply(state, ConsumerDropped(queue.number, name))

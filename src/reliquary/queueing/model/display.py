@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 
 
 def name_of(state: State, queue: QueueState) -> str:

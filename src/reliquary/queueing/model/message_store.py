@@ -23,7 +23,7 @@ MANY: Final = 4
 CACHE_BYTES: Final = 48 * 1024 * 1024
 
 
-class Shelf:
+class MessageStore:
     """The messages of all queues, on disk and in memory."""
 
     __slots__ = ("_cache", "_cache_limit", "_cached_bytes", "_express", "_express_shares", "_rows", "bodies")

@@ -33,7 +33,7 @@ def begin(state: State, request: events.BeginTransaction, now: Instant) -> Answe
     if identifier is not None:
         if not transactions.may(state, identifier, Step.BEGIN):
             return transactions.refusal(state, identifier)
-        known = state.transactions.get(identifier)
+        known = state.transactions.open.get(identifier)
         if known is not None and (known.owner, known.external) != (request.owner, True):
             why = f"transaction {identifier} is there already, and is somebody else's"
             return Answer(HResult.TRANSACTION_SEQUENCE, why)

@@ -46,7 +46,7 @@ def _record(state: State, path: Pathname, settings: QueueSettings, now: Instant)
     """Return the record of a new queue with this path and these settings."""
     identity, moment = state.identity(), in_whole_seconds(now)
     return Queue(
-        number=state.next_number(),
+        number=state.numbers.next_queue(),
         identifier=new_guid(state.chance),
         pathname=f"{identity.computer_name}\\{path}",
         qualified_pathname=f"{identity.qualified_computer_name}\\{path}",  # DM-022

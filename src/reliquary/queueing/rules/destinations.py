@@ -33,8 +33,10 @@ from reliquary.queueing.model.names.formats import (
 )
 from reliquary.queueing.model.names.pathnames import Pathname, parse
 from reliquary.queueing.model.names.schemes import is_bare_url
+from reliquary.queueing.model.parts.name_index import Elsewhere, Way
 from reliquary.queueing.model.queue import QueueType
-from reliquary.queueing.model.state import Elsewhere, QueueState, State, Way
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.travel.carriers import Carrier
 from reliquary.queueing.rules.outgoing import create_outgoing
 
@@ -115,7 +117,7 @@ def find_named(state: State, name: Pathname | FormatName) -> QueueState | None:
         return state.find(name)
     if isinstance(name, MultipleName):
         return None
-    return _find_own(state, name) or state.outgoing.get(key_of(name))
+    return _find_own(state, name) or state.names.outgoing.get(key_of(name))
 
 
 def _find_own(state: State, name: SingleName) -> QueueState | None:
@@ -132,7 +134,7 @@ def _find_own(state: State, name: SingleName) -> QueueState | None:
         return state.system_queue(name.suffix.value.casefold()) if name.computer == identifier else None
     found = None
     if isinstance(name, PublicName):
-        found = state.by_identifier.get(name.queue)
+        found = state.names.by_identifier.get(name.queue)
     elif isinstance(name, PrivateName) and name.computer == identifier:
         queue = state.queues.get(name.number)
         found = queue if queue and _is_private(queue) else None
@@ -156,7 +158,7 @@ def is_own_address(state: State, name: DirectName) -> bool:
     scheme = name.scheme
     if not scheme.is_url:
         return _is_own_host(state, name.host)
-    own = state.own_urls.get(scheme.word)
+    own = state.travel.own_urls.get(scheme.word)
     if own is not None and own.cover(name):
         return True
     return not scheme.opaque and not name.port and _is_own_host(state, name.host)
@@ -202,7 +204,7 @@ def take(state: State, found: QueueState | Elsewhere, now: Instant) -> QueueStat
 
 def ways(state: State, text: str) -> tuple[Way, ...] | HResult:
     """Return the destinations of a message to this name, one or several, without creating a queue."""
-    found = state.ways.get(text) or state.ways_of_turn.get(text)
+    found = state.names.ways.get(text) or state.names.ways_of_turn.get(text)
     if found is None:
         name = expanded(state, text, Access.SEND)
         if name is None:
@@ -216,18 +218,18 @@ def ways(state: State, text: str) -> tuple[Way, ...] | HResult:
         found = tuple(several)
         # A name that the directory resolves, for instance a list, may mean another queue in the next turn.
         if not isinstance(read_name(state, text, Access.SEND), Pathname | DirectName):
-            state.ways_of_turn = {text: found}
+            state.names.ways_of_turn = {text: found}
         else:
-            if len(state.ways) >= WAYS_LIMIT:
-                state.ways.clear()
-            state.ways[text] = found
+            if len(state.names.ways) >= WAYS_LIMIT:
+                state.names.ways.clear()
+            state.names.ways[text] = found
     return found
 
 
 def carrier_to(state: State, to: QueueState | Elsewhere) -> Carrier | None:
     """Return the protocol that brings messages to a destination; None for a queue of this manager."""
     if isinstance(to, Elsewhere):
-        return state.carriers.of(to.name)
+        return state.travel.carriers.of(to.name)
     return None if to.link is None else to.link.carrier
 
 

@@ -30,8 +30,11 @@ from reliquary.queueing.model.message import (
     Position,
     size_of,
 )
+from reliquary.queueing.model.parts.transactions import Transaction
+from reliquary.queueing.model.parts.turn import Owed
 from reliquary.queueing.model.queue import exceeds
-from reliquary.queueing.model.state import Owed, QueueState, State, Transaction
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import LANE_SHIFT, SEQUENCE_MASK, Operation
 from reliquary.queueing.rules.acknowledge import ANSWERS, asked, asked_in
 from reliquary.queueing.rules.leave import bury, copy_to_system_journal, journal_has_room
@@ -70,14 +73,14 @@ def check_transaction(transaction: Transaction, size: int) -> None:
 
 def judge(state: State, queue: QueueState, size: int) -> Enqueued:
     """Return DONE if manager and queue have room for `size` more bytes, or which of them is full."""
-    if state.throttled or manager_is_full(state, size):  # DM-187
+    if state.manager.throttled or manager_is_full(state, size):  # DM-187
         return Enqueued.MANAGER_FULL
     return Enqueued.QUEUE_FULL if queue_is_full(queue, size) else Enqueued.DONE
 
 
 def queue_is_full(queue: QueueState, size: int) -> bool:
     """Return whether `size` more bytes would exceed the quota of this queue (DM-188)."""
-    return exceeds(queue.record.settings.quota, queue.total_bytes + queue.reserved + size)
+    return exceeds(queue.record.settings.quota, queue.total_bytes + queue.counts.reserved + size)
 
 
 def manager_is_full(state: State, size: int) -> bool:
@@ -88,14 +91,14 @@ def manager_is_full(state: State, size: int) -> bool:
 
 def why_full(state: State) -> str:
     """Return a sentence that says why the manager takes no messages at present."""
-    if state.throttled:
-        return state.throttled_why or "the manager takes no messages until its store has caught up"
+    if state.manager.throttled:
+        return state.manager.throttled_why or "the manager takes no messages until its store has caught up"
     return f"the manager's quota is {state.identity().quota} kilobytes, {bytes_used(state)} bytes are used"
 
 
 def bytes_used(state: State) -> int:
     """Return the bytes that count against the manager's quota: those of queues and of open transactions."""
-    return state.total_bytes + sum(transaction.size for transaction in state.transactions.values())
+    return state.totals.bytes + sum(transaction.size for transaction in state.transactions.open.values())
 
 
 def too_late(message: Message, now: Instant) -> bool:
@@ -161,12 +164,12 @@ def insert(
                 heard(state, Happening.REFUSED, queue.record.pathname, late, _TOO_LATE)
             if message.negative_journaling and not travelled:
                 _keep_late(state, message, size, now, captured)
-            if message.spool in state.shelf.bodies.loose:
+            if message.spool in state.messages.bodies.loose:
                 apply(state, facts.SpoolsDropped((message.spool,)))
             verdict = Enqueued.TOO_LATE
             lookup_ids.append(0)
             continue
-        sequence = state.next_sequence()
+        sequence = state.numbers.next_sequence()
         # computed before the stamp, because SentTime has whole seconds only
         timed = outgoing or message.time_to_be_received != FOREVER
         deadline = deadline_in(queue, message, now) if timed else 0
@@ -210,7 +213,7 @@ def _plain_positions(
     ]
     if special:
         return ()
-    sequences = state.next_sequences(len(messages))
+    sequences = state.numbers.next_sequences(len(messages))
     highest = 0 if queue.record.settings.transactional else PRIORITY_LIMIT
     return tuple(
         [
@@ -227,7 +230,7 @@ def _plain_positions(
 
 def _keep_late(state: State, message: Message, size: int, now: Instant, captured: UUID | None) -> None:
     """Keep a late message as a dead letter; a late message that is not kept gets no number (DM-197)."""
-    sequence = state.next_sequence()
+    sequence = state.numbers.next_sequence()
     message = _stamp(state, message, sequence, now, captured)
     late = Position(
         sequence, sequence, size, now, express=message.is_express, dead_letter=True, spool=message.spool
@@ -243,7 +246,7 @@ def refused(
     The source keeps the dead letter (DM-050).  `keep` is set when the protocol cannot report the refusal to
     the source, so the dead letter is kept here, [MS-MQQB] 3.1.5.8.8.
     """
-    sequence = state.next_sequence()
+    sequence = state.numbers.next_sequence()
     position = Position(
         sequence,
         sequence,
@@ -295,7 +298,7 @@ def announce(
         if position.asks and here:
             arrival = position.asks & ANSWERS[MessageClass.ACK_REACH_QUEUE]
             if arrival:
-                state.owed.append(Owed(queue.number, message, MessageClass.ACK_REACH_QUEUE, arrival))
+                state.turn.owed.append(Owed(queue.number, message, MessageClass.ACK_REACH_QUEUE, arrival))
         if position.shared:
             copy_to_system_journal(state, queue, position)
         if position.expires or position.due:
@@ -313,7 +316,7 @@ def _stamp(state: State, message: Message, sequence: int, now: Instant, captured
         if captured == message.transaction:
             return message
         return msgspec.structs.replace(message, transaction=captured, delivery=delivery)
-    lineage = state.lineage
+    lineage = state.manager.lineage
     return msgspec.structs.replace(
         message,
         identifier=ObjectId(lineage, sequence & 0xFFFFFFFF),
@@ -373,4 +376,4 @@ def _add_to_transaction(
         transaction.size += position.size
         transaction.messages[position.message] = message
         transaction.operations.append(Operation("enqueue", queue.number, position))
-        queue.reserved += position.size
+        queue.counts.reserved += position.size

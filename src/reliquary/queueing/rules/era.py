@@ -57,10 +57,10 @@ def begin(state: State, restoration: Restoration, now: Instant) -> None:
         lineage=new_guid(state.chance),
         began=now,
         alive_until=restoration.alive_until or now,
-        floor=state.sequence,
+        floor=state.numbers.sequence,
     )
     apply(state, facts.ManagerNamed(msgspec.structs.replace(record, era=era)))
-    state.sequence = _beginning(state.sequence, now)
+    state.numbers.sequence = _beginning(state.numbers.sequence, now)
     if EraBegan in state.heard:
         state.draft.tell(EraBegan(era))
     why = "messages whose delivery is not known go to the dead-letter queues"
@@ -79,11 +79,11 @@ def _beginning(sequence: int, now: Instant) -> int:
 
 def of_older_era(state: State, lookup_id: int) -> bool:
     """Return whether a message is older than the restore: it may have been delivered after the backup."""
-    era = state.era
+    era = state.manager.era
     return era is not None and lookup_id & SEQUENCE_MASK <= era.floor
 
 
 def may_have_come(state: State, message: Message) -> bool:
     """Return whether an arriving message may have arrived between backup and restore, by its SentTime."""
-    era = state.era
+    era = state.manager.era
     return era is not None and 0 < message.sent_time <= era.alive_until // SECOND

@@ -21,7 +21,8 @@ from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.positions import Happening, state_of, step
 from reliquary.queueing.model.positions import State as Standing
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import (
     DELAYED,
     EXPIRY,
@@ -57,7 +58,7 @@ def _reason_of(state: State, queue: QueueState, position: Position) -> MessageCl
         return MessageClass.NACK_QUEUE_PURGED
     if queue.link is None:
         return MessageClass.NACK_RECEIVE_TIMEOUT
-    message = state.shelf.get(position, whole=False)
+    message = state.messages.get(position, whole=False)
     on_the_way = message.time_to_reach_queue <= message.time_to_be_received
     return (
         MessageClass.NACK_REACH_QUEUE_TIMEOUT if on_the_way else MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER
@@ -87,7 +88,7 @@ def release_all(state: State, queue: QueueState, lookup_ids: Sequence[int], now:
 
 def delayed(state: State, queue: QueueState, lookup_id: int) -> Position | None:
     """Return the delayed position with this identifier, or None."""
-    if not queue.delayed:
+    if not queue.counts.delayed:
         return queue.delayed_express.get(lookup_id)
     key = position_key(queue.number, lookup_id)
     return queue.delayed_express.get(lookup_id) or state.rows.get(DELAYED, key)
@@ -96,7 +97,7 @@ def delayed(state: State, queue: QueueState, lookup_id: int) -> Position | None:
 def some_delayed(state: State, queue: QueueState, after: int, limit: int) -> list[Position]:
     """Return up to `limit` delayed positions behind an identifier, in the order of the queue."""
     found = [each for lookup_id, each in queue.delayed_express.items() if lookup_id > after]
-    if queue.delayed:
+    if queue.counts.delayed:
         first, last = position_key(queue.number, after + 1), position_key(queue.number, LAST_ID)
         found += [row for _, row in state.rows.range(DELAYED, first, last, limit=limit)]
     return sorted(found, key=lambda each: each.lookup_id)[:limit]
@@ -121,7 +122,7 @@ def let_in(state: State, queue: QueueState, positions: Sequence[Position]) -> li
 def on_timer(state: State, number: int, now: Instant) -> None:
     """Expire messages and end delays whose moment has come; a turn handles a limited number of them."""
     del number
-    state.next_expiry = 0
+    state.deadlines.timer = 0
     due = _due_rows(state, now) + _due_express(state, now)
     moments: dict[Place, int] = {}  # a message whose delay and time end together is found twice
     for moment, number, lookup_id in due:
@@ -139,7 +140,7 @@ def on_timer(state: State, number: int, now: Instant) -> None:
                 visible.setdefault(number, []).append(position)
             case _:  # locked: its unlock checks the time again, and so does a restart
                 if not position.express:
-                    state.overdue.setdefault((number, lookup_id), moment)
+                    state.deadlines.overdue.setdefault((number, lookup_id), moment)
     for number, positions in visible.items():
         let_in(state, state.queues[number], positions)
     if len(due) >= state.sizes.at_once:
@@ -150,8 +151,8 @@ def on_timer(state: State, number: int, now: Instant) -> None:
 
 def watch_next(state: State, now: Instant) -> None:
     """Set the timer to the next deadline or end of a delay, if there is one."""
-    rows = state.rows.range(EXPIRY, state.expiry_scan, PAST_THE_END, limit=1)
-    moments = [expiry_of(key)[0] for key, _ in rows] + [entry[0] for entry in state.express_expiry[:1]]
+    rows = state.rows.range(EXPIRY, state.deadlines.scan, PAST_THE_END, limit=1)
+    moments = [expiry_of(key)[0] for key, _ in rows] + [entry[0] for entry in state.deadlines.express[:1]]
     if moments:
         state.watch_clock(min(moments), now)
 
@@ -159,9 +160,9 @@ def watch_next(state: State, now: Instant) -> None:
 def _due_rows(state: State, now: Instant) -> list[tuple[int, int, int]]:
     """Return moment, queue and identifier of stored messages whose moment has come since the last call."""
     last = expiry_key(now + 1, 0, 0)
-    rows = state.rows.range(EXPIRY, state.expiry_scan, last, limit=state.sizes.at_once)
+    rows = state.rows.range(EXPIRY, state.deadlines.scan, last, limit=state.sizes.at_once)
     full = len(rows) == state.sizes.at_once
-    state.expiry_scan = rows[-1][0] + b"\0" if full else max(last, state.expiry_scan)
+    state.deadlines.scan = rows[-1][0] + b"\0" if full else max(last, state.deadlines.scan)
     return [expiry_of(key) for key, _ in rows]
 
 
@@ -171,8 +172,8 @@ def _due_express(state: State, now: Instant) -> list[tuple[int, int, int]]:
     The heap also has entries of messages that have left their queue; these are skipped.
     """
     due: dict[tuple[int, int, int], None] = {}  # a message that was moved away and back has two entries
-    while state.express_expiry and state.express_expiry[0][0] <= now and len(due) < state.sizes.at_once:
-        moment, number, lookup_id = heappop(state.express_expiry)
+    while state.deadlines.express and state.deadlines.express[0][0] <= now and len(due) < state.sizes.at_once:
+        moment, number, lookup_id = heappop(state.deadlines.express)
         queue = state.queues.get(number)
         position = (queue.order.get(lookup_id) or delayed(state, queue, lookup_id)) if queue else None
         # an entry is old if the message became a dead letter in this queue, or if its delay has ended before

@@ -16,7 +16,9 @@ from reliquary.queueing.model.descriptors import ALLOWS, Descriptor, sharing_vio
 from reliquary.queueing.model.events import FOREVER_WAIT, Access, Answer, Share
 from reliquary.queueing.model.names.formats import MultipleName, SingleName
 from reliquary.queueing.model.names.pathnames import Pathname
-from reliquary.queueing.model.state import QueueState, State, Way
+from reliquary.queueing.model.parts.name_index import Way
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.waiting import NEXT, Happening, Stage, Waiter
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.outgoing import destination_of
@@ -42,17 +44,24 @@ def open_queue(
     queue = destinations.queue_named(state, name, access, now)
     if isinstance(queue, HResult):
         return queue
-    may_clash = queue.exclusive or share is Share.DENY_RECEIVE
-    if may_clash and sharing_violated(queue.descriptors.values(), access, share):
+    may_clash = queue.readers.exclusive or share is Share.DENY_RECEIVE
+    if may_clash and sharing_violated(queue.readers.descriptors.values(), access, share):
         return HResult.SHARING_VIOLATION
     # DEPARTS from 3.1.7.1.5 (AN-16): the share mode is kept on the descriptor, because the check
     # for sharing violations reads it there.
     descriptor = Descriptor(
-        state.next_handle(), queue.number, path, access, share, state.by, lease=lease, passing=passing
+        state.numbers.next_handle(),
+        queue.number,
+        path,
+        access,
+        share,
+        state.turn.by,
+        lease=lease,
+        passing=passing,
     )  # DM-178
-    queue.descriptors[descriptor.handle] = descriptor
-    queue.exclusive += share is Share.DENY_RECEIVE
-    state.handles[descriptor.handle] = descriptor
+    queue.readers.descriptors[descriptor.handle] = descriptor
+    queue.readers.exclusive += share is Share.DENY_RECEIVE
+    state.open.handles[descriptor.handle] = descriptor
     renew(state, descriptor)
     return descriptor
 
@@ -65,8 +74,10 @@ def _open_several(
         return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-160
     if share is not Share.DENY_NONE:
         return HResult.UNSUPPORTED_ACCESS_MODE  # DM-160
-    parent = Descriptor(state.next_handle(), None, str(name), access, by=state.by, lease=lease)  # DM-161
-    state.handles[parent.handle] = parent
+    parent = Descriptor(
+        state.numbers.next_handle(), None, str(name), access, by=state.turn.by, lease=lease
+    )  # DM-161
+    state.open.handles[parent.handle] = parent
     for element in name.elements:  # DM-162
         child = open_queue(state, str(element), access, share, now)
         if isinstance(child, HResult):
@@ -84,7 +95,7 @@ def ways(state: State, target: int | str, now: Instant) -> Sequence[Way] | HResu
     descriptor = use(state, target, Access.SEND, now)
     if isinstance(descriptor, HResult):
         return descriptor
-    handles = [state.handles[child] for child in descriptor.children] or [descriptor]
+    handles = [state.open.handles[child] for child in descriptor.children] or [descriptor]
     found = []
     for each in handles:
         queue = queue_of(state, each)
@@ -108,20 +119,20 @@ def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
     # DEPARTS from 3.1.7.1.6 (AN-15): the children are closed before the missing queue of their
     # parent is noticed, because nobody else could close them.
     for child in descriptor.children:
-        close_queue(state, state.handles[child], now)  # DM-180
+        close_queue(state, state.open.handles[child], now)  # DM-180
     queue = queue_of(state, descriptor)
     if queue is not None:
         # DEPARTS from 3.1.7.1.6 (AN-24): waits without a tag end too, because nobody could end
         # them afterwards.
-        waiting = list(queue.waiting.values()) if descriptor.waits else []
+        waiting = list(queue.readers.waiting.values()) if descriptor.waits else []
         for waiter in [each for each in waiting if each.descriptor == descriptor.handle]:
             end_wait(state, queue, waiter, Happening.CLOSED)  # DM-181
         give_back(state, queue, sorted(descriptor.held & queue.order.locked.keys()), now)
-        del queue.descriptors[descriptor.handle]  # DM-183
-        queue.exclusive -= descriptor.share is Share.DENY_RECEIVE
+        del queue.readers.descriptors[descriptor.handle]  # DM-183
+        queue.readers.exclusive -= descriptor.share is Share.DENY_RECEIVE
     for handle in descriptor.cursors:
-        del state.cursors[handle]  # DM-182
-    del state.handles[descriptor.handle]
+        del state.open.cursors[handle]  # DM-182
+    del state.open.handles[descriptor.handle]
     if descriptor.lease != FOREVER_WAIT:
         state.draft.ask(CancelTimer(("lease", descriptor.handle)))
 
@@ -129,7 +140,7 @@ def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
 def close_if_done(state: State, descriptor: Descriptor, now: Instant) -> None:
     """Close a queue that was opened for one request, unless the request waits or has locked messages."""
     busy = descriptor.held or descriptor.waits
-    if descriptor.passing and not busy and descriptor.handle in state.handles:
+    if descriptor.passing and not busy and descriptor.handle in state.open.handles:
         close_queue(state, descriptor, now)
 
 
@@ -137,7 +148,7 @@ def use(state: State, target: int | str, access: Access, now: Instant) -> Descri
     """Return the open queue of a request: found by its handle, or opened by its name for this request."""
     if isinstance(target, str):
         return open_queue(state, target, access, Share.DENY_NONE, now, passing=True)
-    descriptor = state.handles.get(target)
+    descriptor = state.open.handles.get(target)
     if descriptor is None or descriptor.passing:
         return HResult.INVALID_HANDLE
     if access not in ALLOWS[descriptor.access]:
@@ -161,7 +172,7 @@ def renew(state: State, descriptor: Descriptor) -> None:
 
 def on_lease_end(state: State, handle: int, now: Instant) -> None:
     """Close a handle that was not used during its lease, and unlock its messages."""
-    descriptor = state.handles.get(handle)
+    descriptor = state.open.handles.get(handle)
     if descriptor is None:
         return
     if descriptor.waits:  # a waiting read counts as use
@@ -175,21 +186,23 @@ def on_lease_end(state: State, handle: int, now: Instant) -> None:
 
 def open_cursor(state: State, descriptor: Descriptor) -> Cursor:
     """Create a cursor on an open queue: Open Cursor (DM-132) and Initialize (DM-325)."""
-    cursor = Cursor(state.next_handle(), descriptor.handle)
-    state.cursors[cursor.handle] = cursor
+    cursor = Cursor(state.numbers.next_handle(), descriptor.handle)
+    state.open.cursors[cursor.handle] = cursor
     descriptor.cursors.add(cursor.handle)
     return cursor
 
 
 def close_cursor(state: State, cursor: Cursor) -> None:
     """End the reads that wait at a cursor and remove it: Close Cursor (DM-133, DM-134)."""
-    descriptor = state.handles[cursor.descriptor]
+    descriptor = state.open.handles[cursor.descriptor]
     queue = queue_of(state, descriptor)
     if queue is not None:
-        for waiter in [each for each in queue.waiting.values() if each.request.cursor == cursor.handle]:
+        for waiter in [
+            each for each in queue.readers.waiting.values() if each.request.cursor == cursor.handle
+        ]:
             end_wait(state, queue, waiter, Happening.CLOSED)
     descriptor.cursors.discard(cursor.handle)
-    del state.cursors[cursor.handle]
+    del state.open.cursors[cursor.handle]
 
 
 # -- waits
@@ -197,18 +210,18 @@ def close_cursor(state: State, cursor: Cursor) -> None:
 
 def begin_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
     """Add a waiting read and start its timer: Wait For New Message, 3.1.7.3.1 (DM-300)."""
-    queue.waiting[waiter.number] = waiter
-    state.handles[waiter.descriptor].waits += 1
-    state.callers[waiter.request.to] = (queue.number, waiter.number)
+    queue.readers.waiting[waiter.number] = waiter
+    state.open.handles[waiter.descriptor].waits += 1
+    state.open.callers[waiter.request.to] = (queue.number, waiter.number)
     if waiter.request.timeout != FOREVER_WAIT:
         state.draft.ask(SetTimer(("wait", waiter.number), waiter.request.timeout))  # DM-314
 
 
 def stop_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
     """Remove a waiting read and its timer; the caller answers the reader (DM-302)."""
-    del queue.waiting[waiter.number]
-    state.handles[waiter.descriptor].waits -= 1
-    state.callers.pop(waiter.request.to, None)
+    del queue.readers.waiting[waiter.number]
+    state.open.handles[waiter.descriptor].waits -= 1
+    state.open.callers.pop(waiter.request.to, None)
     if waiter.request.timeout != FOREVER_WAIT:
         state.draft.ask(CancelTimer(("wait", waiter.number)))
 
@@ -221,7 +234,7 @@ def end_wait(state: State, queue: QueueState, waiter: Waiter, happening: Happeni
     _, status = NEXT[Stage.WAITING, happening]
     stop_wait(state, queue, waiter)
     if waiter.request.cursor:
-        state.cursors[waiter.request.cursor].timed_out()  # DM-331
+        state.open.cursors[waiter.request.cursor].timed_out()  # DM-331
     state.reply(waiter.request.to, Answer(status, status.sentence))
-    if state.handles[waiter.descriptor].passing:  # opened for this wait, which has locked no message
-        del state.handles[waiter.descriptor], queue.descriptors[waiter.descriptor]
+    if state.open.handles[waiter.descriptor].passing:  # opened for this wait, which has locked no message
+        del state.open.handles[waiter.descriptor], queue.readers.descriptors[waiter.descriptor]

@@ -20,8 +20,10 @@ from reliquary.base.faults import UsageError
 from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import Message, MessageClass, Position
+from reliquary.queueing.model.parts.turn import Owed
 from reliquary.queueing.model.queue import QueueType, exceeds
-from reliquary.queueing.model.state import Owed, QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import SEQUENCE_MASK, Copy
 from reliquary.queueing.model.travel.transfer import MessageWithdrawn
 from reliquary.queueing.rules import destinations
@@ -83,7 +85,7 @@ def _owe(state: State, queue: QueueState, position: Position, reason: MessageCla
     """Note the acknowledgements that the message asked for, to be sent at the end of the turn."""
     asks = position.asks & ANSWERS[reason]
     if asks:
-        state.owed.append(Owed(queue.number, state.shelf.get(position, whole=False), reason, asks))
+        state.turn.owed.append(Owed(queue.number, state.messages.get(position, whole=False), reason, asks))
 
 
 def _copy(position: Position, reason: MessageClass, queue: QueueState | None = None) -> Position:
@@ -114,7 +116,9 @@ def _queue_for_copy(
         return state.system_queue("journal") if has_room else None
     if not reason.is_failure or not (position.dead_letter or reason in ALWAYS_KEPT):
         return None
-    return _dead_letter_queue(state, queue.number, state.shelf.get(position, whole=False), position, reason)
+    return _dead_letter_queue(
+        state, queue.number, state.messages.get(position, whole=False), position, reason
+    )
 
 
 # -- the journal of a queue
@@ -149,7 +153,7 @@ def bury(state: State, message: Message, position: Position, reason: MessageClas
     """Acknowledge a message that did not enter its queue, and keep the dead letter it asked for (DM-050)."""
     asks = position.asks & ANSWERS[reason]
     if asks:
-        state.owed.append(Owed(0, message, reason, asks))
+        state.turn.owed.append(Owed(0, message, reason, asks))
     if position.dead_letter or reason in ALWAYS_KEPT:
         copy_queue = _dead_letter_queue(state, 0, message, position, reason)
         if copy_queue is not None:
@@ -206,7 +210,7 @@ def copy_to_system_journal(state: State, queue: QueueState, position: Position) 
     """Keep a copy of a delivered message in the system journal (PositiveJournalingRequested, DM-049)."""
     journal = state.system_queue("journal")
     # The copy gets its own LookupIdentifier, because both may later be moved into one queue (AN-13).
-    lane, sequence = position.lookup_id & ~SEQUENCE_MASK, state.next_sequence() & SEQUENCE_MASK
+    lane, sequence = position.lookup_id & ~SEQUENCE_MASK, state.numbers.next_sequence() & SEQUENCE_MASK
     kept = msgspec.structs.replace(
         _copy(position, MessageClass.ACK_REACH_QUEUE, queue), lookup_id=lane | sequence
     )

@@ -19,15 +19,15 @@ def lose(state: State, queue: int, copy: Copy, why: str) -> None:
     found = state.queues.get(queue)
     apply(state, facts.CopyLost(queue if found else 0, copy, why))
     name = found.record.pathname if found else "a queue that is gone"
-    _, before = state.losses.get((name, copy), ("", 0))
-    state.losses[name, copy] = (why, before + 1)
+    _, before = state.turn.losses.get((name, copy), ("", 0))
+    state.turn.losses[name, copy] = (why, before + 1)
 
 
 def warn(state: State) -> None:
     """Send the warnings of a turn: one for each queue and kind of copy, with the count."""
-    for (name, copy), (why, count) in state.losses.items():
+    for (name, copy), (why, count) in state.turn.losses.items():
         state.draft.ask(Warn(name, f"copies not kept ({copy.word})", why, count))
-    state.losses.clear()
+    state.turn.losses.clear()
 
 
 def by_word(lost: tuple[int, ...]) -> dict[str, int]:

@@ -15,8 +15,10 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.queueing.model.history.notes import OURSELVES
 from reliquary.queueing.model.message import Message, size_of
+from reliquary.queueing.model.parts.turn import Owed
 from reliquary.queueing.model.queue import exceeds
-from reliquary.queueing.model.state import Owed, QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Copy
 from reliquary.queueing.model.travel.transfer import ReceiptDue
 from reliquary.queueing.rules import acknowledge, destinations, trace
@@ -64,7 +66,7 @@ class _Outbox:
         size = size_of(message)
         total = bundle.total + size
         # flow control does not stop news, because the change that they report has been made already
-        if exceeds(queue.record.settings.quota, queue.total_bytes + queue.reserved + total):
+        if exceeds(queue.record.settings.quota, queue.total_bytes + queue.counts.reserved + total):
             return f"the queue's quota is {queue.record.settings.quota} kilobytes"
         if not _can_carry(queue, message):
             return f"over HTTP nobody can be told of {message.message_class:#x}"
@@ -85,9 +87,9 @@ class _Outbox:
 
 def send_news(state: State, now: Instant) -> None:
     """Send the acknowledgements, reports and receipts that this turn owes."""
-    if not state.owed:
+    if not state.turn.owed:
         return
-    owed, state.owed = state.owed, []
+    owed, state.turn.owed = state.turn.owed, []
     outbox = _Outbox(state, now)
     for each in owed:
         if each.asks & acknowledge.FINAL:
@@ -96,9 +98,9 @@ def send_news(state: State, now: Instant) -> None:
             _acknowledge(state, outbox, each)
         if each.asks & acknowledge.TRACED:
             _report(state, outbox, each, now)
-    before, state.bringer = state.bringer, OURSELVES
+    before, state.turn.bringer = state.turn.bringer, OURSELVES
     outbox.send()
-    state.bringer = before
+    state.turn.bringer = before
 
 
 def _find(state: State, name: str, now: Instant) -> QueueState | str:
@@ -143,6 +145,6 @@ def _report(state: State, outbox: _Outbox, owed: Owed, now: Instant) -> None:
 
 def _request_receipt(state: State, owed: Owed) -> None:
     """Signal to the protocol that brought a message that its sender is to get a receipt (DM-063)."""
-    carrier = state.carriers.brought(owed.message)
+    carrier = state.travel.carriers.brought(owed.message)
     if carrier is not None:
         state.draft.tell(ReceiptDue(carrier.name, owed.queue, owed.message, owed.reason))

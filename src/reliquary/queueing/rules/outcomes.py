@@ -12,7 +12,8 @@ from uuid import UUID
 from reliquary.base.time import DAY, Instant, as_text
 from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.model import facts
-from reliquary.queueing.model.state import State, Transaction
+from reliquary.queueing.model.parts.transactions import Transaction
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Outcome
 
 REMEMBERED: Final = 30 * DAY
@@ -25,9 +26,9 @@ def remember(state: State, transaction: Transaction, now: Instant, *, committed:
     """Record the outcome of a prepared transaction, and delete outcomes that are too old or too many."""
     outcome = Outcome(committed, now, transaction.owner, by)
     apply(state, facts.TransactionEnded(transaction.identifier, outcome))
-    surplus = len(state.outcomes) - state.sizes.outcomes
+    surplus = len(state.transactions.outcomes) - state.sizes.outcomes
     old: list[UUID] = []
-    for identifier, each in state.outcomes.items():
+    for identifier, each in state.transactions.outcomes.items():
         if len(old) >= AT_ONCE or not (len(old) < surplus or each.ended < now - REMEMBERED):
             break
         old.append(identifier)

@@ -25,7 +25,8 @@ from reliquary.queueing.model.names.formats import (
     parse_single,
 )
 from reliquary.queueing.model.queue import ManagerState, Outgoing, Queue, QueueSettings, QueueType
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.travel.link import Happening, Link, OutgoingState
 from reliquary.queueing.model.travel.transfer import QueuePaused, QueueResumed
 
@@ -41,7 +42,7 @@ def create_outgoing(state: State, name: SingleName, now: Instant, *, base_priori
     """Create the outgoing queue of a destination that has none yet (Open Queue, 3.1.7.1.5, DM-171)."""
     # DEPARTS from 3.1.7.1.5 (AN-17): it is one of the manager's queues and has the defaults of all
     # queues, because otherwise it could not be found and half of its attributes had no value.
-    number, moment, destination = state.next_number(), in_whole_seconds(now), str(name)
+    number, moment, destination = state.numbers.next_queue(), in_whole_seconds(now), str(name)
     record = Queue(
         number=number,
         identifier=new_guid(state.chance),
@@ -57,7 +58,7 @@ def create_outgoing(state: State, name: SingleName, now: Instant, *, base_priori
             locked=_hardened(state, name),  # DM-173
         ),
     )
-    if not state.outgoing:
+    if not state.names.outgoing:
         state.draft.ask(SetTimer(LOOK, LOOKS_APART))
     apply(state, facts.QueueCreated(record))
     return state.queues[number]
@@ -117,7 +118,7 @@ def resume(state: State, queue: QueueState) -> None:
 
 def harden(state: State) -> None:
     """Lock or unlock outgoing queues at a start, as hardened security may have changed (3.1.3, DM-095)."""
-    for queue in list(state.outgoing.values()):
+    for queue in list(state.names.outgoing.values()):
         outgoing = queue.record.outgoing
         assert outgoing is not None
         locked = _hardened(state, destination_of(queue))
@@ -143,24 +144,24 @@ def _store_attributes(state: State, queue: QueueState, **changes: bool) -> None:
 def dispatch_soon(state: State, queue: QueueState) -> None:
     """Dispatch messages of this queue at the end of the turn, if it has any."""
     if len(queue.order):
-        state.stirred[queue.number] = queue
+        state.travel.to_dispatch[queue.number] = queue
 
 
 def dispatch_all(state: State) -> None:
     """Dispatch messages of every outgoing queue and of every watched queue at the end of the turn."""
-    for queue in state.outgoing.values():
+    for queue in state.names.outgoing.values():
         dispatch_soon(state, queue)
     announce_again(state)
 
 
 def announce_again(state: State) -> None:
     """Notify carriers that take batches once more: what waited may not have been available before."""
-    for queue in state.outgoing.values():
+    for queue in state.names.outgoing.values():
         link_of(queue).told = False
-    for carrier, watched in state.watched.items():
+    for carrier, watched in state.travel.watched.items():
         for number in watched:
-            state.unnotified.setdefault(number, set()).add(carrier)
-    for number in sorted(state.unnotified.keys() & state.queues.keys()):
+            state.travel.unnotified.setdefault(number, set()).add(carrier)
+    for number in sorted(state.travel.unnotified.keys() & state.queues.keys()):
         dispatch_soon(state, state.queues[number])
 
 
@@ -169,21 +170,21 @@ def announce_again(state: State) -> None:
 
 def watch_disuse(state: State) -> None:
     """Set the timer of the check for idle queues, if there are outgoing queues."""
-    if state.outgoing:
+    if state.names.outgoing:
         state.draft.ask(SetTimer(LOOK, LOOKS_APART))
 
 
 def on_look(state: State) -> None:
     """Remove queues that were idle at the last check and are idle now; a send creates them again."""
-    if state.manager_state is not ManagerState.READY:
+    if state.manager.state is not ManagerState.READY:
         return
     in_use = {
         number
-        for transaction in state.transactions.values()
+        for transaction in state.transactions.open.values()
         for operation in transaction.operations
         for number in (operation.queue, operation.target)
     } | state.staging.awaited()
-    for queue in list(state.outgoing.values()):
+    for queue in list(state.names.outgoing.values()):
         link = link_of(queue)
         if queue.number in in_use or not is_idle(queue):
             link.unused = False
@@ -201,7 +202,7 @@ def is_idle(queue: QueueState) -> bool:
     return (
         link.state in AT_REST
         and not queue.active
-        and not (queue.delayed or queue.delayed_express)
+        and not (queue.counts.delayed or queue.delayed_express)
         and record.modify_time == record.create_time
         and record.settings == defaults
     )

@@ -23,11 +23,14 @@ from reliquary.queueing.model.message import Message
 from reliquary.queueing.model.names.expand import elements_of
 from reliquary.queueing.model.names.formats import is_format_name
 from reliquary.queueing.model.names.pathnames import Pathname
+from reliquary.queueing.model.parts.name_index import Elsewhere
+from reliquary.queueing.model.parts.transactions import Transaction
 from reliquary.queueing.model.queue import QueueType
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.anonymous import AnonymousAct, denied
 from reliquary.queueing.model.security.principals import MANAGER, Principal
 from reliquary.queueing.model.security.rights import ManagerRight, QueueRight, granted, names_of
-from reliquary.queueing.model.state import Elsewhere, QueueState, State, Transaction
+from reliquary.queueing.model.state import State
 from reliquary.queueing.rules import acknowledge, destinations
 
 Right = QueueRight | ManagerRight
@@ -149,14 +152,14 @@ def list_of(state: State, queue: QueueState) -> bytes:
 
 def manager_list(state: State) -> bytes:
     """Return the access list of the manager, or the one that it was started with."""
-    return state.identity().security or state.first_list
+    return state.identity().security or state.access.first_list
 
 
 def lacks(state: State, by: Principal, queue: QueueState, act: Act) -> str:
     """Return a sentence on the rights that a user needs for this act and does not have, or nothing."""
     place = place_of(queue)
     if place is Place.OUTGOING and act is Act.SEND:
-        return denied(state.anonymous_may, by, AnonymousAct.SEND_ELSEWHERE)
+        return denied(state.access.anonymous_may, by, AnonymousAct.SEND_ELSEWHERE)
     needed = NEEDED[place][act]
     missing = needed.value & ~granted(list_of(state, queue), by)
     return _sentence(by, type(needed)(missing), _title(state, queue)) if missing else ""
@@ -197,7 +200,7 @@ def is_own(state: State, by: Principal, user: str) -> bool:
 
 def foreign_handle(state: State, request: events.Request, handle: int, what: str = "handle") -> str:
     """Return a sentence when the handle, cursor or receipt of a request belongs to another user."""
-    descriptor = state.handles.get(handle)
+    descriptor = state.open.handles.get(handle)
     if descriptor is None or descriptor.by.user == request.by.user:
         return ""
     return f"the {what} is another user's, and {request.by} may not use it"
@@ -210,7 +213,7 @@ def foreign_transaction(state: State, request: Any) -> str:
 
 def foreign_transaction_id(state: State, request: events.Request, identifier: UUID) -> str:
     """Return a sentence when the transaction with this identifier belongs to another user."""
-    transaction = state.transactions.get(identifier)
+    transaction = state.transactions.open.get(identifier)
     if transaction is None or may_use(state, request.by, transaction):
         return ""
     return f"transaction {identifier} is another user's, and {request.by} may not use it"
@@ -219,7 +222,7 @@ def foreign_transaction_id(state: State, request: events.Request, identifier: UU
 def lacks_on(state: State, request: events.Request, target: int | str, act: Act) -> str:
     """Return what a user lacks to do this with every queue that a name or a handle stands for."""
     asked = (target, request.by, int(act))
-    if asked in state.permitted:
+    if asked in state.access.permitted:
         return ""
     if isinstance(target, str):
         queues: Sequence[QueueState | Elsewhere] = _named(
@@ -233,7 +236,7 @@ def lacks_on(state: State, request: events.Request, target: int | str, act: Act)
         if why := _lacks_at(state, request.by, queue, act):
             return why
     if isinstance(target, str) and len(queues) == 1 and not is_format_name(target):
-        state.permitted.add(asked)
+        state.access.permitted.add(asked)
     return ""
 
 
@@ -241,7 +244,7 @@ def _lacks_at(state: State, by: Principal, to: QueueState | Elsewhere, act: Act)
     """Return what is lacking to do this with a queue, or to send to where no message was sent before."""
     if isinstance(to, QueueState):
         return lacks(state, by, to, act)
-    return denied(state.anonymous_may, by, AnonymousAct.SEND_ELSEWHERE)
+    return denied(state.access.anonymous_may, by, AnonymousAct.SEND_ELSEWHERE)
 
 
 def _named(state: State, text: str, access: Access) -> list[QueueState | Elsewhere]:
@@ -260,10 +263,10 @@ def _named(state: State, text: str, access: Access) -> list[QueueState | Elsewhe
 
 
 def _behind(state: State, handle: int) -> list[QueueState]:
-    descriptor = state.handles.get(handle)
+    descriptor = state.open.handles.get(handle)
     if descriptor is None:
         return []
-    numbers = [state.handles[child].queue for child in descriptor.children] or [descriptor.queue]
+    numbers = [state.open.handles[child].queue for child in descriptor.children] or [descriptor.queue]
     return [state.queues[number] for number in numbers if number is not None]
 
 
@@ -273,7 +276,7 @@ def lacks_to_acknowledge(state: State, by: Principal, messages: tuple[Message, .
     A negative acknowledgement holds the whole message, so it would be a relay for clients that may not send
     elsewhere.
     """
-    if not denied(state.anonymous_may, by, AnonymousAct.SEND_ELSEWHERE):
+    if not denied(state.access.anonymous_may, by, AnonymousAct.SEND_ELSEWHERE):
         return ""
     names = dict.fromkeys(name for message in messages for name in acknowledge.names(message))
     return next(filter(None, (_lacks_for_name(state, by, name) for name in names)), "")

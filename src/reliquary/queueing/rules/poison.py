@@ -30,7 +30,8 @@ from reliquary.queueing.model.names.pathnames import Pathname
 from reliquary.queueing.model.positions import Happening, state_of, step
 from reliquary.queueing.model.positions import State as Standing
 from reliquary.queueing.model.queue import QueueSettings, QueueType, exceeds
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.rules.creation import create_at
 from reliquary.queueing.rules.expiry import expire, is_over, put_off
 
@@ -121,7 +122,7 @@ def put_aside(state: State, queue: QueueState, position: Position, now: Instant)
     """Move a message to the poison queue of its queue; if that is full, the message is delayed instead."""
     target = _poison_of(state, queue, now)
     if exceeds(target.record.settings.quota, target.total_bytes + position.size):
-        state.poison_overflows += 1
+        state.totals.poison_overflows += 1
         put_off(state, queue, [_replace(position, due=now + NO_ROOM_DELAY * SECOND)], now)
         return
     reason = MessageClass.NACK_RECEIVE_REJECTED

@@ -15,7 +15,7 @@ from typing import Final
 
 from reliquary.base.hresult import HResult
 from reliquary.queueing.model.queue import QueueType
-from reliquary.queueing.model.state import QueueState
+from reliquary.queueing.model.queue_state import QueueState
 
 
 class Life(Enum):

@@ -33,9 +33,11 @@ from reliquary.queueing.model.events import (
 )
 from reliquary.queueing.model.history.notes import API
 from reliquary.queueing.model.message import MessageClass, Position
+from reliquary.queueing.model.parts.transactions import Transaction
 from reliquary.queueing.model.positions import Happening, step
 from reliquary.queueing.model.positions import State as Standing
-from reliquary.queueing.model.state import QueueState, State, Transaction
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import LAST_ID, Operation
 from reliquary.queueing.model.waiting import Waiter
 from reliquary.queueing.rules.expiry import expire, is_over
@@ -133,7 +135,7 @@ def _consume(
     """
     if not positions:
         return []
-    messages = state.shelf.get_all(positions)
+    messages = state.messages.get_all(positions)
     happening = Happening.TAKEN if request.hold or transaction is not None else Happening.RECEIVED
     if step(Standing.AVAILABLE, happening) is Standing.DELETED:
         delivered = list(map(Delivered, positions, messages))
@@ -181,7 +183,7 @@ def _wait_or_give_up(
     if request.timeout == 0:
         state.reply(request.to, Answer(status, status.sentence))  # DM-299, AN-20
     else:
-        begin_wait(state, queue, Waiter(state.next_handle(), request, descriptor.handle))
+        begin_wait(state, queue, Waiter(state.numbers.next_handle(), request, descriptor.handle))
 
 
 def journalable(state: State, queue: QueueState, positions: list[Position]) -> list[Position]:
@@ -219,7 +221,7 @@ def _receive_at_cursor(
     now: Instant,
 ) -> None:
     """Receive one message: the one under the cursor, or the next one (DM-201, DM-202)."""
-    cursor = state.cursors[request.cursor]
+    cursor = state.open.cursors[request.cursor]
     ask = Ask.RECEIVE if request.timeout else Ask.RECEIVE_NOW
     found = _at_cursor(state, queue, cursor, ask, now)
     if found is not None and not may_receive(state, queue, found.size):
@@ -281,7 +283,7 @@ def peek(state: State, request: PeekMessage, now: Instant) -> None:
     elif status is HResult.IO_TIMEOUT:
         _wait_or_give_up(state, queue, descriptor, request, status)
         if request.cursor and request.timeout == 0:
-            state.cursors[request.cursor].timed_out()
+            state.open.cursors[request.cursor].timed_out()
     else:
         state.reply(request.to, Answer(status, status.sentence))
     close_if_done(state, descriptor, now)
@@ -295,7 +297,7 @@ def _peek_position(
         # DEPARTS from 3.1.7.1.15 (AN-01): the seek begins before the first position, because a
         # seek from the head would pass over it.
         return _ahead(state, queue, -1, now, peek=True), HResult.IO_TIMEOUT  # DM-229
-    cursor = state.cursors[request.cursor]
+    cursor = state.open.cursors[request.cursor]
     ask = Ask.PEEK_NEXT if request.next else Ask.PEEK
     found = _at_cursor(state, queue, cursor, ask, now)
     outcome = cursor.step(ask, found.lookup_id if found else None)
@@ -304,7 +306,7 @@ def _peek_position(
 
 def show(state: State, to: int, positions: list[Position]) -> None:
     """Answer with messages that stay in their queue."""
-    _reply_with(state, to, list(map(Delivered, positions, state.shelf.get_all(positions))))
+    _reply_with(state, to, list(map(Delivered, positions, state.messages.get_all(positions))))
 
 
 def browse(state: State, request: BrowseMessages, now: Instant) -> None:
@@ -412,7 +414,7 @@ def end_read(state: State, request: EndRead, now: Instant) -> HResult:
 
     Without identifiers in the request, all messages of the receipt are meant.
     """
-    descriptor = state.handles.get(request.receipt)
+    descriptor = state.open.handles.get(request.receipt)
     if descriptor is None or (descriptor.passing and not descriptor.held):
         return HResult.INVALID_HANDLE
     queue = queue_of(state, descriptor)
@@ -449,21 +451,21 @@ def serve(state: State, now: Instant) -> None:
     This is Message Position Available, 3.1.7.2.2.  It runs at the end of the turn, so that one reader can
     get all messages that one request sent.
     """
-    while state.woken:
-        _, queue = state.woken.popitem()
-        woken, queue.woken = queue.woken, []
+    while state.turn.woken:
+        _, queue = state.turn.woken.popitem()
+        woken, queue.readers.woken = queue.readers.woken, []
         # DEPARTS from 3.1.7.2.2 (DM-289): readers are served in the order they came, across all
         # open handles, because the reader of an old handle would starve all others.
-        for waiter in list(queue.waiting.values()):
-            if waiter.number in queue.waiting:
-                state.bringer = state.askers.get(waiter.request.to, API)
+        for waiter in list(queue.readers.waiting.values()):
+            if waiter.number in queue.readers.waiting:
+                state.turn.bringer = state.open.askers.get(waiter.request.to, API)
                 _serve_one(state, queue, waiter, woken, now)
-    state.bringer = API
+    state.turn.bringer = API
 
 
 def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int], now: Instant) -> None:
     """Answer one waiting reader; it goes on waiting when there is no message for it."""
-    descriptor = state.handles[waiter.descriptor]
+    descriptor = state.open.handles[waiter.descriptor]
     request = waiter.request
     if isinstance(request, PeekMessage) or request.cursor:
         position = _newly_available(state, queue, woken, now, peek=isinstance(request, PeekMessage))
@@ -471,17 +473,17 @@ def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int]
             return
         stop_wait(state, queue, waiter)
         if request.cursor:
-            state.cursors[request.cursor].arrived(position.lookup_id)  # DM-330
+            state.open.cursors[request.cursor].arrived(position.lookup_id)  # DM-330
         if isinstance(request, PeekMessage):
             show(state, request.to, [position])  # AN-21: a peek takes nothing from the next reader
         elif not may_receive(state, queue, position.size):
             _refuse_full_journal(state, request)
         else:
-            transaction = state.transactions.get(request.transaction) if request.transaction else None
+            transaction = state.transactions.open.get(request.transaction) if request.transaction else None
             taken = _consume(state, queue, descriptor, request, transaction, (position,))
             _answer(state, request, descriptor, taken)
     else:
-        transaction = state.transactions.get(request.transaction) if request.transaction else None
+        transaction = state.transactions.open.get(request.transaction) if request.transaction else None
         taken_all = _take(state, queue, descriptor, request, transaction, now)
         if not taken_all and not _waits_for_journal(state, queue):
             return

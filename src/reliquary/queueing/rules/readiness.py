@@ -68,15 +68,15 @@ NEXT: Final[Mapping[tuple[ManagerState, Happening], ManagerState | None]] = {
 
 def advance(state: State, happening: Happening) -> None:
     """Change the state of the manager by an event; raise UsageError if it cannot happen now."""
-    after = NEXT[state.manager_state, happening]
+    after = NEXT[state.manager.state, happening]
     if after is None:
-        raise UsageError(f"a queue manager that is {state.manager_state.value} never {happening.value}")
-    state.manager_state = after
+        raise UsageError(f"a queue manager that is {state.manager.state.value} never {happening.value}")
+    state.manager.state = after
 
 
 def be_certain(state: State) -> None:
     """Complete a start that waited for outcomes of transactions, if the last one is known now."""
-    if state.manager_state is ManagerState.INITIALIZING and not state.transactions:
+    if state.manager.state is ManagerState.INITIALIZING and not state.transactions.open:
         state.draft.ask(CancelTimer(IN_DOUBT))
         be_ready(state)
 
@@ -84,15 +84,15 @@ def be_certain(state: State) -> None:
 def be_ready(state: State) -> None:
     """Answer requests from now on, and send what waits in outgoing queues."""
     advance(state, Happening.INITIALIZED)
-    state.listeners_changed = True
+    state.travel.listeners_changed = True
     dispatch_all(state)
     watch_disuse(state)
-    state.reply(state.starter, Answer(HResult.OK))
+    state.reply(state.manager.starter, Answer(HResult.OK))
 
 
 def stay_in_doubt(state: State) -> None:
     """Fail the start: DTC Reenlistment Timeout, whose answer names the transactions (DM-123)."""
     advance(state, Happening.IN_DOUBT)
-    names = ", ".join(map(str, state.transactions))
+    names = ", ".join(map(str, state.transactions.open))
     why = f"the outcome of what was prepared is not known, and nobody told it in time: {names}"
-    state.reply(state.starter, Answer(HResult.SERVICE_NOT_AVAILABLE, why))
+    state.reply(state.manager.starter, Answer(HResult.SERVICE_NOT_AVAILABLE, why))

@@ -16,7 +16,10 @@ from reliquary.queueing.model.events import Sent
 from reliquary.queueing.model.message import NO_OBJECT, AuthenticationLevel, Message, ObjectId
 from reliquary.queueing.model.names.formats import PublicName, is_format_name, parse_single
 from reliquary.queueing.model.names.pathnames import Pathname
-from reliquary.queueing.model.state import QueueState, State, Transaction, Way
+from reliquary.queueing.model.parts.name_index import Way
+from reliquary.queueing.model.parts.transactions import Transaction
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.enqueue import STATUS, Enqueued, enqueue, why_full
 from reliquary.queueing.rules.handles import ways
@@ -37,11 +40,11 @@ def send(
     if len(found) > 1:  # each copy names all destinations, which makes it larger
         check_carriers(state, found, _with_destinations(messages, found), in_transaction=in_transaction)
     check_carriers(state, found, messages, in_transaction=in_transaction)
-    unsigned = _unsigned(found) if state.signs else None
+    unsigned = _unsigned(found) if state.manager.signs else None
     if unsigned and any(each.authentication is AuthenticationLevel.XML_SIG for each in messages):
         why = f"only what leaves by HTTP or multicast is signed, and {unsigned.name} is reached otherwise"
         return Sent(HResult.INVALID_PARAMETER, why)
-    lineage = state.lineage
+    lineage = state.manager.lineage
     if len(found) > 1:
         if any(message.stored_body for message in messages):
             return Sent(HResult.INVALID_PARAMETER, "a message whose body lies in pieces goes to one queue")
@@ -69,7 +72,7 @@ def check_destinations(message: Message) -> None:
 
 def check_signing(state: State, message: Message) -> None:
     """Refuse a message that is to be signed and cannot be."""
-    if not state.signs:
+    if not state.manager.signs:
         raise UsageError("the message is to be signed, and this manager has no signing key")
     if not (message.body_size or message.extension):
         raise UsageError("the message is to be signed, and has neither a body nor an extension")
@@ -126,7 +129,7 @@ def _identified(state: State, message: Message, lookup_id: int, now: Instant) ->
     """Return the message with the identifier of its first copy, so that all copies have one identifier."""
     if message.identifier != NO_OBJECT:
         return message
-    lineage = state.lineage
+    lineage = state.manager.lineage
     return msgspec.structs.replace(
         message,
         identifier=ObjectId(lineage, lookup_id & 0xFFFFFFFF),
@@ -139,7 +142,7 @@ def why_not(state: State, queue: QueueState, verdict: Enqueued) -> str:
     """Return the reason for a sender why the queue did not take the messages."""
     match verdict:
         case Enqueued.QUEUE_FULL:
-            limit, used = queue.record.settings.quota, queue.total_bytes + queue.reserved
+            limit, used = queue.record.settings.quota, queue.total_bytes + queue.counts.reserved
             return f"the queue's quota is {limit} kilobytes, {used} bytes are used"
         case Enqueued.MANAGER_FULL:
             return why_full(state)

@@ -30,7 +30,7 @@ PIECE_LIMIT: Final = 1024 * 1024
 def store_piece(state: State, request: StorePiece, now: Instant) -> None:
     """Store one more piece of a body, or the first piece of a new body."""
     del now
-    bodies, size = state.shelf.bodies, len(request.data)
+    bodies, size = state.messages.bodies, len(request.data)
     if not 1 <= size <= PIECE_LIMIT:
         raise UsageError(f"a piece has 1 to {PIECE_LIMIT} bytes, this one has {size}")
     before = 0
@@ -41,10 +41,10 @@ def store_piece(state: State, request: StorePiece, now: Instant) -> None:
         before = body.size
     if before + size > BODY_LIMIT:
         raise UsageError(f"a body has at most {BODY_LIMIT} bytes, this one would have {before + size}")
-    if state.throttled or manager_is_full(state, bodies.loose_bytes + size):  # DM-187
+    if state.manager.throttled or manager_is_full(state, bodies.loose_bytes + size):  # DM-187
         state.reply(request.to, Answer(HResult.INSUFFICIENT_RESOURCES, why_full(state)))
         return
-    spool = request.spool or state.next_sequence()
+    spool = request.spool or state.numbers.next_sequence()
     apply(state, facts.PieceKept(spool, bytes(request.data)))
     kept = bodies.loose[spool]
     state.reply(request.to, PieceStored(HResult.OK, "", spool, kept.pieces, kept.size))
@@ -64,7 +64,7 @@ def on_unwanted(state: State, signal: BodiesUnwanted, now: Instant) -> None:
 
 def drop(state: State, spools: Iterable[int]) -> None:
     """Delete those of the bodies that are loose."""
-    loose = tuple(dict.fromkeys(spool for spool in spools if spool in state.shelf.bodies.loose))
+    loose = tuple(dict.fromkeys(spool for spool in spools if spool in state.messages.bodies.loose))
     if loose:
         apply(state, facts.SpoolsDropped(loose))
 
@@ -78,16 +78,16 @@ def check_bodies(state: State, messages: Iterable[Message]) -> None:
         assert body is not None
         if message.body:
             raise UsageError("a message has its body in itself or in pieces, not both")
-        if body.spool in taken or body.spool not in state.shelf.bodies.loose:
+        if body.spool in taken or body.spool not in state.messages.bodies.loose:
             raise UsageError(f"the large body {body.spool} is not there, or is another message's")
-        if body != state.shelf.bodies.loose[body.spool]:
+        if body != state.messages.bodies.loose[body.spool]:
             raise UsageError(f"the large body {body.spool} has not the size that its message says")
         taken.add(body.spool)
 
 
 def read_piece(state: State, spool: int, index: int) -> bytes:
     """Return one piece of a large body; the network sends a body piece by piece."""
-    data = state.shelf.bodies.piece(spool, index)
+    data = state.messages.bodies.piece(spool, index)
     if data is None:
         raise UsageError(f"the large body {spool} has no piece {index}, or its message is gone")
     return data

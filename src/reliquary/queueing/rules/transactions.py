@@ -27,8 +27,10 @@ from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.events import FOREVER_WAIT, Answer, EmptyQueue
 from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.parts.transactions import Transaction
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
-from reliquary.queueing.model.state import QueueState, State, Transaction
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Operation, PreparedTransaction
 from reliquary.queueing.model.waiting import Happening as Waiting
 from reliquary.queueing.rules.enqueue import admit
@@ -105,12 +107,12 @@ ALLOWED: Final[Mapping[tuple[Stage, Step], bool]] = {
 
 def stage(state: State, identifier: UUID) -> Stage:
     """Return the stage of a transaction, also of one that has ended or is not known."""
-    transaction = state.transactions.get(identifier)
+    transaction = state.transactions.open.get(identifier)
     if transaction is not None:
         if transaction.prepared:
             return Stage.PREPARED
         return Stage.UNDONE if transaction.undone else Stage.ACTIVE
-    outcome = state.outcomes.get(identifier)
+    outcome = state.transactions.outcomes.get(identifier)
     if outcome is None:
         return Stage.UNKNOWN
     return Stage.COMMITTED if outcome.committed else Stage.ABORTED
@@ -130,9 +132,9 @@ def _describe_stage(state: State, identifier: UUID) -> str:
     """Return a sentence about the stage of a transaction that refuses a request."""
     match stage(state, identifier):
         case Stage.COMMITTED | Stage.ABORTED:
-            return told(identifier, state.outcomes[identifier])
+            return told(identifier, state.transactions.outcomes[identifier])
         case Stage.UNDONE:
-            return state.transactions[identifier].undone
+            return state.transactions.open[identifier].undone
         case Stage.PREPARED:
             return f"transaction {identifier} is prepared and takes nothing more, only its outcome"
         case Stage.ACTIVE | Stage.UNKNOWN:
@@ -145,20 +147,20 @@ def begin(
     """Create a transaction (DM-186), or return the existing one with this id (AN-30)."""
     external = identifier is not None
     identifier = identifier or new_guid(state.chance)
-    known = state.transactions.get(identifier)
+    known = state.transactions.open.get(identifier)
     if known is not None:
         return known
     transaction = Transaction(
         identifier,
-        state.next_handle(),
+        state.numbers.next_handle(),
         timeout,
         single_phase=not external,  # AN-30
         external=external,
         owner=owner,
-        user="" if state.by is MANAGER else str(state.by.user),
+        user="" if state.turn.by is MANAGER else str(state.turn.by.user),
         begun=now,
     )
-    state.transactions[identifier] = transaction
+    state.transactions.open[identifier] = transaction
     _renew(state, transaction)
     return transaction
 
@@ -170,15 +172,19 @@ def has_too_many(state: State, identifier: UUID | None) -> bool:
     manager as a whole has reached the limit.
     """
     limit = state.sizes.transactions
-    if state.by is MANAGER or len(state.transactions) < limit or identifier in state.transactions:
+    if (
+        state.turn.by is MANAGER
+        or len(state.transactions.open) < limit
+        or identifier in state.transactions.open
+    ):
         return False
-    user = str(state.by.user)
-    return sum(each.user == user for each in state.transactions.values()) >= limit
+    user = str(state.turn.by.user)
+    return sum(each.user == user for each in state.transactions.open.values()) >= limit
 
 
 def find(state: State, identifier: UUID, step: Step) -> Transaction | None:
     """Return a transaction that accepts this request and start its timer again; otherwise return None."""
-    transaction = state.transactions.get(identifier)
+    transaction = state.transactions.open.get(identifier)
     if transaction is None or not may(state, identifier, step):
         return None
     _renew(state, transaction)
@@ -193,7 +199,7 @@ def _renew(state: State, transaction: Transaction) -> None:
 
 def on_timer(state: State, timer: int, now: Instant) -> None:
     """Abort an active transaction that was not used for too long; a prepared one waits for its outcome."""
-    for transaction in list(state.transactions.values()):
+    for transaction in list(state.transactions.open.values()):
         if transaction.timer == timer and not transaction.prepared:
             abort(state, transaction, now)
 
@@ -259,7 +265,7 @@ def undo_users(state: State, queues: Container[int], now: Instant, why: str) -> 
     confirm messages that were removed together with the queue.  A prepared transaction keeps its messages,
     because prepare promised that it can commit; the queue is deleted after it has ended.
     """
-    for transaction in state.transactions.values():
+    for transaction in state.transactions.open.values():
         used = any(each.queue in queues or each.target in queues for each in transaction.operations)
         if used and not transaction.prepared:
             _end_waits(state, transaction)
@@ -276,7 +282,7 @@ def _undo(state: State, transaction: Transaction, now: Instant) -> None:
         queue = state.queues.get(operation.queue)
         if operation.kind == "enqueue":
             if queue is not None:
-                queue.reserved -= operation.position.size
+                queue.counts.reserved -= operation.position.size
                 state.note_room(queue)
             if transaction.prepared:
                 apply(state, facts.PreparedMessageDropped(operation.queue, operation.position))  # DM-115
@@ -288,7 +294,7 @@ def uncommitted(state: State, queue: QueueState) -> set[int]:
     """Return the positions of messages that prepared transactions have sent to this queue."""
     return {
         operation.position.lookup_id
-        for transaction in state.transactions.values()
+        for transaction in state.transactions.open.values()
         for operation in transaction.operations
         if transaction.prepared and operation.kind == "enqueue" and operation.queue == queue.number
     }
@@ -298,7 +304,7 @@ def promised(state: State, queue: QueueState) -> set[int]:
     """Return the positions that prepared transactions have received from this queue or move out of it."""
     return {
         operation.position.lookup_id
-        for transaction in state.transactions.values()
+        for transaction in state.transactions.open.values()
         for operation in transaction.operations
         if transaction.prepared and operation.kind != "enqueue" and operation.queue == queue.number
     }
@@ -311,13 +317,13 @@ def _continue_deletes(state: State, transaction: Transaction) -> None:
     for number in {operation.queue: None for operation in transaction.operations}:
         queue = state.queues.get(number)
         if queue is not None and queue.record.deleting:
-            more = EmptyQueue(0, number, MessageClass.NACK_QUEUE_DELETED, state.sequence)
+            more = EmptyQueue(0, number, MessageClass.NACK_QUEUE_DELETED, state.numbers.sequence)
             state.draft.ask(Continue(more))
 
 
 def _detach(state: State, transaction: Transaction, now: Instant, *, committed: bool, by: str) -> None:
     """Remove a transaction and end the reads that wait in it; a prepared one leaves its outcome (DM-111)."""
-    del state.transactions[transaction.identifier]
+    del state.transactions.open[transaction.identifier]
     if transaction.prepared:
         remember(state, transaction, now, committed=committed, by=by)
     if transaction.timeout != FOREVER_WAIT:
@@ -328,7 +334,9 @@ def _detach(state: State, transaction: Transaction, now: Instant, *, committed: 
 def _end_waits(state: State, transaction: Transaction) -> None:
     """End all reads that wait for a message in this transaction."""
     for queue in state.queues.values():
-        for waiter in [each for each in queue.waiting.values() if each.transaction == transaction.identifier]:
+        for waiter in [
+            each for each in queue.readers.waiting.values() if each.transaction == transaction.identifier
+        ]:
             end_wait(state, queue, waiter, Waiting.TRANSACTION_ENDED)
 
 
@@ -341,7 +349,7 @@ def _commit_enqueue(state: State, transaction: Transaction, operation: Operation
             apply(state, facts.PreparedMessageDropped(operation.queue, position))
         bury(state, message, position, MessageClass.NACK_BAD_DEST_QUEUE)
         return
-    queue.reserved -= position.size
+    queue.counts.reserved -= position.size
     if position.due <= now or queue.record.deleting:
         position = msgspec.structs.replace(position, due=0)
     admit(state, queue, (position,), (message,), now, prepared=transaction.prepared)

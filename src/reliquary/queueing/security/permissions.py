@@ -15,6 +15,7 @@ from reliquary.queueing.directory import membership
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.events import AccessChange, ChangeAccess
 from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import ADMINISTRATORS, ANONYMOUS_USER, EVERYONE, MANAGER
 from reliquary.queueing.model.security.rights import (
     ManagerRight,
@@ -23,7 +24,7 @@ from reliquary.queueing.model.security.rights import (
     check_mask,
     default_descriptor,
 )
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.waiting import Happening as Waiting
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.handles import end_wait
@@ -61,7 +62,7 @@ def _creator(state: State) -> Sid:
     A queue that the manager creates for itself, for example one of its settings, belongs to the manager's
     administrators, if the manager knows its users.
     """
-    return ADMINISTRATORS if state.by is MANAGER and state.first_list else state.by.user
+    return ADMINISTRATORS if state.turn.by is MANAGER and state.access.first_list else state.turn.by.user
 
 
 def check_own_list(queue: QueueState) -> None:
@@ -137,7 +138,7 @@ def end_forbidden_waits(state: State, queue: QueueState) -> None:
     """End the waiting reads of users that may no longer read this queue, its subqueues or its journal."""
     members = [queue.number, *sorted(queue.subqueues), *filter(None, [queue.record.journal])]
     for member in map(state.queues.__getitem__, members):
-        for waiter in list(member.waiting.values()):
+        for waiter in list(member.readers.waiting.values()):
             act = Act.RECEIVE if waiter.destructive else Act.PEEK
             if lacks(state, waiter.request.by, member, act):
                 end_wait(state, member, waiter, Waiting.FORBIDDEN)

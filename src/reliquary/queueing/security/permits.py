@@ -78,7 +78,7 @@ def _send(state: State, request: events.SendMessages) -> str:
     ):
         return why
     why = lacks_on(state, request, request.queue, Act.SEND)
-    if why or state.anonymous_may is EVERY_ACT:
+    if why or state.access.anonymous_may is EVERY_ACT:
         return why
     return lacks_to_acknowledge(state, request.by, request.messages)
 
@@ -109,7 +109,7 @@ def _handle(state: State, request: events.CloseQueue | events.OpenCursor) -> str
 
 
 def _cursor(state: State, request: events.CloseCursor) -> str:
-    cursor = state.cursors.get(request.cursor)
+    cursor = state.open.cursors.get(request.cursor)
     return "" if cursor is None else foreign_handle(state, request, cursor.descriptor, "cursor")
 
 
@@ -118,7 +118,7 @@ def _receipt(state: State, request: events.EndRead) -> str:
 
 
 def _begin(state: State, request: events.BeginTransaction) -> str:
-    if why := denied(state.anonymous_may, request.by, AnonymousAct.BEGIN_TRANSACTIONS):
+    if why := denied(state.access.anonymous_may, request.by, AnonymousAct.BEGIN_TRANSACTIONS):
         return why
     return "" if request.identifier is None else foreign_transaction_id(state, request, request.identifier)
 

@@ -21,7 +21,7 @@ def _messages_staged(state: State, fact: facts.MessagesStaged) -> None:
     state.staging.put(fact.number, fact.stage)
     state.rows.put(STAGES, stage_key(fact.number), fact.stage)
     state.rows.put(STAGED, staged_key(fact.number, fact.stage.chunks - 1), fact.chunk, fresh=True)
-    state.shelf.put_aside(fact.chunk.first, fact.messages)
+    state.messages.put_aside(fact.chunk.first, fact.messages)
 
 
 def _batch_published(state: State, fact: facts.BatchPublished) -> None:
@@ -39,7 +39,7 @@ def _batch_published(state: State, fact: facts.BatchPublished) -> None:
 
 def _chunks_dropped(state: State, fact: facts.ChunksDropped) -> None:
     state.rows.delete_all(STAGED, [staged_key(fact.number, index) for index in fact.indexes])
-    state.shelf.drop_aside(fact.messages)
+    state.messages.drop_aside(fact.messages)
     if fact.last:
         state.staging.remove(fact.number)
         state.rows.delete(STAGES, stage_key(fact.number))
@@ -58,7 +58,7 @@ def _writer_forgotten(state: State, fact: facts.WriterForgotten) -> None:
 
 
 def _stage_published(state: State, fact: facts.StagePublished) -> None:
-    state.shelf.put_again(fact.stamped)
+    state.messages.put_again(fact.stamped)
     place(state, state.queues[fact.queue], fact.positions, fresh=True)
 
 

@@ -50,13 +50,13 @@ def check_era(state: State, request: PublishBatch) -> None:
 
 def _era(state: State) -> int:
     """Return the moment at which the era of the store began; 0 if it was never restored."""
-    return 0 if state.era is None else state.era.began
+    return 0 if state.manager.era is None else state.manager.era.began
 
 
 def note(state: State, request: PublishBatch, messages: int, now: Instant) -> Published:
     """Return the ledger's entry for a batch that is being published."""
     before = state.staging.ledger.get(request.query)
-    user = "" if state.by is MANAGER else str(state.by.user)
+    user = "" if state.turn.by is MANAGER else str(state.turn.by.user)
     return Published(
         request.batch,
         request.writer,

@@ -29,8 +29,9 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.model.message import Message, Position
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.staging import numbers_of
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import LANE_SHIFT, Stage, StagedChunk
 from reliquary.queueing.rules.enqueue import (
     STATUS,
@@ -148,7 +149,7 @@ def _as_answer(refused: StageAnswer) -> PublishAnswer:
 def _without_room(state: State, parts: list[_Part]) -> PublishAnswer | None:
     """Return a refusal if a quota has no room for all parts together, else None."""
     total = sum(part.size for part in parts)
-    if state.throttled or manager_is_full(state, total):
+    if state.manager.throttled or manager_is_full(state, total):
         return PublishAnswer(HResult.INSUFFICIENT_RESOURCES, why_full(state))
     for part in parts:
         verdict = judge(state, part.queue, part.size)
@@ -223,7 +224,7 @@ def _positions(
 ) -> list[Position]:
     """Return the positions of one chunk; add the messages that the publish has to load to `loaded`."""
     count = len(chunk.sizes)
-    first, numbers = state.next_sequences(count)[0], range(chunk.first, chunk.first + count)
+    first, numbers = state.numbers.next_sequences(count)[0], range(chunk.first, chunk.first + count)
     if len(chunk.lanes) == 1:
         start = (chunk.lanes[0] << LANE_SHIFT) + first
         lookup_ids: Iterable[int] = range(start, start + count)
@@ -239,7 +240,7 @@ def _positions(
                 positions[place], peekable=bool(mark & PEEKABLE), dead_letter=bool(mark & DEAD_LETTER)
             )
     places = sorted(to_load)
-    stored = state.shelf.get_all([positions[place] for place in places])
+    stored = state.messages.get_all([positions[place] for place in places])
     for place, staged in zip(places, stored, strict=True):
         position = positions[place]
         message = _sent(staged, position.message, ends)

@@ -36,9 +36,11 @@ from reliquary.queueing.model.message import (
     check,
     size_of,
 )
+from reliquary.queueing.model.parts.name_index import Elsewhere, Way
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.queueing.model.staging import batch_identifier
-from reliquary.queueing.model.state import Elsewhere, QueueState, State, Way
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Stage, StagedChunk
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.acknowledge import asked_in
@@ -78,8 +80,8 @@ def begin(state: State, request: BeginStage, now: Instant) -> None:
     earlier = staging.places.get((request.query, request.batch, request.part, request.attempt))
     if earlier is not None:
         drop(state, (earlier,))
-    number = state.next_sequence()
-    user = "" if state.by is MANAGER else str(state.by.user)
+    number = state.numbers.next_sequence()
+    user = "" if state.turn.by is MANAGER else str(state.turn.by.user)
     stage = Stage(request.query, request.batch, request.part, request.attempt, now, now, user)
     apply(state, StageChanged(number, stage))
     watch(state)
@@ -238,7 +240,7 @@ def _write(
 ) -> Stage:
     """Write the messages in chunks that one turn can drop, and return the stage with its new totals."""
     messages, at_once = request.messages, state.sizes.at_once
-    numbers = state.next_sequences(len(messages))
+    numbers = state.numbers.next_sequences(len(messages))
     stamped, marks = _stamped(state, messages, numbers, stage, queue, now)
     if queue.record.outgoing is not None:  # the destination's name was added to them
         sizes = tuple(map(size_of, stamped))
@@ -277,7 +279,7 @@ def _stamped(
     now: Instant,
 ) -> tuple[list[Message], bytes]:
     """Return the messages with identifier, source and transaction set, and one byte of marks for each."""
-    lineage, transaction = state.lineage, batch_identifier(stage.query, stage.batch)
+    lineage, transaction = state.manager.lineage, batch_identifier(stage.query, stage.batch)
     moment, outgoing = in_whole_seconds(now), queue.record.outgoing
     stamped, marks = list[Message](), bytearray(len(messages))
     replace, recoverable = msgspec.structs.replace, Delivery.RECOVERABLE

@@ -14,16 +14,16 @@ from reliquary.queueing.model.tables import HOLDS, Hold, hold_key
 def _hold_begun(state: State, fact: facts.HoldBegun) -> None:
     key = hold_key(fact.holder, fact.key)
     state.queues[fact.queue].order.lock_all(fact.positions)
-    before = state.holds.get(key)
+    before = state.travel.holds.get(key)
     assert before is None or before.queue == fact.queue, f"{fact.key} is held in another queue"
     held = tuple([position.lookup_id for position in fact.positions])
     stored = tuple([position.lookup_id for position in fact.positions if not position.express])
     if before is None:
-        state.holds[key] = Hold(fact.queue, held)
+        state.travel.holds[key] = Hold(fact.queue, held)
         if stored:
             state.rows.put(HOLDS, key, Hold(fact.queue, stored), fresh=True)
     else:
-        state.holds[key] = Hold(fact.queue, before.lookup_ids + held)
+        state.travel.holds[key] = Hold(fact.queue, before.lookup_ids + held)
         if stored:
             kept = state.rows.get(HOLDS, key)
             on_disk = () if kept is None else kept.lookup_ids
@@ -33,7 +33,7 @@ def _hold_begun(state: State, fact: facts.HoldBegun) -> None:
 def _holds_over(state: State, fact: facts.HoldsOver) -> None:
     for each in fact.keys:
         key = hold_key(fact.holder, each)
-        del state.holds[key]
+        del state.travel.holds[key]
         state.rows.delete(HOLDS, key)
 
 

@@ -36,9 +36,11 @@ from reliquary.queueing.model.message import (
     size_of,
 )
 from reliquary.queueing.model.names.formats import MulticastName
+from reliquary.queueing.model.parts.name_index import Elsewhere
 from reliquary.queueing.model.queue import ManagerState, QueuePrivacy
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import ANONYMOUS, MANAGER, Principal
-from reliquary.queueing.model.state import Elsewhere, QueueState, State
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.travel.transfer import (
     ArrivalJudged,
     BatchArrived,
@@ -87,13 +89,13 @@ A full manager says TRY_LATER, because it will have room again; a full queue ref
 
 def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
     """Put a message into its queue or refuse it, and report the verdict to its carrier."""
-    state.bringer = _bringer(signal)
+    state.turn.bringer = _bringer(signal)
     outcome, reason = _take(state, signal, now)
     if outcome is Outcome.REFUSED:
         heard(state, Happening.REFUSED, signal.destination, (signal.message.identifier,), reason)
         if not signal.message.soap_envelope:  # else the HTTP status reports the refusal
             refused(state, signal.message, reason, now)
-    state.bringer = API
+    state.turn.bringer = API
     state.draft.tell(ArrivalJudged(signal.carrier, signal.ticket, outcome, reason))
 
 
@@ -107,24 +109,24 @@ def _bringer(signal: MessageArrived) -> Bringer:
 def on_duplicates(state: State, signal: DuplicatesDropped, now: Instant) -> None:
     """Record in the history that known messages came again."""
     del now
-    state.bringer = Bringer(signal.carrier, signal.peer, signal.batch)
+    state.turn.bringer = Bringer(signal.carrier, signal.peer, signal.batch)
     heard(state, Happening.DUPLICATE, signal.destination, signal.identifiers)
-    state.bringer = API
+    state.turn.bringer = API
 
 
 def on_resumed(state: State, signal: StreamResumed, now: Instant) -> None:
     """Record in the history that a stream goes on after numbers that are lost."""
     del now
-    state.bringer = Bringer(signal.carrier, signal.peer, signal.skipped)
+    state.turn.bringer = Bringer(signal.carrier, signal.peer, signal.skipped)
     heard(state, Happening.RESUMED, signal.destination, (signal.identifier,), NOT_KNOWN)
-    state.bringer = API
+    state.turn.bringer = API
 
 
 def _take(state: State, signal: MessageArrived, now: Instant) -> Verdict:
     """Put a message into its queue, or into all queues that listen to its address; return the verdict."""
     message = signal.message
     is_ours = message.identifier == NO_OBJECT  # a receipt that a carrier of this manager wrote
-    if state.manager_state is not ManagerState.READY or not (state.online or is_ours):
+    if state.manager.state is not ManagerState.READY or not (state.travel.online or is_ours):
         return Outcome.TRY_LATER, MessageClass.NORMAL  # DM-124
     try:
         check(message)
@@ -163,7 +165,7 @@ def _put_in_queue(state: State, queue: QueueState, signal: MessageArrived, now: 
     mismatch = _mismatch(queue, message, in_transaction=message.is_transactional)
     if mismatch is not None:
         return Outcome.REFUSED, mismatch
-    if signal.doubtful or (state.era is not None and _is_doubtful(state, queue, message)):
+    if signal.doubtful or (state.manager.era is not None and _is_doubtful(state, queue, message)):
         _put_aside(state, message, signal.destination, now)
         return Outcome.DELIVERED, NOT_KNOWN
     if queue.record.outgoing is not None:
@@ -191,7 +193,7 @@ def _put_aside(state: State, message: Message, destination: str, now: Instant) -
     A sender that waits for the outcome of its message gets NOT_KNOWN as the reason.
     """
     message = msgspec.structs.replace(message, destination_queue=message.destination_queue or destination)
-    number, size, asks = state.next_sequence(), size_of(message), asked(message) & FINAL
+    number, size, asks = state.numbers.next_sequence(), size_of(message), asked(message) & FINAL
     position = Position(number, number, size, now, express=message.is_express, spool=message.spool, asks=asks)
     bury(state, message, position, NOT_KNOWN)
 
@@ -256,7 +258,7 @@ class _Part:
 def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
     """Put all messages of a batch into their queues, or none, and report the verdict to the carrier."""
     batch = f"{signal.transaction.int >> 64}:{signal.transaction.int & _BATCH_MASK}"
-    state.bringer = Bringer(signal.carrier, signal.peer, batch)
+    state.turn.bringer = Bringer(signal.carrier, signal.peer, batch)
     if len(signal.messages) == 1 and _put_alone(state, signal, now):
         _report_taken(state, signal)
         return
@@ -266,7 +268,7 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
         if parts.outcome is Outcome.REFUSED:
             identifiers = [message.identifier for message in signal.messages]
             heard(state, Happening.REFUSED, "", identifiers, parts.reason)
-        state.bringer = API
+        state.turn.bringer = API
         state.draft.tell(BatchJudged(signal.carrier, signal.ticket, *parts))
         return
     for part in parts:
@@ -284,8 +286,8 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
 
 def _report_taken(state: State, signal: BatchArrived) -> None:
     """Report to the carrier that all messages of its batch were taken."""
-    state.bringer = API
-    if state.rooms.changed:
+    state.turn.bringer = API
+    if state.travel.rooms.changed:
         rooms.tell(state)  # so the carrier knows how much room is left before it gets the verdict
     state.draft.tell(BatchJudged(signal.carrier, signal.ticket, Outcome.DELIVERED))
 
@@ -297,15 +299,15 @@ def _put_alone(state: State, signal: BatchArrived, now: Instant) -> bool:
     """
     [name], [message] = signal.destinations, signal.messages
     if (
-        state.manager_state is not ManagerState.READY
-        or not state.online
+        state.manager.state is not ManagerState.READY
+        or not state.travel.online
         or not signal.checked
         or message.stored_body is not None
         or message.transaction is not None
         or message.sequence is not None
         or message.time_to_be_received != FOREVER
         or message.time_to_reach_queue != FOREVER
-        or (state.era is not None and signal.once and may_have_come(state, message))
+        or (state.manager.era is not None and signal.once and may_have_come(state, message))
     ):
         return False
     try:
@@ -335,10 +337,10 @@ def _judge(
 
     Messages that may have come before the store was restored are added to `doubtful`.
     """
-    if state.manager_state is not ManagerState.READY:
-        why = f"the queue manager is {state.manager_state.value}"
+    if state.manager.state is not ManagerState.READY:
+        why = f"the queue manager is {state.manager.state.value}"
         return _Refusal(Outcome.TRY_LATER, MessageClass.NORMAL, -1, why)
-    if not state.online:
+    if not state.travel.online:
         return _Refusal(Outcome.TRY_LATER, MessageClass.NORMAL, -1, "the queue manager is offline")  # DM-124
     try:
         check_bodies(state, signal.messages)
@@ -369,7 +371,7 @@ def _judge(
         if limited and message.sent_time and _is_expired(message, now):
             late.append(message.identifier)
             continue
-        if state.era is not None and signal.once and may_have_come(state, message):
+        if state.manager.era is not None and signal.once and may_have_come(state, message):
             doubtful.append((name, message))
             continue
         if part.destination:
@@ -429,7 +431,7 @@ def _is_expired(message: Message, now: Instant) -> bool:
 def _quota_refusal(state: State, parts: list[_Part]) -> _Refusal | None:
     """Return a refusal if the manager or a queue has no room for all messages of a batch, else None."""
     total = sum([size for part in parts for size in part.sizes])
-    if state.throttled or manager_is_full(state, total):
+    if state.manager.throttled or manager_is_full(state, total):
         return _Refusal(Outcome.TRY_LATER, MessageClass.NACK_QUEUE_EXCEED_QUOTA, -1, why_full(state))
     for part in parts:
         queue = part.way

@@ -31,7 +31,8 @@ from reliquary.queueing.model import facts
 from reliquary.queueing.model.events import DispatchMessages
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.queue import ManagerState
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import SEQUENCE_MASK
 from reliquary.queueing.model.travel.link import (
     SILENT,
@@ -78,10 +79,10 @@ def run(state: State, now: Instant) -> None:
     A carrier may end the transfer of a message inside this turn; the next message is then sent in a
     later turn, so that nothing recurses and no turn takes long (AN-37).
     """
-    if state.manager_state is not ManagerState.READY:
+    if state.manager.state is not ManagerState.READY:
         return
-    stirred, state.stirred = state.stirred, {}
-    if not state.online:
+    stirred, state.travel.to_dispatch = state.travel.to_dispatch, {}
+    if not state.travel.online:
         return
     # DEPARTS from 3.1.7.3.9 (DM-322): sends are in progress for each outgoing queue, as many as its
     # carrier allows, not one for the whole manager, because a destination that does not answer would
@@ -93,28 +94,33 @@ def run(state: State, now: Instant) -> None:
 
 def go_on_later(state: State) -> None:
     """Ask for a new turn, which ends with `run`; a manager that is not ready runs it when it is ready."""
-    if not state.dispatch_asked and state.manager_state is ManagerState.READY:
-        state.dispatch_asked = True
+    if not state.travel.dispatch_asked and state.manager.state is ManagerState.READY:
+        state.travel.dispatch_asked = True
         state.draft.ask(Continue(DispatchMessages()))
 
 
 def go_on(state: State, event: DispatchMessages, now: Instant) -> None:
     """Begin the turn that `go_on_later` asked for; `run` follows every event."""
     del event, now
-    state.dispatch_asked = False
+    state.travel.dispatch_asked = False
 
 
 def announce(state: State, queue: QueueState, now: Instant) -> None:
     """Notify the carriers that take batches from this queue that messages wait; once, until they look."""
     link, number = queue.link, queue.number
     connected = link is not None and link.state is OutgoingState.CONNECTED
-    notified = number not in state.unnotified if link is None else link.told and connected
-    if notified or _is_silent(queue) or not state.online or state.manager_state is not ManagerState.READY:
+    notified = number not in state.travel.unnotified if link is None else link.told and connected
+    if (
+        notified
+        or _is_silent(queue)
+        or not state.travel.online
+        or state.manager.state is not ManagerState.READY
+    ):
         return
     if _head(state, queue, now) is None:
         return
     if link is None:
-        for carrier in sorted(state.unnotified.pop(number)):
+        for carrier in sorted(state.travel.unnotified.pop(number)):
             state.draft.tell(MessagesWaiting(carrier, number, ""))
     elif link.state in UNCONNECTED:
         _want_connection(state, queue, now)
@@ -127,8 +133,8 @@ def looked(state: State, queue: QueueState, carrier: str) -> None:
     """Record that a carrier has looked into a queue: it is notified of the next message again."""
     if queue.link is not None:
         queue.link.told = False
-    elif queue.number in state.watched.get(carrier, ()):
-        state.unnotified.setdefault(queue.number, set()).add(carrier)
+    elif queue.number in state.travel.watched.get(carrier, ()):
+        state.travel.unnotified.setdefault(queue.number, set()).add(carrier)
 
 
 def _is_silent(queue: QueueState) -> bool:
@@ -172,7 +178,7 @@ def _priority(state: State, queue: QueueState, position: Position) -> int:
 
     All messages of a stream have one priority, because they are sent in their order.
     """
-    message = state.shelf.get(position, whole=False)
+    message = state.messages.get(position, whole=False)
     return queue.record.settings.base_priority + (ORDINARY if message.is_transactional else message.priority)
 
 
@@ -183,7 +189,7 @@ def _head(state: State, queue: QueueState, now: Instant) -> Position | None:
         if position is None or not is_over(position, now):
             return position
         expire(state, queue, position)
-    state.stirred[queue.number] = queue
+    state.travel.to_dispatch[queue.number] = queue
     go_on_later(state)
     return None
 
@@ -192,12 +198,12 @@ def _want_connection(state: State, queue: QueueState, now: Instant) -> None:
     """Ask the carrier of a queue for a connection, unless it was asked already."""
     link = link_of(queue)
     link.happen(Happening.CONNECT_BEGUN)
-    if link.asked or not state.carriers.any:
+    if link.asked or not state.travel.carriers.any:
         return
     link.asked = True
     link.history.append(ConnectionRecord(ConnectionStatus.IN_PROCESS, in_whole_seconds(now)))
     if link.carrier is not None:  # else the queue waits until a protocol claims its destination
-        manager = state.lineage
+        manager = state.manager.lineage
         destination = str(destination_of(queue))
         state.draft.tell(ConnectionWanted(link.carrier.name, queue.number, destination, manager))
 
@@ -207,9 +213,9 @@ def _send(state: State, entry: DispatchEntry) -> None:
     queue = state.queues[entry.queue]
     carrier = link_of(queue).carrier
     assert carrier is not None, f"{queue.record.pathname} is connected, and nobody carries its messages"
-    message = state.shelf.get(queue.order.locked[entry.lookup_id])
+    message = state.messages.get(queue.order.locked[entry.lookup_id])
     destination = str(destination_of(queue))
-    older = state.era is not None and era.of_older_era(state, entry.lookup_id)
+    older = state.manager.era is not None and era.of_older_era(state, entry.lookup_id)
     state.draft.tell(
         SendUserMessage(carrier.name, queue.number, entry.lookup_id, destination, message, older)
     )

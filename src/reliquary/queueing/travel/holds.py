@@ -22,8 +22,9 @@ from reliquary.queueing.model import facts
 from reliquary.queueing.model.history.notes import API, Bringer
 from reliquary.queueing.model.message import Message, MessageClass, Position
 from reliquary.queueing.model.queue import ManagerState
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import hold_key
 from reliquary.queueing.model.travel.link import SILENT
 from reliquary.queueing.model.travel.transfer import (
@@ -77,7 +78,7 @@ def on_hold_wanted(state: State, signal: HoldWanted, now: Instant) -> None:
 
 def _find(state: State, name: str | int, signal: HoldWanted) -> QueueState | HoldRefusal:
     """Return the queue of a name or number, or why no message of it can be held."""
-    if state.manager_state is not ManagerState.READY or not state.online:
+    if state.manager.state is not ManagerState.READY or not state.travel.online:
         return HoldRefusal.NOT_NOW
     try:
         queue = state.queues.get(name) if isinstance(name, int) else destinations.find(state, name)
@@ -92,7 +93,7 @@ def _find(state: State, name: str | int, signal: HoldWanted) -> QueueState | Hol
     if queue.is_closed:
         return HoldRefusal.NOT_ALLOWED  # DM-094
     silent = queue.link is not None and queue.link.state in SILENT
-    if silent or queue.exclusive or queue.record.deleting:
+    if silent or queue.readers.exclusive or queue.record.deleting:
         return HoldRefusal.NOT_NOW
     return queue
 
@@ -128,9 +129,9 @@ def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) ->
             break
     if queue.record.settings.journal_required:
         fit = journalable(state, queue, fit)
-    if fit and state.era is not None:
+    if fit and state.manager.era is not None:
         fit = _of_one_era(state, fit, signal)
-    least = 0 if hold_key(signal.holder, signal.key) in state.holds else 1
+    least = 0 if hold_key(signal.holder, signal.key) in state.travel.holds else 1
     return _within_bytes(fit, signal.most_bytes, least)
 
 
@@ -139,7 +140,7 @@ def _of_one_era(state: State, positions: list[Position], signal: HoldWanted) -> 
 
     A hold that has messages already goes on with their era.
     """
-    hold = state.holds.get(hold_key(signal.holder, signal.key))
+    hold = state.travel.holds.get(hold_key(signal.holder, signal.key))
     first = hold.lookup_ids[0] if hold is not None and hold.lookup_ids else positions[0].lookup_id
     older = of_older_era(state, first)
     return list(takewhile(lambda each: of_older_era(state, each.lookup_id) is older, positions))
@@ -156,7 +157,7 @@ def _within_bytes(positions: list[Position], most_bytes: int, least: int) -> lis
 
 def _hold(state: State, queue: QueueState, positions: list[Position], signal: HoldWanted) -> bool:
     """Hold these messages and send them to the carrier; return False if the first is too large for it."""
-    messages = tuple(state.shelf.get_all(positions, whole=False))
+    messages = tuple(state.messages.get_all(positions, whole=False))
     if signal.largest and sum([position.size for position in positions]) > signal.largest:
         fit = _count_until_too_large(messages, signal.largest)
         positions, messages = positions[:fit], messages[:fit]
@@ -165,7 +166,7 @@ def _hold(state: State, queue: QueueState, positions: list[Position], signal: Ho
             state.draft.tell(refused)
             return False
     apply(state, facts.HoldBegun(signal.holder, signal.key, queue.number, tuple(positions)))
-    older = state.era is not None and of_older_era(state, positions[0].lookup_id)
+    older = state.manager.era is not None and of_older_era(state, positions[0].lookup_id)
     state.draft.tell(MessagesHeld(signal.holder, signal.key, queue.number, messages, of_older_era=older))
     return True
 
@@ -186,7 +187,7 @@ def on_holds_ended(state: State, signal: HoldsEnded, now: Instant) -> None:
     keys: list[tuple[int, int]] = []
     held: dict[int, list[int]] = {}
     for key in dict.fromkeys(signal.keys):
-        hold = state.holds.get(hold_key(signal.holder, key))
+        hold = state.travel.holds.get(hold_key(signal.holder, key))
         if hold is not None:
             keys.append(key)
             held.setdefault(hold.queue, []).extend(hold.lookup_ids)
@@ -199,7 +200,7 @@ def on_holds_ended(state: State, signal: HoldsEnded, now: Instant) -> None:
             continue
         locked = queue.order.locked
         there = [lookup_id for lookup_id in lookup_ids if lookup_id in locked]
-        state.bringer = Bringer(signal.holder)
+        state.turn.bringer = Bringer(signal.holder)
         if signal.outcome is Outcome.TRY_LATER:
             if signal.rest is not None and queue.link is not None:
                 dispatch.rest(state, queue, signal.rest)
@@ -208,7 +209,7 @@ def on_holds_ended(state: State, signal: HoldsEnded, now: Instant) -> None:
             release_all(state, queue, sorted(there), now)
         else:
             _take_out(state, queue, [locked[lookup_id] for lookup_id in there], signal)
-        state.bringer = API
+        state.turn.bringer = API
 
 
 def _take_out(state: State, queue: QueueState, positions: list[Position], signal: HoldsEnded) -> None:
@@ -230,11 +231,11 @@ def _take_out(state: State, queue: QueueState, positions: list[Position], signal
 
 def on_watched(state: State, signal: QueuesWatched, now: Instant) -> None:
     """Notify a carrier from now on when messages wait in these queues; at once if messages wait already."""
-    before = state.watched.get(signal.carrier, frozenset())
+    before = state.travel.watched.get(signal.carrier, frozenset())
     new = signal.queues - before
-    state.watched[signal.carrier] = signal.queues
+    state.travel.watched[signal.carrier] = signal.queues
     for number in new:
-        state.unnotified.setdefault(number, set()).add(signal.carrier)
+        state.travel.unnotified.setdefault(number, set()).add(signal.carrier)
     for number in before - signal.queues:
         _stop_watching(state, number, signal.carrier)
     for number in sorted(new):
@@ -245,8 +246,8 @@ def on_watched(state: State, signal: QueuesWatched, now: Instant) -> None:
 
 def _stop_watching(state: State, number: int, carrier: str) -> None:
     """Record that a carrier no longer watches a queue, so that it is not notified of new messages."""
-    waiting = state.unnotified.get(number)
+    waiting = state.travel.unnotified.get(number)
     if waiting is not None:
         waiting.discard(carrier)
         if not waiting:
-            del state.unnotified[number]
+            del state.travel.unnotified[number]

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from reliquary.queueing.model.names.formats import MulticastName
 from reliquary.queueing.model.queue import ManagerState
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.travel.transfer import ListenersChanged
 
 
 def listening_to(state: State, name: MulticastName) -> list[QueueState]:
     """Return the queues that get a copy of each message to a multicast address, the oldest first."""
-    numbers = state.listeners.get(f"{name.address}:{name.port}", ())
+    numbers = state.travel.listeners.get(f"{name.address}:{name.port}", ())
     return [state.queues[number] for number in sorted(numbers)]
 
 
 def tell(state: State) -> None:
     """Send all multicast addresses to the protocols, when the manager is ready and when they change."""
-    if state.manager_state is ManagerState.READY:
-        state.listeners_changed = False
+    if state.manager.state is ManagerState.READY:
+        state.travel.listeners_changed = False
         if ListenersChanged in state.heard:
-            state.draft.tell(ListenersChanged(frozenset(state.listeners)))
+            state.draft.tell(ListenersChanged(frozenset(state.travel.listeners)))

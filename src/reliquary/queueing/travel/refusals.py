@@ -21,7 +21,8 @@ from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import Message, MessageClass, Position
 from reliquary.queueing.model.names.pathnames import spoken
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.rules.leave import leave
 
 MOST_BROKEN: Final = 100
@@ -52,7 +53,7 @@ def give_up(
     if queue.link is not None:
         queue.link.refused += len(positions)
         queue.link.transactional = KINDS.get(reason, queue.link.transactional)
-    messages = [state.shelf.get(position, whole=False) for position in positions]
+    messages = [state.messages.get(position, whole=False) for position in positions]
     kept = [
         replace(position, dead_letter=True) if _is_kept(queue, message, reason) else position
         for position, message in zip(positions, messages, strict=True)
@@ -87,7 +88,7 @@ def refuse_broken(state: State, queue: QueueState, position: Position) -> bool:
     """Refuse a message if another message of its transaction was refused; return whether it was."""
     outgoing = queue.record.outgoing
     assert outgoing is not None, f"{queue.record.pathname} is no outgoing queue"
-    transaction = state.shelf.get(position, whole=False).transaction
+    transaction = state.messages.get(position, whole=False).transaction
     reason = next((why for each, why in outgoing.broken if each == transaction), None)
     if reason is None:
         return False

@@ -24,8 +24,9 @@ from reliquary.base.turn import DirectedSignal, Event, Signal
 from reliquary.queueing.model import events
 from reliquary.queueing.model.events import Access, Answer, Request
 from reliquary.queueing.model.names.formats import DirectName
+from reliquary.queueing.model.parts.open_queues import RemoteHandle
 from reliquary.queueing.model.security.anonymous import AnonymousAct, denied
-from reliquary.queueing.model.state import RemoteHandle, State
+from reliquary.queueing.model.state import State
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.checks import check_request
 
@@ -87,14 +88,14 @@ _ADDRESS_PREFIX: Final = "DIRECT="
 def hand_over(state: State, event: Event) -> bool:
     """Hand a request about another manager's queue to its reader; return False if no reader answers it."""
     if isinstance(event, events.CallerGone):
-        for each in state.carriers.readers:
+        for each in state.travel.carriers.readers:
             state.draft.tell(ReaderGone(each.name, event.caller))
         return False
     assert isinstance(event, Request), f"{event} is no request"
     aspect = ASPECTS[type(event)]
     given = getattr(event, aspect.given)
     if isinstance(given, int):
-        known = state.remote_handles.get(given)
+        known = state.open.remote.get(given)
         if known is None:
             return False
         if known.by.user != event.by.user:
@@ -107,16 +108,16 @@ def hand_over(state: State, event: Event) -> bool:
         reader = _reader_by_name(state, event, given) if is_address else None
     if reader is None:
         return False
-    if why := denied(state.anonymous_may, event.by, AnonymousAct.READ_ELSEWHERE):
+    if why := denied(state.access.anonymous_may, event.by, AnonymousAct.READ_ELSEWHERE):
         state.reply(getattr(event, "to", 0), Answer(HResult.ACCESS_DENIED, why))
         return True
     check_request(event)
     if isinstance(given, int) and aspect.closes(event):
-        del state.remote_handles[given]
+        del state.open.remote[given]
     number = 0
     if aspect.opens(event):
-        number = state.next_handle()
-        state.remote_handles[number] = RemoteHandle(reader, event.by)
+        number = state.numbers.next_handle()
+        state.open.remote[number] = RemoteHandle(reader, event.by)
     state.draft.tell(ReadElsewhere(reader, event, number))
     return True
 
@@ -132,7 +133,7 @@ def _reader_by_name(state: State, request: Request, text: str) -> str | None:
     name = destinations.read_name(state, text)
     if not isinstance(name, DirectName):
         return None
-    reader = state.carriers.reader(name)
+    reader = state.travel.carriers.reader(name)
     if reader is None or (destinations.is_own_address(state, name) and not reader.own_addresses):
         return None
     return reader.name
@@ -142,4 +143,4 @@ def on_reads_ended(state: State, signal: RemoteReadsEnded, now: Instant) -> None
     """Remove the handles, cursors and receipts that their reader has closed."""
     del now
     for number in signal.numbers:
-        state.remote_handles.pop(number, None)
+        state.open.remote.pop(number, None)

@@ -10,7 +10,8 @@ from reliquary.base.time import Instant
 from reliquary.queueing.model.events import Access
 from reliquary.queueing.model.message import FOREVER
 from reliquary.queueing.model.queue import KILOBYTE
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.travel.transfer import RoomKnown, RoomWatched
 from reliquary.queueing.rules import destinations
 
@@ -19,33 +20,33 @@ def on_watched(state: State, signal: RoomWatched, now: Instant) -> None:
     """Report the room of these queues to a carrier, now and whenever it changes."""
     del now
     if signal.destinations:
-        state.rooms.wanted[signal.carrier] = signal.destinations
+        state.travel.rooms.wanted[signal.carrier] = signal.destinations
     else:
-        state.rooms.wanted.pop(signal.carrier, None)
+        state.travel.rooms.wanted.pop(signal.carrier, None)
     _resolve(state)
 
 
 def tell(state: State) -> None:
     """Report to carriers the room of the watched queues that changed in this turn."""
-    if state.rooms.stale:
+    if state.travel.rooms.stale:
         _resolve(state)
         return
-    changed, state.rooms.changed = state.rooms.changed, {}
+    changed, state.travel.rooms.changed = state.travel.rooms.changed, {}
     for number, queue in changed.items():
-        for carrier, name in state.rooms.watched.get(number, ()):
+        for carrier, name in state.travel.rooms.watched.get(number, ()):
             state.draft.tell(room_in(carrier, name, queue))
 
 
 def _resolve(state: State) -> None:
     """Find the queue of each watched name again, and report the room of all these queues."""
-    state.rooms.stale = False
-    state.rooms.changed.clear()
-    state.rooms.watched.clear()
-    for carrier, names in state.rooms.wanted.items():
+    state.travel.rooms.stale = False
+    state.travel.rooms.changed.clear()
+    state.travel.rooms.watched.clear()
+    for carrier, names in state.travel.rooms.wanted.items():
         for name in sorted(names):
             queue = _queue_named(state, name)
             if queue is not None:
-                state.rooms.watched.setdefault(queue.number, []).append((carrier, name))
+                state.travel.rooms.watched.setdefault(queue.number, []).append((carrier, name))
             state.draft.tell(room_in(carrier, name, queue))
 
 
@@ -63,6 +64,6 @@ def room_in(carrier: str, name: str, queue: QueueState | None) -> RoomKnown:
     if queue is None:
         return RoomKnown(carrier, name)
     quota = queue.record.settings.quota
-    free = None if quota == FOREVER else max(quota * KILOBYTE - queue.total_bytes - queue.reserved, 0)
-    unread = len(queue.order) + len(queue.order.locked) + queue.delayed + len(queue.delayed_express)
+    free = None if quota == FOREVER else max(quota * KILOBYTE - queue.total_bytes - queue.counts.reserved, 0)
+    unread = len(queue.order) + len(queue.order.locked) + queue.counts.delayed + len(queue.delayed_express)
     return RoomKnown(carrier, name, unread, free)

@@ -9,7 +9,8 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.queueing.model.events import Access, Answer, BringOnline, PauseQueue, ResumeQueue, TakeOffline
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.travel.transfer import AddressesKnown, ManagerOnline
 from reliquary.queueing.rules import destinations, outgoing
 from reliquary.queueing.travel import dispatch
@@ -25,23 +26,23 @@ def bring_online(state: State, request: BringOnline, now: Instant) -> None:
     """Send and take messages again; queues that rest after a failure try again at once (DM-125)."""
     del now
     _set_online(state, request.to, online=True)
-    for queue in state.outgoing.values():
+    for queue in state.names.outgoing.values():
         dispatch.end_rest(state, queue)
     outgoing.announce_again(state)
 
 
 def _set_online(state: State, to: int, *, online: bool) -> None:
     """Store whether the manager is online, notify the protocols, and answer the request."""
-    if ManagerOnline in state.heard and state.online is not online:
+    if ManagerOnline in state.heard and state.travel.online is not online:
         state.draft.tell(ManagerOnline(online))
-    state.online = online
+    state.travel.online = online
     state.reply(to, Answer(HResult.OK))
 
 
 def on_addresses_known(state: State, signal: AddressesKnown, now: Instant) -> None:
     """Store which URLs of these schemes are addresses of this manager."""
     del now
-    state.own_urls |= dict.fromkeys(signal.schemes, signal)
+    state.travel.own_urls |= dict.fromkeys(signal.schemes, signal)
     state.forget_names()
 
 

@@ -135,12 +135,12 @@ class HttprPlugin(Plugin):
         """Holds, batches in doubt, administrators without an answer, pieces of bodies."""
         manager, state = process.manager.state, process.machine(Httpr).state
         return {
-            "holds": manager.holds,
+            "holds": manager.travel.holds,
             "batches in doubt": {n: each.in_doubt for n, each in state.channels.items() if each.in_doubt},
             "administrators": [
                 n for n, each in state.client.channels.items() if each.report_callers or each.forget_callers
             ],
-            "loose bodies": manager.shelf.bodies.loose,
+            "loose bodies": manager.messages.bodies.loose,
         }
 
     def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:

@@ -20,11 +20,13 @@ def left_at_manager(state: State) -> Mapping[str, object]:
         "locked messages": {
             name: list(each.order.locked) for name, each in queues.items() if each.order.locked
         },
-        "reads that wait": {name: list(each.waiting) for name, each in queues.items() if each.waiting},
-        "handles": list(state.handles),
-        "cursors": list(state.cursors),
-        "handles of queues elsewhere": list(state.remote_handles),
-        "requests of clients without an answer": list(state.askers),
+        "reads that wait": {
+            name: list(each.readers.waiting) for name, each in queues.items() if each.readers.waiting
+        },
+        "handles": list(state.open.handles),
+        "cursors": list(state.open.cursors),
+        "handles of queues elsewhere": list(state.open.remote),
+        "requests of clients without an answer": list(state.open.askers),
     }
 
 

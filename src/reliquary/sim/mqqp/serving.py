@@ -22,7 +22,8 @@ from reliquary.protocols.mqqp.effects import RaiseFault, Respond
 from reliquary.protocols.mqqp.events import AssociationLost, ClientCalled, ConnectionLost
 from reliquary.queueing.model.events import Received
 from reliquary.queueing.model.message import Delivery, Message
-from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.state import State
 from reliquary.queueing.rules.expiry import is_over
 from reliquary.sim.history import Turned, Violation, named, shown
 from reliquary.sim.ledger import ITSELF
@@ -166,7 +167,9 @@ class ServerMonitor:
         state = process.manager.state
         queue = _queue_named(state, self._queues[_read_of(request).queue])
         locked = queue.order.locked.values()
-        own = next((each for each in locked if state.shelf.get(each).identifier == message.identifier), None)
+        own = next(
+            (each for each in locked if state.messages.get(each).identifier == message.identifier), None
+        )
         if own is None:
             raise Violation(
                 f"lock: {shown(named(message))} is handed out in turn {turned.number} of"
@@ -176,7 +179,7 @@ class ServerMonitor:
         if first is not None and first.lookup_id < own.lookup_id:
             raise Violation(
                 f"order: {shown(named(message))} is handed out in turn {turned.number} of"
-                f" {self._witness.site} before {shown(state.shelf.get(first).body)}"
+                f" {self._witness.site} before {shown(state.messages.get(first).body)}"
             )
 
     def _check_local(self, turned: Turned) -> None:

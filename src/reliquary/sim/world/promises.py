@@ -177,7 +177,7 @@ def under_way(manager: State, register: Register) -> dict[str, int]:
     """How many messages each outgoing queue has, and each from which another site fetches."""
     found = {
         queue.record.pathname: sum(
-            not register.may_stay(named(manager.shelf.get(position)), position)
+            not register.may_stay(named(manager.messages.get(position)), position)
             for position in (*available(queue), *queue.order.locked.values())
         )
         for queue in manager.queues.values()

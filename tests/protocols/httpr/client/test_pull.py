@@ -168,8 +168,8 @@ def test_fetched_messages_may_go_on_by_another_protocol() -> None:
     assured = "class-of-service:assured\r\n"
     lost = Carried(f"target-uri:httpr://bench.example/httpr/mq#nowhere\r\n{assured}", b"lost")
     bench.respond(bench.next_request(), batch(1), Carried(assured, b"none"), lost, Carried(TO_US, b"a"))
-    (queue,) = [each for name, each in bench.state.outgoing.items() if "shop.example" in name]
-    messages = [bench.state.shelf.get(position) for position in walk(queue)]
+    (queue,) = [each for name, each in bench.state.names.outgoing.items() if "shop.example" in name]
+    messages = [bench.state.messages.get(position) for position in walk(queue)]
     assert [(each.body, each.carrier_header) for each in messages] == [(b"none", ""), (b"lost", "")]
     assert all(each.transaction is not None for each in messages)
     assert {each.destination_queue for each in messages} == {onward}

@@ -237,7 +237,7 @@ class Life:
             self.bring_late()
 
     def _is_owed(self) -> bool:
-        return self.bench.queue("outbound").stored > 0
+        return self.bench.queue("outbound").counts.stored > 0
 
     def violations(self) -> list[str]:
         found = []

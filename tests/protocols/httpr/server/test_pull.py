@@ -383,7 +383,7 @@ def test_a_crash_around_an_acknowledgement(written: bool) -> None:
     assert client.in_doubt == ([] if written else [1])
     assert client.report(completed=1, outcome=COMMIT).header.last_pulled_id == 0
     assert bodies(client.pull(1)) == []
-    assert client.bench.queue().stored == 0
+    assert client.bench.queue().counts.stored == 0
 
 
 def test_queues_are_watched_while_somebody_waits() -> None:
@@ -450,7 +450,9 @@ def test_the_managers_own_service_gives_what_is_addressed_to_who_asks() -> None:
     assert bodies(client.pull(3)) == [b"5"]
     assert client.row.pulled, "nobody need be dialled for them"
     client.report(completed=4, outcome=COMMIT)
-    assert [queue.stored for queue in bench.state.outgoing.values()] == [0, 3, 0, 0], "the other's stay"
+    assert [queue.counts.stored for queue in bench.state.names.outgoing.values()] == [0, 3, 0, 0], (
+        "the other's stay"
+    )
 
 
 def test_outgoing_queues_of_one_agent_have_their_turns() -> None:

@@ -48,7 +48,7 @@ def test_a_cursor_that_is_refused_is_none(status: int) -> None:
     assert isinstance(answer, Opened)
     assert answer.status is not HResult.OK
     assert two.link.cursors == {}
-    assert set(two.here.state.remote_handles) == {handle}
+    assert set(two.here.state.open.remote) == {handle}
 
 
 def test_a_cursor_that_cannot_be_closed_is_closed_here() -> None:

@@ -255,7 +255,7 @@ class Lives(RuleBasedStateMachine):
             *client.receipts,
             *(n for link in client.links.values() for n in link.cursors),
         ]
-        assert set(numbers) <= set(self.two.here.state.remote_handles)
+        assert set(numbers) <= set(self.two.here.state.open.remote)
         if self.handle not in client.handles:
             self.handle = 0
         self.receipts = {

@@ -68,7 +68,7 @@ def test_a_server_that_cannot_be_reached_fails_the_open() -> None:
     answer = two.answer_to(caller)
     assert isinstance(answer, Opened)
     assert answer.status is HResult.REMOTE_MACHINE_NOT_AVAILABLE
-    assert two.here.state.remote_handles == {}
+    assert two.here.state.open.remote == {}
     assert two.here.client.links == {}
 
 

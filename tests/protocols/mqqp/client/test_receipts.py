@@ -136,13 +136,13 @@ def test_a_peek_that_asks_for_a_hold_holds_nothing() -> None:
     two = TwoManagers(b"a")
     answer = two.ask(LookUpMessage(0, FAR, 0, Seek.FIRST, peek=True, hold=seconds(60)))
     assert (bodies_of(answer), answer.receipt) == ([b"a"], 0)
-    assert two.here.state.remote_handles == {}
+    assert two.here.state.open.remote == {}
 
 
 def test_a_receive_that_finds_nothing_has_no_receipt() -> None:
     two = TwoManagers()
     assert two.receive(hold=60).status is HResult.IO_TIMEOUT
-    assert two.here.state.remote_handles == {}
+    assert two.here.state.open.remote == {}
 
 
 # -- a receive that ends an older receipt
@@ -164,7 +164,7 @@ def test_a_receipt_that_is_not_known_fails_the_receive() -> None:
     two = TwoManagers(b"a")
     answer = two.receive(acknowledge=99, hold=5)
     assert (answer.status, "receipt is not known" in answer.why) == (HResult.INVALID_HANDLE, True)
-    assert (two.methods, two.here.state.remote_handles) == ([], {})
+    assert (two.methods, two.here.state.open.remote) == ([], {})
 
 
 def test_a_receipt_of_another_user_fails_the_receive() -> None:
@@ -182,7 +182,7 @@ def test_a_receipt_that_cannot_be_ended_fails_the_receive() -> None:
     two.script[EndReceive] = HandleReturned(NO_HANDLE, 0xC00E0051)
     answer = two.receive(acknowledge=receipt, hold=5)
     assert answer.status is HResult.TRANSACTION_SEQUENCE
-    assert two.here.state.remote_handles == {}
+    assert two.here.state.open.remote == {}
 
 
 def test_an_application_that_leaves_while_its_receipt_is_ended_receives_nothing() -> None:

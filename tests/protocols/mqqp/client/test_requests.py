@@ -78,7 +78,7 @@ def test_what_is_out_of_range_is_refused_as_for_a_queue_of_ours(request_: Any) -
     assert (answer.status, answer.why) == (expected.status, expected.why)
     assert answer.status is HResult.INVALID_PARAMETER
     assert two.methods == []
-    assert two.here.state.remote_handles == {}
+    assert two.here.state.open.remote == {}
 
 
 def test_a_rejection_that_gives_back_is_refused_and_the_receipt_stays() -> None:
@@ -94,7 +94,7 @@ def test_messages_of_another_manager_cannot_be_moved() -> None:
     answer = two.ask(OpenQueue(0, FAR, Access.MOVE))
     assert isinstance(answer, Opened)
     assert answer.status is HResult.UNSUPPORTED_ACCESS_MODE
-    assert (two.methods, two.here.state.remote_handles) == ([], {})
+    assert (two.methods, two.here.state.open.remote) == ([], {})
 
 
 def test_a_queue_that_is_open_for_peeks_is_not_received_from() -> None:
@@ -104,7 +104,7 @@ def test_a_queue_that_is_open_for_peeks_is_not_received_from() -> None:
         assert two.ask(request).status is HResult.ACCESS_DENIED
     for peek in (PeekMessage(0, handle), LookUpMessage(0, handle, 0, Seek.FIRST), BrowseMessages(0, handle)):
         assert bodies_of(two.ask(peek)) == [b"a"]
-    assert set(two.here.state.remote_handles) == {handle}
+    assert set(two.here.state.open.remote) == {handle}
 
 
 def test_numbers_of_other_kinds_are_not_open() -> None:

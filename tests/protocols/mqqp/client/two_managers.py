@@ -308,7 +308,7 @@ class TwoManagers:
         """Whether nothing is left of any read, here or there."""
         client = self.here.client
         kept = (client.links, client.calls, client.handles, client.shared, client.receipts)
-        more = (client.waiting, client.requests, self.here.state.remote_handles)
+        more = (client.waiting, client.requests, self.here.state.open.remote)
         return not any(kept) and not any(more) and self.there.is_idle
 
 

@@ -123,7 +123,9 @@ class ServerBench(Bench):
         """Whether no client has left anything behind, here or at the manager."""
         server = self.server
         kept = (server.associations, server.connections, server.queues, server.handles, server.asked)
-        return not any(kept) and not (self.state.handles or self.state.cursors or self.state.askers)
+        return not any(kept) and not (
+            self.state.open.handles or self.state.open.cursors or self.state.open.askers
+        )
 
 
 class Client:

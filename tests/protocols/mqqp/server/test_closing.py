@@ -34,7 +34,7 @@ def test_reads_end_with_the_session_and_a_locked_message_still_answers(acknowled
     assert client.end(handle, acknowledge) == CLOSED
     assert bench.bodies() == ([] if acknowledge is Acknowledge.ACK else [b"m"])
     assert [*phases, held.queue.phase] == [Phase.ENDING, Phase.CLOSED]
-    assert not bench.state.handles
+    assert not bench.state.open.handles
 
 
 def test_the_queue_is_closed_at_the_manager_with_the_last_of_its_messages() -> None:
@@ -64,8 +64,8 @@ def test_a_context_that_no_session_took_over_closes_the_queue() -> None:
     opened = client.open_remote()
     client.call(qmcomm.CreateRemoteCursor(opened.queue))
     assert client.call(qmcomm.CloseRemoteQueueContext(opened.handle)) == CONTEXT_CLOSED
-    assert not bench.state.handles
-    assert not bench.state.cursors
+    assert not bench.state.open.handles
+    assert not bench.state.open.cursors
     refused = client.call(qm2qm.OpenQueue(HERE, 0, 0, opened.queue, opened.context))
     assert refused.status == 0xC00E0006
     again = client.call(qmcomm.CloseRemoteQueueContext(opened.handle))
@@ -79,7 +79,7 @@ def test_a_context_that_a_session_took_over_closes_nothing() -> None:
     assert client.call(qmcomm.CloseRemoteQueueContext(queue.context)) == CONTEXT_CLOSED
     assert client.receive(queue).status == 0xC00E001B
     assert client.close(queue) == CLOSED
-    assert not bench.state.handles
+    assert not bench.state.open.handles
 
 
 def test_a_context_may_be_closed_behind_its_session() -> None:

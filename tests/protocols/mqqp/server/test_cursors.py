@@ -56,7 +56,7 @@ def test_a_cursor_is_closed_once_and_with_its_own_queue() -> None:
     assert client.call(qm2qm.CloseCursor(queue.number, cursor)).status == 0
     assert client.call(qm2qm.CloseCursor(queue.number, cursor)).status == INVALID_HANDLE
     assert client.receive(queue, cursor=cursor).status == NO_SUCH_CURSOR
-    assert not bench.state.cursors
+    assert not bench.state.open.cursors
 
 
 def test_a_cursor_of_another_queue_is_unknown() -> None:
@@ -98,7 +98,7 @@ def test_a_queue_has_only_so_many_cursors() -> None:
     client.call(qm2qm.CloseCursor(queue.number, cursors.pop()))
     client.cursor(queue)
     client.close(queue)
-    assert not bench.state.cursors
+    assert not bench.state.open.cursors
 
 
 def test_a_manager_that_is_not_ready_opens_no_cursor() -> None:

@@ -168,7 +168,7 @@ class ServerLives(RuleBasedStateMachine):
         opened = {
             handle.queue for handle in server.handles.values() if handle.queue.phase is not Phase.CLOSED
         }
-        assert {queue.descriptor for queue in opened} == set(self.bench.state.handles)
+        assert {queue.descriptor for queue in opened} == set(self.bench.state.open.handles)
         assert len(server.asked) == sum(len(reader.waiting) for reader in self.readers)
         check(self.bench.state)
 

@@ -34,7 +34,7 @@ def test_the_client_learns_one_number_three_times_and_a_handle() -> None:
     assert opened.context == opened.queue == opened.queue_again != 0
     (queue,) = bench.server.queues.values()
     assert (queue.number, queue.phase) == (opened.queue, Phase.OPENED)
-    assert bench.state.handles[queue.descriptor].access is Access.RECEIVE
+    assert bench.state.open.handles[queue.descriptor].access is Access.RECEIVE
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_a_session_takes_over_what_qmcomm_opened_and_closing_it_closes_the_queue
     assert client.call(qm2qm.CloseQueue(answer.handle)) == qm2qm.HandleReturned(NO_HANDLE, 0)
     assert not bench.server.queues
     assert not bench.server.associations[client.association].sessions
-    assert not bench.state.handles
+    assert not bench.state.open.handles
 
 
 @pytest.mark.spec("QP-090", "QP-091")

@@ -359,7 +359,7 @@ def written(bench: Receiving, reason: MessageClass) -> list[MessageArrived]:
     """What is written when the message at the head leaves for this reason."""
     position = bench.queue("torders").order.first()
     assert position is not None
-    due = ReceiptDue("srmp", bench.queue("torders").number, bench.state.shelf.get(position), reason)
+    due = ReceiptDue("srmp", bench.queue("torders").number, bench.state.messages.get(position), reason)
     on_receipt_due(bench.srmp.state, due, bench.now)
     return [each for each in bench.srmp.state.draft.take().signals if isinstance(each, MessageArrived)]
 

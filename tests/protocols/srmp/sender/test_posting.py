@@ -286,7 +286,11 @@ def test_nothing_goes_before_we_are_addressed_and_all_of_it_then() -> None:
 def test_the_manager_learns_under_which_authorities_it_is_reached() -> None:
     bench = Sender()
     assert AddressesKnown(("HTTP", "HTTPS"), ADDRESSED.authorities) in bench.signals
-    assert bench.state.own_urls["HTTP"].authorities == ADDRESSED.authorities == bench.srmp.state.authorities
+    assert (
+        bench.state.travel.own_urls["HTTP"].authorities
+        == ADDRESSED.authorities
+        == bench.srmp.state.authorities
+    )
     assert bench.srmp.state.receipts_host == HOST
 
 

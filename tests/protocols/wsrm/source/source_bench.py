@@ -60,7 +60,7 @@ from reliquary.protocols.wsrm.source.state import Sequence, Session
 from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model import tables as manager_tables
 from reliquary.queueing.model.protocol import Protocol
-from reliquary.queueing.model.state import QueueState
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.travel import transfer
 from reliquary.queueing.model.travel.carriers import Carrier
 from reliquary.queueing.rules.destinations import find

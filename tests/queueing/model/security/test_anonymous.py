@@ -54,7 +54,7 @@ def refused(bench: Bench, request: Any) -> str:
     answer = bench.ask(msgspec.structs.replace(request, by=ANONYMOUS))
     assert answer.status is HResult.ACCESS_DENIED, answer
     assert durable(bench.state) == before
-    assert not bench.state.handles
+    assert not bench.state.open.handles
     check(bench.state)
     return str(answer.why)
 
@@ -141,7 +141,7 @@ def test_an_acknowledgement_is_no_way_out_either(field: str) -> None:
 def test_anonymous_clients_begin_no_transactions() -> None:
     bench = manager_with_users()
     assert "may not begin transactions" in refused(bench, BeginTransaction(0))
-    assert not bench.state.transactions
+    assert not bench.state.transactions.open
     assert bench.ask(BeginTransaction(0, by=ALICE)).status is HResult.OK
     opened = manager_with_users(AnonymousAct.BEGIN_TRANSACTIONS)
     assert opened.ask(BeginTransaction(0, by=ANONYMOUS)).status is HResult.OK

@@ -114,7 +114,7 @@ def test_a_request_is_answered_by_a_signal_in_the_same_turn() -> None:
     assert bench.request(events.EndRead(0, received.receipt, delete=True)).status is HResult.OK
     assert bench.request(events.CloseQueue(0, opened.handle)).status is HResult.OK
     assert len(bench.replies()) == before
-    assert not bench.state.askers
+    assert not bench.state.open.askers
 
 
 def test_what_the_request_changes_is_written_with_the_turn_of_the_protocol() -> None:
@@ -140,10 +140,10 @@ def test_a_read_that_waits_is_answered_in_the_turn_that_brings_the_message() -> 
     bench = Asking()
     waits = bench.begin_request(events.ReceiveMessages(0, "orders", timeout=FOREVER_WAIT))
     assert waits not in bench.clerk.answers
-    assert bench.state.askers == {waits: Bringer(NAME, PEER)}
+    assert bench.state.open.askers == {waits: Bringer(NAME, PEER)}
     bench.send("orders", b"m")
     assert isinstance(bench.clerk.answers[waits], Received)
-    assert not bench.state.askers
+    assert not bench.state.open.askers
 
 
 def test_a_read_that_waits_is_answered_when_its_time_is_over() -> None:
@@ -171,7 +171,7 @@ def test_a_read_that_waits_is_ended_by_the_number_of_its_caller(read: Any) -> No
     bench.send("orders", b"m")
     assert bench.bodies() == [b"m"]
     bench.handle(Asked((events.CallerGone(waits), events.CallerGone(-77))))  # nobody waits there any more
-    assert not bench.state.askers
+    assert not bench.state.open.askers
 
 
 def test_a_purge_that_takes_several_turns_is_answered_with_the_last() -> None:
@@ -222,7 +222,7 @@ def test_a_refusal_is_an_answer_too(request_: Any, status: HResult) -> None:
     answer = bench.request(request_)
     assert answer.status is status
     assert answer.why
-    assert not bench.state.askers
+    assert not bench.state.open.askers
 
 
 def test_a_manager_that_is_not_ready_says_so() -> None:
@@ -232,7 +232,7 @@ def test_a_manager_that_is_not_ready_says_so() -> None:
     assert bench.clerk.answers[waits].status is HResult.OPERATION_CANCELLED
     assert bench.request(events.ReceiveMessages(0, "orders")).status is HResult.SERVICE_NOT_AVAILABLE
     bench.handle(Asked((events.CallerGone(waits),)))
-    assert not bench.state.askers
+    assert not bench.state.open.askers
 
 
 def test_the_access_list_holds_for_the_client_of_a_protocol() -> None:

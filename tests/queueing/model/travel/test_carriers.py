@@ -14,8 +14,9 @@ from reliquary.base.turn import DirectedSignal
 from reliquary.queueing.model.events import Access, SendMessages
 from reliquary.queueing.model.message import Message, ObjectId, SequenceId
 from reliquary.queueing.model.names.formats import DirectName, SingleName, parse_single
+from reliquary.queueing.model.parts.name_index import Elsewhere
 from reliquary.queueing.model.security.principals import ANONYMOUS, MANAGER, Principal
-from reliquary.queueing.model.state import Elsewhere, State
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.travel.carriers import Carrier, Carriers, RemoteReader
 from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.queueing.model.travel.transfer import ConnectionWanted, ReceiptDue
@@ -64,12 +65,12 @@ def test_a_connection_is_wanted_of_the_carrier_of_its_destination_alone() -> Non
 def test_a_name_that_nobody_claims_waits_in_an_outgoing_queue() -> None:
     bench = Bench(carriers=(reaches("far"),))
     assert bench.send(NEAR, b"a").status is HResult.OK
-    (queue,) = bench.state.outgoing.values()
+    (queue,) = bench.state.names.outgoing.values()
     assert queue.link is not None
     assert (queue.link.carrier, queue.link.state) == (None, OutgoingState.WAITING)
     assert directed(bench) == []
     bench.restart()
-    assert [len(each.order) for each in bench.state.outgoing.values()] == [1]
+    assert [len(each.order) for each in bench.state.names.outgoing.values()] == [1]
 
 
 def test_what_a_carrier_refuses_is_not_accepted_and_makes_no_queue() -> None:

@@ -1,0 +1,55 @@
+"""What concerns other managers: carriers, what they hold and watch, addresses, what is to be dispatched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.tables import Hold
+from reliquary.queueing.model.travel.carriers import Carriers
+from reliquary.queueing.model.travel.transfer import AddressesKnown
+
+
+@dataclass(slots=True)
+class Rooms:
+    """Queues whose room carriers promise to their peers (`travel.rooms`)."""
+
+    wanted: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The names that each carrier watches."""
+    watched: dict[int, list[tuple[str, str]]] = field(default_factory=dict)
+    """Carriers and names, by the queue that the name leads to."""
+    changed: dict[int, QueueState] = field(default_factory=dict)
+    """Queues with more or less room since this turn."""
+    stale: bool = False
+    """Names may lead to other queues than those in `watched`, or queues have other quotas."""
+
+
+@dataclass(slots=True)
+class Travel:
+    """Messages that go elsewhere and come from there.
+
+    Written by: travel, changes.queues, changes.positions, rules.outgoing, rules.readiness, rules.news,
+    recovery, model.state.
+    """
+
+    carriers: Carriers = field(default_factory=Carriers)
+    """The protocols that bring messages to other managers."""
+    online: bool = True
+    """ConnectionActive (DM-124, DM-125): messages come from and go to other managers."""
+    holds: dict[bytes, Hold] = field(default_factory=dict)
+    """The messages that carriers hold, by `tables.hold_key`."""
+    watched: dict[str, frozenset[int]] = field(default_factory=dict)
+    """Queues of this manager whose messages a carrier takes in batches, by the name of the carrier."""
+    unnotified: dict[int, set[str]] = field(default_factory=dict)
+    """The carriers that are notified when a message is available in one of these queues, by queue."""
+    rooms: Rooms = field(default_factory=Rooms)
+    own_urls: dict[str, AddressesKnown] = field(default_factory=dict)
+    """The URLs that lead to this manager, by their schemes."""
+    listeners: dict[str, set[int]] = field(default_factory=dict)
+    """Queues by the multicast address that they listen to, `ip:port`."""
+    listeners_changed: bool = False
+    """The addresses in `listeners` differ from those that were signalled last."""
+    to_dispatch: dict[int, QueueState] = field(default_factory=dict)
+    """Queues that may have messages for a carrier."""
+    dispatch_asked: bool = False
+    """A later turn will dispatch them."""

@@ -1,0 +1,42 @@
+"""What one turn collects and does at its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from reliquary.queueing.model.history.notes import API, Bringer
+from reliquary.queueing.model.message import Message, MessageClass
+from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.security.principals import MANAGER, Principal
+from reliquary.queueing.model.tables import Copy
+
+
+class Owed(NamedTuple):
+    """An acknowledgement or a report that a message asked for; sent at the end of the turn (`rules.news`)."""
+
+    queue: int
+    """The queue where it happened; 0 for none."""
+    message: Message
+    reason: MessageClass
+    asks: int
+    """The requests of the position that this reason answers."""
+
+
+@dataclass(slots=True)
+class CurrentTurn:
+    """The turn that runs now.
+
+    Written by: manager, changes.positions, rules, travel, staging, directory, model.state.
+    """
+
+    by: Principal = MANAGER
+    """The user on whose behalf the turn runs."""
+    bringer: Bringer = API
+    """The way by which its messages come, for the history."""
+    owed: list[Owed] = field(default_factory=list)
+    """Acknowledgements and reports that this turn has to send."""
+    losses: dict[tuple[str, Copy], tuple[str, int]] = field(default_factory=dict)
+    """The copies that this turn could not keep: by queue and kind, the cause and the count."""
+    woken: dict[int, QueueState] = field(default_factory=dict)
+    """Queues with new messages for readers that wait."""

@@ -1,0 +1,113 @@
+"""A queue as the manager knows it while it runs, cut by what changes together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from reliquary.queueing.model.descriptors import Descriptor
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.names.pathnames import CLOSED_QUEUES
+from reliquary.queueing.model.order import Order
+from reliquary.queueing.model.queue import Queue, QueueType
+from reliquary.queueing.model.tables import Consumer
+from reliquary.queueing.model.travel.link import Link
+from reliquary.queueing.model.waiting import Waiter
+
+
+@dataclass(slots=True)
+class Counts:
+    """How many messages a queue holds, and how many bytes.
+
+    Written by: changes.positions, changes.counters, changes.queues, rules.enqueue, rules.transactions,
+    recovery, model.state.
+    """
+
+    stored: int = 0
+    """Committed positions that have rows."""
+    stored_size: int = 0
+    express_size: int = 0
+    delayed: int = 0
+    """Stored positions that are not visible yet: not in `stored`, but their bytes are in the sizes."""
+    reserved: int = 0
+    """Bytes of messages in transactions that have not ended."""
+    lost: tuple[int, ...] = ()
+    """Copies of its messages that could not be kept, by `Copy`."""
+    dirty: bool = False
+    """The counters have to be written with this batch."""
+
+
+@dataclass(slots=True)
+class Readers:
+    """Who has a queue open, and who waits for its messages.
+
+    Written by: rules.handles, rules.read, lifecycle, model.state.
+    """
+
+    descriptors: dict[int, Descriptor] = field(default_factory=dict)
+    exclusive: int = 0
+    """How many of the descriptors deny others to receive."""
+    waiting: dict[int, Waiter] = field(default_factory=dict)
+    woken: list[int] = field(default_factory=list)
+    """Positions that became available in this turn while a reader waits."""
+
+
+@dataclass(slots=True)
+class FeedState:
+    """What consumers of the feed of a queue have read, and what is kept for them.
+
+    Written by: feed, changes.numbering, changes.retention, changes.queues.
+    """
+
+    mark: int = 0
+    """Up to where the feed was reported to readers (`changes.numbering`); 0 while it has no consumer."""
+    consumers: dict[str, Consumer] = field(default_factory=dict)
+    pinned: int = 0
+    """The lowest cursor of the consumers: messages that arrived later are kept."""
+    retained: int = 0
+    """Positions that left the queue and are kept for consumers; no other count has them."""
+    retained_size: int = 0
+    trimmed: int = 0
+    """Up to this number no position is kept any more."""
+
+
+@dataclass(slots=True)
+class QueueState:
+    """A queue, the order of its messages, and what is known of it only while the process runs."""
+
+    record: Queue
+    order: Order
+    counts: Counts = field(default_factory=Counts)
+    readers: Readers = field(default_factory=Readers)
+    feed: FeedState = field(default_factory=FeedState)
+    delayed_express: dict[int, Position] = field(default_factory=dict)
+    """Express messages that are not visible yet."""
+    subqueues: set[int] = field(default_factory=set)
+    link: Link | None = None
+    """The way out of an outgoing queue; None for all others."""
+
+    @property
+    def number(self) -> int:
+        """Return the key of everything that the queue holds."""
+        return self.record.number
+
+    @property
+    def total_bytes(self) -> int:
+        """Return TotalBytes."""
+        return self.counts.stored_size + self.counts.express_size
+
+    def expected_bytes(self, count: int, most: int, lookup_id: int = -1) -> int:
+        """Estimate how many bytes a read will return; `most` limits the bytes of several messages."""
+        available = len(self.order)
+        average = self.total_bytes // (available + len(self.order.locked)) if available else 0
+        return max(self.order.size_at(lookup_id), min(count * average, most))
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether applications may not use the queue at all (DM-094)."""
+        return self.record.kind is QueueType.SYSTEM and self.record.pathname.endswith(CLOSED_QUEUES)
+
+    @property
+    def active(self) -> bool:
+        """Active (DM-026): the queue is open, or a message waits in it to go elsewhere."""
+        waits = self.link is not None and bool(len(self.order) or self.order.locked)
+        return waits or bool(self.readers.descriptors)

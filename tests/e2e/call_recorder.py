@@ -4,6 +4,7 @@
         record = recorder.repeat(lambda number: connection.post(...), syncs=1, limit=169)
     record.functions     each call, in order: "engine/loop submit"
     record.room_calls    which room called which: ("net", "engine")
+    record.layer_calls   inside queueing, which layer called which: ("rules", "changes")
 
 Recorded are the thread of the server's loop and all threads that start later, such as those that make Arrow
 of rows.  The count is the same in every run and with every version of Python: the caches are full, all
@@ -47,6 +48,7 @@ class CallRecord:
     def __init__(self) -> None:
         self.functions: list[str] = []
         self.room_calls: set[tuple[str, str]] = set()
+        self.layer_calls: set[tuple[str, str]] = set()
 
     def add(self, frame: FrameType) -> None:
         """Record the call of a function if it is one of Reliquary's."""
@@ -54,9 +56,12 @@ class CallRecord:
         if not module or frame.f_code.co_name in COMPREHENSIONS:
             return
         self.functions.append(f"{module} {frame.f_code.co_name}")
-        room, caller = _room(module), _calling_room(frame)
+        calling = _calling_module(frame)
+        room, caller = _room(module), _room(calling)
         if room != "base" and caller not in ("", room):
             self.room_calls.add((caller, room))
+        if room == caller == "queueing" and layer_of(module) != layer_of(calling):
+            self.layer_calls.add((layer_of(calling), layer_of(module)))
 
     def only(self, functions: Container[str]) -> list[str]:
         """Return the calls of these functions, in order."""
@@ -184,12 +189,18 @@ def _room(module: str) -> str:
     return "/".join(parts[:2]) if parts[0] == "protocols" else parts[0]
 
 
-def _calling_room(frame: FrameType) -> str:
-    """Return the room that called a function, or an empty text where the loop did."""
+def layer_of(module: str) -> str:
+    """Return the layer of a module of queueing; a feature is named, and modules of the root are one layer."""
+    _, *folder, _ = module.split("/")
+    return folder[0] if folder else "root"
+
+
+def _calling_module(frame: FrameType) -> str:
+    """Return the module that called a function, or an empty text where the loop did."""
     caller = frame.f_back
     while caller is not None:
-        room = _room(_module(caller))
-        if room not in NO_ROOM:
-            return room
+        module = _module(caller)
+        if _room(module) not in NO_ROOM:
+            return module
         caller = caller.f_back
     return ""

@@ -7,6 +7,10 @@
                net --> engine --> protocols/httpr --> queueing         --> store
     Spark      net --> engine --> queueing/feed                        --> net: rows become Arrow
 
+Inside queueing, a send and a receive pass each layer once, from the top to the bottom: no call goes up.
+
+    root --> security (may he?), travel (is the queue elsewhere?) --> rules --> changes --> model
+
 A path names the functions at the borders of the rooms; each is called as often as it stands there, and in
 this order.  A change of the path of a message changes this file too; `./dev test tests/e2e/test_walk.py -s`
 prints the counts.
@@ -65,7 +69,7 @@ SRMP_IN = [
     "protocols/srmp/codec/decode decode",
     "protocols/srmp/receiver/messages take_message",
     "queueing/manager hear",
-    "queueing/enqueue enqueue",
+    "queueing/rules/enqueue enqueue",
     "protocols/srmp/receiver/messages on_judged",
     "streams/apply apply",  # the identifier is remembered
     *WRITE,
@@ -83,7 +87,7 @@ STREAM_IN = [
 HTTPR_OUT = [
     *API[: API.index("queueing/manager handle")],
     "queueing/manager handle",
-    "queueing/enqueue enqueue",
+    "queueing/rules/enqueue enqueue",
     "protocols/httpr/client/agent on_waiting",
     "queueing/manager hear",
     "queueing/travel/holds on_hold_wanted",
@@ -102,7 +106,7 @@ HTTPR_OUT = [
     "protocols/httpr/apply apply",  # the batch is not in doubt any more
     "queueing/manager hear",
     "queueing/travel/holds on_holds_ended",
-    "queueing/leave leave",
+    "queueing/rules/leave leave",
     "queueing/manager settle",
     "store/rocks apply",
     "engine/loop _synced",  # nobody waits for this sync: the store's thread does it
@@ -132,7 +136,12 @@ SPARK_READ = [
     "net/feed/columns_out batch",
     "net/http/responder end",
 ]
-CHANGES = ["queueing/enqueue enqueue", "queueing/leave leave", "store/rocks apply", "store/rocks sync"]
+CHANGES = [
+    "queueing/rules/enqueue enqueue",
+    "queueing/rules/leave leave",
+    "store/rocks apply",
+    "store/rocks sync",
+]
 """Functions that a reader of a feed never causes to run."""
 
 ROOM_CALLS = {
@@ -142,6 +151,19 @@ ROOM_CALLS = {
     ("engine", "store"),  # what was staged is written and synced
     ("engine", "net"),  # the answer, and the time
 }
+LAYERS = ("root", "security", "travel", "rules", "changes", "model")
+"""The layers of queueing that a send and a receive pass, from the top to the bottom."""
+SEND_LAYER_CALLS = {
+    ("root", "security"),  # may the user send?
+    ("security", "rules"),
+    ("root", "rules"),  # the rule of the request
+    ("rules", "changes"),  # a fact is applied
+    ("changes", "model"),
+    ("rules", "model"),
+    ("root", "model"),
+    ("root", "changes"),  # the counters, once a batch
+}
+RECEIVE_LAYER_CALLS = SEND_LAYER_CALLS | {("root", "travel")}  # a queue elsewhere has another reader
 SRMP_ROOM_CALLS = ROOM_CALLS | {
     ("engine", "protocols/srmp"),  # the turn, and what the manager answers
     ("protocols/srmp", "wire"),
@@ -228,6 +250,13 @@ def test_the_path_of_messages_through_the_api(tmp_path: Path, count: int) -> Non
         assert record.only(API) == API
         assert record.room_calls == ROOM_CALLS
         check_calls(name, record, CALLS[name], messages=count)
+    assert sent.layer_calls == SEND_LAYER_CALLS
+    assert received.layer_calls == RECEIVE_LAYER_CALLS
+
+
+def test_the_calls_between_layers_go_down() -> None:
+    for caller, called in RECEIVE_LAYER_CALLS:
+        assert LAYERS.index(caller) < LAYERS.index(called)
 
 
 def test_the_path_of_a_message_that_comes_by_srmp(tmp_path: Path) -> None:

@@ -18,8 +18,7 @@ from reliquary.queueing.model.waiting import Waiter
 class Counts:
     """How many messages a queue holds, and how many bytes.
 
-    Written by: changes.positions, changes.counters, changes.queues, rules.enqueue, rules.transactions,
-    recovery, model.state.
+    Written by: changes.counters, changes.positions, rules.enqueue, rules.transactions, recovery, model.state.
     """
 
     stored: int = 0
@@ -55,7 +54,7 @@ class Readers:
 class FeedState:
     """What consumers of the feed of a queue have read, and what is kept for them.
 
-    Written by: feed, changes.numbering, changes.retention, changes.queues.
+    Written by: feed, changes.numbering, changes.retention.
     """
 
     mark: int = 0

@@ -22,7 +22,7 @@ class RemoteHandle(NamedTuple):
 class OpenQueues:
     """OpenQueueDescriptors and what belongs to them.
 
-    Written by: rules.handles, rules.read, lifecycle, travel.remote, manager, model.state.
+    Written by: rules.handles, lifecycle, travel.remote, manager, model.state.
     """
 
     handles: dict[int, Descriptor] = field(default_factory=dict)

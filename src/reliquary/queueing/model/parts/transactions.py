@@ -41,7 +41,7 @@ class Transaction:
 class Transactions:
     """Transactions and outcomes.
 
-    Written by: changes.transactions, rules.transactions, rules.coordinator, recovery.
+    Written by: changes.transactions, rules.transactions, recovery.
     """
 
     open: dict[UUID, Transaction] = field(default_factory=dict)

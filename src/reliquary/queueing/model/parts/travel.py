@@ -28,8 +28,7 @@ class Rooms:
 class Travel:
     """Messages that go elsewhere and come from there.
 
-    Written by: travel, changes.queues, changes.positions, rules.outgoing, rules.readiness, rules.news,
-    recovery, model.state.
+    Written by: travel, changes.queues, rules.outgoing, rules.readiness, recovery, model.state.
     """
 
     carriers: Carriers = field(default_factory=Carriers)

@@ -27,7 +27,8 @@ class Owed(NamedTuple):
 class CurrentTurn:
     """The turn that runs now.
 
-    Written by: manager, changes.positions, rules, travel, staging, directory, model.state.
+    Written by: manager, rules.enqueue, rules.leave, rules.losses, rules.news, rules.read, travel.arrivals,
+    travel.holds, model.state.
     """
 
     by: Principal = MANAGER

@@ -5,4 +5,5 @@
     java, session                   a Java and a session with our defaults
 
 Spark finds the source by itself, through the package `pyspark_reliquary`.
+The room imports `client` and `base`, and reaches queues by HTTP alone.
 """

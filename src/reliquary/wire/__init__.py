@@ -1,1 +1,4 @@
-"""Bytes of the referenced specifications: each codec knows its layout and nothing of queues."""
+"""Bytes of the referenced specifications: each codec knows its layout and nothing of queues.
+
+It imports `base`.  Begin with `mime` or `packet`.
+"""

@@ -1,9 +1,11 @@
-"""The feed of a queue: all that ever became visible in it, numbered, for readers who take nothing away.
+"""The feed of a queue: every message that became visible in it, numbered, for readers that remove nothing.
 
-numbering   the place of each message in the feed, which never changes
-consumers   how far each reader has come
-retention   what a reader has not read stays, wherever else it goes
-trimming    what nobody has to read any more goes, a turn's worth at a time
-reading     ranges of a feed
-rules       what readers ask
+    feature     what feeds register
+    rules       what readers ask;  permits: who may ask;  reading: ranges of a feed
+    consumers   how far each reader has come;  apply: what facts about consumers change
+    trimming    messages that every consumer has read are deleted, some in each turn
+
+`changes.numbering` gives each message its place, which never changes; `changes.retention` keeps what a
+consumer has not read.  It imports `rules`, `changes` and `model`, and no other feature. Begin with
+`rules`.
 """

@@ -1,1 +1,5 @@
-"""What happened to each message, told once and for good: from facts to rows that are exported."""
+"""The exporter of the history asks here: rows of exported events are deleted.
+
+The history itself is written with the facts, by `changes.telling` and `changes.history`.  It imports
+`changes` and `model`, and no other feature. Begin with `keeping`.
+"""

@@ -1,1 +1,4 @@
-"""Messages as [MS-MQMQ] UserMessage packets, with bodies sealed and messages signed."""
+"""Messages as [MS-MQMQ] UserMessage packets, with encrypted bodies and signatures.
+
+It imports `wire` and `model`, and no other feature; it registers no rules.  Begin with `messages`.
+"""

@@ -1,6 +1,11 @@
 """Batches from outside: written in parts that nobody sees, published as a whole and once.
 
-StageMessages ...  --> message rows, and positions without a place     for each attempt of each part
-CompleteStage      --> the part may be published
-PublishBatch       --> all parts get their places, and the ledger knows the batch: one write
+    StageMessages ...  --> message rows, and positions without a place     for each attempt of each part
+    CompleteStage      --> the part may be published
+    PublishBatch       --> all parts get their places, and the ledger knows the batch: one write
+
+    stage, publish, ledger, sweep    the rules;  permits: who may write and publish
+    apply, telling                   what the facts change, and what they tell the history
+
+It imports `rules`, `changes` and `model`, and no other feature.  Begin with `stage`, then `publish`.
 """

@@ -1,4 +1,4 @@
-"""Every fact tells what it has to, and the history alone says what is in the queues."""
+"""Tests that the history records what each fact says about messages, and agrees with the queues."""
 
 from __future__ import annotations
 
@@ -10,31 +10,20 @@ from reliquary.base.turn import Fact
 from reliquary.queueing.features import TELLERS
 from reliquary.queueing.feed import facts as feed_facts
 from reliquary.queueing.model import events, facts
-from reliquary.queueing.model.message import FOREVER, Acknowledgement, Delivery, ObjectId, SequenceId
-from reliquary.queueing.model.staging import batch_identifier
+from reliquary.queueing.model.message import Acknowledgement, Delivery, ObjectId, SequenceId
 from reliquary.queueing.model.travel.transfer import (
     BatchArrived,
-    DestinationReached,
-    DuplicatesDropped,
     HoldsEnded,
     HoldWanted,
     MessageArrived,
     Outcome,
-    StreamResumed,
-    TransferAccepted,
-    TransferEnded,
 )
 from reliquary.queueing.staging import facts as staging_facts
-from reliquary.queueing.staging.events import CompleteStage
-from reliquary.store.memory import MemoryDisk
-from tests.queueing.exchange import ELSEWHERE, Exchange, Say
-from tests.queueing.history.chronicle import Event, events_of, words
+from tests.queueing.exchange import Exchange, Say
+from tests.queueing.history.batches import THERE, told
+from tests.queueing.history.chronicle import words
 from tests.queueing.manager_harness import Bench, message
 from tests.queueing.manager_lives import try_seeds
-from tests.queueing.staging.writing import begin, publish, stage
-
-THERE = UUID(int=77)
-"""Another manager."""
 
 
 def facts_of(room: ModuleType) -> set[type[Fact]]:
@@ -46,35 +35,12 @@ def test_every_fact_tells_something_or_is_known_to_tell_nothing() -> None:
     assert set(TELLERS) == facts_of(facts) | facts_of(feed_facts) | facts_of(staging_facts)
 
 
-def told(bench: Bench) -> list[Event]:
-    bench.flush()
-    return events_of(bench.disk)
-
-
 # -- the history alone says what is in the queues
 
 
 def test_the_history_says_what_is_in_the_queues_after_any_life() -> None:
     """tests/queueing/test_recovery.py tries many more."""
     try_seeds(range(20_000, 20_040))
-
-
-def test_events_are_numbered_without_a_gap_through_restarts_and_crashes() -> None:
-    bench = Bench(history=True)
-    for round_ in range(6):
-        bench.send("orders", b"a", b"b")
-        bench.flush()
-        bench.send("orders", b"lost in a crash")
-        bench.restart(crash=round_ % 2 == 0)
-    numbers = [event["event_id"] for event in told(bench)]
-    assert numbers == list(range(1, len(numbers) + 1))
-    assert len(numbers) >= 12
-
-
-def test_without_a_history_nothing_is_written() -> None:
-    bench = Bench()
-    bench.send("orders", b"a")
-    assert told(bench) == []
 
 
 # -- what comes
@@ -135,22 +101,6 @@ def test_a_batch_is_told_with_its_channel_and_number() -> None:
     assert words(told(bench), "message_id", "protocol", "peer", "batch") == [
         ("arrived", f"{THERE}\\1", "httpr", "a client", "5:12"),
         ("arrived", f"{THERE}\\2", "httpr", "a client", "5:12"),
-    ]
-
-
-def test_what_is_not_taken_is_refused_and_what_is_known_is_a_duplicate() -> None:
-    bench = Exchange(None, history=True)
-    sent = message(b"a", identifier=ObjectId(THERE, 4))
-    bench.handle(Say(MessageArrived("srmp", (1, 0), "nowhere", sent)))
-    bench.handle(Say(DuplicatesDropped("srmp", "orders", (ObjectId(THERE, 4),))))
-    bench.handle(Say(StreamResumed("srmp", "orders", ObjectId(THERE, 5), "7: 21-39", peer="there")))
-    transaction = UUID(int=5 << 64 | 12)
-    bench.handle(Say(BatchArrived("httpr", 5, ("nowhere",), (sent,), transaction)))
-    assert words(told(bench), "message_id", "other_queue", "reason", "protocol") == [
-        ("refused", f"{THERE}\\4", "nowhere", "nack-bad-dest-queue", "srmp"),
-        ("duplicate", f"{THERE}\\4", "orders", None, "srmp"),
-        ("resumed", f"{THERE}\\5", "orders", "nack-source-computer-guid-changed", "srmp"),
-        ("refused", f"{THERE}\\4", None, "nack-bad-dest-queue", "httpr"),
     ]
 
 
@@ -223,23 +173,6 @@ def test_a_journal_and_a_dead_letter_queue_are_told_after_the_queue_that_was_lef
     ]
 
 
-def test_a_message_for_elsewhere_is_queued_sent_acknowledged_and_delivered() -> None:
-    bench = Exchange(None, history=True)
-    bench.send(ELSEWHERE, b"a")
-    queue = bench.outgoing()
-    [lookup_id] = queue.order.locked
-    bench.handle(Say(TransferAccepted(queue.number, lookup_id)))
-    bench.handle(Say(DestinationReached(queue.number, (lookup_id,))))
-    bench.handle(Say(TransferEnded(queue.number, (lookup_id,), Outcome.DELIVERED, by_receipt=True)))
-    assert words(told(bench), "queue", "queue_kind", "reason") == [
-        ("queued", ELSEWHERE, "outgoing", None),
-        ("sent", ELSEWHERE, "outgoing", None),
-        ("acknowledged", ELSEWHERE, "outgoing", "ack-reach-queue"),
-        ("acknowledged", ELSEWHERE, "outgoing", "ack-reach-queue"),
-        ("delivered", ELSEWHERE, "outgoing", "ack-reach-queue"),
-    ]
-
-
 def test_a_batch_that_a_carrier_holds_is_told_until_it_is_there() -> None:
     bench = Exchange(None, history=True)
     bench.send("orders", b"a")
@@ -269,40 +202,3 @@ def test_what_the_manager_writes_itself_says_so() -> None:
         ("accepted", "news", "manager", "ack-reach-queue"),
     ]
     assert found[1]["correlation"] == found[0]["message_id"]
-
-
-def test_a_message_that_was_too_late_is_refused() -> None:
-    bench = Bench(history=True)
-    bench.send("orders", b"a", sent_time=1, time_to_reach_queue=1)
-    assert words(told(bench), "reason") == [("refused", "nack-reach-queue-timeout")]
-
-
-def test_an_empty_disk_has_no_history() -> None:
-    assert events_of(MemoryDisk(Bench.TABLES)) == []
-
-
-def test_a_published_batch_is_told_with_its_query_and_number() -> None:
-    bench = Bench(history=True)
-    number = begin(bench, 4, query="q")
-    stage(bench, number, b"a", priority=5)
-    stage(bench, number, b"b", time_to_be_received=90)
-    bench.ask(CompleteStage(0, number))
-    publish(bench, number, batch=4, query="q")
-    found = told(bench)
-    assert words(found, "queue", "protocol", "batch", "priority") == [
-        ("accepted", "orders", "spark", "q:4", 5),
-        ("accepted", "orders", "spark", "q:4", 3),
-    ]
-    own = bench.state.identity().identifier
-    assert [event["message_id"] for event in found] == [f"{own}\\{event['message']}" for event in found]
-    assert {event["transaction"] for event in found} == {str(batch_identifier("q", 4))}
-    assert "deadline" in found[1]
-
-
-def test_a_published_batch_for_elsewhere_has_no_priorities_of_its_own() -> None:
-    bench = Bench(history=True)
-    number = begin(bench, 4, query="q")
-    stage(bench, number, b"a", b"b", b"c", queue=ELSEWHERE, time_to_reach_queue=FOREVER)
-    bench.ask(CompleteStage(0, number))
-    publish(bench, number, batch=4, query="q")
-    assert words(told(bench), "priority") == [("queued", 3)] * 3

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-from types import ModuleType
 from uuid import UUID
 
-from reliquary.base.turn import Fact
-from reliquary.queueing.features import TELLERS
-from reliquary.queueing.feed import facts as feed_facts
 from reliquary.queueing.model import events, facts
 from reliquary.queueing.model.message import Acknowledgement, Delivery, ObjectId, SequenceId
 from reliquary.queueing.model.travel.transfer import (
@@ -18,22 +13,11 @@ from reliquary.queueing.model.travel.transfer import (
     MessageArrived,
     Outcome,
 )
-from reliquary.queueing.staging import facts as staging_facts
 from tests.queueing.exchange import Exchange, Say
 from tests.queueing.history.batches import THERE, told
 from tests.queueing.history.chronicle import words
 from tests.queueing.manager_harness import Bench, message
 from tests.queueing.manager_lives import try_seeds
-
-
-def facts_of(room: ModuleType) -> set[type[Fact]]:
-    classes = (each for _, each in inspect.getmembers(room, inspect.isclass))
-    return {each for each in classes if issubclass(each, Fact) and each is not Fact}
-
-
-def test_every_fact_tells_something_or_is_known_to_tell_nothing() -> None:
-    assert set(TELLERS) == facts_of(facts) | facts_of(feed_facts) | facts_of(staging_facts)
-
 
 # -- the history alone says what is in the queues
 

@@ -11,13 +11,13 @@ from reliquary.base.hresult import HResult
 from reliquary.base.restoration import Restoration
 from reliquary.queueing.feed.events import LookAtFeeds, OpenConsumer, ReadFeed
 from reliquary.queueing.model import events
-from reliquary.queueing.model.security.principals import EVERYONE, Principal
+from reliquary.queueing.model.security.principals import EVERYONE
 from reliquary.queueing.model.security.rights import QueueRight
-from reliquary.wire.security import Ace, AceKind, SecurityDescriptor, encode_descriptor, parse_sid
+from reliquary.wire.security import Ace, AceKind, SecurityDescriptor, encode_descriptor
 from tests.queueing.feed.scenery import dropped, mark, moved, opened
 from tests.queueing.manager_harness import Bench, durable, walk
+from tests.queueing.security.users import ALICE
 
-ALICE = Principal(parse_sid("S-1-5-21-1-2-3-1001"), name="alice")
 AWAY = r"DIRECT=OS:elsewhere\private$\orders"
 
 
@@ -144,6 +144,7 @@ def test_who_is_dropped_is_not_known_any_more() -> None:
 
 
 # -- refusals
+
 
 ASKED = {
     "look": lambda queue: LookAtFeeds(0, (queue,)),

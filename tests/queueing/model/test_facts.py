@@ -7,12 +7,9 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.turn import Fact, Signal
-from reliquary.queueing.features import APPLIERS
-from reliquary.queueing.feed import facts as feed_facts
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import Message, MessageClass, Position
 from reliquary.queueing.model.tables import Outcome, PreparedTransaction
-from reliquary.queueing.staging import facts as staging_facts
 
 KEPT, EXPRESS = Position(1, 1, 100, 0), Position(2, 2, 100, 0, express=True)
 REASON = MessageClass.ACK_RECEIVE
@@ -59,16 +56,6 @@ def test_queues_and_transactions_are_never_forgotten() -> None:
     prepared = facts.TransactionPrepared(UUID(int=1), PreparedTransaction((), True, 0), ())
     assert not prepared.volatile
     assert not facts.PreparedMessageDropped(1, KEPT).volatile
-
-
-def test_every_fact_can_be_applied() -> None:
-    declared = {
-        value
-        for room in (facts, feed_facts, staging_facts)
-        for value in vars(room).values()
-        if isinstance(value, type) and issubclass(value, Fact) and value is not Fact
-    }
-    assert declared == set(APPLIERS)
 
 
 def test_signals_are_told_and_not_kept() -> None:

@@ -19,7 +19,7 @@ from reliquary.queueing.model.events import (
     SendMessages,
 )
 from reliquary.queueing.model.queue import QueueSettings
-from reliquary.queueing.model.security.principals import ANONYMOUS, ANONYMOUS_USER, EVERYONE, Principal
+from reliquary.queueing.model.security.principals import ANONYMOUS, ANONYMOUS_USER, EVERYONE
 from reliquary.queueing.model.security.rights import ManagerRight, QueueRight, default_descriptor
 from reliquary.queueing.security.permissions import ENTRY_LIMIT, changed, descriptor_of
 from reliquary.wire.security import (
@@ -35,9 +35,8 @@ from reliquary.wire.security import (
     parse_sid,
 )
 from tests.queueing.manager_harness import OPEN_LIST, Bench, check, durable, message
+from tests.queueing.security.users import ALICE, BOB
 
-ALICE = Principal(parse_sid("S-1-5-21-1-2-3-1001"), name="alice")
-BOB = Principal(parse_sid("S-1-5-21-1-2-3-1002"), name="bob")
 ALL = int(QueueRight.GENERIC_ALL)
 READ, WRITE = int(QueueRight.RECEIVE_MESSAGE), int(QueueRight.WRITE_MESSAGE)
 
@@ -137,6 +136,7 @@ def test_journals_subqueues_and_system_queues_have_no_list_of_their_own() -> Non
 
 
 # -- edits
+
 
 EDITS: list[tuple[Acl | None, AccessChange, Sid, int, Acl]] = [
     ((), AccessChange.GRANT, ALICE.user, WRITE, (allow(ALICE.user, WRITE),)),

@@ -15,14 +15,11 @@ from reliquary.queueing.model import events
 from reliquary.queueing.model.events import Access, BeginTransaction, MoveMessage, OpenQueue, SendMessages
 from reliquary.queueing.model.message import Acknowledgement
 from reliquary.queueing.model.security.anonymous import EVERY_ACT, AnonymousAct, acts_named, denied, name_of
-from reliquary.queueing.model.security.principals import ADMINISTRATORS, ANONYMOUS, EVERYONE, Principal
+from reliquary.queueing.model.security.principals import ANONYMOUS, EVERYONE
 from reliquary.queueing.model.security.rights import MANAGER_LIST
 from reliquary.queueing.staging.events import BeginStage, StageMessages
-from reliquary.wire.security import parse_sid
 from tests.queueing.manager_harness import Bench, check, durable, message
-
-ALICE = Principal(parse_sid("S-1-5-21-1-2-3-1001"), name="alice")
-ROOT = Principal(parse_sid("S-1-5-21-1-2-3-1000"), (ADMINISTRATORS,), "root")
+from tests.queueing.security.users import ALICE, ROOT
 
 NOTHING = AnonymousAct(0)
 ELSEWHERE = (

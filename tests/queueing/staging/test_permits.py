@@ -8,7 +8,7 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.queueing.model.events import AccessChange, ChangeAccess
-from reliquary.queueing.model.security.principals import ADMINISTRATORS, MANAGER, Principal
+from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.queueing.model.security.rights import MANAGER_LIST, QueueRight
 from reliquary.queueing.staging.events import (
     BeginStage,
@@ -17,13 +17,9 @@ from reliquary.queueing.staging.events import (
     ForgetWriter,
     PublishBatch,
 )
-from reliquary.wire.security import parse_sid
 from tests.queueing.manager_harness import Bench, durable
+from tests.queueing.security.users import ALICE, BOB, ROOT
 from tests.queueing.staging.writing import begin, publish, stage
-
-ALICE = Principal(parse_sid("S-1-5-21-1-2-3-1001"), name="alice")
-BOB = Principal(parse_sid("S-1-5-21-1-2-3-1002"), name="bob")
-ROOT = Principal(parse_sid("S-1-5-21-1-2-3-1000"), (ADMINISTRATORS,), "root")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Start and stop, create and change, purge: [MS-MQDMPR] 3.1.3, 3.1.7.1.3 and 3.1.7.1.7."""
+"""Tests that queues are created, changed and purged: [MS-MQDMPR] 3.1.7.1.3 and 3.1.7.1.7."""
 
 from __future__ import annotations
 
@@ -18,124 +18,17 @@ from reliquary.queueing.model.events import (
     DeleteQueue,
     OpenQueue,
     PurgeQueue,
-    StartManager,
 )
-from reliquary.queueing.model.facts import ManagerNamed, PositionDeleted, QueueCreated
-from reliquary.queueing.model.message import FOREVER, NO_GUID, Delivery, MessageClass
+from reliquary.queueing.model.facts import PositionDeleted
+from reliquary.queueing.model.message import FOREVER, NO_GUID, MessageClass
 from reliquary.queueing.model.names.pathnames import SYSTEM_QUEUES
-from reliquary.queueing.model.queue import ManagerState, QueuePrivacy, QueueSettings, QueueType, Scope
+from reliquary.queueing.model.queue import QueuePrivacy, QueueSettings, QueueType, Scope
 from tests.queueing.answers import bodies, everything
-from tests.queueing.manager_harness import COMPUTER, DOMAIN_NAME, NOON, OPEN_LIST, Bench, check
+from tests.queueing.manager_harness import NOON, OPEN_LIST, Bench, check
 
 
 def reasons(bench: Bench) -> list[MessageClass]:
     return [signal.reason for signal in bench.signals if isinstance(signal, PositionDeleted)]
-
-
-# -- start and stop
-
-
-@pytest.mark.spec("DM-015", "DM-099", "DM-100")
-def test_the_manager_is_stopped_until_it_is_started() -> None:
-    bench = Bench(start=False)
-    seen = [bench.state.manager.state]
-    for step in (bench.start, bench.stop):
-        step()
-        seen.append(bench.state.manager.state)
-    assert seen == [ManagerState.STOPPED, ManagerState.READY, ManagerState.STOPPED]
-
-
-@pytest.mark.spec("DM-006", "DM-010", "DM-011", "DM-017", "DM-084")
-def test_the_first_start_names_the_manager() -> None:
-    bench = Bench()
-    record = bench.state.identity()
-    assert (record.computer_name, record.qualified_computer_name) == (COMPUTER, DOMAIN_NAME)
-    assert record.create_time == record.modify_time == in_whole_seconds(NOON)
-    assert record.quota == 0x00100000
-    assert record.journal_quota == FOREVER
-    assert record.initialization_retry_seconds == 120
-
-
-@pytest.mark.spec("DM-002", "DM-005", "DM-017")
-def test_the_manager_is_the_same_after_a_restart() -> None:
-    bench = Bench()
-    record = bench.state.identity()
-    bench.restart(start=False)
-    bench.handle(StartManager("ANOTHER", "another.example"))
-    assert bench.state.identity() == record
-
-
-def test_a_quota_can_be_changed_at_a_start() -> None:
-    bench = Bench()
-    bench.quota = 7
-    bench.restart()
-    assert bench.state.identity().quota == 7
-    bench.quota = None
-    bench.restart()
-    assert bench.state.identity().quota == 7
-
-
-@pytest.mark.spec("DM-093", "DM-094", "DM-027")
-def test_the_managers_own_queues_are_made_once() -> None:
-    """AN-49: their messages stay."""
-    bench = Bench()
-    names = [f"system$;{name}" for name in SYSTEM_QUEUES]
-    numbers = [bench.queue(name).number for name in names]
-    assert len(names) == len(set(numbers)) == 5
-    assert all(bench.queue(name).record.kind is QueueType.SYSTEM for name in names)
-    bench.send("orders", b"m1", positive_journaling=True)
-    created = sum(isinstance(fact, QueueCreated) for fact in bench.facts)
-    bench.restart()
-    assert [bench.queue(name).number for name in names] == numbers
-    assert sum(isinstance(fact, QueueCreated) for fact in bench.facts) == created
-    assert bench.bodies("system$;journal") == [b"m1"]
-
-
-def test_a_second_start_of_the_same_manager_says_nothing_new() -> None:
-    bench = Bench()
-    told = len(bench.facts)
-    bench.restart()
-    assert bench.facts[told:] == []
-    assert sum(isinstance(fact, ManagerNamed) for fact in bench.facts) == 1
-
-
-@pytest.mark.spec("DM-018", "DM-190")
-@pytest.mark.parametrize("crash", [True, False])
-def test_no_number_is_given_out_twice(crash: bool) -> None:
-    bench = Bench()
-    seen: list[int] = []
-    for _ in range(3):
-        for _ in range(5):
-            seen += bench.send("orders", b"m").lookup_ids
-            bench.flush()
-        seen += bench.send("orders", b"lost in a crash").lookup_ids
-        bench.restart(crash=crash)
-    seen += bench.send("orders", b"m").lookup_ids
-    assert len(set(seen)) == len(seen)
-    assert seen == sorted(seen)
-
-
-@pytest.mark.spec("DM-018", "DM-046")
-def test_a_number_that_was_told_before_the_disk_knew_is_not_given_out_again() -> None:
-    """The answer to an express message waits for nothing."""
-    bench = Bench()
-    for _ in range(3):
-        bench.flush()
-        told = bench.send("orders", b"express", delivery=Delivery.EXPRESS).lookup_ids
-        bench.restart(crash=True)
-        bench.flush()
-        (later,) = bench.send("orders", b"m").lookup_ids
-        assert later > told[0]
-
-
-@pytest.mark.spec("DM-018")
-def test_an_orderly_stop_gives_back_the_numbers_that_were_reserved() -> None:
-    bench = Bench()
-    (last,) = bench.send("orders", b"m").lookup_ids
-    bench.flush()
-    bench.stop()
-    bench.restart()
-    assert bench.send("orders", b"m").lookup_ids == (last + 1,)
 
 
 # -- create
@@ -160,7 +53,7 @@ def test_a_new_queue_has_the_defaults() -> None:
     assert record.qualified_pathname == r"bench.example\private$\a"
     assert record.create_time == record.modify_time == in_whole_seconds(NOON)
     assert (record.full_path, record.directory_path, record.scope) == ("", "", Scope.ENTERPRISE)
-    assert (queue.active, queue.total_bytes, queue.subqueues, queue.readers.waiting) == (False, 0, set(), {})
+    assert (queue.active, queue.total_bytes, queue.subqueues, queue.waiting) == (False, 0, set(), {})
     assert record.number != bench.queue("first").number
     assert record.identifier != bench.queue("first").record.identifier
     journal = bench.state.queues[record.journal or 0].record
@@ -299,9 +192,7 @@ def test_a_queue_is_there_only_when_it_was_written() -> None:
     bench.flush()
     bench.create("late")
     bench.restart(crash=True)
-    assert set(bench.state.names.by_path) == {f"system$;{name}" for name in SYSTEM_QUEUES} | {
-        "private$\\orders"
-    }
+    assert set(bench.state.names) == {f"system$;{name}" for name in SYSTEM_QUEUES} | {"private$\\orders"}
 
 
 # -- change

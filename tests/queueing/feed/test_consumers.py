@@ -6,21 +6,9 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.queueing.feed.consumers import CONSUMER_LIMIT, NAME_LIMIT, check_consumer
-from reliquary.queueing.model.tables import CONSUMERS, Consumer, consumer_key
+from reliquary.queueing.model.tables import CONSUMERS, Consumer
 from tests.queueing.feed.scenery import dropped, moved, opened
-from tests.queueing.manager_harness import NOON, Bench, check, every
-
-
-def test_a_consumer_is_a_row_and_is_known_again() -> None:
-    bench = Bench()
-    cursor = opened(bench)
-    number = bench.queue().number
-    row = Consumer(cursor, NOON, NOON)
-    assert every(bench.state, CONSUMERS) == {consumer_key(number, "lake"): row}
-    bench.restart()
-    assert bench.queue().feed.consumers == {"lake": row}
-    assert bench.queue().feed.mark == bench.state.numbers.ceiling - bench.sizes.sequence_block
-    check(bench.state)
+from tests.queueing.manager_harness import Bench, every
 
 
 def test_the_lowest_cursor_pins() -> None:
@@ -28,19 +16,19 @@ def test_the_lowest_cursor_pins() -> None:
     bench.send("orders", *[b"x"] * 9)
     opened(bench, name="one")
     opened(bench, name="two", at=3)
-    assert bench.queue().feed.pinned == 3
+    assert bench.queue().pinned == 3
     moved(bench, 5, name="two")
-    assert bench.queue().feed.pinned == 5
+    assert bench.queue().pinned == 5
     dropped(bench, name="two")
-    assert bench.queue().feed.pinned == 9
+    assert bench.queue().pinned == 9
     dropped(bench, name="one")
-    assert (bench.queue().feed.pinned, bench.queue().feed.mark) == (0, 0)
+    assert (bench.queue().pinned, bench.queue().mark) == (0, 0)
     assert every(bench.state, CONSUMERS) == {}
 
 
 def test_a_queue_has_so_many_consumers_and_no_more() -> None:
     queue = Bench().queue()
-    queue.feed.consumers = {str(each): Consumer(0, 0, 0) for each in range(CONSUMER_LIMIT)}
+    queue.consumers = {str(each): Consumer(0, 0, 0) for each in range(CONSUMER_LIMIT)}
     with pytest.raises(UsageError, match="at most 1000 consumers"):
         check_consumer(queue, "one more")
 

@@ -1,0 +1,57 @@
+"""Tests that facts about consumers and about retained messages change memory and rows alike."""
+
+from __future__ import annotations
+
+from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced, RetainedDropped
+from reliquary.queueing.model.facts import PositionsRemoved
+from reliquary.queueing.model.tables import CONSUMERS, MESSAGES, RETAINED, Consumer, consumer_key
+from tests.queueing.fact_bench import REASON, FactBench
+from tests.queueing.feed.scenery import opened
+from tests.queueing.manager_harness import NOON, Bench, check, every
+
+
+def test_a_consumer_is_kept_until_it_is_dropped(made: FactBench) -> None:
+    one, two = Consumer(3, NOON, NOON), Consumer(5, NOON, NOON)
+    made.apply(ConsumerPlaced(made.orders.number, "one", one))
+    made.apply(ConsumerPlaced(made.orders.number, "two", two))
+    assert made.orders.consumers == {"one": one, "two": two}
+    assert every(made.state, CONSUMERS) == {
+        consumer_key(made.orders.number, "one"): one,
+        consumer_key(made.orders.number, "two"): two,
+    }
+    mark = made.orders.mark
+    assert (mark > 0, made.orders.pinned) == (True, 3)
+    made.apply(ConsumerDropped(made.orders.number, "one"))
+    assert (made.orders.consumers, made.orders.mark, made.orders.pinned) == ({"two": two}, mark, 5)
+    made.apply(ConsumerDropped(made.orders.number, "two"))
+    assert (made.orders.consumers, made.orders.mark, made.orders.pinned) == ({}, 0, 0)
+    assert every(made.state, CONSUMERS) == {}
+
+
+def test_a_retained_message_goes_with_the_last_position_that_is_dropped(made: FactBench) -> None:
+    made.apply(ConsumerPlaced(made.orders.number, "lake", Consumer(0, NOON, NOON)))
+    made.store(made.at(1), made.at(2))
+    made.apply(PositionsRemoved(made.orders.number, (made.at(1), made.at(2)), REASON))
+    first, second = every(made.state, RETAINED).values()
+    assert (made.orders.retained, made.orders.retained_size) == (2, 200)
+    made.apply(RetainedDropped(made.orders.number, (first,)))
+    assert list(every(made.state, RETAINED).values()) == [second]
+    assert len(every(made.state, MESSAGES)) == 1
+    assert (made.orders.retained, made.orders.retained_size) == (1, 100)
+    made.apply(RetainedDropped(made.orders.number, (second,)))
+    assert every(made.state, RETAINED) == {}
+    assert every(made.state, MESSAGES) == {}
+    assert (made.orders.retained, made.orders.retained_size) == (0, 0)
+    check(made.state)
+
+
+def test_a_consumer_is_a_row_and_is_known_again() -> None:
+    bench = Bench()
+    cursor = opened(bench)
+    number = bench.queue().number
+    row = Consumer(cursor, NOON, NOON)
+    assert every(bench.state, CONSUMERS) == {consumer_key(number, "lake"): row}
+    bench.restart()
+    assert bench.queue().consumers == {"lake": row}
+    assert bench.queue().mark == bench.state.ceiling - bench.sizes.sequence_block
+    check(bench.state)

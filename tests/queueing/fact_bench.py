@@ -38,4 +38,4 @@ class FactBench:
 
     def counted(self) -> tuple[int, int, int]:
         """Return the counters of the queue "orders": messages on disk, their bytes, express bytes."""
-        return self.orders.stored, self.orders.stored_size, self.orders.express_size
+        return self.orders.counts.stored, self.orders.counts.stored_size, self.orders.counts.express_size

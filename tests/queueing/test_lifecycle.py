@@ -53,7 +53,7 @@ def test_a_new_queue_has_the_defaults() -> None:
     assert record.qualified_pathname == r"bench.example\private$\a"
     assert record.create_time == record.modify_time == in_whole_seconds(NOON)
     assert (record.full_path, record.directory_path, record.scope) == ("", "", Scope.ENTERPRISE)
-    assert (queue.active, queue.total_bytes, queue.subqueues, queue.waiting) == (False, 0, set(), {})
+    assert (queue.active, queue.total_bytes, queue.subqueues, queue.readers.waiting) == (False, 0, set(), {})
     assert record.number != bench.queue("first").number
     assert record.identifier != bench.queue("first").record.identifier
     journal = bench.state.queues[record.journal or 0].record
@@ -192,7 +192,9 @@ def test_a_queue_is_there_only_when_it_was_written() -> None:
     bench.flush()
     bench.create("late")
     bench.restart(crash=True)
-    assert set(bench.state.names) == {f"system$;{name}" for name in SYSTEM_QUEUES} | {"private$\\orders"}
+    assert set(bench.state.names.by_path) == {f"system$;{name}" for name in SYSTEM_QUEUES} | {
+        "private$\\orders"
+    }
 
 
 # -- change

@@ -16,10 +16,10 @@ from tests.queueing.manager_harness import COMPUTER, DOMAIN_NAME, NOON, Bench
 @pytest.mark.spec("DM-015", "DM-099", "DM-100")
 def test_the_manager_is_stopped_until_it_is_started() -> None:
     bench = Bench(start=False)
-    seen = [bench.state.manager_state]
+    seen = [bench.state.manager.state]
     for step in (bench.start, bench.stop):
         step()
-        seen.append(bench.state.manager_state)
+        seen.append(bench.state.manager.state)
     assert seen == [ManagerState.STOPPED, ManagerState.READY, ManagerState.STOPPED]
 
 

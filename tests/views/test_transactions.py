@@ -19,7 +19,7 @@ from reliquary.queueing.model.message import Delivery, Message, size_of
 from reliquary.queueing.model.security.rights import MANAGER_LIST
 from reliquary.views.transactions import TRANSACTION, transaction, transactions
 from tests.queueing.manager_harness import NOON, Bench
-from tests.views.test_writers import ALICE, BOB
+from tests.queueing.security.users import ALICE, BOB
 from tests.views.viewing import view_of
 
 SEVEN, EIGHT = UUID(int=7), UUID(int=8)

@@ -7,7 +7,6 @@ The client, the command line, the control plane and the metrics show what these 
     transactions      transactions that have not ended               noun
     consumers         readers of feeds                               noun
     writers           queries that publish batches                   noun
-    stages            parts of batches that are not published yet
     manager           totals of the whole manager
     directory         status and objects of the directory
     pages             lists in pages

@@ -18,7 +18,6 @@ from reliquary.client.feed import FeedClient, StagePlace
 from reliquary.net.feed import ipc
 from reliquary.net.identity.users import User
 from reliquary.server.api import ApiEndpoint
-from reliquary.views import stages
 from tests.client.served import Served, served
 from tests.net.feed.asked import refused
 from tests.server.endpoints import endpoint_of
@@ -92,7 +91,7 @@ def test_a_bad_row_fails_the_part_and_is_named(
 
 def waiting(server: Served, query: str) -> int:
     """Parts of a query that are not published."""
-    return sum(each.query == query for each in stages.stages(server.server.opened.state, 0))  # type: ignore[arg-type]
+    return sum(of_query == query for of_query, *_ in server.server.opened.state.staging.places)
 
 
 def test_bad_rows_may_go_elsewhere_and_the_others_keep_their_order(

@@ -31,7 +31,7 @@ from tests.queueing.manager_harness import check, every, walk
 def test_a_stored_message_has_its_rows_and_is_counted(made: FactBench) -> None:
     made.store(made.at(1), made.at(2, expires=50), made.at(3, express=True))
     assert made.counted() == (2, 200, 100)
-    assert made.state.total_bytes == 300
+    assert made.state.totals.bytes == 300
     assert [position.message for position in walk(made.orders)] == [1, 2, 3]
     assert len(every(made.state, POSITIONS)) == len(every(made.state, MESSAGES)) == 2
     assert len(every(made.state, EXPIRY)) == 1
@@ -86,7 +86,7 @@ def test_a_copied_message_is_kept_until_the_last_position_goes(made: FactBench) 
     check(made.state)
     made.apply(facts.PositionsRemoved(made.orders.number, (first,), REASON))
     assert every(made.state, SHARES) == {}
-    assert made.state.shelf.get(second) == BODY
+    assert made.state.messages.get(second) == BODY
     check(made.state)
     made.apply(facts.PositionsRemoved(made.other.number, (second,), REASON))
     assert every(made.state, MESSAGES) == {}
@@ -116,7 +116,7 @@ def test_a_purge_that_waits_is_a_moment_of_its_own(made: FactBench) -> None:
     marked = made.at(1, expires=70, purged=50)
     made.apply(facts.PositionsMarked(made.orders.number, (marked,)))
     assert [expiry_of(key)[0] for key in every(made.state, EXPIRY)] == [50, 70]
-    assert made.state.expiry_floor <= 50
+    assert made.state.deadlines.floor <= 50
     made.apply(facts.PositionsRemoved(made.orders.number, (marked,), REASON))
     assert every(made.state, EXPIRY) == {}
 
@@ -124,11 +124,11 @@ def test_a_purge_that_waits_is_a_moment_of_its_own(made: FactBench) -> None:
 def test_the_floor_of_the_expiries_goes_down_with_an_earlier_one(made: FactBench) -> None:
     made.bench.send("other", b"x", time_to_be_received=1)
     made.bench.advance(10)
-    made.state.sequence_dirty = True
+    made.state.numbers.dirty = True
     made.bench.flush()
     assert every(made.state, SEQUENCE)[ONLY].expiry_floor > 50
     made.store(made.at(999, expires=50))
-    assert made.state.expiry_floor <= 50
+    assert made.state.deadlines.floor <= 50
     settle(made.state)
     assert every(made.state, SEQUENCE)[ONLY].expiry_floor <= 50
 
@@ -141,12 +141,12 @@ def test_a_delayed_position_counts_its_bytes_and_is_not_seen(made: FactBench) ->
     assert walk(made.orders) == [made.at(2)]
     assert len(made.orders.order) == 1
     assert made.counted() == (1, 200, 0)
-    assert made.orders.delayed == 1
+    assert made.orders.counts.delayed == 1
     check(made.state)
     made.apply(facts.PositionsDue(made.orders.number, (made.at(1, due=50),)))
     assert walk(made.orders) == [made.at(1), made.at(2)]
     assert made.counted() == (2, 200, 0)
-    assert made.orders.delayed == 0
+    assert made.orders.counts.delayed == 0
     assert every(made.state, EXPIRY) == {}
     check(made.state)
 

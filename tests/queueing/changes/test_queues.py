@@ -20,7 +20,7 @@ def test_a_created_queue_is_there_under_its_name(made: FactBench) -> None:
     made.apply(facts.QueueCreated(record))
     assert made.bench.queue("new").record == record
     assert every(made.state, QUEUES)[queue_key(99)] == record
-    assert made.state.next_number() == 100
+    assert made.state.numbers.next_queue() == 100
 
 
 def test_a_changed_queue_has_its_new_attributes(made: FactBench) -> None:

@@ -68,7 +68,7 @@ def test_an_outcome_is_kept_until_it_is_forgotten(made: FactBench) -> None:
     outcome = Outcome(committed=True, ended=1, owner="billing", by="alice")
     made.apply(facts.TransactionEnded(IDENTIFIER, outcome))
     assert every(made.state, OUTCOMES) == {IDENTIFIER.bytes: outcome}
-    assert made.state.outcomes == {IDENTIFIER: outcome}
+    assert made.state.transactions.outcomes == {IDENTIFIER: outcome}
     made.apply(facts.OutcomesForgotten((IDENTIFIER,)))
     assert not every(made.state, OUTCOMES)
-    assert not made.state.outcomes
+    assert not made.state.transactions.outcomes

@@ -14,17 +14,21 @@ def test_a_consumer_is_kept_until_it_is_dropped(made: FactBench) -> None:
     one, two = Consumer(3, NOON, NOON), Consumer(5, NOON, NOON)
     made.apply(ConsumerPlaced(made.orders.number, "one", one))
     made.apply(ConsumerPlaced(made.orders.number, "two", two))
-    assert made.orders.consumers == {"one": one, "two": two}
+    assert made.orders.feed.consumers == {"one": one, "two": two}
     assert every(made.state, CONSUMERS) == {
         consumer_key(made.orders.number, "one"): one,
         consumer_key(made.orders.number, "two"): two,
     }
-    mark = made.orders.mark
-    assert (mark > 0, made.orders.pinned) == (True, 3)
+    mark = made.orders.feed.mark
+    assert (mark > 0, made.orders.feed.pinned) == (True, 3)
     made.apply(ConsumerDropped(made.orders.number, "one"))
-    assert (made.orders.consumers, made.orders.mark, made.orders.pinned) == ({"two": two}, mark, 5)
+    assert (made.orders.feed.consumers, made.orders.feed.mark, made.orders.feed.pinned) == (
+        {"two": two},
+        mark,
+        5,
+    )
     made.apply(ConsumerDropped(made.orders.number, "two"))
-    assert (made.orders.consumers, made.orders.mark, made.orders.pinned) == ({}, 0, 0)
+    assert (made.orders.feed.consumers, made.orders.feed.mark, made.orders.feed.pinned) == ({}, 0, 0)
     assert every(made.state, CONSUMERS) == {}
 
 
@@ -33,15 +37,15 @@ def test_a_retained_message_goes_with_the_last_position_that_is_dropped(made: Fa
     made.store(made.at(1), made.at(2))
     made.apply(PositionsRemoved(made.orders.number, (made.at(1), made.at(2)), REASON))
     first, second = every(made.state, RETAINED).values()
-    assert (made.orders.retained, made.orders.retained_size) == (2, 200)
+    assert (made.orders.feed.retained, made.orders.feed.retained_size) == (2, 200)
     made.apply(RetainedDropped(made.orders.number, (first,)))
     assert list(every(made.state, RETAINED).values()) == [second]
     assert len(every(made.state, MESSAGES)) == 1
-    assert (made.orders.retained, made.orders.retained_size) == (1, 100)
+    assert (made.orders.feed.retained, made.orders.feed.retained_size) == (1, 100)
     made.apply(RetainedDropped(made.orders.number, (second,)))
     assert every(made.state, RETAINED) == {}
     assert every(made.state, MESSAGES) == {}
-    assert (made.orders.retained, made.orders.retained_size) == (0, 0)
+    assert (made.orders.feed.retained, made.orders.feed.retained_size) == (0, 0)
     check(made.state)
 
 
@@ -52,6 +56,6 @@ def test_a_consumer_is_a_row_and_is_known_again() -> None:
     row = Consumer(cursor, NOON, NOON)
     assert every(bench.state, CONSUMERS) == {consumer_key(number, "lake"): row}
     bench.restart()
-    assert bench.queue().consumers == {"lake": row}
-    assert bench.queue().mark == bench.state.ceiling - bench.sizes.sequence_block
+    assert bench.queue().feed.consumers == {"lake": row}
+    assert bench.queue().feed.mark == bench.state.numbers.ceiling - bench.sizes.sequence_block
     check(bench.state)

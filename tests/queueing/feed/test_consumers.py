@@ -16,19 +16,19 @@ def test_the_lowest_cursor_pins() -> None:
     bench.send("orders", *[b"x"] * 9)
     opened(bench, name="one")
     opened(bench, name="two", at=3)
-    assert bench.queue().pinned == 3
+    assert bench.queue().feed.pinned == 3
     moved(bench, 5, name="two")
-    assert bench.queue().pinned == 5
+    assert bench.queue().feed.pinned == 5
     dropped(bench, name="two")
-    assert bench.queue().pinned == 9
+    assert bench.queue().feed.pinned == 9
     dropped(bench, name="one")
-    assert (bench.queue().pinned, bench.queue().mark) == (0, 0)
+    assert (bench.queue().feed.pinned, bench.queue().feed.mark) == (0, 0)
     assert every(bench.state, CONSUMERS) == {}
 
 
 def test_a_queue_has_so_many_consumers_and_no_more() -> None:
     queue = Bench().queue()
-    queue.consumers = {str(each): Consumer(0, 0, 0) for each in range(CONSUMER_LIMIT)}
+    queue.feed.consumers = {str(each): Consumer(0, 0, 0) for each in range(CONSUMER_LIMIT)}
     with pytest.raises(UsageError, match="at most 1000 consumers"):
         check_consumer(queue, "one more")
 

@@ -83,6 +83,8 @@ def changed_by(node: ast.AST) -> Iterator[ast.expr]:
             yield value
         case ast.Call(func=ast.Name(id="heappush" | "heappop"), args=[heap, *_]):
             yield heap
+        case _:
+            return
 
 
 def writers() -> dict[str, set[str]]:

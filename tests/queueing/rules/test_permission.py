@@ -127,14 +127,14 @@ def test_a_verdict_is_remembered_until_a_list_or_a_name_changes() -> None:
     bench = bench_with()
     send = SendMessages(0, "orders", (message(b"x"),), by=ALICE)
     bench.ask(send)
-    assert ("orders", ALICE, Act.SEND) in bench.state.permitted
+    assert ("orders", ALICE, Act.SEND) in bench.state.access.permitted
     bench.ask(ChangeAccess(0, "other", AccessChange.OWNER, BOB.user))
-    assert not bench.state.permitted
+    assert not bench.state.access.permitted
     bench.ask(send)
     bench.ask(DeleteQueue(0, "orders"))
     bench.create("orders", security=listed(0))
     assert bench.ask(send).status is HResult.ACCESS_DENIED
-    assert not bench.state.permitted
+    assert not bench.state.access.permitted
 
 
 def test_a_verdict_of_the_managers_list_is_forgotten_with_it() -> None:
@@ -149,6 +149,6 @@ def test_what_is_not_there_and_handles_leave_no_verdict() -> None:
     bench = bench_with()
     bench.ask(SendMessages(0, "nowhere", (message(b"x"),), by=ALICE))
     handle = bench.ask(OpenQueue(0, "orders", Access.PEEK, by=ALICE)).handle
-    bench.state.permitted.clear()
+    bench.state.access.permitted.clear()
     bench.ask(PeekMessage(0, handle, by=ALICE))
-    assert not bench.state.permitted
+    assert not bench.state.access.permitted

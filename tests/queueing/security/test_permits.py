@@ -210,8 +210,8 @@ def test_a_handle_is_for_the_user_who_opened_it(make: Callable[[int, int], Any])
     refused = bench.ask(msgspec.structs.replace(make(handle, cursor), by=BOB))
     assert refused.status is HResult.ACCESS_DENIED
     assert "is another user's, and bob (S-1-5-21-1-2-3-1002) may not use it" in refused.why
-    assert set(bench.state.handles) == {handle}
-    assert set(bench.state.cursors) == {cursor}
+    assert set(bench.state.open.handles) == {handle}
+    assert set(bench.state.open.cursors) == {cursor}
     assert bench.ask(PeekMessage(0, handle, cursor=cursor, by=ALICE)).status is HResult.OK
 
 
@@ -265,5 +265,5 @@ def test_a_transaction_is_for_the_user_who_began_it(make: Callable[[UUID], Any])
     refused = bench.ask(msgspec.structs.replace(make(transaction), by=BOB))
     assert refused.status is HResult.ACCESS_DENIED
     assert refused.why.startswith(f"transaction {transaction} is another user's")
-    assert transaction in bench.state.transactions
+    assert transaction in bench.state.transactions.open
     assert bench.ask(CommitTransaction(0, transaction, by=ALICE)).status is HResult.OK

@@ -36,7 +36,7 @@ def bench_with(queue: int = ALL, manager: int = ALL_OF_MANAGER, other: int = ALL
     bench.create("other", security=listed(other))
     bench.send("orders", b"one")
     record = msgspec.structs.replace(bench.state.identity(), security=listed(manager))
-    bench.state.record = record
+    bench.state.manager.record = record
     return bench
 
 
@@ -63,7 +63,7 @@ def check_refused(make: Make, right: QueueRight, queue: str = "private$\\orders"
         assert answer.why == f"alice (S-1-5-21-1-2-3-1001) lacks the right {single.name} on {queue}"
         assert durable(bench.state) == before
         assert not any(turn.facts for turn in bench.turns[turns:])
-        assert not bench.state.handles
+        assert not bench.state.open.handles
         check(bench.state)
 
 

@@ -14,9 +14,9 @@ def test_a_hold_locks_its_messages_and_is_a_row_with_those_that_outlive_a_crash(
     made.apply(facts.HoldBegun("httpr", (3, 4), made.orders.number, (stored, express)))
     key = hold_key("httpr", (3, 4))
     assert every(made.state, HOLDS) == {key: Hold(made.orders.number, (stored.lookup_id,))}
-    assert made.state.holds[key].lookup_ids == (stored.lookup_id, express.lookup_id)
+    assert made.state.travel.holds[key].lookup_ids == (stored.lookup_id, express.lookup_id)
     assert made.orders.order.locked == {stored.lookup_id: stored, express.lookup_id: express}
     check(made.state)
     made.apply(facts.HoldsOver("httpr", ((3, 4),)))
     assert not every(made.state, HOLDS)
-    assert not made.state.holds
+    assert not made.state.travel.holds

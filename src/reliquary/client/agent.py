@@ -147,7 +147,7 @@ class AsyncAgent:
 
     def _why_waiting(self) -> str:
         channels = self._transport.opened.machine(Httpr).state.client.channels.values()
-        errors = [each.last_error for each in channels if each.last_error and each.failures]
+        errors = [each.retry.last_error for each in channels if each.retry.last_error and each.retry.failures]
         why = f": {errors[-1]}" if errors else ""
         return f"{self._waiting()} messages still wait for {self.names.server}{why}"
 

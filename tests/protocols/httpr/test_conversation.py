@@ -130,7 +130,7 @@ class Conversation(RuleBasedStateMachine):
                 self._new_epoch(request.epoch)
             self.flying.append(request)
         if self.near.httpr.state.client.channels and not any(
-            channel.connected for channel in self.near.httpr.state.client.channels.values()
+            channel.connection.is_open for channel in self.near.httpr.state.client.channels.values()
         ):
             self._give_up()
         refused, self.far.out = self.far.requests, []

@@ -57,4 +57,4 @@ def test_our_client_tells_a_person_what_the_server_said() -> None:
         session=SessionMark.END, error=Error.of(ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE), product=product,
     ))  # fmt: skip
     (channel,) = bench.httpr.state.client.channels.values()
-    assert channel.last_error.endswith("515 RESOURCE-MANAGER-CAN-NOT-STORE: the disk is full")
+    assert channel.retry.last_error.endswith("515 RESOURCE-MANAGER-CAN-NOT-STORE: the disk is full")

@@ -277,8 +277,10 @@ def test_responses_of_older_connections_that_are_heard_are_found(
 
     def on_response(state: State, event: ResponseArrived, now: Any) -> None:
         channel = state.client.channels.get(event.channel)
-        if channel is not None and channel.pending:
-            event = replace(event, epoch=channel.epoch, number=channel.pending[0].number)
+        if channel is not None and channel.connection.pending:
+            event = replace(
+                event, epoch=channel.connection.epoch, number=channel.connection.pending[0].number
+            )
         real(state, event, now)
 
     monkeypatch.setitem(RULES, ResponseArrived, on_response)

@@ -76,13 +76,13 @@ def _at_client(httpr: HttprState, each: Channel, known: ClientChannel | None) ->
     return {
         "state": known.phase.value,
         "url": known.url,
-        "session": known.session_id,
-        "connected": known.connected,
-        "unanswered": len(known.pending),
-        "fetches": known.fetches,
-        "failures": known.failures,
-        "rest": known.retry_after / SECOND if resting else 0,
-        "trouble": known.last_error,
+        "session": known.session.identifier,
+        "connected": known.connection.is_open,
+        "unanswered": len(known.connection.pending),
+        "fetches": known.fetching.enabled,
+        "failures": known.retry.failures,
+        "rest": known.retry.after / SECOND if resting else 0,
+        "trouble": known.retry.last_error,
     }
 
 

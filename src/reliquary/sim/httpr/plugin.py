@@ -138,7 +138,9 @@ class HttprPlugin(Plugin):
             "holds": manager.travel.holds,
             "batches in doubt": {n: each.in_doubt for n, each in state.channels.items() if each.in_doubt},
             "administrators": [
-                n for n, each in state.client.channels.items() if each.report_callers or each.forget_callers
+                number
+                for number, each in state.client.channels.items()
+                if each.requested.report_callers or each.requested.forget_callers
             ],
             "loose bodies": manager.messages.bodies.loose,
         }

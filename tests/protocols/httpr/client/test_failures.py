@@ -96,7 +96,7 @@ def test_each_failure_in_a_row_makes_the_rest_longer_and_a_success_makes_it_shor
     far.error = None
     bench.talk(far)
     assert far.stored == [b"a"]
-    assert bench.client_channel().failures == 0
+    assert bench.client_channel().retry.failures == 0
 
 
 @pytest.mark.httpr("T46")
@@ -166,7 +166,7 @@ def test_the_message_that_is_refused_is_found_and_the_others_arrive(place: int) 
     good = [body for body in bodies if body != bodies[place]]
     assert far.stored == good
     assert bench.link().refused == 1
-    assert bench.client_channel().search is None
+    assert bench.client_channel().refusals.search is None
     assert len([each for each in bench.requests if each.header.command is PUSH]) <= 9
 
 
@@ -225,7 +225,7 @@ def test_messages_go_again_to_a_queue_that_may_be_made_soon_and_others_go_on() -
     bench.advance(1)
     bench.talk(far)
     assert far.stored == [b"a"]
-    assert (bench.link().refused, bench.client_channel().missing) == (0, {})
+    assert (bench.link().refused, bench.client_channel().refusals.missing) == (0, {})
 
 
 def test_but_not_for_ever() -> None:

@@ -51,7 +51,7 @@ def test_full_batches_are_fetched_by_several_and_the_last_is_told_of_at_once() -
     assert told == [(PULL, 1), (PULL, 2)], "the one that waits says nothing of the last batch"
     bench.answer(ones)
     assert [each.header.completed for each in bench.unanswered] == [2]
-    assert not bench.client_channel().fetch_paused, "one is waiting"
+    assert not bench.client_channel().fetching.paused, "one is waiting"
     assert bench.bodies() == [b"a", b"b"]
 
 

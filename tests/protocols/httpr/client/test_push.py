@@ -80,9 +80,10 @@ def test_a_queue_that_is_gone_is_not_asked_again() -> None:
     bench.talk(far)
     state, channel = bench.httpr.state, bench.client_channel()
     ((queue, _),) = state.waiting.items()
-    channel.preparing = queue
+    channel.outgoing.preparing = queue
     bench.httpr.hear(MessagesHeld("httpr", (1, 2), refusal=HoldRefusal.NO_QUEUE), bench.now)
-    assert (state.waiting, state.client.by_queue, channel.queues, channel.ready_queues) == ({}, {}, {}, {})
+    assert (state.waiting, state.client.by_queue) == ({}, {})
+    assert (channel.outgoing.queues, channel.outgoing.ready) == ({}, {})
 
 
 def test_messages_of_a_peer_that_takes_none_wait() -> None:

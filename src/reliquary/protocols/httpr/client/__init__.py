@@ -3,7 +3,8 @@
 agent            events of the network, signals of the queue manager and timers
 advance          which request comes next        phases          the table of phases of a channel
 channels         which channel carries a queue   channel, state  what is known while the process runs
-requests         the header of every request
+connection       requests without a response     session         the capabilities both sides agreed on
+refusals         what the peer refused           requests        the header of every request
 info             GET-RESPONDER-INFO              report          REPORT, `forget` and the end of a session
 push             PUSH, first half of EXCHANGE    pull            PULL, second half of EXCHANGE
 flow_responses   responses to these three        outcomes        what a response says of batches in doubt

@@ -20,7 +20,7 @@ def on_report_wanted(state: State, event: ReportChannel, now: Instant) -> None:
     """Send a REPORT as soon as possible; its response answers the administrator."""
     channel = _client_channel(state, event.channel, event.to, "send a REPORT over it", now)
     if channel is not None:
-        channel.report_callers.append(event.to)
+        channel.requested.report_callers.append(event.to)
         _hurry(state, channel, now)
 
 
@@ -28,8 +28,8 @@ def forget(state: State, event: ForgetChannel, now: Instant) -> None:
     """Forget a channel on both sides as soon as possible; the peer's response answers the administrator."""
     channel = _client_channel(state, event.channel, event.to, "forget it", now)
     if channel is not None:
-        channel.forget_callers.append(event.to)
-        channel.leaving = True
+        channel.requested.forget_callers.append(event.to)
+        channel.requested.leaving = True
         _hurry(state, channel, now)
 
 
@@ -50,9 +50,10 @@ def _client_channel(state: State, number: int, to: int, what: str, now: Instant)
 
 def _hurry(state: State, channel: ClientChannel, now: Instant) -> None:
     """End a pause after a failure, or give up PULLs that wait, and advance the channel."""
+    pending = channel.connection.pending
     if channel.phase is Phase.RESTING:
         state.draft.ask(CancelTimer((RETRY, channel.number)))
         end_session(state, channel)
-    elif channel.pending and all(request.command is Command.PULL for request in channel.pending):
+    elif pending and all(request.command is Command.PULL for request in pending):
         end_session(state, channel)
     advance(state, channel, now)

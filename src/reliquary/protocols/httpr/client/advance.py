@@ -26,7 +26,7 @@ from reliquary.protocols.httpr.state import State
 
 def advance(state: State, channel: ClientChannel, now: Instant) -> None:
     """Send the next requests of a channel, until there are none or a response must come first."""
-    if channel.fetched is not None or channel.preparing:
+    if channel.fetching.batch is not None or channel.outgoing.preparing:
         return  # the queue manager answers in this turn
     if channel.phase is Phase.READY and channel.is_stale(now):
         end_session(state, channel)
@@ -45,22 +45,24 @@ def advance_all(state: State, now: Instant) -> None:
 
 
 def _has_work(state: State, channel: ClientChannel) -> bool:
-    requested = channel.leaving or bool(channel.report_callers)
-    fetches = channel.fetches and state.client.online and not channel.fetch_paused
+    requested, fetching = channel.requested, channel.fetching
+    asked = requested.leaving or bool(requested.report_callers)
+    fetches = fetching.enabled and state.client.online and not fetching.paused
     moves_messages = may_send(state, channel) or fetches
     return (
-        requested or moves_messages or is_in_doubt(state, channel) or owes_acknowledgement(state, channel)
+        asked or moves_messages or is_in_doubt(state, channel) or owes_acknowledgement(state, channel)
     )  # fmt: skip
 
 
 def _send_flows(state: State, channel: ClientChannel, now: Instant) -> None:
     """Send what an administrator asked for; else batches and PULLs; else a REPORT that acknowledges."""
-    if channel.report_callers or channel.leaving:
+    requested = channel.requested
+    if requested.report_callers or requested.leaving:
         if channel.phase is Phase.READY:
-            (send_report if channel.report_callers else send_final_report)(state, channel, now)
+            (send_report if requested.report_callers else send_final_report)(state, channel, now)
         return
-    while len(channel.pending) < channel.depth and _send_one(state, channel, now):
-        if channel.preparing:
+    while len(channel.connection.pending) < channel.depth and _send_one(state, channel, now):
+        if channel.outgoing.preparing:
             return
     if channel.phase is Phase.READY and owes_acknowledgement(state, channel):
         send_report(state, channel, now)  # HR-074: nothing else is to be sent or fetched
@@ -68,6 +70,6 @@ def _send_flows(state: State, channel: ClientChannel, now: Instant) -> None:
 
 def _send_one(state: State, channel: ClientChannel, now: Instant) -> bool:
     """Send a PULL or prepare a batch, the two in turns; return False if neither may be sent."""
-    if channel.newest_sends:
+    if channel.connection.newest_sends:
         return send_pull(state, channel, now) or prepare(state, channel)
     return prepare(state, channel) or send_pull(state, channel, now)

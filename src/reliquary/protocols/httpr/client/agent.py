@@ -13,7 +13,7 @@ from reliquary.base.turn import SetTimer
 from reliquary.protocols.httpr.batches import discard_bodies
 from reliquary.protocols.httpr.client import failures, flow_responses, info, pull, push, report
 from reliquary.protocols.httpr.client.advance import advance, advance_all
-from reliquary.protocols.httpr.client.channel import ClientChannel, SentRequest
+from reliquary.protocols.httpr.client.channel import ClientChannel
 from reliquary.protocols.httpr.client.channels import (
     IDLE,
     channel_for_queue,
@@ -21,6 +21,7 @@ from reliquary.protocols.httpr.client.channels import (
     channel_to,
     fetching_channel,
 )
+from reliquary.protocols.httpr.client.connection import SentRequest
 from reliquary.protocols.httpr.client.outcomes import resume
 from reliquary.protocols.httpr.client.phases import Phase
 from reliquary.protocols.httpr.codec.values import Command
@@ -69,7 +70,7 @@ def _bring(state: State, queue: int, destination: str, now: Instant) -> None:
     channel = _wake(state, queue, destination, now)
     if is_fetcher(state, state.channels[channel.number].responder):
         report_connected(state, queue)
-    elif channel.queues_connected:
+    elif channel.outgoing.reported_connected:
         report_connected(state, queue, channel.url)
 
 
@@ -82,8 +83,8 @@ def on_waiting(state: State, signal: MessagesWaiting, now: Instant) -> None:
 def _wake(state: State, queue: int, destination: str, now: Instant) -> ClientChannel:
     """Mark a queue as ready, advance the channel that carries it, and return the channel."""
     channel = channel_for_queue(state, queue, destination, now)
-    channel.ready_queues.setdefault(queue, None)
-    channel.leaving = bool(channel.forget_callers)
+    channel.outgoing.ready.setdefault(queue, None)
+    channel.requested.leaving = bool(channel.requested.forget_callers)
     advance(state, channel, now)
     return channel
 
@@ -134,21 +135,21 @@ _ON_RESPONSE: Final[dict[Command, _OnResponse]] = {
 def on_response(state: State, event: ResponseArrived, now: Instant) -> None:
     """A response is complete; those of older connections are ignored (HR-042, HR-043)."""
     channel = state.client.channels.get(event.channel)
-    if channel is None or event.epoch != channel.epoch or not channel.connected:
+    if channel is None or event.epoch != channel.connection.epoch or not channel.connection.is_open:
         discard_bodies(state, event.batch)
         return
-    request = channel.pending.popleft()
+    request = channel.connection.pending.popleft()
     assert request.number == event.number, f"response {event.number} came before {request.number}"  # HR-047
-    channel.last_used = now
+    channel.connection.last_used = now
     row, named = state.channels[channel.number], event.header.responder
     if named and named != row.responder:  # HR-089: another agent answers there
         discard_bodies(state, event.batch)
-        channel.pending.appendleft(request)
+        channel.connection.pending.appendleft(request)
         why = f"{channel.url} is {named}, not {row.responder}"
         failures.retry_later(state, channel, why, long=True)
         return
-    if not channel.queues_connected:
-        channel.queues_connected = True
+    if not channel.outgoing.reported_connected:
+        channel.outgoing.reported_connected = True
         failures.report_links(state, channel, Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
     final = channel.phase is Phase.LEAVING
     handle = report.on_final_response if final else _ON_RESPONSE[request.command]
@@ -159,7 +160,7 @@ def on_response(state: State, event: ResponseArrived, now: Instant) -> None:
 def on_failed(state: State, event: RequestFailed, now: Instant) -> None:
     """The pending requests of a connection will have no response."""
     channel = state.client.channels.get(event.channel)
-    if channel is not None and event.epoch == channel.epoch and channel.connected:
+    if channel is not None and event.epoch == channel.connection.epoch and channel.connection.is_open:
         failures.on_failed(state, channel, event)
         advance(state, channel, now)
 
@@ -171,7 +172,7 @@ def on_retry(state: State, number: int, now: Instant) -> None:
     """The pause after a failure is over."""
     channel = state.client.channels[number]
     if channel.phase is Phase.RESTING:
-        if channel.connected:
+        if channel.connection.is_open:
             resume(state, channel)
         else:
             failures.end_session(state, channel)
@@ -181,15 +182,16 @@ def on_retry(state: State, number: int, now: Instant) -> None:
 def on_fetch(state: State, number: int, now: Instant) -> None:
     """The pause between two PULLs is over."""
     channel = state.client.channels[number]
-    channel.fetch_paused = False
+    channel.fetching.paused = False
     advance(state, channel, now)
 
 
 def on_idle(state: State, number: int, now: Instant) -> None:
     """Forget a channel on both sides if it was idle long enough, and set the timer again."""
     channel, row, span = state.client.channels[number], state.channels[number], state.settings.forget_after
-    left = span - max(now - channel.last_used, 0)
+    left = span - max(now - channel.connection.last_used, 0)
     if left <= 0 and channel.phase in (Phase.CLOSED, Phase.READY) and not row.in_doubt:
-        channel.leaving = bool(channel.session_id) or row.has_source_state or row.has_sink_state
+        has_session = bool(channel.session.identifier)
+        channel.requested.leaving = has_session or row.has_source_state or row.has_sink_state
         advance(state, channel, now)
     state.draft.ask(SetTimer((IDLE, number), Duration(left if left > 0 else span)))

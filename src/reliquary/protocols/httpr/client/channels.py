@@ -14,7 +14,8 @@ from reliquary.base.time import Instant
 from reliquary.base.turn import SetTimer
 from reliquary.protocols.httpr.addresses import agent_of, contact_url, own_agent, read_target, target_uri
 from reliquary.protocols.httpr.apply import apply
-from reliquary.protocols.httpr.client.channel import ClientChannel
+from reliquary.protocols.httpr.client.channel import ClientChannel, Fetching
+from reliquary.protocols.httpr.client.connection import Connection
 from reliquary.protocols.httpr.facts import ChannelOpened
 from reliquary.protocols.httpr.memory import new_channel
 from reliquary.protocols.httpr.settings import Peer
@@ -49,7 +50,7 @@ def channel_for_queue(state: State, queue: int, destination: str, now: Instant) 
     name = sending_channel(state.settings.peer(responder), "" if target is None else target.destination)
     channel = channel_to(state, responder, name, now)
     state.client.by_queue[queue] = channel.number
-    channel.queues[queue] = None
+    channel.outgoing.queues[queue] = None
     return channel
 
 
@@ -73,7 +74,7 @@ def channel_of_row(state: State, row: Channel, now: Instant) -> ClientChannel:
     channel = state.client.channels.get(row.number)
     if channel is None:
         channel = _start(state, row, now)
-        channel.unresolved = channel.fetches or row.has_sink_state
+        channel.unresolved = channel.fetching.enabled or row.has_sink_state
         channel.unasked = True
     return channel
 
@@ -84,9 +85,9 @@ def _start(state: State, row: Channel, now: Instant) -> ClientChannel:
         row.number,
         peer,
         contact_url(row.responder, peer.url),
-        fetches=peer.pull and row.name == fetching_channel(peer),
-        last_used=now,
+        Connection(last_used=now),
+        fetching=Fetching(enabled=peer.pull and row.name == fetching_channel(peer)),
     )
-    if not channel.fetches:
+    if not channel.fetching.enabled:
         state.draft.ask(SetTimer((IDLE, row.number), state.settings.forget_after))
     return channel

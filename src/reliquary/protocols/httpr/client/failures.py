@@ -8,14 +8,11 @@ from __future__ import annotations
 from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import Reply, SetTimer, Warn
 from reliquary.protocols.httpr.batches import end_batches
-from reliquary.protocols.httpr.client.channel import (
-    ClientChannel,
-    RefusedBatch,
-    RefusedMessageSearch,
-    SentRequest,
-)
+from reliquary.protocols.httpr.client.channel import ClientChannel
+from reliquary.protocols.httpr.client.connection import SentRequest
 from reliquary.protocols.httpr.client.phases import Move
 from reliquary.protocols.httpr.client.reactions import FAILED_WITH, NACKS, UNSENT, Reaction, reaction_to
+from reliquary.protocols.httpr.client.refusals import RefusedBatch
 from reliquary.protocols.httpr.codec.values import Error, ErrorNumber, ResponseHeader
 from reliquary.protocols.httpr.effects import HangUp
 from reliquary.protocols.httpr.events import Failure, RequestFailed
@@ -42,13 +39,14 @@ def end_session(state: State, channel: ClientChannel) -> None:
 
 def _hang_up(state: State, channel: ClientChannel) -> None:
     """Close the connection: responses that still come on it are ignored (HR-042, HR-043)."""
-    if channel.connected:
-        state.draft.ask(HangUp(channel.number, channel.epoch))
-    channel.connected = False
-    channel.session_id = ""
+    connection = channel.connection
+    if connection.is_open:
+        state.draft.ask(HangUp(channel.number, connection.epoch))
+    connection.is_open = False
+    channel.session.identifier = ""
     # a lost response may have left the peer in doubt (HR-022); batches of ours are in doubt in the row
-    channel.unresolved = channel.unresolved or any(each.fetches for each in channel.pending)
-    channel.pending.clear()
+    channel.unresolved = channel.unresolved or any(each.fetches for each in connection.pending)
+    connection.pending.clear()
 
 
 def retry_later(
@@ -67,14 +65,14 @@ def retry_later(
     if not keep:
         _hang_up(state, channel)
     channel.move(Move.REST)
-    channel.last_error = why
+    channel.retry.last_error = why
     ladder = state.settings.retry_ladder
-    span = ladder[-1] if long else ladder[min(channel.failures, len(ladder) - 1)]
-    channel.failures += 1
-    channel.retry_after = span
+    span = ladder[-1] if long else ladder[min(channel.retry.failures, len(ladder) - 1)]
+    channel.retry.failures += 1
+    channel.retry.after = span
     state.draft.ask(SetTimer((RETRY, channel.number), span))
     if not keep:
-        channel.queues_connected = False
+        channel.outgoing.reported_connected = False
         report_links(state, channel, Happening.FAILED, status, rest=span)
     if long:
         state.draft.ask(Warn(state.channels[channel.number].responder, "a channel stands still", why))
@@ -83,10 +81,10 @@ def retry_later(
 
 def reconnect(state: State, channel: ClientChannel, why: str, status: ConnectionStatus) -> None:
     """Begin a new session at once after the first failure since something succeeded; else after a pause."""
-    if channel.failures:
+    if channel.retry.failures:
         retry_later(state, channel, why, status=status)
     else:
-        channel.failures, channel.last_error = 1, why
+        channel.retry.failures, channel.retry.last_error = 1, why
         end_session(state, channel)
 
 
@@ -99,18 +97,19 @@ def report_links(
 ) -> None:
     """Tell the queue manager the new state of the outgoing queues, unless the peer fetches their messages."""
     if not is_fetcher(state, state.channels[channel.number].responder):
-        for queue in channel.queues:
+        for queue in channel.outgoing.queues:
             changed = ConnectionChanged(queue, happening, status, addresses=(channel.url,), rest=rest)
             state.draft.tell(changed)
 
 
 def answer_administrators(state: State, channel: ClientChannel, done: Done) -> None:
     """Answer the administrators who wait; a `forget` that failed is not tried again."""
-    channel.leaving = channel.leaving and not channel.forget_callers
-    for caller in (*channel.report_callers, *channel.forget_callers):
+    requested = channel.requested
+    requested.leaving = requested.leaving and not requested.forget_callers
+    for caller in (*requested.report_callers, *requested.forget_callers):
         state.draft.ask(Reply(caller, done))
-    channel.report_callers.clear()
-    channel.forget_callers.clear()
+    requested.report_callers.clear()
+    requested.forget_callers.clear()
 
 
 # -- no response
@@ -122,7 +121,7 @@ def on_failed(state: State, channel: ClientChannel, event: RequestFailed) -> Non
         _return_unsent(state, channel)
     why = event.why or f"{channel.url} gave no usable response: {event.failure.value}"
     status = FAILED_WITH[event.failure]
-    if event.failure is Failure.LOST and channel.queues_connected:
+    if event.failure is Failure.LOST and channel.outgoing.reported_connected:
         reconnect(state, channel, why, status)
     else:
         retry_later(state, channel, why, status=status)
@@ -130,8 +129,8 @@ def on_failed(state: State, channel: ClientChannel, event: RequestFailed) -> Non
 
 def _return_unsent(state: State, channel: ClientChannel) -> None:
     """Return the messages of batches that were never sent, so that the peer may fetch them (P2)."""
-    batches = tuple(request.batch for request in channel.pending if request.batch)
-    channel.pending.clear()
+    batches = tuple(request.batch for request in channel.connection.pending if request.batch)
+    channel.connection.pending.clear()
     end_batches(state, channel.number, Settlement(returned=batches))
 
 
@@ -150,12 +149,12 @@ def note_refused_message(
         return
     rest = None
     if error.number == ErrorNumber.SINK_NOT_KNOWN:
-        since = channel.missing.setdefault(request.queue, now)
+        since = channel.refusals.missing.setdefault(request.queue, now)
         if now - since < state.settings.missing_queue_time:
             rest = state.settings.retry_ladder[-1]
     why = f"{channel.url} answered {error.number} {error.text}"
     reason = NACKS[ErrorNumber(error.number)]
-    channel.refused_batches[request.batch] = RefusedBatch(request.queue, reason, why, rest)
+    channel.refusals.batches[request.batch] = RefusedBatch(request.queue, reason, why, rest)
 
 
 def handle_error(state: State, channel: ClientChannel, request: SentRequest, header: ResponseHeader) -> None:
@@ -170,27 +169,19 @@ def handle_error(state: State, channel: ClientChannel, request: SentRequest, hea
         case Reaction.SHALLOW:
             # the peer may be in doubt about a batch that we never saw, and only REPORT can tell (T45)
             channel.unresolved = channel.unresolved or request.fetches
-            if channel.single_requests:
+            if channel.refusals.single_requests:
                 retry_later(state, channel, why)
             else:
-                channel.single_requests = True
+                channel.refusals.single_requests = True
                 end_session(state, channel)
         case Reaction.SMALLER if request.messages > 1:
-            channel.batch_limit = request.messages // 2
+            channel.refusals.batch_limit = request.messages // 2
             end_session(state, channel)
         case Reaction.SUSPECT if request.messages:
-            _start_search(channel, request)
+            channel.refusals.start_search(request)
             state.draft.ask(Warn(state.channels[channel.number].responder, "a message is refused", why))
             end_session(state, channel)
         case Reaction.REST:
             retry_later(state, channel, why)
         case _:  # nothing is left to try: only a person can help
             retry_later(state, channel, why, long=True)
-
-
-def _start_search(channel: ClientChannel, request: SentRequest) -> None:
-    """Search for the refused message in batches of half the size; a batch of one message has shown it."""
-    if request.messages > 1:
-        channel.search = RefusedMessageSearch(request.queue, request.messages // 2, request.messages)
-    else:
-        channel.search = None

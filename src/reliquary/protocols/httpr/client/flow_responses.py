@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from reliquary.base.time import Instant
 from reliquary.protocols.httpr.batches import discard_bodies
-from reliquary.protocols.httpr.client.channel import ClientChannel, SentRequest
+from reliquary.protocols.httpr.client.channel import ClientChannel
+from reliquary.protocols.httpr.client.connection import SentRequest
 from reliquary.protocols.httpr.client.failures import (
     end_session,
     handle_error,
@@ -26,7 +27,7 @@ from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.values import Outcome, SessionMark
 from reliquary.protocols.httpr.events import ResponseArrived
 from reliquary.protocols.httpr.state import State
-from reliquary.protocols.httpr.transactions import By, Settlement
+from reliquary.protocols.httpr.transactions import By
 
 
 def on_response(
@@ -39,20 +40,20 @@ def on_response(
         note_refused_message(state, channel, request, header.error, now)
     # A rollback in a session that goes on does not say what the peer does with the batches behind it: as with
     # GET-RESPONDER-INFO, only REPORT can return their messages.
-    by = By.RESPONSE if ended or not channel.pending else By.INFO_ANSWER
+    by = By.RESPONSE if ended or not channel.connection.pending else By.INFO_ANSWER
     settled = settle(state, channel, header, by)
     if header.error is not None or settled.returned or header.outcome is Outcome.INDOUBT:
         _on_refusal(state, channel, request, event)
         return
-    if header.capabilities is not None and not channel.session_id:  # H-04
+    if header.capabilities is not None and not channel.session.identifier:  # H-04
         try:
-            channel.agreed = agreed(channel.proposed, header.capabilities)
+            channel.session.agreed = agreed(channel.session.proposed, header.capabilities)
         except HttprFault as wrong:
             retry_later(state, channel, str(wrong), long=True)
             return
-    channel.failures = 0
-    channel.missing.pop(request.queue, None)
-    _continue_search(channel, request, settled)
+    channel.retry.failures = 0
+    channel.refusals.missing.pop(request.queue, None)
+    channel.refusals.continue_search(request, settled.committed)
     if header.transaction_id is not None:
         on_batch(state, channel, event)
     elif request.fetches:
@@ -61,7 +62,7 @@ def on_response(
         return  # the batch ended the session
     if ended:
         end_session(state, channel)
-    elif not channel.pending:
+    elif not channel.connection.pending:
         resume(state, channel)
 
 
@@ -78,14 +79,5 @@ def _on_refusal(
     elif header.outcome is Outcome.INDOUBT:
         retry_later(state, channel, f"{channel.url} is not sure about batch {header.completed}")  # HR-068
     else:
-        keep = header.session is not SessionMark.END and not channel.pending  # H-08
+        keep = header.session is not SessionMark.END and not channel.connection.pending  # H-08
         retry_later(state, channel, f"{channel.url} rolled batch {header.completed} back", keep=keep)
-
-
-def _continue_search(channel: ClientChannel, request: SentRequest, settled: Settlement) -> None:
-    """Count the messages of a refused batch that the peer has now taken; the search may be over."""
-    search = channel.search
-    if search is not None and request.batch in settled.committed:
-        search.unverified -= request.messages
-        if search.unverified <= 0:
-            channel.search = None

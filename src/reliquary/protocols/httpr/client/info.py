@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import Warn
-from reliquary.protocols.httpr.client.channel import ClientChannel, SentRequest
+from reliquary.protocols.httpr.client.channel import ClientChannel
+from reliquary.protocols.httpr.client.connection import SentRequest
 from reliquary.protocols.httpr.client.failures import handle_error, retry_later
 from reliquary.protocols.httpr.client.outcomes import resume, settle
 from reliquary.protocols.httpr.client.phases import Move
@@ -36,12 +37,13 @@ def connect(state: State, channel: ClientChannel, now: Instant) -> None:
         why = f"{name} has no host, and no peer says where it is"
         retry_later(state, channel, why, long=True, status=ConnectionStatus.DNS_FAILURE)
         return
-    channel.epoch += 1
-    channel.last_number = 0
-    channel.connected = True
-    channel.proposed = proposal(state.settings, channel.peer)
-    channel.agreed = granted(channel.proposed, DEFAULTS)  # HR-038, HR-039, HR-040
-    if channel.proposed.sessions:
+    connection, session = channel.connection, channel.session
+    connection.epoch += 1
+    connection.last_number = 0
+    connection.is_open = True
+    session.proposed = proposal(state.settings, channel.peer)
+    session.agreed = granted(session.proposed, DEFAULTS)  # HR-038, HR-039, HR-040
+    if session.proposed.sessions:
         channel.move(Move.GREET)
         send_request(state, channel, Command.GET_RESPONDER_INFO, now, session=SessionMark.BEGIN)  # HR-036
     else:
@@ -67,40 +69,40 @@ def on_response(
 ) -> None:
     """Take the session and the capabilities, or learn that the peer has no sessions (H-05)."""
     del now
-    header = event.header
+    header, session = event.header, channel.session
     if header.error is not None:
         handle_error(state, channel, request, header)
         return
     try:
-        channel.agreed = agreed(channel.proposed, header.capabilities)
+        session.agreed = agreed(session.proposed, header.capabilities)
     except HttprFault as wrong:
         retry_later(state, channel, str(wrong), long=True)
         return
     settle(state, channel, header, By.INFO_ANSWER)
     if header.session is SessionMark.END:
-        if channel.agreed.sessions:
+        if session.agreed.sessions:
             retry_later(state, channel, f"{channel.url} ended the session before it began")
             return
         # HR-034, HR-062: one request after another from now on, within the defaults until one is answered
-        channel.proposed = replace(
-            channel.proposed, sessions=False, sessionless=True, maximum_pipeline_depth=1
+        session.proposed = replace(
+            session.proposed, sessions=False, sessionless=True, maximum_pipeline_depth=1
         )
-        channel.agreed = granted(channel.agreed, DEFAULTS)
+        session.agreed = granted(session.agreed, DEFAULTS)
     elif not header.session_id:
         retry_later(state, channel, f"{channel.url} gave no session", long=True)
         return
-    channel.session_id = header.session_id
+    session.identifier = header.session_id
     _warn_of_missing_flows(state, channel)
     resume(state, channel)
 
 
 def _warn_of_missing_flows(state: State, channel: ClientChannel) -> None:
     """Warn if the peer does not allow a command that this channel needs."""
-    exchanges = channel.peer.exchange and Command.EXCHANGE in channel.agreed.flows
-    wanted = {Command.PULL} if channel.fetches else set()
-    if channel.queues and not exchanges:
+    exchanges = channel.peer.exchange and Command.EXCHANGE in channel.session.agreed.flows
+    wanted = {Command.PULL} if channel.fetching.enabled else set()
+    if channel.outgoing.queues and not exchanges:
         wanted.add(Command.PUSH)
-    missing = sorted(flow.value for flow in wanted - channel.agreed.flows)
+    missing = sorted(flow.value for flow in wanted - channel.session.agreed.flows)
     if missing:
         responder = state.channels[channel.number].responder
         why = f"it allows no {' and no '.join(missing)}"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from reliquary.protocols.httpr.batches import end_batches
-from reliquary.protocols.httpr.client.channel import ClientChannel, RefusedBatch
+from reliquary.protocols.httpr.client.channel import ClientChannel
 from reliquary.protocols.httpr.client.phases import Move
+from reliquary.protocols.httpr.client.refusals import RefusedBatch
 from reliquary.protocols.httpr.codec.values import ResponseHeader
 from reliquary.protocols.httpr.memory import judge_memory
 from reliquary.protocols.httpr.state import HOLDER, State
@@ -31,7 +32,7 @@ def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By)
     if settled is None:
         settled = settlement(row.in_doubt, header.completed, header.outcome, by)
     for batch in settled.committed + settled.returned + settled.unknown:
-        refused = channel.refused_batches.pop(batch, None)
+        refused = channel.refusals.batches.pop(batch, None)
         if refused is not None and batch in settled.returned:
             _end_refused(state, channel, (channel.number, batch), refused)
     end_batches(state, channel.number, settled)
@@ -44,7 +45,7 @@ def _end_refused(state: State, channel: ClientChannel, key: HoldKey, refused: Re
         ended = HoldsEnded(HOLDER, (key,), Outcome.REFUSED, refused.reason, refused.why)
     else:
         ended = HoldsEnded(HOLDER, (key,), Outcome.TRY_LATER, rest=refused.rest)
-        channel.ready_queues.pop(refused.queue, None)  # the manager signals when the queue has rested
+        channel.outgoing.ready.pop(refused.queue, None)  # the manager signals when the queue has rested
     state.draft.tell(ended)
 
 

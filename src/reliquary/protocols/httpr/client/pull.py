@@ -20,7 +20,8 @@ from reliquary.base.turn import SetTimer, Warn
 from reliquary.protocols.httpr.addresses import read_target
 from reliquary.protocols.httpr.apply import apply
 from reliquary.protocols.httpr.batches import discard_bodies, report_duplicates
-from reliquary.protocols.httpr.client.channel import SINGLE, ClientChannel, FetchedBatch, SentRequest
+from reliquary.protocols.httpr.client.channel import SINGLE, ClientChannel, FetchedBatch
+from reliquary.protocols.httpr.client.connection import SentRequest
 from reliquary.protocols.httpr.client.failures import end_session, reconnect
 from reliquary.protocols.httpr.client.phases import Move, Phase
 from reliquary.protocols.httpr.client.requests import send_request
@@ -49,13 +50,14 @@ EMPTY_PAUSE: Final = Duration(SECOND)
 
 def may_fetch(state: State, channel: ClientChannel) -> bool:
     """Whether messages are to be fetched now."""
-    allowed = channel.fetches and state.client.online and not channel.fetch_paused and not channel.leaving
-    return allowed and Command.PULL in channel.agreed.flows
+    fetching, leaving = channel.fetching, channel.requested.leaving
+    allowed = fetching.enabled and state.client.online and not fetching.paused and not leaving
+    return allowed and Command.PULL in channel.session.agreed.flows
 
 
 def owes_acknowledgement(state: State, channel: ClientChannel) -> bool:
     """Whether no request has acknowledged the peer's last batch yet."""
-    return state.channels[channel.number].last_received_id != channel.acknowledged
+    return state.channels[channel.number].last_received_id != channel.fetching.acknowledged
 
 
 def send_pull(state: State, channel: ClientChannel, now: Instant) -> bool:
@@ -64,8 +66,8 @@ def send_pull(state: State, channel: ClientChannel, now: Instant) -> bool:
     Several are pending only while the peer has more messages than one PULL brings.  Where enough are pending,
     one more acknowledges the last batch, so that it does not stay in doubt until they are answered.
     """
-    most = SINGLE if channel.peer_drained or channel.is_bidirectional else channel.depth
-    enough = channel.pending_fetches >= most and not owes_acknowledgement(state, channel)
+    most = SINGLE if channel.fetching.peer_drained or channel.is_bidirectional else channel.depth
+    enough = channel.connection.pending_fetches >= most and not owes_acknowledgement(state, channel)
     if not may_fetch(state, channel) or enough:
         return False
     channel.move(Move.FLOW)
@@ -75,14 +77,14 @@ def send_pull(state: State, channel: ClientChannel, now: Instant) -> bool:
 
 def on_empty(state: State, channel: ClientChannel, request: SentRequest, now: Instant) -> None:
     """The peer had no messages (F-10); one that did not wait for some is not asked again at once."""
-    channel.peer_drained = True
-    waited = now - request.sent_at >= max(channel.longest_empty_wait // 2, EMPTY_PAUSE // 2)
-    if channel.fetches and not waited and not channel.pending_fetches:
+    channel.fetching.peer_drained = True
+    waited = now - request.sent_at >= max(channel.session.longest_empty_wait // 2, EMPTY_PAUSE // 2)
+    if channel.fetching.enabled and not waited and not channel.connection.pending_fetches:
         _pause_fetching(state, channel, EMPTY_PAUSE)
 
 
 def _pause_fetching(state: State, channel: ClientChannel, span: Duration) -> None:
-    channel.fetch_paused = True
+    channel.fetching.paused = True
     state.draft.ask(SetTimer((FETCH, channel.number), span))
 
 
@@ -105,8 +107,8 @@ def on_batch(state: State, channel: ClientChannel, event: ResponseArrived) -> No
         why = f"{channel.url} sent batch {batch}, which is {verdict.value}"
         reconnect(state, channel, why, ConnectionStatus.CONNECTION_REFUSED)
         return
-    channel.peer_drained = len(event.batch) < channel.agreed.maximum_batch_size
-    fetched = channel.fetched = FetchedBatch(batch, event.batch)
+    channel.fetching.peer_drained = len(event.batch) < channel.session.agreed.maximum_batch_size
+    fetched = channel.fetching.batch = FetchedBatch(batch, event.batch)
     try:
         fetched.names, fetched.messages = placed(
             event.batch, partial(_queue_for, state, channel), _transaction(channel, fetched)
@@ -151,7 +153,7 @@ def _queue_for(state: State, channel: ClientChannel, target: str) -> str:
 
 def on_judged(state: State, channel: ClientChannel, signal: BatchJudged) -> None:
     """The queue manager has taken the whole batch, or nothing of it (P3, P5)."""
-    fetched, into = channel.fetched, channel.peer.into
+    fetched, into = channel.fetching.batch, channel.peer.into
     assert fetched is not None, "the manager judged what it was not asked"
     if signal.outcome is transfer.Outcome.DELIVERED:
         _record(state, channel, Outcome.COMMIT)
@@ -174,24 +176,24 @@ def on_judged(state: State, channel: ClientChannel, signal: BatchJudged) -> None
 
 def _record(state: State, channel: ClientChannel, outcome: Outcome) -> FetchedBatch:
     """Record what became of the fetched batch, and return the batch."""
-    fetched, channel.fetched = channel.fetched, None
+    fetched, channel.fetching.batch = channel.fetching.batch, None
     assert fetched is not None, "the manager judged what it was not asked"
     apply(state, BatchReceived(channel.number, fetched.batch, outcome))
     if outcome is Outcome.COMMIT:
-        channel.fetch_failures = 0
+        channel.fetching.failures = 0
     return fetched
 
 
 def _roll_back(state: State, channel: ClientChannel, why: str) -> None:
     """Roll the fetched batch back; REPORT says so, not PULL, and pipelined responses are ignored."""
     discard_bodies(state, _record(state, channel, Outcome.ROLLBACK).carried)
-    channel.unresolved = channel.peer_drained = True
+    channel.unresolved = channel.fetching.peer_drained = True
     ladder = state.settings.retry_ladder
-    _pause_fetching(state, channel, ladder[min(channel.fetch_failures, len(ladder) - 1)])
-    channel.fetch_failures += 1
+    _pause_fetching(state, channel, ladder[min(channel.fetching.failures, len(ladder) - 1)])
+    channel.fetching.failures += 1
     responder = state.channels[channel.number].responder
     state.draft.ask(Warn(responder, "fetched messages are not taken", why))
-    if channel.pending:
+    if channel.connection.pending:
         end_session(state, channel)
     elif channel.phase is Phase.READY:
         channel.move(Move.UNRESOLVED)

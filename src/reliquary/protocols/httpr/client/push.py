@@ -37,7 +37,7 @@ _SENDING_PHASES: Final = frozenset({Phase.READY, Phase.WAITING})
 
 def sending_command(channel: ClientChannel) -> Command | None:
     """Return the command that carries messages to this peer; None if the peer takes no messages."""
-    flows = channel.agreed.flows
+    flows = channel.session.agreed.flows
     if channel.peer.exchange and Command.EXCHANGE in flows:
         return Command.EXCHANGE
     return Command.PUSH if Command.PUSH in flows else None
@@ -46,7 +46,7 @@ def sending_command(channel: ClientChannel) -> Command | None:
 def may_send(state: State, channel: ClientChannel) -> bool:
     """Whether messages wait that our client has to bring; a peer that fetches its messages gets none."""
     row = state.channels[channel.number]
-    return bool(channel.ready_queues) and state.client.online and not is_fetcher(state, row.responder)
+    return bool(channel.outgoing.ready) and state.client.online and not is_fetcher(state, row.responder)
 
 
 def prepare(state: State, channel: ClientChannel) -> bool:
@@ -54,10 +54,11 @@ def prepare(state: State, channel: ClientChannel) -> bool:
     room = len(state.channels[channel.number].in_doubt) < channel.depth  # HR-044
     if not room or not may_send(state, channel) or sending_command(channel) is None:
         return False
-    search, agreed = channel.search, channel.agreed
-    queue = search.queue if search is not None else next(iter(channel.ready_queues))
-    most = search.batch_limit if search is not None else channel.batch_limit or agreed.maximum_batch_size
-    channel.preparing = queue
+    refusals, agreed = channel.refusals, channel.session.agreed
+    search = refusals.search
+    queue = search.queue if search is not None else next(iter(channel.outgoing.ready))
+    most = search.batch_limit if search is not None else refusals.batch_limit or agreed.maximum_batch_size
+    channel.outgoing.preparing = queue
     _hold(state, channel, min(most, agreed.maximum_batch_size), agreed.maximum_message_size)
     return True
 
@@ -65,17 +66,17 @@ def prepare(state: State, channel: ClientChannel) -> bool:
 def _hold(state: State, channel: ClientChannel, most: int, largest: int) -> None:
     key = channel.number, state.channels[channel.number].next_id
     most_bytes = state.settings.batch_bytes
-    wanted = HoldWanted(HOLDER, key, (channel.preparing,), max(most, 1), most_bytes, largest=largest)
+    wanted = HoldWanted(HOLDER, key, (channel.outgoing.preparing,), max(most, 1), most_bytes, largest=largest)
     state.draft.tell(wanted)
 
 
 def on_held(state: State, channel: ClientChannel, signal: MessagesHeld, now: Instant) -> None:
     """Send the messages that the queue manager holds for the batch, if it has any."""
-    queue, limit = channel.preparing, channel.agreed.maximum_message_size
+    queue, limit = channel.outgoing.preparing, channel.session.agreed.maximum_message_size
     if signal.refusal is HoldRefusal.TOO_LARGE:
         _hold(state, channel, 1, 0)
         return
-    channel.preparing = 0
+    channel.outgoing.preparing = 0
     if not signal.messages:
         _note_empty_queue(state, channel, queue, signal.refusal)
     elif channel.phase not in _SENDING_PHASES:  # the session ended in this turn
@@ -90,10 +91,10 @@ def on_held(state: State, channel: ClientChannel, signal: MessagesHeld, now: Ins
 
 
 def _note_empty_queue(state: State, channel: ClientChannel, queue: int, refusal: HoldRefusal | None) -> None:
-    channel.search = None
-    channel.ready_queues.pop(queue, None)  # the manager signals when there are messages again
+    channel.refusals.search = None
+    channel.outgoing.ready.pop(queue, None)  # the manager signals when there are messages again
     if refusal is HoldRefusal.NO_QUEUE:
-        channel.queues.pop(queue, None)
+        channel.outgoing.queues.pop(queue, None)
         state.waiting.pop(queue, None)
         state.client.by_queue.pop(queue, None)
 
@@ -104,8 +105,8 @@ def _send_batch(
     """Send a batch, which is in doubt from this write on (P1)."""
     command, batch = sending_command(channel), signal.key[1]
     assert command is not None, "nothing was to be held for a peer that takes nothing"
-    channel.ready_queues.pop(queue, None)
-    channel.ready_queues[queue] = None  # the other queues come first now
+    channel.outgoing.ready.pop(queue, None)
+    channel.outgoing.ready[queue] = None  # the other queues come first now
     apply(state, BatchPrepared(channel.number, batch))
     state.begun[signal.key] = now
     channel.move(Move.FLOW)

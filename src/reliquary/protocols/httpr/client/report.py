@@ -12,7 +12,8 @@ from __future__ import annotations
 from reliquary.base.time import Instant
 from reliquary.base.turn import Reply
 from reliquary.protocols.httpr.apply import apply
-from reliquary.protocols.httpr.client.channel import ClientChannel, SentRequest
+from reliquary.protocols.httpr.client.channel import ClientChannel
+from reliquary.protocols.httpr.client.connection import SentRequest
 from reliquary.protocols.httpr.client.failures import (
     answer_administrators,
     end_session,
@@ -58,9 +59,9 @@ def on_response(
         retry_later(state, channel, why)  # HR-078
         return
     channel.unresolved = sink_asked  # this REPORT said nothing of the peer's batches; the next one does
-    for caller in channel.report_callers:
+    for caller in channel.requested.report_callers:
         state.draft.ask(Reply(caller, Done(True)))
-    channel.report_callers.clear()
+    channel.requested.report_callers.clear()
     if header.session is SessionMark.END:
         end_session(state, channel)
     else:
@@ -82,7 +83,7 @@ def _note_last_pulled_id(state: State, channel: ClientChannel, last: int | None)
     if last == NOTHING:
         if row.has_sink_state:
             apply(state, SideForgotten(channel.number, Side.SINK))
-        channel.acknowledged = NOTHING
+        channel.fetching.acknowledged = NOTHING
     elif last is not None and last > row.last_sent_id:
         apply(state, PeerReported(channel.number, last))
 
@@ -97,7 +98,7 @@ def send_final_report(state: State, channel: ClientChannel, now: Instant) -> Non
         channel,
         Command.REPORT,
         now,
-        session=SessionMark.END if channel.session_id else None,
+        session=SessionMark.END if channel.session.identifier else None,
         forget=row.last_source_id if row.has_source_state else None,
     )
 
@@ -114,9 +115,9 @@ def on_final_response(
     _note_last_pulled_id(state, channel, header.last_pulled_id)
     if state.channels[channel.number].has_source_state:
         apply(state, SideForgotten(channel.number, Side.SOURCE))
-    channel.leaving, channel.failures = False, 0
+    channel.requested.leaving, channel.retry.failures = False, 0
     answer_administrators(state, channel, Done(True))
     end_session(state, channel)
-    if channel.queues_connected:
-        channel.queues_connected = False
+    if channel.outgoing.reported_connected:
+        channel.outgoing.reported_connected = False
         report_links(state, channel, Happening.DISCONNECTED, ConnectionStatus.CONNECTION_NOT_READY)

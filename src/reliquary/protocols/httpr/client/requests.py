@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from reliquary.base.time import Duration, Instant
-from reliquary.protocols.httpr.client.channel import ClientChannel, SentRequest
+from reliquary.protocols.httpr.client.channel import ClientChannel
+from reliquary.protocols.httpr.client.connection import SentRequest
 from reliquary.protocols.httpr.codec.values import (
     FETCHES,
     FLOWS,
@@ -37,46 +38,48 @@ def send_request(
 ) -> None:
     """Send a request; the caller has moved the channel to its next phase."""
     row = state.channels[channel.number]
-    channel.last_number += 1
-    channel.last_used = now
-    fetches, in_session = command in FETCHES, bool(channel.session_id)
-    channel.pending.append(
-        SentRequest(channel.last_number, command, fetches, now, batch or 0, queue, len(messages))
+    connection, fetching = channel.connection, channel.fetching
+    connection.last_number += 1
+    connection.last_used = now
+    fetches, in_session = command in FETCHES, bool(channel.session.identifier)
+    connection.pending.append(
+        SentRequest(connection.last_number, command, fetches, now, batch or 0, queue, len(messages))
     )
     # a PUSH acknowledges only what no other request has acknowledged
     acknowledges = command in _ALWAYS_ACKNOWLEDGE or (
-        command in FLOWS and row.last_received_id != channel.acknowledged
+        command in FLOWS and row.last_received_id != fetching.acknowledged
     )
     if row.sink_restored:  # the peer may have begun to count anew since the backup
         acknowledges = False
     if acknowledges:
-        channel.acknowledged = row.last_received_id
+        fetching.acknowledged = row.last_received_id
     header = RequestHeader(
         command=command,
         requester="" if in_session else row.requester,  # HR-061
         channel="" if in_session else row.name,
         responder="" if in_session else row.responder,
-        session_id=channel.session_id,  # HR-033
+        session_id=channel.session.identifier,  # HR-033
         session=session,
-        capabilities=None if in_session else channel.proposed,
+        capabilities=None if in_session else channel.session.proposed,
         transaction_id=batch,
         outcome=row.last_received_outcome if acknowledges else None,
         completed=row.last_received_id if acknowledges else None,
         last_pushed_id=row.last_source_id if command is Command.REPORT else None,  # HR-054
         forget=forget,
-        agent_type=AGENT_TYPE if channel.last_number == 1 else "",  # HR-101
+        agent_type=AGENT_TYPE if connection.last_number == 1 else "",  # HR-101
     )
-    agreed = channel.agreed
+    agreed = channel.session.agreed
     state.draft.wait()  # the header may speak of facts of earlier turns (P3)
     state.draft.ask(
         SendRequest(
             channel.number,
-            channel.epoch,
-            channel.last_number,
+            connection.epoch,
+            connection.last_number,
             channel.url,
             header,
             messages,
             BatchLimits(agreed.maximum_message_size, agreed.maximum_batch_size) if fetches else None,
-            Duration(channel.longest_wait * channel.pending_fetches),  # earlier requests may wait as long
+            # earlier requests may wait as long
+            Duration(channel.session.longest_wait * connection.pending_fetches),
         )
     )

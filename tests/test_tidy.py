@@ -24,6 +24,7 @@ EXEMPT: dict[str, str] = {
     "console/errors.py": "shown by the refusals in tests/console/test_app.py and test_queues.py",
     "console/metrics.py": "shown with the other page, in tests/console/test_pages.py",
     "console/page.py": "shown with the metrics, in tests/console/test_pages.py",
+    "engine/clock.py": "one interface; every test of tests/engine/test_loop.py goes through it",
     "net/counters.py": "values only; shown by tests/server/test_srmp_counters.py and test_httpr_counters.py",
     "net/api/context.py": "what all handlers share: every test of tests/net/api goes through it",
     "net/api/health.py": "shown by tests/net/api/test_plane.py",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reliquary.engine import loop
+from reliquary.engine import syncs
 from tests.console.stage import Stage, play
 
 SETTINGS = {
@@ -101,7 +101,7 @@ def test_nothing_is_shown_before_it_is_on_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """A reader that acknowledges and waits starts no sync of its own: whoever looks then has to."""
-    monkeypatch.setattr(loop, "UNASKED_SYNC_SECONDS", 60)
+    monkeypatch.setattr(syncs, "UNASKED_SYNC_SECONDS", 60)
 
     async def scene(stage: Stage) -> None:
         engine = stage.server.opened.engine
@@ -114,9 +114,9 @@ def test_nothing_is_shown_before_it_is_on_disk(
         )
         while engine.turns == before:
             await asyncio.wait([waiting], timeout=0)
-        seen = [engine._unsynced]
+        seen = [engine.syncs.unsynced]
         await stage.get(path)
-        seen.append(engine._unsynced)
+        seen.append(engine.syncs.unsynced)
         assert seen == [True, False]
         await stage.send("orders", "b")
         await waiting

@@ -79,10 +79,10 @@ class Recorder:
     def record(self, request: Callable[[], object], *, syncs: int) -> CallRecord:
         """Run a request and return its calls, up to the end of the last of its syncs."""
         self._portal.call(self._opened.settled())
-        synced = self._opened.engine.syncs + syncs
+        synced = self._opened.engine.syncs.count + syncs
         record = self._record = CallRecord()
         request()
-        while self._opened.engine.syncs < synced:
+        while self._opened.engine.syncs.count < synced:
             self._portal.call(turn())
         self._portal.call(turn())
         self._record = None

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from reliquary.engine import loop
-from reliquary.engine import open as opening
 from reliquary.engine.core import Batch
+from reliquary.engine.syncs import Syncs
 from reliquary.server.__main__ import main
 from reliquary.store import opening as store_opening
 from reliquary.store.mark import SyncedMark
@@ -43,13 +43,13 @@ class NotingMark(SyncedMark):
         super().move(synced, lowest)
 
 
-class HastyEngine(loop.Engine):
-    """Answers at once."""
+class HastySyncs(Syncs):
+    """Performs the effects of a batch before its sync."""
 
-    def _settle(self, batch: Batch) -> None:
-        self._perform(batch.after_sync)
+    def settle(self, batch: Batch) -> None:
+        self._owner.perform(batch.after_sync)
         batch.after_sync = []
-        super()._settle(batch)
+        super().settle(batch)
 
 
 def cut(folder: Path) -> None:
@@ -73,5 +73,5 @@ def _note(folder: Path) -> Path:
 if __name__ == "__main__":
     store_opening.SyncedMark = NotingMark  # type: ignore[attr-defined]
     if sys.argv[1:] == ["hasty"]:
-        opening.Engine = HastyEngine  # type: ignore[attr-defined]
+        loop.Syncs = HastySyncs  # type: ignore[attr-defined]
     sys.exit(main([]))

@@ -109,7 +109,7 @@ HTTPR_OUT = [
     "queueing/rules/leave leave",
     "queueing/manager settle",
     "store/rocks apply",
-    "engine/loop _synced",  # nobody waits for this sync: the store's thread does it
+    "engine/syncs _synced",  # nobody waits for this sync: the store's thread does it
 ]
 SPARK_PLAN = [
     "net/http/connection data_received",

@@ -14,6 +14,7 @@ from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, SetTimer, TimerFired, Turn, Warn
 from reliquary.engine import loop as loop_module
+from reliquary.engine import syncs as syncs_module
 from reliquary.engine.core import Core
 from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.store.staging import StagedRows
@@ -139,7 +140,7 @@ def test_nothing_is_answered_before_its_sync_and_many_turns_share_one() -> None:
         room.disk.let_go()
         await room.until(lambda: len(room.answers) == MANY)
         assert room.answers == [f"{number:02}" for number in range(MANY)]
-        assert (room.disk.begins, room.engine.syncs, room.engine.turns) == (1, 1, MANY)
+        assert (room.disk.begins, room.engine.syncs.count, room.engine.turns) == (1, 1, MANY)
         await room.stop()
 
     run(story)
@@ -148,7 +149,7 @@ def test_nothing_is_answered_before_its_sync_and_many_turns_share_one() -> None:
 def test_a_sync_waits_a_moment_for_a_source_that_a_protocol_has_just_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(loop_module, "LINGER", 1_000_000_000)
+    monkeypatch.setattr(syncs_module, "LINGER", 1_000_000_000)
 
     async def story(room: Room) -> None:
         room.engine.answered_to(-7)
@@ -261,18 +262,18 @@ def test_a_small_batch_is_synced_inline_when_nothing_else_is_under_way() -> None
 def test_a_batch_that_tells_nobody_anything_begins_no_sync_but_gets_one_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(loop_module, "UNASKED_SYNC_SECONDS", 0.001)
+    monkeypatch.setattr(syncs_module, "UNASKED_SYNC_SECONDS", 0.001)
 
     async def story(room: Room) -> None:
         room.engine.submit(Write(0, "a"))  # nobody is caller 0: but it is an answer, so it is synced
         room.disk.let_go()
-        await room.until(lambda: room.engine.syncs == 1)
+        await room.until(lambda: room.engine.syncs.count == 1)
         monkeypatch.setattr(room.scribe, "handle", silent(room.scribe.handle))
         room.engine.submit(Write(0, "b"))
         await room.until(lambda: room.disk.applies == 2)
         assert room.disk.begins == 1
         room.disk.let_go()
-        await room.until(lambda: room.engine.syncs == 2)
+        await room.until(lambda: room.engine.syncs.count == 2)
         assert room.disk.unsynced == 0
         await room.stop()
 
@@ -434,7 +435,7 @@ def test_a_failed_sync_ends_all_work_and_nothing_is_told_afterwards() -> None:
         room.disk.failure = StoreFailure("io", "the disk is broken")
         room.disk.let_go(100)
         await room.until(lambda: bool(room.failures))
-        room.engine._ring()
+        room.engine._alarm.ring()
         for _ in range(10):
             await tick()
         assert room.failures == [room.disk.failure]

@@ -50,7 +50,7 @@ def test_the_manager_is_ready_when_it_is_opened_and_its_start_is_on_disk(tmp_pat
         opened = await opened_at(tmp_path)
         assert stands(opened) is ManagerState.READY
         assert opened.state.identity().computer_name == "HOST"
-        assert opened.engine.syncs >= 1
+        assert opened.engine.syncs.count >= 1
         await opened.close()
         assert stands(opened) is ManagerState.STOPPED
 

@@ -74,7 +74,7 @@ def _manager(context: Context) -> Iterable[Family]:
         ("connections", "gauge", "Clients of the data plane.", context.connections()),
         ("events_under_way", "gauge", "Events that are queued or wait for a sync.", engine.under_way),
         ("turns_total", "counter", "Events that were carried out.", engine.turns),
-        ("syncs_total", "counter", "Syncs of the store.", engine.syncs),
+        ("syncs_total", "counter", "Syncs of the store.", engine.syncs.count),
         ("poison_overflows_total", "counter", overflows, manager.poison_overflows),
     )
     for name, kind, meaning, value in numbers:

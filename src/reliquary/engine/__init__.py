@@ -1,5 +1,6 @@
 """The engine keeps the Turn contract: facts on disk, then effects.
 
-`core` runs turns and closes batches, without a clock or a thread; `loop` is the shell around it for a
-real process, the simulator is another one. The room imports `store`, `protocols`, `queueing` and `base`.
+`core` runs turns and closes batches, without a clock or a thread; `loop` runs it in a real process, with
+`syncs` for the batches that wait for the store and `alarm` for the timers.  The simulator is another shell.
+The room imports `store`, `protocols`, `queueing` and `base`.  Begin with `core`.
 """

@@ -23,7 +23,8 @@ import msgspec
 
 from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
 from reliquary.base.turn import Warn
-from reliquary.engine.loop import Clock, Engine, EngineStopped
+from reliquary.engine.clock import Clock
+from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.queueing.history.events import ForgetHistory
 from reliquary.queueing.model.events import AwaitDisk
 from reliquary.queueing.model.history.history import History

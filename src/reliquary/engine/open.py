@@ -22,8 +22,9 @@ from reliquary.base.faults import StartFailed, StoreDamage
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.base.turn import Machine
+from reliquary.engine.clock import Clock
 from reliquary.engine.history import Exporter, HistoryOptions
-from reliquary.engine.loop import Clock, Engine
+from reliquary.engine.loop import Engine
 from reliquary.engine.protocols import assemble, tables_of, unplugged
 from reliquary.engine.server_list import FindServers, ServerList
 from reliquary.queueing.history.events import ResumeHistory

@@ -25,7 +25,7 @@ from typing import Any, Final, TextIO
 import msgspec
 
 from reliquary.base.time import MINUTE, SECOND
-from reliquary.engine.loop import Clock
+from reliquary.engine.clock import Clock
 from reliquary.engine.throttle import Due, Throttle
 from reliquary.engine.warnings import LOG
 

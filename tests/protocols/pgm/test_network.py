@@ -169,8 +169,8 @@ def test_few_of_many_who_miss_a_packet_ask_for_it() -> None:
     for receiver in receivers:
         check(receiver, source)
     assert sum(receiver.machine.shared.naks for receiver in receivers) < 15
-    assert source.machine.repairs == 1
-    assert network.count(Kind.NCF) == source.machine.naks
+    assert source.machine.repairs.sent == 1
+    assert network.count(Kind.NCF) == source.machine.repairs.naks
 
 
 @pytest.mark.spec("SR-009", "SR-012")

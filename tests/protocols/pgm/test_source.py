@@ -188,11 +188,11 @@ def test_naks_for_the_same_number_are_one_repair_until_it_has_gone() -> None:
     bench.nak(105)
     bench.nak(105)
     bench.run(SECOND)
-    assert bench.source.repairs == 1
+    assert bench.source.repairs.sent == 1
     bench.nak(105)
     bench.run(SECOND)
-    assert bench.source.repairs == 2
-    assert bench.source.naks == 3
+    assert bench.source.repairs.sent == 2
+    assert bench.source.repairs.naks == 3
 
 
 @pytest.mark.parametrize("numbers", [(99,), (103,), (50, 60)], ids=["before", "behind", "far before"])

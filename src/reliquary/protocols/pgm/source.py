@@ -5,25 +5,26 @@
       |                  |                                   |                         ^
       '------------------'--------- abort: RST at once ------'------> RESET -----------'
 
-NCFs go at once, then SPMs, then repairs and new data as the rate allows; three repairs let one new
-packet pass, so that receivers who miss much do not stop the others.
+NCFs go at once, then SPMs (`spm_schedule`), then repairs (`repair_requests`) and new data (`unsent`) as the
+rate allows; three repairs let one new packet pass, so that receivers who miss much do not stop the others.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from enum import Enum
-from heapq import heappop, heappush
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.base.time import Duration, Instant, later
+from reliquary.base.time import Instant, later
 from reliquary.protocols.pgm.actions import Action, Multicast, Sent, Step
 from reliquary.protocols.pgm.rate import Pace
+from reliquary.protocols.pgm.repair_requests import RepairRequests
 from reliquary.protocols.pgm.settings import PgmSettings
+from reliquary.protocols.pgm.spm_schedule import SpmSchedule
+from reliquary.protocols.pgm.unsent import Apdu, Unsent
 from reliquary.protocols.pgm.window import Held, TransmitWindow
 from reliquary.wire.pgm.options import Fragment, Reset
 from reliquary.wire.pgm.packets import DATA_HEADER, Data, Kind, Nak, Spm, Tsi
@@ -83,11 +84,6 @@ _ENDING: Final = frozenset({Life.FINISHED, Life.RESET})
 _DEAF: Final = frozenset({Life.RESET, Life.ENDED})
 
 
-class _Waiting(NamedTuple):
-    ticket: object
-    apdu: bytes
-
-
 class Source:
     """Sends APDUs to a group.  Numbers count on from `first`."""
 
@@ -102,75 +98,52 @@ class Source:
         self.settings = settings
         self.life = Life.OPEN
         self.window = TransmitWindow(first)
-        self.naks = 0
-        self.repairs = 0
+        self.repairs = RepairRequests()
         self._first = first
         self._began = now
         self._ends_at: Instant | None = None
         self._pace = Pace(settings, now)
-        self._waiting: deque[_Waiting] = deque()
-        self._offset = 0
-        """How much of the first that waits was sent."""
-        self._apdu_at = first
-        """The number of the packet that it began in."""
-        self._asked: dict[int, Instant] = {}
-        """Numbers with a NAK that no repair has followed yet, and when the repair is due."""
-        self._due: list[tuple[Instant, int]] = []
-        self._in_a_row = 0
-        self._spm_number = 0
-        self._since_ambient = 0
-        self._ambient_at = now
-        self._heartbeat = settings.shortest_heartbeat
-        self._heartbeat_at = later(now, self._heartbeat)
+        self._unsent = Unsent()
+        self._spms = SpmSchedule(settings, now)
         self._advance_at = later(now, settings.advance)
 
     # -- what happens
 
     def submit(self, ticket: object, apdu: bytes, now: Instant) -> Step:
-        """Send this; `Sent` tells when its last packet has gone."""
+        """Send an APDU; `Sent` follows its last packet."""
         if self.life is not Life.OPEN:
             raise UsageError(f"the session {self.tsi} is {self.life.value}")
         if not 1 <= len(apdu) <= self.settings.largest_apdu:  # SR-013
             raise UsageError(f"an APDU has 1 to {self.settings.largest_apdu} bytes, not {len(apdu)}")
-        self._waiting.append(_Waiting(ticket, apdu))
+        self._unsent.apdus.append(Apdu(ticket, apdu))
         return self.wake(now)
 
     def hear(self, nak: Nak, now: Instant) -> Step:
-        """Somebody misses packets: confirm at once, repair soon (5.2, 5.3)."""
+        """Confirm at once that a receiver misses packets, and repair them soon (5.2, 5.3)."""
         actions: list[Action] = []
         mine = nak.kind is Kind.NAK and nak.tsi == self.tsi and nak.group == self.group
         if mine and self.life not in _DEAF:
             numbers = [unfolded(number, self.window.lead) for number in nak.numbers]
             known = [number for number in numbers if number in self.window]
             if known:  # what is gone for good is not confirmed: the next SPM says so
-                self.naks += 1
                 actions.append(Multicast(msgspec.structs.replace(nak, kind=Kind.NCF)))
-            for number in known:
-                if number not in self._asked:
-                    delay = self.window.repair_delay(number, self.settings.repair_delay)
-                    self._asked[number] = later(now, delay)
-                    heappush(self._due, (self._asked[number], number))
+                self.repairs.add(known, self.window, self.settings.repair_delay, now)
         return self._run(actions, now)
 
     def close(self, now: Instant) -> Step:
-        """Nothing more comes: what waits is sent, then FIN."""
+        """Take no more APDUs: what waits is sent, then FIN."""
         self._turn(Turning.CLOSED)
         return self.wake(now)
 
     def withdraw(self) -> None:
-        """Forget what waits; an APDU that was begun goes on."""
-        begun = self._waiting[0] if self._offset else None
-        self._waiting.clear()
-        if begun is not None:
-            self._waiting.append(begun)
+        """Forget what waits; an APDU that was begun is sent to its end."""
+        self._unsent.withdraw()
 
     def abort(self, now: Instant) -> Step:
         """Break off: RST, and nothing more is sent or repaired."""
         self._turn(Turning.ABORTED)
-        self._waiting.clear()
-        self._offset = 0
-        self._asked.clear()
-        self._due.clear()
+        self._unsent.clear()
+        self.repairs.clear()
         return self.wake(now)
 
     def wake(self, now: Instant) -> Step:
@@ -190,35 +163,25 @@ class Source:
             self._turn(Turning.TIME_UP)
         if self.life is Life.ENDED:
             return Step(actions, None)
-        if self._is_spm_due(now):
+        if self._spms.take_due(now):
             actions.append(self._spm(now))
         ready = self._send(actions, now)
-        if not self._waiting and not self._offset:
+        if not self._unsent.apdus and not self._unsent.offset:
             self._turn(Turning.DRAINED)
-        if self.life in _ENDING and self._ends_at is None:  # 9.7.2, 9.8.2: told at once
+        if self.life in _ENDING and self._ends_at is None:  # 9.7.2, 9.8.2: an SPM says so at once
             self._ends_at = later(now, self.settings.kept)
             actions.append(self._spm(now))
         return Step(actions, self._next_wake(ready))
 
-    def _is_spm_due(self, now: Instant) -> bool:
-        due = now >= self._ambient_at or self._since_ambient >= self.settings.ambient_packets
-        if now >= self._heartbeat_at:  # 5.1.5
-            self._heartbeat = Duration(min(self._heartbeat * 2, self.settings.longest_heartbeat))
-            self._heartbeat_at = later(now, self._heartbeat)
-            due = True
-        return due
-
     def _spm(self, now: Instant) -> Multicast:
-        """Say which window there is; the next ambient one counts from here in any case (SR-009)."""
-        self._ambient_at = later(now, self.settings.ambient_time)
-        self._since_ambient = 0
-        self._spm_number += 1
+        """Return the SPM that says which window there is."""
+        number = self._spms.spm_sent(now)
         self._pace.take(SPM_SIZE, now)
         return Multicast(
             Spm(
                 self.tsi,
                 self.port,
-                self._spm_number & MASK,
+                number & MASK,
                 self.window.trail & MASK,
                 self.window.lead & MASK,
                 self.path,
@@ -229,60 +192,53 @@ class Source:
         )
 
     def _join(self, now: Instant) -> int | None:
-        """OPT_JOIN, 9.4: whoever lost the very first packets may still have them."""
+        """Return OPT_JOIN, 9.4: a receiver that lost the very first packets may still have them."""
         young = now < self._began + self.settings.join and self.window.trail == self._first
         return self._first & MASK if young else None
 
     def _send(self, actions: list[Action], now: Instant) -> Instant | None:
-        """Send data while the rate allows; else the answer is when it will."""
+        """Send data while the rate allows; return when it will allow more, None if nothing is to be sent."""
+        repairs, unsent = self.repairs, self._unsent
         while True:
-            repair = bool(self._due) and self._due[0][0] <= now
-            new = bool(self._waiting) and self.window.size < 2 * self.settings.most_held
+            repair = bool(repairs.due) and repairs.due[0][0] <= now
+            new = bool(unsent.apdus) and self.window.size < 2 * self.settings.most_held
             if not repair and not new:
                 return None
-            if repair and new and self._in_a_row >= REPAIRS_IN_A_ROW:
+            if repair and new and repairs.in_a_row >= REPAIRS_IN_A_ROW:
                 repair = False
             size = DATA_HEADER + (
-                len(self.window[self._due[0][1]].payload)
+                len(self.window[repairs.due[0][1]].payload)
                 if repair
-                else min(len(self._waiting[0].apdu) - self._offset, self.settings.room)
+                else min(len(unsent.apdus[0].data) - unsent.offset, self.settings.room)
             )
             ready = self._pace.ready_at(size, now)
             if ready > now:
                 return ready
             self._pace.take(size, now)
             if repair:
-                self._repair(actions, now)
+                actions.append(self._data(repairs.take(), now, repair=True))
             else:
                 self._send_new(actions, now)
-            self._heartbeat = self.settings.shortest_heartbeat
-            self._heartbeat_at = later(now, self._heartbeat)
-            self._since_ambient += 1
-            if self._since_ambient >= self.settings.ambient_packets:
+            if self._spms.data_sent(now):
                 actions.append(self._spm(now))
 
-    def _repair(self, actions: list[Action], now: Instant) -> None:
-        _, number = heappop(self._due)
-        del self._asked[number]
-        self._in_a_row += 1
-        self.repairs += 1
-        actions.append(self._data(number, now, repair=True))
-
     def _send_new(self, actions: list[Action], now: Instant) -> None:
-        ticket, apdu = self._waiting[0]
+        """Send the next packet of the first APDU that waits."""
+        unsent = self._unsent
+        ticket, apdu = unsent.apdus[0]
         first = self.window.lead + 1
-        if not self._offset:
-            self._apdu_at = first
-        payload = apdu[self._offset : self._offset + self.settings.room]
+        if not unsent.offset:
+            unsent.first_packet = first
+        payload = apdu[unsent.offset : unsent.offset + self.settings.room]
         whole = len(payload) == len(apdu)
-        part = None if whole else Fragment(self._apdu_at & MASK, self._offset, len(apdu))
+        part = None if whole else Fragment(unsent.first_packet & MASK, unsent.offset, len(apdu))
         number = self.window.add(Held(payload, part, first == self._first, now))
-        self._in_a_row = 0
-        self._offset += len(payload)
+        self.repairs.in_a_row = 0
+        unsent.offset += len(payload)
         actions.append(self._data(number, now, repair=False))
-        if self._offset == len(apdu):
-            self._waiting.popleft()
-            self._offset = 0
+        if unsent.offset == len(apdu):
+            unsent.apdus.popleft()
+            unsent.offset = 0
             actions.append(Sent(ticket))
 
     def _data(self, number: int, now: Instant, *, repair: bool) -> Multicast:
@@ -302,18 +258,18 @@ class Source:
         )
 
     def _advance(self, now: Instant) -> None:
-        """The window moves on, but not over what is asked for (SR-011, SR-012)."""
+        """Move the window on, but not over packets that wait for a repair (SR-011, SR-012)."""
         settings = self.settings
         self._advance_at = later(now, settings.advance)
         before = Instant(now - settings.kept + settings.advance)
-        self.window.advance(before, min(self._asked, default=None))
+        self.window.advance(before, self.repairs.lowest)
 
     def _next_wake(self, ready: Instant | None) -> Instant:
-        moments = [self._ambient_at, self._heartbeat_at, self._advance_at]
+        moments = [self._spms.ambient_at, self._spms.heartbeat_at, self._advance_at]
         if ready is not None:
             moments.append(ready)
-        elif self._due:
-            moments.append(self._due[0][0])
+        elif self.repairs.due:
+            moments.append(self.repairs.due[0][0])
         if self._ends_at is not None:
             moments.append(self._ends_at)
         return min(moments)

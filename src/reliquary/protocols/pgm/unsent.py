@@ -1,0 +1,38 @@
+"""The APDUs of a source that were not sent yet, and how much of the first one was sent."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+
+class Apdu(NamedTuple):
+    """An APDU, with the ticket under which its sender learns that it was sent."""
+
+    ticket: object
+    data: bytes
+
+
+class Unsent:
+    """APDUs that wait; the source adds them and counts what it sends."""
+
+    __slots__ = ("apdus", "first_packet", "offset")
+
+    def __init__(self) -> None:
+        self.apdus: deque[Apdu] = deque()
+        self.offset = 0
+        """The number of bytes of the first APDU that were sent."""
+        self.first_packet = 0
+        """The number of the packet in which the first APDU began; unused while `offset` is 0."""
+
+    def withdraw(self) -> None:
+        """Forget what waits; an APDU that was begun stays."""
+        begun = self.apdus[0] if self.offset else None
+        self.apdus.clear()
+        if begun is not None:
+            self.apdus.append(begun)
+
+    def clear(self) -> None:
+        """Forget all APDUs, also one that was begun."""
+        self.apdus.clear()
+        self.offset = 0

@@ -56,7 +56,7 @@ def _outgoing(state: State, link: Link) -> AssociationInfo:
         user=state.settings.server(link.server).user,
         state=link.phase.value,
         interfaces=[],
-        contexts=sum(1 for handle in (link.opened, link.session) if handle.int) + held,
+        contexts=sum(1 for handle in (link.remote.opened, link.remote.session) if handle.int) + held,
         queues=[link.name],
         cursors=len(link.cursors),
         pending=len(link.reads) - held,

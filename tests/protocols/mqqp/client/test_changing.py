@@ -30,9 +30,9 @@ def test_a_cursor_is_created_by_qmcomm_and_closed_by_qm2qm() -> None:
     assert isinstance(opened, Opened)
     assert (opened.status, opened.handle) == (HResult.OK, next(iter(two.link.cursors)))
     remote = two.link.cursors[opened.handle]
-    assert two.asked(qmcomm.CreateRemoteCursor) == [qmcomm.CreateRemoteCursor(two.link.queue)]
+    assert two.asked(qmcomm.CreateRemoteCursor) == [qmcomm.CreateRemoteCursor(two.link.remote.queue)]
     assert two.ask(CloseCursor(0, opened.handle)).status is HResult.OK
-    assert two.asked(qm2qm.CloseCursor) == [qm2qm.CloseCursor(two.link.queue, remote)]
+    assert two.asked(qm2qm.CloseCursor) == [qm2qm.CloseCursor(two.link.remote.queue, remote)]
     assert two.link.cursors == {}
     assert two.ask(CloseCursor(0, opened.handle)).status is HResult.INVALID_HANDLE
     assert two.ask(PeekMessage(0, handle, cursor=opened.handle)).status is HResult.INVALID_PARAMETER
@@ -79,7 +79,7 @@ def test_a_queue_is_purged_there() -> None:
     assert (answer.status, answer.count, "far" in answer.why) == (HResult.OK, 0, True)
     assert two.bodies == []
     assert two.methods[-2:] == ["CloseRemoteQueueContext", "PurgeQueue"]
-    assert two.asked(qm2qm.PurgeQueue) == [qm2qm.PurgeQueue(two.link.queue)]
+    assert two.asked(qm2qm.PurgeQueue) == [qm2qm.PurgeQueue(two.link.remote.queue)]
     assert two.asked(qmcomm.OpenRemoteQueue)[0].access == 1
 
 

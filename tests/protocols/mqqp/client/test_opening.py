@@ -54,8 +54,8 @@ def test_a_queue_is_opened_in_the_order_of_the_specification() -> None:
     link = two.link
     assert (link.phase, link.handle, link.server) == (LinkPhase.OPEN, answer.handle, "far")
     assert two.here.client.handles == {answer.handle: link}
-    assert link.session in two.there.server.handles
-    assert link.opened not in two.there.server.handles
+    assert link.remote.session in two.there.server.handles
+    assert link.remote.opened not in two.there.server.handles
 
 
 @pytest.mark.spec("QP-115", "QP-145")
@@ -216,7 +216,7 @@ def test_the_other_calls_of_an_open_have_the_time_of_a_call() -> None:
 def test_a_closed_queue_is_closed_there_and_its_connections_too() -> None:
     two = TwoManagers()
     handle = two.open()
-    session = two.link.session
+    session = two.link.remote.session
     assert two.ask(CloseQueue(0, handle)).status is HResult.OK
     assert two.asked(qm2qm.CloseQueue) == [qm2qm.CloseQueue(session)]
     assert two.ended == [1]

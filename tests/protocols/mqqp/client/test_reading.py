@@ -79,7 +79,7 @@ def test_a_read_fills_what_the_client_sets_and_nothing_else(old: bool) -> None:
     handle = two.open()
     two.receive(handle, timeout=5)
     (request,) = two.asked(StartReceive) if old else two.asked(StartReceive2)
-    number = two.link.queue
+    number = two.link.remote.queue
     assert request.read is not None
     expected = ReadDescriptor(number, Action.RECEIVE, 5000, request.read.request, queue_again=number)
     assert request == (StartReceive(expected) if old else StartReceive2(expected, sequential=0))
@@ -313,7 +313,7 @@ def test_a_browse_that_would_never_end_is_refused() -> None:
 @pytest.mark.parametrize("request_", [ReceiveMessages(0, FAR), PeekMessage(0, FAR)])
 def test_any_status_but_success_fails_a_read_and_its_handle_is_not_used(status: int, request_: Any) -> None:
     two = TwoManagers(b"a")
-    two.script[StartReceive2] = lambda request: ReadStarted2(two.link.session, request.read, 5, status)
+    two.script[StartReceive2] = lambda request: ReadStarted2(two.link.remote.session, request.read, 5, status)
     assert two.ask(request_).status is not HResult.OK
     assert two.asked(EndReceive) == []
     assert two.link.reads == {}
@@ -394,7 +394,9 @@ def test_an_application_that_leaves_cancels_its_read() -> None:
     caller = two.begin_receiving(handle)
     two.leave(caller)
     read = descriptor(two)
-    assert two.asked(CancelReceive) == [CancelReceive(two.link.queue, two.link.queue_again, read.request)]
+    assert two.asked(CancelReceive) == [
+        CancelReceive(two.link.remote.queue, two.link.remote.queue_again, read.request)
+    ]
     assert (two.link.tasks, two.link.reads) == ({}, {})
     two.send(b"a")
     assert two.bodies == [b"a"]

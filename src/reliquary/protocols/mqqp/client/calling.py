@@ -50,7 +50,7 @@ def call(
     number = client.next_request()
     client.calls[number] = Call(number, link.number, purpose, task, ending, read)
     link.calls.add(number)
-    port = 0 if isinstance(request, _QMCOMM) else link.port  # QP-145: qm2qm at the port it gave
+    port = 0 if isinstance(request, _QMCOMM) else link.remote.port  # QP-145: qm2qm at the port it gave
     state.draft.ask(CallServer(link.number, number, link.server, port, request))
     if wait != FOREVER_WAIT:
         most = client.settings.call_time if limit is None else limit

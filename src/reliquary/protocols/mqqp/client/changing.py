@@ -17,7 +17,7 @@ from reliquary.queueing.model.events import Answer, CloseCursor, Opened, PeekMes
 def open_cursor(state: State, link: Link, task: Task, now: Instant) -> None:
     """Let qmcomm create a cursor (QP-016)."""
     del now
-    call(state, link, Purpose.OPEN_CURSOR, CreateRemoteCursor(link.queue), task=task.number)
+    call(state, link, Purpose.OPEN_CURSOR, CreateRemoteCursor(link.remote.queue), task=task.number)
 
 
 def on_cursor_opened(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> None:
@@ -42,7 +42,7 @@ def close_cursor(state: State, link: Link, task: Task, now: Instant) -> None:
         if moves and is_open(each):
             cancel(state, link, each)
     cursor = link.cursors.pop(request.cursor)
-    call(state, link, Purpose.CLOSE_CURSOR, qm2qm.CloseCursor(link.queue, cursor), task=task.number)
+    call(state, link, Purpose.CLOSE_CURSOR, qm2qm.CloseCursor(link.remote.queue, cursor), task=task.number)
 
 
 def on_cursor_closed(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> None:
@@ -56,7 +56,7 @@ def on_cursor_closed(state: State, link: Link, call: Call, returned: Returned, n
 def purge(state: State, link: Link, task: Task, now: Instant) -> None:
     """Let the server empty the queue (QP-154)."""
     del now
-    call(state, link, Purpose.PURGE, qm2qm.PurgeQueue(link.queue), task=task.number)
+    call(state, link, Purpose.PURGE, qm2qm.PurgeQueue(link.remote.queue), task=task.number)
 
 
 def on_purged(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> None:

@@ -111,8 +111,9 @@ def on_opened(state: State, link: Link, call_: Call, returned: Returned, now: In
         hang_up(state, link, failure(link.server, returned.status), now)
         return
     link.phase = moved_link(link.phase, LinkMove.OPENED)
-    link.opened, link.context = response.handle, response.context
-    link.queue, link.queue_again = response.queue, response.queue_again
+    remote = link.remote
+    remote.opened, remote.context = response.handle, response.context
+    remote.queue, remote.queue_again = response.queue, response.queue_again
     call(state, link, Purpose.PORT, qm2qm.GetServerPort(PortKind.READ))  # QP-115, QP-145
 
 
@@ -127,7 +128,7 @@ def on_port(state: State, link: Link, call_: Call, returned: Returned, now: Inst
         hang_up(state, link, why, now)
     else:
         link.phase = moved_link(link.phase, LinkMove.PORT)
-        link.port = response.port
+        link.remote.port = response.port
         call(state, link, Purpose.VERSION, qm2qm.GetVersion())  # QP-149, QP-163
 
 
@@ -136,15 +137,16 @@ def on_version(state: State, link: Link, call_: Call, returned: Returned, now: I
     del call_
     response = returned.response
     if isinstance(response, VersionReturned):
-        link.old = (response.major, response.minor, response.build) < NEW
+        link.remote.old = (response.major, response.minor, response.build) < NEW
     elif returned.status == FaultStatus.OP_RANGE:
-        link.old = True
+        link.remote.old = True
     else:
         hang_up(state, link, failure(link.server, returned.status), now)
         return
     link.phase = moved_link(link.phase, LinkMove.VERSION)
-    record = _manager(state)
-    request = qm2qm.OpenQueue(record.identifier, _level(record), link.queue, link.queue_again, link.context)
+    record, remote = _manager(state), link.remote
+    level = _level(record)
+    request = qm2qm.OpenQueue(record.identifier, level, remote.queue, remote.queue_again, remote.context)
     call(state, link, Purpose.ENTER, request, limit=state.client.settings.open_time)  # QP-147
 
 
@@ -156,8 +158,8 @@ def on_entered(state: State, link: Link, call_: Call, returned: Returned, now: I
         hang_up(state, link, failure(link.server, returned.status), now)
         return
     link.phase = moved_link(link.phase, LinkMove.ENTERED)
-    link.session = response.handle
-    call(state, link, Purpose.FORGET, qmcomm.CloseRemoteQueueContext(link.opened))
+    link.remote.session = response.handle
+    call(state, link, Purpose.FORGET, qmcomm.CloseRemoteQueueContext(link.remote.opened))
     if link.handle:
         state.client.handles[link.handle] = link
         links.renew(state, link)
@@ -200,7 +202,7 @@ def close(state: State, link: Link, to: int, now: Instant) -> None:
     link.phase = moved_link(link.phase, LinkMove.CLOSE)
     link.to = to
     await_answer(state, to, link)
-    call(state, link, Purpose.CLOSE, qm2qm.CloseQueue(link.session))  # QP-094, QP-158
+    call(state, link, Purpose.CLOSE, qm2qm.CloseQueue(link.remote.session))  # QP-094, QP-158
 
 
 def on_closed(state: State, link: Link, call_: Call, returned: Returned, now: Instant) -> None:

@@ -105,7 +105,7 @@ def _refusal(link: Link, task: Task) -> Answer | None:
     request = task.request
     if not isinstance(request, LookUpMessage | BrowseMessages):
         return None
-    if link.old:
+    if link.remote.old:
         status = HResult.OPERATION_NOT_SUPPORTED_BY_REMOTE_COMPUTER
         return Answer(status, f"{link.server} is too old to find messages by their LookupIdentifiers")
     if isinstance(request, BrowseMessages) or request.lookup_id:
@@ -120,17 +120,17 @@ def _ask(state: State, link: Link, task: Task, now: Instant) -> None:
     task.read = read.request
     # QP-018, QP-020, QP-124: size 0 and no buffer; both numbers of the queue as qmcomm gave them.
     descriptor = ReadDescriptor(
-        queue=link.queue,
+        queue=link.remote.queue,
         action=asked.action,
         timeout=_milliseconds(asked.wait),
         request=read.request,
         cursor=asked.cursor,
-        queue_again=link.queue_again,
+        queue_again=link.remote.queue_again,
     )
     request: StartReceive | StartReceive2 | StartReceiveByLookupId
     if asked.place is not None:
         request = StartReceiveByLookupId(asked.place, descriptor)
-    elif link.old:
+    elif link.remote.old:
         request = StartReceive(descriptor)  # QP-150
     else:
         request = StartReceive2(descriptor)

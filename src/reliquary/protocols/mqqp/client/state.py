@@ -1,6 +1,7 @@
 """What the client knows: links to other managers, and what applications wait for.
 
     Link          one opened queue of another manager; RemoteOpenQueueEntry, 3.2.1.3
+    RemoteQueue   the numbers and handles that its server gave it
     Task          one request of an application that has no answer
     PendingRead   one read that was begun and not ended; PendingRemoteReadEntry, 3.2.1.1
     Receipt       messages that an application holds
@@ -73,6 +74,29 @@ class Call:
 
 
 @dataclass(slots=True)
+class RemoteQueue:
+    """What the server said when it opened the queue: the numbers and handles that later calls name.
+
+    `opening` writes it, each field at its step; all other modules only read it.
+    """
+
+    port: int = 0
+    """The port of qm2qm; 0 as long as it is not known."""
+    old: bool = False
+    """The server has neither RemoteQMStartReceive2 nor RemoteQMStartReceiveByLookupId (QP-150)."""
+    opened: UUID = NO_HANDLE
+    """The context handle of qmcomm."""
+    session: UUID = NO_HANDLE
+    """RRSessionHandle."""
+    queue: int = 0
+    """phQueue."""
+    queue_again: int = 0
+    """dwpQueue, which old servers give another value."""
+    context: int = 0
+    """pdwContext, by which RemoteQMOpenQueue finds the queue."""
+
+
+@dataclass(slots=True)
 class Link:
     """One opened queue of another manager."""
 
@@ -92,20 +116,7 @@ class Link:
     """The caller who waits until the queue is open."""
     lease: Duration = FOREVER_WAIT
     phase: LinkPhase = LinkPhase.OPENING
-    port: int = 0
-    """Of qm2qm; 0 as long as it is not known."""
-    old: bool = False
-    """The server has neither RemoteQMStartReceive2 nor RemoteQMStartReceiveByLookupId (QP-150)."""
-    opened: UUID = NO_HANDLE
-    """The context handle of qmcomm."""
-    session: UUID = NO_HANDLE
-    """RRSessionHandle."""
-    queue: int = 0
-    """phQueue."""
-    queue_again: int = 0
-    """dwpQueue, which old servers give another value."""
-    context: int = 0
-    """pdwContext, by which RemoteQMOpenQueue finds the queue."""
+    remote: RemoteQueue = field(default_factory=RemoteQueue)
     cursors: dict[int, int] = field(default_factory=dict)
     """hCursor of the server, by the application's number."""
     tasks: dict[int, Task] = field(default_factory=dict)

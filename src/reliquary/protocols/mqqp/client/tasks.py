@@ -110,5 +110,5 @@ def _say_cancelled(state: State, task: Task) -> None:
 
 def _cancel_read(state: State, link: Link, task: Task) -> None:
     """Let the server end a read that waits (QP-042, QP-103, QP-155); it has to return soon then."""
-    call(state, link, Purpose.CANCEL, CancelReceive(link.queue, link.queue_again, task.read))
+    call(state, link, Purpose.CANCEL, CancelReceive(link.remote.queue, link.remote.queue_again, task.read))
     state.draft.ask(SetTimer((TIMER, task.call), state.client.settings.call_time))

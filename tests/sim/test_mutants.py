@@ -56,8 +56,8 @@ class Eager(Process):
     """Takes a sync that ends for one that began after the batch was applied."""
 
     def _synced(self, covered: int) -> None:
-        self._syncing += self._waiting
-        self._waiting = []
+        self._syncs.syncing += self._syncs.waiting
+        self._syncs.waiting = []
         super()._synced(covered)
 
 

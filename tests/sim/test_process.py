@@ -39,7 +39,7 @@ def test_the_next_batch_is_applied_while_the_last_one_syncs() -> None:
     server = SimulatedServer()
     server.faults.slowest_sync = 500 * MILLISECOND
     first = submit(server, send(server, "a"))
-    server.until(lambda: server.process._is_syncing)
+    server.until(lambda: server.process._syncs.is_syncing)
     second = submit(server, send(server, "b"))
     server.until(lambda: server.process.disk.unsynced == 2)
     assert (first, second) == ([], [])

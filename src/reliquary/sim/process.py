@@ -1,4 +1,4 @@
-"""One life of the server: the same order of the world as in `engine.loop`, on simulated time.
+"""One life of the server: turns, syncs and effects in the order of `engine.loop`, on simulated time.
 
     events --> turns --> close: applied --> sync, which takes a while --> effects
                  ^                            |
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -53,9 +53,9 @@ CHECKPOINT: Final = 0.02
 """How often a batch is followed by a full comparison of rows, facts and state."""
 
 LINGER: Final = 150
-"""A sync may wait so long for those who were answered by the last one."""
+"""The longest time that a sync waits for callers that were answered by the last one."""
 UNASKED_SYNC: Final = 50 * MILLISECOND
-"""How long a change that nobody waits for may stay unsynced."""
+"""How long a change may stay unsynced if no caller waits for it."""
 
 Answered = Callable[[Any, int], None]
 """Takes an answer, and the number of the turn that made it."""
@@ -95,6 +95,40 @@ class Surroundings:
         return tables_of(each.protocol for each in self.plugged)
 
 
+@dataclass(slots=True)
+class ProcessTimers:
+    """The timers of a process; `Alarm` is the part of a real engine that has them.
+
+    `_perform` sets and cancels timers, `_follow_calendar` writes `jumps`.
+    """
+
+    jumps: int
+    """The jumps of the clock that the timers have followed."""
+    timers: Timers = field(default_factory=Timers)
+    calendar: dict[TimerName, None] = field(default_factory=dict)
+    """Names of timers that wait for a moment of the calendar."""
+
+
+@dataclass(slots=True)
+class ProcessSyncs:
+    """The batches of a process between their write and their effects; `Syncs` is that part of a real engine.
+
+    The functions of `Process` from `_settle` to `_synced` write it.
+    """
+
+    waiting: list[Batch] = field(default_factory=list)
+    """Batches whose effects wait for a sync that has not begun."""
+    syncing: list[Batch] = field(default_factory=list)
+    """Batches whose effects wait for the sync that runs."""
+    is_syncing: bool = False
+    unsynced: bool = False
+    """Something was applied after the last sync began."""
+    lingering: bool = False
+    """A sync begins soon."""
+    reminded: bool = False
+    """A sync is planned for changes that no caller waits for."""
+
+
 class PowerCut(Exception):
     """The process ends here, between two steps."""
 
@@ -116,36 +150,24 @@ class Process:
         self.accepting = False
         self._clock = clock
         self._around = around
-        self._scheduler = around.scheduler
-        self._chance = around.chance
-        self._faults = around.faults
-        self._history = around.history
-        self._witness = around.witness
         self._on_end = on_end
         self._events: deque[Event] = deque()
         self._callers: dict[int, Answered] = {}
         self._last_caller = 0
-        self._timers = Timers()
-        self._calendar_timers: dict[TimerName, None] = {}
-        self._jumps = clock.jumps
+        self._alarm = ProcessTimers(clock.jumps)
+        self._syncs = ProcessSyncs()
         self._scheduled = False
         self._stopping = False
-        self._waiting: list[Batch] = []
-        self._syncing: list[Batch] = []
-        self._is_syncing = False
-        self._unsynced = False
-        self._lingering = False
-        self._reminded = False
         protocols = [each.protocol for each in around.plugged]
         self._core, self.manager, self.machines = assemble(
-            disk, StagedRows(disk), self._chance, protocols, sizes=SIZES, history=True
+            disk, StagedRows(disk), self._around.chance, protocols, sizes=SIZES, history=True
         )
         self._performers = {
             effect: each.perform for each in around.plugged for effect in each.protocol.unplugged
         }
 
     def machine(self, kind: type[Kind]) -> Kind:
-        """The machine of this class."""
+        """Return the machine of this class."""
         return next(each for each in self.machines.values() if isinstance(each, kind))
 
     # -- what the network and the host call
@@ -174,16 +196,16 @@ class Process:
     @property
     def idle(self) -> bool:
         """Whether nothing is under way."""
-        return not self._events and not self._waiting and not self._is_syncing
+        return not self._events and not self._syncs.waiting and not self._syncs.is_syncing
 
     def caller(self, answered: Answered) -> int:
-        """A number under which one answer will come."""
+        """Return a number under which one answer will come."""
         self._last_caller += 1
         self._callers[self._last_caller] = answered
         return self._last_caller
 
     def forget(self, caller: int) -> None:
-        """Nobody listens for this answer any more."""
+        """Drop the answer that comes under this number."""
         self._callers.pop(caller, None)
 
     def submit(self, event: Event) -> None:
@@ -191,7 +213,7 @@ class Process:
         self._events.append(event)
         if not self._scheduled:
             self._scheduled = True
-            self._later(self._chance.between(1, 100), self._run)
+            self._later(self._around.chance.between(1, 100), self._run)
 
     def stop(self) -> None:
         """Finish what was submitted, then end in good order."""
@@ -209,75 +231,79 @@ class Process:
 
     def _run(self) -> None:
         self._scheduled = False
-        for _ in range(min(len(self._events), self._chance.between(1, 8))):
+        for _ in range(min(len(self._events), self._around.chance.between(1, 8))):
             self._turn(self._events.popleft())
             self._point("between turns")
         self._break_disk()
         batch = self._core.close()
-        self._witness.batch_applied(self.manager, self._clock.now())
-        if self._chance.happens(CHECKPOINT):
+        self._around.witness.batch_applied(self.manager, self._clock.now())
+        if self._around.chance.happens(CHECKPOINT):
             self.checkpoint()
         self._point("after the batch was applied")
         self._perform(batch.at_once)
         self._settle(batch)
         if self._events and not self._scheduled:
             self._scheduled = True
-            self._later(self._chance.between(1, 100), self._run)
+            self._later(self._around.chance.between(1, 100), self._run)
 
     def _turn(self, event: Event) -> None:
         now = self._clock.now()
-        if self._clock.jumps != self._jumps:
+        if self._clock.jumps != self._alarm.jumps:
             self._follow_calendar()
         turn = self._core.turn(event, now)
-        turned = self._witness.turned(self.life, self.disk.applied + 1, event, turn, now)
-        self._history.note(
-            self._scheduler.now, f"turn {turned.number} {type(event).__name__} {len(turn.facts)}"
+        turned = self._around.witness.turned(self.life, self.disk.applied + 1, event, turn, now)
+        self._around.history.note(
+            self._around.scheduler.now, f"turn {turned.number} {type(event).__name__} {len(turn.facts)}"
         )
 
     def _settle(self, batch: Batch) -> None:
-        """See that a batch gets synced; what leaves waits for the first sync that began after it."""
-        self._unsynced = self._unsynced or batch.applied
+        """Have a batch synced; what leaves waits for the first sync that began after it was applied."""
+        syncs = self._syncs
+        syncs.unsynced = syncs.unsynced or batch.applied
         if not batch.after_sync:
             self._sync_some_time()
-        elif not self._unsynced and not self._is_syncing:
+        elif not syncs.unsynced and not syncs.is_syncing:
             self._perform(batch.after_sync)
         else:
-            self._waiting.append(batch)
-            if not self._is_syncing and not self._lingering:
-                self._lingering = True
-                self._later(self._chance.between(0, LINGER), self._sync_soon)
+            syncs.waiting.append(batch)
+            if not syncs.is_syncing and not syncs.lingering:
+                syncs.lingering = True
+                self._later(self._around.chance.between(0, LINGER), self._sync_soon)
         self._end_if_done()
 
     def _sync_soon(self) -> None:
-        self._lingering = False
-        if not self._is_syncing:
+        self._syncs.lingering = False
+        if not self._syncs.is_syncing:
             self._begin_sync()
 
     def _sync_some_time(self) -> None:
-        """Nobody waits for this batch; the next sync covers it, or one after a short while."""
-        if self._unsynced and not self._reminded:
-            self._reminded = True
+        """Plan a sync after a short while for what was applied, in case no other sync covers it."""
+        if self._syncs.unsynced and not self._syncs.reminded:
+            self._syncs.reminded = True
             self._later(UNASKED_SYNC, self._sync_unasked)
 
     def _sync_unasked(self) -> None:
-        self._reminded = False
-        if self._unsynced and not self._is_syncing:
+        self._syncs.reminded = False
+        if self._syncs.unsynced and not self._syncs.is_syncing:
             self._begin_sync()
 
     def _begin_sync(self) -> None:
-        self._unsynced = False
-        self._is_syncing = True
-        self._syncing, self._waiting = self._waiting, []
+        syncs = self._syncs
+        syncs.unsynced = False
+        syncs.is_syncing = True
+        syncs.syncing, syncs.waiting = syncs.waiting, []
         covered = self.disk.begin_sync()
-        self._later(self._chance.between(50, self._faults.slowest_sync), partial(self._synced, covered))
+        span = self._around.chance.between(50, self._around.faults.slowest_sync)
+        self._later(span, partial(self._synced, covered))
 
     def _synced(self, covered: int) -> None:
+        syncs = self._syncs
         self._point("during a sync")
         self.disk.end_sync(covered)
         self._point("after a sync")
-        self._is_syncing = False
-        done, self._syncing = self._syncing, []
-        if self._waiting or (self._unsynced and not self._reminded):
+        syncs.is_syncing = False
+        done, syncs.syncing = syncs.syncing, []
+        if syncs.waiting or (syncs.unsynced and not syncs.reminded):
             self._begin_sync()
         for batch in done:
             self._perform(batch.after_sync)
@@ -291,10 +317,10 @@ class Process:
     def checkpoint(self) -> None:
         """Compare everything with everything; between two batches only."""
         rebuilt = QueueManager(StagedRows(self.disk.copied()), SeededChance(0), sizes=SIZES, history=True)
-        self._witness.checkpoint(self.manager, rebuilt, self.disk)
+        self._around.witness.checkpoint(self.manager, rebuilt, self.disk)
         for each in self._around.plugged:
-            again = each.protocol.machine(StagedRows(self.disk.copied()))
-            self._witness.compare_machines(each.protocol.name, self.machines[each.protocol.name], again)
+            name, again = each.protocol.name, each.protocol.machine(StagedRows(self.disk.copied()))
+            self._around.witness.compare_machines(name, self.machines[name], again)
 
     # -- effects
 
@@ -304,21 +330,23 @@ class Process:
                 self._answer(effect)
             elif isinstance(effect, SetTimer):
                 if effect.calendar:
-                    self._calendar_timers[effect.name] = None
-                self._timers.set(effect.name, self._scheduler.now + effect.after)
-                self._scheduler.after(effect.after, partial(self._guarded, self._ring))
+                    self._alarm.calendar[effect.name] = None
+                self._alarm.timers.set(effect.name, self._around.scheduler.now + effect.after)
+                self._around.scheduler.after(effect.after, partial(self._guarded, self._ring))
             elif isinstance(effect, CancelTimer):
-                self._timers.cancel(effect.name)
+                self._alarm.timers.cancel(effect.name)
             elif isinstance(effect, Continue):
                 self.submit(effect.event)
             elif isinstance(effect, Warn):
-                self._history.note(self._scheduler.now, f"warning: {effect.about}: {effect.what}")
+                self._around.history.note(
+                    self._around.scheduler.now, f"warning: {effect.about}: {effect.what}"
+                )
             else:
                 self._go_out(effect)
 
     def _go_out(self, effect: Effect) -> None:
         """Hand an effect to the network of the protocol that asked for it."""
-        self._witness.leaves(effect, self.disk)
+        self._around.witness.leaves(effect, self.disk)
         perform = self._performers.get(type(effect))
         assert perform is not None, f"no network performs {effect}"
         perform(self, effect)
@@ -327,7 +355,7 @@ class Process:
     def _answer(self, reply: Reply) -> None:
         if not reply.to:
             return
-        turn = self._witness.answered(self.life, reply, self.disk)
+        turn = self._around.witness.answered(self.life, reply, self.disk)
         answered = self._callers.pop(reply.to, None)
         if answered is not None:
             answered(reply.answer, turn)
@@ -335,19 +363,19 @@ class Process:
 
     def _follow_calendar(self) -> None:
         """Let the timers that wait for a moment of the calendar fire now, as the engine does."""
-        self._jumps = self._clock.jumps
-        for name in filter(self._timers.__contains__, self._calendar_timers):
-            self._timers.set(name, self._scheduler.now)
+        self._alarm.jumps = self._clock.jumps
+        for name in filter(self._alarm.timers.__contains__, self._alarm.calendar):
+            self._alarm.timers.set(name, self._around.scheduler.now)
         self._later(0, self._ring)
 
     def _ring(self) -> None:
-        for name in self._timers.take_due(self._scheduler.now):
+        for name in self._alarm.timers.take_due(self._around.scheduler.now):
             self.submit(TimerFired(name))
 
     # -- trouble
 
     def _later(self, delay: int, action: Callable[[], None]) -> None:
-        self._scheduler.after(delay, partial(self._guarded, action))
+        self._around.scheduler.after(delay, partial(self._guarded, action))
 
     def _guarded(self, action: Callable[[], None]) -> None:
         """Run a step of this process, if it still lives; a failed write or a power cut ends it."""
@@ -358,22 +386,23 @@ class Process:
         except PowerCut as cut:
             self._end(f"power cut {cut}")
         except StoreFailure as failure:
-            self._history.failures += 1
+            self._around.history.failures += 1
             self._end(str(failure))
 
     def _point(self, name: str) -> None:
-        if self._chance.happens(self._faults.power_at_a_point):
+        if self._around.chance.happens(self._around.faults.power_at_a_point):
             raise PowerCut(name)
 
     def _break_disk(self) -> None:
-        if self._chance.happens(self._faults.disk_fails):
-            kind = self._chance.pick(("io", "full"))
-            if self._chance.happens(0.5):
+        chance = self._around.chance
+        if chance.happens(self._around.faults.disk_fails):
+            kind = chance.pick(("io", "full"))
+            if chance.happens(0.5):
                 self.disk.fail_next_sync(kind)
             else:
                 self.disk.fail_apply_after(0, kind)
 
     def _end(self, why: str) -> None:
         self.alive = self.accepting = False
-        self._history.note(self._scheduler.now, f"life {self.life} ends: {why}")
+        self._around.history.note(self._around.scheduler.now, f"life {self.life} ends: {why}")
         self._on_end(self)

@@ -81,7 +81,7 @@ def contents(bench: Receiving) -> tuple[Any, ...]:
         bench.bodies("torders"),
         bench.outgoing,
         dict(state.incoming),
-        state.arriving,
+        state.receiver.arriving,
     )
 
 

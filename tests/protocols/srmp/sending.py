@@ -190,7 +190,7 @@ class Sender(SrmpBench):
     @property
     def session(self) -> Session:
         """The session to SHOP."""
-        return self.srmp.state.sessions[self.outgoing().number]
+        return self.srmp.state.sender.sessions[self.outgoing().number]
 
     def outgoing(self, destination: str = SHOP) -> QueueState:
         """The outgoing queue of a destination."""

@@ -21,7 +21,7 @@ def test_streams_are_kept_as_the_settings_say() -> None:
     )
     state = State(StagedRows(MemoryDisk(TABLES)), settings)
     assert state.history.size == 7
-    assert state.coalescing == Coalescing(seconds(1), seconds(2), 3)
+    assert state.receiver.coalescing == Coalescing(seconds(1), seconds(2), 3)
 
 
 def test_a_session_counts_from_zero_for_a_stream_that_begins() -> None:

@@ -209,7 +209,7 @@ def test_a_delivery_receipt_for_what_was_refused_is_found(monkeypatch: pytest.Mo
     real = messages.on_judged
 
     def on_judged(state: State, signal: Any, now: Any) -> None:
-        arriving = state.arriving.get(signal.ticket[0])
+        arriving = state.receiver.arriving.get(signal.ticket[0])
         if arriving is not None and arriving.ours and signal.outcome is not Outcome.DELIVERED:
             receipts.deliver(state, arriving.envelope, now)
         real(state, signal, now)

@@ -32,7 +32,7 @@ from reliquary.queueing.model.travel.transfer import ListenersChanged
 
 def on_post(state: State, event: PostArrived, now: Instant) -> None:
     """Another host posted a message."""
-    if not state.authorities:
+    if not state.address.authorities:
         answer(state, event.to, 500, "this manager does not know its own address yet")
         return
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
+from uuid import UUID
 
 from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
@@ -81,7 +82,7 @@ class Session:
 
 
 def queue_of(name: DirectName) -> str:
-    """The queue that a URL names at its host, without regard to case; empty where it names none."""
+    """Return the queue that a URL names at its host, without regard to case; empty where it names none."""
     return f".\\{name.queue_path}".casefold() if name.queue_path else ""
 
 
@@ -100,45 +101,66 @@ class Count(Enum):
     RECEIPTS_RECEIVED = "receipts-received"
 
 
+@dataclass(slots=True)
+class SenderState:
+    """What the sender knows while the process runs; only the modules of `sender` write it."""
+
+    sessions: dict[int, Session] = field(default_factory=dict)
+    """Sessions by outgoing queue."""
+    last_epoch: int = 0
+    wanted: dict[int, str] = field(default_factory=dict)
+    """Destinations by outgoing queue; their sessions open when `Addressed` has come."""
+    missing: dict[int, Instant] = field(default_factory=dict)
+    """Since when the queue there seems to be missing, by outgoing queue."""
+    outbox: list[SendUserMessage] = field(default_factory=list)
+    """Messages that the manager handed out in this turn."""
+    manager: UUID = NO_GUID
+    """The identifier of our queue manager, under which streams go; known when the first session opens."""
+
+
+@dataclass(slots=True)
+class ReceiverState:
+    """What the receiver knows while the process runs; only the modules of `receiver` write it."""
+
+    coalescing: Coalescing
+    last_ticket: int = 0
+    arriving: dict[int, Arriving] = field(default_factory=dict)
+    """Messages that the manager judges in this turn, by ticket."""
+    receipts: dict[int, str] = field(default_factory=dict)
+    """Where receipts go that the manager judges in this turn, by ticket."""
+
+
+@dataclass(slots=True)
+class OwnAddress:
+    """Our own names and where receipts are to be sent; `sender.posting` writes it when `Addressed` comes."""
+
+    receipts_host: str = ""
+    """Empty until `Addressed` has come: no stream begins before."""
+    secure_receipts_host: str = ""
+    receipts_scheme: str = ""
+    """`http`, `https` or empty: the field of `Addressed`."""
+    authorities: frozenset[str] = frozenset()
+
+
 class State(StreamState):
-    """Everything the processing rules work on."""
+    """All that the rules read and write: the streams, a part for each role, and what both roles share."""
 
     def __init__(self, rows: Rows, settings: SrmpSettings) -> None:
         super().__init__(rows, STREAM_TABLES, history_size=settings.history_size)
         self.settings = settings
         self.largest_post = settings.largest_post
-        self.coalescing = Coalescing(
-            settings.coalescing, settings.longest_coalescing, settings.most_coalesced
+        self.sender = SenderState()
+        self.receiver = ReceiverState(
+            Coalescing(settings.coalescing, settings.longest_coalescing, settings.most_coalesced)
         )
-        self.sessions: dict[int, Session] = {}
-        """By outgoing queue."""
-        self.last_epoch = 0
-        self.missing: dict[int, Instant] = {}
-        """Since when the queue there seems to be missing, by outgoing queue."""
-        self.wanted: dict[int, str] = {}
-        """Destinations by outgoing queue; their sessions open when `Addressed` has come."""
-        self.outbox: list[SendUserMessage] = []
-        """Messages that the manager handed out in this turn."""
-        self.arriving: dict[int, Arriving] = {}
-        """Messages that the manager judges in this turn, by ticket."""
-        self.receipts: dict[int, str] = {}
-        """Where receipts go that the manager judges in this turn, by ticket."""
-        self.last_ticket = 0
-        self.manager = NO_GUID
-        """The identifier of our queue manager, under which streams go; known when the first session opens."""
-        self.receipts_host = ""
-        """Empty until `Addressed` has come: no stream begins before."""
-        self.secure_receipts_host = ""
-        self.receipts_scheme = ""
-        """`http`, `https` or empty: the field of `Addressed`."""
-        self.authorities: frozenset[str] = frozenset()
+        self.address = OwnAddress()
         self.counts: Counter[Count] = Counter()
-        """Since the process started."""
+        """Counts since the process started."""
         self.listening: frozenset[str] = frozenset()
-        """Multicast addresses, `ip:port`, that queues listen to."""
+        """Multicast addresses, `ip:port`, that queues listen to; `arrivals` writes it."""
 
     def known_destination(self, destination: str) -> str:
-        """The key of identifiers for a destination; rows of earlier versions have its URL."""
+        """Return the key of identifiers for a destination; rows of earlier versions have its URL."""
         if not destination.startswith(("http://", "https://")):
             return destination
         name = parse_single(f"DIRECT={destination}")

@@ -139,8 +139,8 @@ class SrmpPlugin(Plugin):
         state = process.machine(Srmp).state
         return {
             "numbers": {queue: sent.awaiting for queue, sent in state.sent.items() if sent.awaiting},
-            "POSTs": {n: session.posted for n, session in state.sessions.items() if session.posted},
-            "messages that come in": state.arriving,
+            "POSTs": {n: session.posted for n, session in state.sender.sessions.items() if session.posted},
+            "messages that come in": state.receiver.arriving,
         }
 
     def check_promises(self, deliveries: Deliveries) -> None:

@@ -23,7 +23,7 @@ HERE = ".\\private$\\orders"
 def state(*redirections: Redirection, store_and_forward: bool = False) -> State:
     settings = SrmpSettings(inbound_redirections=redirections, store_and_forward=store_and_forward)
     made = State(StagedRows(MemoryDisk(tables.TABLES)), settings)
-    made.authorities = frozenset({"bench.example", "bench.example:8080"})
+    made.address.authorities = frozenset({"bench.example", "bench.example:8080"})
     made.listening = frozenset({"234.1.1.1:8001"})
     return made
 

@@ -269,7 +269,7 @@ def test_the_network_has_the_next_ones_before_the_first_are_answered_and_no_more
 def test_destinations_that_are_not_reached_by_srmp_are_left_to_others() -> None:
     bench = Sender()
     bench.plain(b"a", to=r"DIRECT=OS:other\private$\orders")
-    assert (bench.posts, bench.srmp.state.sessions) == ([], {})
+    assert (bench.posts, bench.srmp.state.sender.sessions) == ([], {})
     assert bench.waiting(r"DIRECT=OS:other\private$\orders") == 1
 
 
@@ -287,11 +287,11 @@ def test_the_manager_learns_under_which_authorities_it_is_reached() -> None:
     bench = Sender()
     assert AddressesKnown(("HTTP", "HTTPS"), ADDRESSED.authorities) in bench.signals
     assert (
-        bench.state.travel.own_urls["HTTP"].authorities
+        bench.state.own_urls["HTTP"].authorities
         == ADDRESSED.authorities
-        == bench.srmp.state.authorities
+        == bench.srmp.state.address.authorities
     )
-    assert bench.srmp.state.receipts_host == HOST
+    assert bench.srmp.state.address.receipts_host == HOST
 
 
 # -- how it is written

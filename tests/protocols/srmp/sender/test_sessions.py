@@ -44,7 +44,7 @@ def test_a_connection_that_is_not_used_is_closed_and_the_next_message_opens_anot
     [ended] = bench.ended
     assert ended == EndSession(ended.session, ended.epoch)
     assert bench.link().state is OutgoingState.DISCONNECTED
-    assert bench.srmp.state.sessions == {}
+    assert bench.srmp.state.sender.sessions == {}
     bench.plain(b"c")
     [post] = bench.posts
     assert post.epoch > ended.epoch

@@ -167,9 +167,10 @@ def hand_over(
     state: State, arriving: Arriving, way: Route, message: Message, *, doubtful: bool = False
 ) -> None:
     """Let the manager take the message; `on_judged` follows in this turn."""
-    state.last_ticket += 1
-    state.arriving[state.last_ticket] = arriving
-    ticket = (state.last_ticket, 0)
+    receiver = state.receiver
+    receiver.last_ticket += 1
+    receiver.arriving[receiver.last_ticket] = arriving
+    ticket = (receiver.last_ticket, 0)
     # DEPARTS from 2.2.5.1.1 (SR-046): a message is not refused for its age, as 3.1.5.1.4 says, unless
     # the administrator wants that, because clocks differ and its sender has checked.
     expires = state.settings.check_expiry_on_receive
@@ -189,7 +190,7 @@ def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
     """The manager took a message, or refused it: remember it, send receipts, answer."""
     if receipts.on_judged(state, signal):
         return
-    arriving = state.arriving.pop(signal.ticket[0], None)
+    arriving = state.receiver.arriving.pop(signal.ticket[0], None)
     if arriving is None:
         return
     if signal.outcome is not Outcome.DELIVERED:

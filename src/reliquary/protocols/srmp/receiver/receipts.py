@@ -144,12 +144,12 @@ def on_addressed(state: State, event: Addressed, now: Instant) -> None:
 
 def expect(state: State, incoming: Incoming, now: Instant) -> None:
     """A message of a stream was taken: send its receipt, or wait for more messages (SR-142, SR-215)."""
-    if incoming.is_receipt_due(state.coalescing, now):
+    if incoming.is_receipt_due(state.receiver.coalescing, now):
         if incoming.waiting:
             state.draft.ask(CancelTimer((COALESCING, incoming.place)))
         _receipt(state, incoming)
     else:
-        state.draft.ask(SetTimer((COALESCING, incoming.place), incoming.wait(state.coalescing, now)))
+        state.draft.ask(SetTimer((COALESCING, incoming.place), incoming.wait(state.receiver.coalescing, now)))
 
 
 def repeat(state: State, incoming: Incoming, now: Instant) -> None:
@@ -167,7 +167,7 @@ def on_coalescing(state: State, place: int, now: Instant) -> None:
 
 
 def _wait(state: State, incoming: Incoming, now: Instant) -> None:
-    state.draft.ask(SetTimer((COALESCING, incoming.place), incoming.wait(state.coalescing, now)))
+    state.draft.ask(SetTimer((COALESCING, incoming.place), incoming.wait(state.receiver.coalescing, now)))
 
 
 def _receipt(state: State, incoming: Incoming) -> None:
@@ -204,14 +204,15 @@ def _about(envelope: Envelope) -> dict[str, Any]:
 def _send(state: State, url: str, block: str, message_class: MessageClass, **attributes: Any) -> None:
     """Hand a receipt to the manager, for the queue that this URL names."""
     receipt = Message(message_class=message_class, soap_header=block, **attributes)
-    state.last_ticket += 1
-    state.receipts[state.last_ticket] = url
-    state.draft.tell(MessageArrived(NAME, (state.last_ticket, 0), format_name(url), receipt))
+    receiver = state.receiver
+    receiver.last_ticket += 1
+    receiver.receipts[receiver.last_ticket] = url
+    state.draft.tell(MessageArrived(NAME, (receiver.last_ticket, 0), format_name(url), receipt))
 
 
 def on_judged(state: State, signal: ArrivalJudged) -> bool:
     """The manager took a receipt of ours, or a warning says why not; False for what is no receipt."""
-    url = state.receipts.pop(signal.ticket[0], None)
+    url = state.receiver.receipts.pop(signal.ticket[0], None)
     if url is None:
         return False
     sent = signal.outcome is Outcome.DELIVERED

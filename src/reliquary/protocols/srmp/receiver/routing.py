@@ -73,7 +73,7 @@ def route(state: State, to: str) -> Route:
     if onward:
         return Route(onward, destination.name, onward, crosses=True)
     place = destination if target is None else _read(target)
-    if not state.authorities.isdisjoint(place.authorities):
+    if not state.address.authorities.isdisjoint(place.authorities):
         if not place.path:
             raise SrmpFault("to", f"{target or to} names no queue", spec=_SECTION)  # SR-189
         return Route(place.path, destination.name, place.known_as)

@@ -57,7 +57,7 @@ def is_free(state: State, session: Session) -> bool:
 
 def on_wait_over(state: State, queue: int, now: Instant) -> None:
     """No receipt came in time: all goes again, unless a closed stream has waited long enough."""
-    session, sent = state.sessions.get(queue), state.sent.get(queue)
+    session, sent = state.sender.sessions.get(queue), state.sent.get(queue)
     if session is not None and sent is not None and sent.stream.closed and _is_hopeless(session):
         give_up(state, session, "they were answered and never confirmed")
     else:
@@ -83,7 +83,7 @@ def start_anew(state: State, queue: int, now: Instant, *, renumber: bool) -> int
 
     These go again in a new stream, or become dead letters.  So do those that wait for a final receipt alone.
     """
-    sent, session = state.sent[queue], state.sessions.get(queue)
+    sent, session = state.sent[queue], state.sender.sessions.get(queue)
     everything = in_order(sent)
     confirmed = len(everything) - sent.awaiting
     unconfirmed = everything[confirmed:]

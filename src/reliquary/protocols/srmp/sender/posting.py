@@ -32,7 +32,7 @@ from reliquary.protocols.srmp.sender.resending import go_again, start_wait
 from reliquary.protocols.srmp.sender.sessions import fail, open_wanted
 from reliquary.protocols.srmp.sender.streams import begin, final_key, forget, free, make_room
 from reliquary.protocols.srmp.signing import is_to_be_signed, parts_source, sign
-from reliquary.protocols.srmp.state import Session, State
+from reliquary.protocols.srmp.state import OwnAddress, Session, State
 from reliquary.queueing.model.message import Message, MessageClass
 from reliquary.queueing.model.names.schemes import HTTP, HTTPS
 from reliquary.queueing.model.travel.link import ConnectionStatus
@@ -66,10 +66,9 @@ class PostsDue(Signal, frozen=True):
 
 def on_addressed(state: State, event: Addressed, now: Instant) -> None:
     """The server listens: from now on messages can say where their receipts are to be sent."""
-    state.receipts_host = event.receipts_host
-    state.secure_receipts_host = event.secure_receipts_host
-    state.receipts_scheme = event.receipts_scheme
-    state.authorities = event.authorities
+    state.address = OwnAddress(
+        event.receipts_host, event.secure_receipts_host, event.receipts_scheme, event.authorities
+    )
     state.draft.tell(AddressesKnown((HTTP.word, HTTPS.word), event.authorities))
     open_wanted(state, now)
 
@@ -80,20 +79,20 @@ def on_addressed(state: State, event: Addressed, now: Instant) -> None:
 def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
     """Send User Message Wrapper (SR-309); the message is posted when the manager has handed out all."""
     del now
-    if not state.outbox:
+    if not state.sender.outbox:
         state.draft.tell(PostsDue())
-    state.outbox.append(signal)
+    state.sender.outbox.append(signal)
 
 
 def on_posts_due(state: State, signal: PostsDue, now: Instant) -> None:
     """Send User Message (SR-255), for all of them; the manager hands out none that has expired (SR-257)."""
     del signal
-    outbox, state.outbox = state.outbox, []
+    outbox, state.sender.outbox = state.sender.outbox, []
     queues: dict[int, list[SendUserMessage]] = {}
     for send in outbox:
         queues.setdefault(send.queue, []).append(send)
     for queue, sends in queues.items():
-        session = state.sessions[queue]
+        session = state.sender.sessions[queue]
         if session.phase is Phase.DRAINING:
             session.has_unposted = True
             continue
@@ -170,7 +169,7 @@ def _send_first(
         number = first = stream.last + 1
         previous = sent.previous(first)
     else:
-        stream = next_stream(state.ordinals, state.manager, now)
+        stream = next_stream(state.ordinals, state.sender.manager, now)
         number, first, previous = 1, 1, 0
     lookup_ids, finals = [], []
     for send in sends:
@@ -210,9 +209,9 @@ def _receipts_url(state: State, session: Session) -> str:
 def _here(state: State, url: str) -> str:
     return own_origin(
         url,
-        host=state.receipts_host,
-        secure_host=state.secure_receipts_host,
-        scheme=state.receipts_scheme,
+        host=state.address.receipts_host,
+        secure_host=state.address.secure_receipts_host,
+        scheme=state.address.receipts_scheme,
     )
 
 
@@ -276,7 +275,7 @@ def _post(
 
 def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
     """A POST has its answer, or will have none; one of an earlier epoch comes too late."""
-    session = state.sessions.get(event.session)
+    session = state.sender.sessions.get(event.session)
     if session is None or session.epoch != event.epoch or event.lookup_id not in session.posted:
         return
     reaction = reaction_to(event.status, state.settings.permanent_statuses)
@@ -298,7 +297,7 @@ def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
 
 def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> None:
     """A message of the stream stays until its receipt comes; while too many wait, no others are wanted."""
-    state.missing.pop(session.queue, None)
+    state.sender.missing.pop(session.queue, None)
     if not number:
         state.draft.tell(TransferEnded(session.queue, (lookup_id,), Outcome.DELIVERED))  # SR-291
         return
@@ -321,7 +320,7 @@ def _may_come_later(state: State, session: Session, event: PostEnded, now: Insta
     """
     if event.reason not in (None, MessageClass.NACK_BAD_DEST_QUEUE) or session.route.multicast:
         return False
-    since = state.missing.setdefault(session.queue, now)
+    since = state.sender.missing.setdefault(session.queue, now)
     if now - since >= state.settings.missing_queue_time:
         return False
     why = event.why or "it does not say why"
@@ -346,7 +345,7 @@ def _on_refused(state: State, session: Session, event: PostEnded) -> None:
 def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:
     """Messages expired or were purged (SR-258, SR-259)."""
     del now
-    session, sent = state.sessions.get(signal.queue), state.sent.get(signal.queue)
+    session, sent = state.sender.sessions.get(signal.queue), state.sent.get(signal.queue)
     if session is not None:
         forget(session, signal.lookup_ids)
     if sent is not None:

@@ -54,7 +54,7 @@ def on_final_receipt(state: State, envelope: Envelope, now: Instant) -> None:
     sent = state.sent.get(queue)
     if sent is None or not lookup_id:
         return
-    session = state.sessions.get(queue)
+    session = state.sender.sessions.get(queue)
     if session is not None:
         forget(session, (lookup_id,))
         session.progress.unread = max(session.progress.unread - 1, 0)  # SR-230
@@ -91,7 +91,7 @@ def _identifier(text: str) -> ObjectId | None:
 
 
 def _leads_to(state: State, queue: int, url: str) -> bool:
-    session = state.sessions.get(queue)
+    session = state.sender.sessions.get(queue)
     return session is not None and session.route.url.casefold() == url.casefold()
 
 
@@ -103,7 +103,7 @@ def _reason(envelope: Envelope) -> MessageClass:
 
 def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
     """Receipts are cumulative, and one that comes again or late changes nothing."""
-    sent, session = state.sent[queue], state.sessions.get(queue)
+    sent, session = state.sent[queue], state.sender.sessions.get(queue)
     if last > sent.stream.last:
         _warn_of_unsent(state, sent.stream, last)
         last = sent.stream.last

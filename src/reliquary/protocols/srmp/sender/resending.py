@@ -37,7 +37,7 @@ def stop_wait(state: State, session: Session) -> None:
 
 def on_receipt_wait(state: State, queue: int, now: Instant) -> None:
     """No receipt came in time: all goes again (SR-247), and the next wait is longer."""
-    session, sent = state.sessions.get(queue), state.sent.get(queue)
+    session, sent = state.sender.sessions.get(queue), state.sent.get(queue)
     if session is None or not session.wait.running:
         return
     session.wait.running = False

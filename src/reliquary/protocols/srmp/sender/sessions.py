@@ -39,28 +39,28 @@ leaves with the first answer, while the receiver and its disk are at work."""
 
 def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
     """Establish Transport Connection: open a session, once receipts have an address (SR-310)."""
-    state.wanted[signal.queue] = signal.destination
-    state.manager = signal.manager
-    if state.receipts_host:
+    state.sender.wanted[signal.queue] = signal.destination
+    state.sender.manager = signal.manager
+    if state.address.receipts_host:
         open_wanted(state, now)
 
 
 def open_wanted(state: State, now: Instant) -> None:
     """Open the sessions that queues want; not before it is known where receipts are to be sent."""
-    wanted, state.wanted = state.wanted, {}
+    wanted, state.sender.wanted = state.sender.wanted, {}
     for queue, destination in wanted.items():
-        session = state.sessions.get(queue)
+        session = state.sender.sessions.get(queue)
         if session is None:
             route = route_to(destination, state.settings)
             wait = ReceiptWait(state.settings.resend_ladder)
-            session = state.sessions[queue] = Session(queue, destination, route, wait)
+            session = state.sender.sessions[queue] = Session(queue, destination, route, wait)
         _open(state, session, now)
 
 
 def _open(state: State, session: Session, now: Instant) -> None:
-    state.last_epoch += 1
+    state.sender.last_epoch += 1
     session.phase = NEXT[session.phase, Move.CONNECT]
-    session.epoch, session.used = state.last_epoch, now
+    session.epoch, session.used = state.sender.last_epoch, now
     state.draft.ask(SetTimer((SESSION_CLEANUP, session.queue), state.settings.session_cleanup))
     state.draft.tell(
         ConnectionChanged(
@@ -108,7 +108,7 @@ def fail(state: State, session: Session, status: ConnectionStatus) -> None:
 
 def on_session_cleanup(state: State, queue: int, now: Instant) -> None:
     """Close a session that is idle (SR-254); an answer since the timer was set puts that off."""
-    session = state.sessions.get(queue)
+    session = state.sender.sessions.get(queue)
     if session is None or session.phase is Phase.CLOSED:
         return
     span = state.settings.session_cleanup
@@ -122,7 +122,7 @@ def on_session_cleanup(state: State, queue: int, now: Instant) -> None:
         ConnectionChanged(queue, Happening.SESSION_CLEANED_UP, ConnectionStatus.CONNECTION_NOT_READY)
     )
     if queue not in state.sent:
-        del state.sessions[queue]
+        del state.sender.sessions[queue]
 
 
 # -- on hold and offline
@@ -131,7 +131,7 @@ def on_session_cleanup(state: State, queue: int, now: Instant) -> None:
 def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
     """Pause Queue: close the session and wait for no receipt (SR-304)."""
     del now
-    session = state.sessions.get(signal.queue)
+    session = state.sender.sessions.get(signal.queue)
     if session is not None:
         stop_wait(state, session)
         _close(state, session, Move.PAUSE)
@@ -144,14 +144,14 @@ def on_resumed(state: State, signal: QueueResumed, now: Instant) -> None:
     """Resume Queue (SR-305): wait for receipts again; the manager wants a connection if messages wait."""
     # DEPARTS from 3.1.7.5 (SR-305): the wait timer that Pause Queue stopped runs again, because nothing
     # else would send what was taken and never acknowledged.
-    session = state.sessions.get(signal.queue)
+    session = state.sender.sessions.get(signal.queue)
     if session is not None and session.taken:
         start_wait(state, session, now)
 
 
 def on_online(state: State, signal: ManagerOnline, now: Instant) -> None:
     """Go online or offline; offline no receipt can come, so none is waited for."""
-    for session in state.sessions.values():
+    for session in state.sender.sessions.values():
         if not signal.online:
             stop_wait(state, session)
         elif session.taken:

@@ -48,7 +48,7 @@ def final_key(identifier: ObjectId, sender: UUID) -> int:
 def begin(state: State, queue: int, stream: OutgoingStream) -> None:
     """Give this stream to a queue (SR-126)."""
     apply(state, StreamBegun(queue, stream))
-    session = state.sessions.get(queue)
+    session = state.sender.sessions.get(queue)
     if session is not None:
         session.start_counting()
 
@@ -70,7 +70,7 @@ def make_room(state: State, session: Session, sent: Sent) -> None:
 def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageClass) -> None:
     """Stream Element Removed (SR-306): messages of a stream have left the queue."""
     apply(state, NumbersFreed(queue, lookup_ids))
-    sent, session = state.sent[queue], state.sessions.get(queue)
+    sent, session = state.sent[queue], state.sender.sessions.get(queue)
     if not sent.numbers:
         end(state, queue, session)
         if session is not None and session.has_unposted:

@@ -50,9 +50,9 @@ def test_the_machine_has_the_settings_and_learns_what_we_are_called(tmp_path: Pa
 
     async def scene(stage: Stage) -> None:
         state = stage.server.opened.machine(Wsrm).state
-        await until(lambda: state.origin)
-        assert state.origin == "https://mq.example"
-        assert {"mq.example", "other.example", "localhost"} <= state.authorities
+        await until(lambda: state.address.origin)
+        assert state.address.origin == "https://mq.example"
+        assert {"mq.example", "other.example", "localhost"} <= state.address.authorities
         assert (state.settings.endpoints, state.settings.window) == (chosen.endpoints, 9)
         endpoint = endpoint_of(stage.server, WsrmEndpoint)
         assert list(endpoint.names_of(r"private$\a b")) == ["wsrms://mq.example/wsrm/private$/a%20b"]

@@ -144,7 +144,7 @@ def test_servers_speak_by_tls_when_they_know_each_other(tmp_path: Path) -> None:
             site(tmp_path / "b", tables=(known,), **among.server) as b,
         ):
             await b.create("orders")
-            assert b.server.opened.machine(Wsrm).state.origin == b.url
+            assert b.server.opened.machine(Wsrm).state.address.origin == b.url
             await a.send(destination(b, "orders"), "one")
             assert texts(await b.receive("orders", 1)) == ["one"]
             await until(lambda: a.waiting == 0)

@@ -41,7 +41,7 @@ def test_a_mailbox_keeps_the_newest_envelopes() -> None:
     address = f"{POLLED}x"
     for number in range(transport.MAILBOX_LIMIT + 3):
         transport.send(state, Reference(address), Envelope(dialect=Dialect(), action=f"urn:{number}"), 1)  # type: ignore[arg-type]
-    kept = [each.action for each in state.mailboxes[address]]
+    kept = [each.action for each in state.backchannel.mailboxes[address]]
     assert (len(kept), kept[0]) == (transport.MAILBOX_LIMIT, "urn:3")
 
 

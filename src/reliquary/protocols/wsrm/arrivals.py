@@ -70,13 +70,13 @@ def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
         _take(state, Exchange(envelope, route=event.route, ticket=event.ticket), now)
     if event.route > 0:
         answers.on_post_ended(state, event, envelope, now)
-    elif event.failure is not None and event.epoch == state.epochs.get(event.route, 0):
-        state.epochs[event.route] = event.epoch + 1
+    elif event.failure is not None and event.epoch == state.routes.epochs.get(event.route, 0):
+        state.routes.epochs[event.route] = event.epoch + 1
 
 
 def on_judged(state: State, signal: BatchJudged, now: Instant) -> None:
     """The queue manager has taken or refused the message of an exchange."""
-    exchange = state.exchanges.pop(signal.ticket)
+    exchange = state.turn.exchanges.pop(signal.ticket)
     exchange.judging = False
     try:
         if exchange.envelope.sequence is None:

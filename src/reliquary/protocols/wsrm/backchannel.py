@@ -36,20 +36,20 @@ REPLY_WAIT: Final = "wsrm-reply"
 def hold(state: State, exchange: Exchange, now: Instant) -> None:
     """Let a request wait for its reply; where the reply is known already, answer at once."""
     message_id, sequence = exchange.envelope.message_id, exchange.reply_to
-    for to, other in list(state.held.items()):
+    for to, other in list(state.backchannel.held.items()):
         if other.reply_to == sequence and other.envelope.message_id == message_id:
             _release(state, to)
             _give_up(state, other, now)  # its client waits for the newer one
-    state.held[exchange.to] = exchange
+    state.backchannel.held[exchange.to] = exchange
     state.draft.ask(SetTimer((REPLY_WAIT, exchange.to), state.settings.reply_wait))
     _answer(state, exchange, now)
 
 
 def serve(state: State, now: Instant) -> None:
     """Give new messages of offered sequences to the requests that wait for them."""
-    ready, state.ready = state.ready, []
+    ready, state.turn.ready = state.turn.ready, []
     for sequence in ready:
-        for exchange in [each for each in state.held.values() if each.reply_to == sequence]:
+        for exchange in [each for each in state.backchannel.held.values() if each.reply_to == sequence]:
             _answer(state, exchange, now)
 
 
@@ -63,13 +63,13 @@ def _answer(state: State, exchange: Exchange, now: Instant) -> None:
 
 
 def _release(state: State, to: int) -> None:
-    del state.held[to]
+    del state.backchannel.held[to]
     state.draft.ask(CancelTimer((REPLY_WAIT, to)))
 
 
 def on_reply_wait(state: State, to: int, now: Instant) -> None:
     """No application replied in time."""
-    exchange = state.held.pop(to, None)
+    exchange = state.backchannel.held.pop(to, None)
     if exchange is not None:
         _give_up(state, exchange, now)
 
@@ -82,7 +82,7 @@ def _give_up(state: State, exchange: Exchange, now: Instant) -> None:
 
 def on_caller_left(state: State, to: int) -> None:
     """The client has closed its connection: a reply waits until it sends the request again."""
-    if to in state.held:
+    if to in state.backchannel.held:
         _release(state, to)
 
 
@@ -112,11 +112,11 @@ def _address_of(state: State, identifier: str) -> str:
 
 
 def _next_for(state: State, address: str, now: Instant) -> Envelope | None:
-    mailbox = state.mailboxes.get(address)
+    mailbox = state.backchannel.mailboxes.get(address)
     if mailbox:
         envelope = mailbox.popleft()
         if not mailbox:
-            del state.mailboxes[address]
+            del state.backchannel.mailboxes[address]
         return envelope
     for sequence in offered.waiting_for(state, address):
         message = offered.take_next(state, sequence, now)
@@ -126,4 +126,4 @@ def _next_for(state: State, address: str, now: Instant) -> Envelope | None:
 
 
 def _has_more(state: State, address: str) -> bool:
-    return address in state.mailboxes or bool(offered.waiting_for(state, address))
+    return address in state.backchannel.mailboxes or bool(offered.waiting_for(state, address))

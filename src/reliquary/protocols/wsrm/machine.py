@@ -26,7 +26,7 @@ from reliquary.protocols.wsrm.source import (
     stirring,
     waits,
 )
-from reliquary.protocols.wsrm.state import State
+from reliquary.protocols.wsrm.state import OwnAddress, State
 from reliquary.queueing.model.message import ObjectId
 from reliquary.queueing.model.travel import transfer
 
@@ -51,11 +51,11 @@ class Wsrm(Ruled[State]):
     def finish(self, now: Instant) -> None:
         """End what clients offered together with their sequences, and give replies to who waits for them."""
         state = self.state
-        if state.ended:
-            ended, state.ended = state.ended, []
+        if state.turn.ended:
+            ended, state.turn.ended = state.turn.ended, []
             for number in ended:
                 offered.end(state, number, now)
-        if state.ready:
+        if state.turn.ready:
             backchannel.serve(state, now)
 
 
@@ -67,7 +67,7 @@ def _on_era(state: State, signal: transfer.EraBegan, now: Instant) -> None:
 
 def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
     """The server listens: both roles go on with what was outstanding before a restart."""
-    state.origin, state.authorities = event.origin, event.authorities
+    state.address = OwnAddress(event.origin, event.authorities)
     state.draft.tell(transfer.AddressesKnown(WORDS, event.authorities, ENDPOINT_PATH))
     room.on_start(state, now)
     sessions.on_addressed(state, now)

@@ -44,7 +44,7 @@ def on_payload(state: State, exchange: Exchange, body: Payload, now: Instant) ->
     if crosses(queue):
         message = crossed(message, None)  # outside a sequence nothing is delivered once or in order
     state.last_ticket += 1
-    state.exchanges[state.last_ticket] = exchange
+    state.turn.exchanges[state.last_ticket] = exchange
     exchange.judging = True
     transaction = identifier.lineage
     state.draft.tell(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from reliquary.base.rows import Rows
 from reliquary.base.turn import Draft
@@ -46,6 +47,54 @@ class Count(Word):
     """Messages that were missing when their sequence ended."""
 
 
+@dataclass(slots=True)
+class TurnState:
+    """What is known for one turn only; it is empty when the turn ends.
+
+    `plain` and `destination.delivery` add exchanges, `arrivals` removes them; `destination.ending` and the
+    modules of `source` note what `machine` and `backchannel` do at the end of the turn.
+    """
+
+    exchanges: dict[int, Exchange] = field(default_factory=dict)
+    """Exchanges that the queue manager judges, by ticket."""
+    ended: list[int] = field(default_factory=list)
+    """Sequences that came in and ended: what their clients offered ends too."""
+    ready: list[int] = field(default_factory=list)
+    """Sequences that go out on responses and have something to send."""
+
+
+@dataclass(slots=True)
+class Backchannel:
+    """What goes to clients that have no address; `backchannel` writes it, and `transport` adds envelopes."""
+
+    held: dict[int, Exchange] = field(default_factory=dict)
+    """Requests whose responses are held for a reply, by caller."""
+    mailboxes: dict[str, deque[Envelope]] = field(default_factory=dict)
+    """What waits for clients that fetch it with MakeConnection, by their addresses."""
+
+
+@dataclass(slots=True)
+class Routes:
+    """The routes to addresses of peers; `transport` adds them, `arrivals` counts their failures.
+
+    Routes of outgoing queues are not here: they have the numbers of their queues.
+    """
+
+    numbers: dict[str, int] = field(default_factory=dict)
+    """The number of each route, by URL."""
+    epochs: dict[int, int] = field(default_factory=dict)
+    """How often each route failed: a connection that failed takes no further request."""
+
+
+@dataclass(slots=True)
+class OwnAddress:
+    """Our own names; `machine` writes it when the server listens."""
+
+    origin: str = ""
+    """`http://host[:port]` of our endpoints; empty until the server listens."""
+    authorities: frozenset[str] = frozenset()
+
+
 class State:
     """What both roles share, and the state of each in `destination` and `source`."""
 
@@ -55,30 +104,18 @@ class State:
         self.draft = Draft()
         self.destination = DestinationState()
         self.source = SourceState()
+        self.turn = TurnState()
+        self.backchannel = Backchannel()
+        self.routes = Routes()
+        self.address = OwnAddress()
         self.counters = Counters()
         self.identifiers = 0
         """How many identifiers were made since the process started."""
-        self.origin = ""
-        """`http://host[:port]` of our endpoints; empty until the server listens."""
-        self.authorities: frozenset[str] = frozenset()
-        self.exchanges: dict[int, Exchange] = {}
-        """Those that the queue manager judges in this turn, by ticket."""
         self.last_ticket = 0
-        self.ended: list[int] = []
-        """Sequences that came in and ended in this turn: what their clients offered ends too."""
-        self.ready: list[int] = []
-        """Sequences that go out on responses and have something to send since this turn."""
-        self.held: dict[int, Exchange] = {}
-        """Requests whose responses are held for a reply, by caller."""
-        self.mailboxes: dict[str, deque[Envelope]] = {}
-        """What waits for clients that fetch it with MakeConnection, by their addresses."""
-        self.routes: dict[str, int] = {}
-        """The routes to addresses of peers, by URL; routes of outgoing queues have the queues' numbers."""
-        self.epochs: dict[int, int] = {}
-        """How often each of these routes failed: a connection that failed takes no further request."""
+        """The last number of an exchange that the manager judges, or of a request that we sent."""
         self.message_id_of: Callable[[ObjectId], str] = message_id_of
         """Returns the MessageID of a message that may be replied to; the machine replaces it."""
         self.acknowledgements_due: Callable[[str], tuple[Acknowledgement, ...]] = _nothing_due
         """Takes what is due to an address, for an envelope that leaves for it; the machine replaces it."""
         self.counts: Counter[Count] = Counter()
-        """Since the process started."""
+        """Counts since the process started."""

@@ -40,21 +40,23 @@ def send(state: State, to: Reference, envelope: Envelope, now: Instant) -> None:
 
 
 def _keep(state: State, address: str, envelope: Envelope) -> None:
-    if address not in state.mailboxes and len(state.mailboxes) >= MAILBOXES_LIMIT:
-        del state.mailboxes[next(iter(state.mailboxes))]
-    state.mailboxes.setdefault(address, deque(maxlen=MAILBOX_LIMIT)).append(envelope)
+    mailboxes = state.backchannel.mailboxes
+    if address not in mailboxes and len(mailboxes) >= MAILBOXES_LIMIT:
+        del mailboxes[next(iter(mailboxes))]
+    mailboxes.setdefault(address, deque(maxlen=MAILBOX_LIMIT)).append(envelope)
 
 
 def _post(state: State, to: Reference, envelope: Envelope, now: Instant) -> None:
     url = to.address
-    route = state.routes.setdefault(url, -1 - len(state.routes))
+    numbers = state.routes.numbers
+    route = numbers.setdefault(url, -1 - len(numbers))
     state.last_ticket += 1
     identified = replace(envelope, to=to, message_id=envelope.message_id or new_identifier(state, now))
     encoded = encode(identified)
     state.draft.ask(
         Post(
             route,
-            state.epochs.get(route, 0),
+            state.routes.epochs.get(route, 0),
             state.last_ticket,
             url,
             encoded.content_type,

@@ -126,8 +126,8 @@ class WsrmPlugin(Plugin):
         return {
             "unacknowledged numbers": {n: list(each.flights) for n, each in outgoing.items() if each.flights},
             "messages behind a gap": {n: list(each.held) for n, each in incoming.items() if each.held},
-            "requests that wait for a reply": state.held,
-            "requests that are not judged": state.exchanges,
+            "requests that wait for a reply": state.backchannel.held,
+            "requests that are not judged": state.turn.exchanges,
         }
 
     def check_promises(self, deliveries: Deliveries) -> None:

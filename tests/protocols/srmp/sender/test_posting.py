@@ -287,7 +287,7 @@ def test_the_manager_learns_under_which_authorities_it_is_reached() -> None:
     bench = Sender()
     assert AddressesKnown(("HTTP", "HTTPS"), ADDRESSED.authorities) in bench.signals
     assert (
-        bench.state.own_urls["HTTP"].authorities
+        bench.state.travel.own_urls["HTTP"].authorities
         == ADDRESSED.authorities
         == bench.srmp.state.address.authorities
     )

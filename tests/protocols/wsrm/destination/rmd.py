@@ -106,7 +106,7 @@ class Rmd:
     def _build(self) -> None:
         self.rows = StagedRows(self.disk)
         self.state = State(self.rows, self.settings)
-        self.state.origin = "http://here.example"
+        self.state.address.origin = "http://here.example"
         self.state.counters = self.rows.get(COUNTERS, ONLY) or self.state.counters
         recovery.recover(self.state)
 
@@ -162,7 +162,7 @@ class Rmd:
                 self.queues[name].append(message)
         if taken and self.reports_first:
             self._report(batch)
-        exchange = self.state.exchanges.pop(batch.ticket)
+        exchange = self.state.turn.exchanges.pop(batch.ticket)
         exchange.judging = False
         signal = BatchJudged("wsrm", batch.ticket, outcome, reason, place, why)
         try:
@@ -318,7 +318,7 @@ class Rmd:
             for each in self.effects
             if isinstance(each, Post)
         ]
-        kept = [(address, each) for address, box in self.state.mailboxes.items() for each in box]
+        kept = [(address, each) for address, box in self.state.backchannel.mailboxes.items() for each in box]
         return posts + kept
 
     @property

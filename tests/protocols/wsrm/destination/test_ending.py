@@ -141,11 +141,11 @@ def test_a_terminate_is_answered_and_can_be_repeated() -> None:
     assert response.body == TerminateSequenceResponse(sequence)
     (final,) = response.acknowledgements
     assert (final.ranges, final.final) == (((1, 1),), True)
-    assert rmd.state.ended == [1]
+    assert rmd.state.turn.ended == [1]
     again = rmd.post(terminating(sequence, 1))
     assert again is not None
     assert (again.body, again.acknowledgements) == (response.body, response.acknowledgements)
-    assert rmd.state.ended == [1], "it ended once"
+    assert rmd.state.turn.ended == [1], "it ended once"
 
 
 def test_a_terminate_of_version_1_0_has_no_response() -> None:
@@ -204,7 +204,7 @@ def test_a_silent_sequence_ends_and_its_source_is_notified() -> None:
     assert rmd.sequence(sequence).phase is Phase.OPEN
     rmd.advance(0.2)
     assert rmd.sequence(sequence).phase is Phase.ENDED
-    assert rmd.state.ended == [1]
+    assert rmd.state.turn.ended == [1]
     ((url, envelope),) = rmd.sent[before:]
     assert url == ADDRESS.address
     assert envelope.body == Fault(FaultCode.SEQUENCE_TERMINATED, identifier=sequence)
@@ -323,10 +323,10 @@ def test_a_source_may_give_its_sequence_up(code: FaultCode) -> None:
     sequence = rmd.create(ADDRESS)
     rmd.post(Envelope(dialect=Dialect(), body=Fault(code, "gone", sequence)), to=0, endpoint="")
     assert rmd.sequence(sequence).phase is Phase.ENDED
-    assert rmd.state.ended == [1]
+    assert rmd.state.turn.ended == [1]
     assert rmd.warnings == [f"its source reports a fault: {sequence}: {code.value} gone"]
     rmd.post(Envelope(dialect=Dialect(), body=Fault(code, "gone", sequence)), to=0, endpoint="")
-    assert rmd.state.ended == [1]
+    assert rmd.state.turn.ended == [1]
 
 
 def test_another_fault_of_the_source_is_only_logged() -> None:

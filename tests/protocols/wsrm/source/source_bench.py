@@ -121,7 +121,7 @@ def _on_post_ended(state: State, event: events.PostEnded, now: Instant) -> None:
 
 
 def _on_addressed(state: State, event: events.Addressed, now: Instant) -> None:
-    state.origin = event.origin
+    state.address.origin = event.origin
     sessions.on_addressed(state, now)
 
 

@@ -92,7 +92,7 @@ def test_a_reply_leaves_on_the_response_and_gets_its_number_then() -> None:
     client.reply("two", 2)
     client.reply("one", 1)
     assert client.posts == []
-    assert client.number in client.wsrm.ready
+    assert client.number in client.wsrm.turn.ready
     envelope = client.fetch(1)
     assert envelope is not None
     assert (number_of(envelope), word_of(envelope)) == (1, "one")
@@ -140,9 +140,9 @@ def test_make_connection_fetches_in_order_and_again_after_a_time_out() -> None:
     assert client.fetch() is None
     assert offered.waiting_for(client.wsrm, POLLED) == []
     client.acknowledges((1, 1))
-    client.wsrm.ready.clear()
+    client.wsrm.turn.ready.clear()
     client.advance(2)
-    assert client.wsrm.ready == [client.number]
+    assert client.wsrm.turn.ready == [client.number]
     assert number_of(client.fetch()) == 2
     assert client.fetch() is None
 

@@ -197,4 +197,4 @@ def _own_address(state: State, exchange: Exchange) -> Reference:
     to = exchange.envelope.to
     if to is not None and _url_of(to):
         return Reference(to.address)
-    return Reference(f"{state.origin}{ENDPOINT_PATH}{quote(exchange.endpoint)}")
+    return Reference(f"{state.address.origin}{ENDPOINT_PATH}{quote(exchange.endpoint)}")

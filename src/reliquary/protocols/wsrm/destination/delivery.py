@@ -50,7 +50,7 @@ def hand_over(state: State, exchange: Exchange, arriving: Arriving) -> None:
     sequence.is_judged = True
     sequence.place.arriving += len(messages)
     state.last_ticket = ticket = state.last_ticket + 1
-    state.exchanges[ticket] = exchange
+    state.turn.exchanges[ticket] = exchange
     state.destination.arriving[ticket] = arriving
     exchange.judging = True
     row = sequence.row

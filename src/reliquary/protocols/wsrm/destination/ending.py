@@ -254,7 +254,7 @@ def _end(state: State, sequence: Sequence, now: Instant, last: int = 0) -> None:
     if sequence.held:
         state.draft.ask(SetTimer((INACTIVITY, number), state.settings.polling))
     watch(state, sequence.place)
-    state.ended.append(number)
+    state.turn.ended.append(number)
 
 
 def _give_up(state: State, sequence: Sequence, now: Instant, why: str) -> None:

@@ -44,7 +44,7 @@ def _poll(state: State, sequence: Sequence) -> None:
     session = session_of(state, sequence)
     if session.way.kind is not Kind.DIAL:
         sequence.poll_due = True
-        state.ready.append(sequence.number)
+        state.turn.ready.append(sequence.number)
     elif session.is_open and state.source.online:
         state.counts[Count.POLLS] += 1
         post(state, session, ack_request(sequence), Posted(Purpose.ACK_REQUEST, sequence.number))

@@ -112,7 +112,7 @@ def lifecycle(
         dialect=row.dialect,
         to=row.target,
         message_id=message_id,
-        reply_to=own_reference(session.way, row.dialect, state.origin) if answered else None,
+        reply_to=own_reference(session.way, row.dialect, state.address.origin) if answered else None,
         body=body,
     )
 

@@ -104,7 +104,7 @@ def _advance(state: State, session: Session, now: Instant) -> None:
         return  # new messages wait for the next sequence
     elif session.way.kind is not Kind.DIAL:
         if session.waiting or sequence.due:
-            state.ready.append(sequence.number)
+            state.turn.ready.append(sequence.number)
     elif not _winds_up(state, session, sequence, now):
         _send(state, session, sequence, now)
 
@@ -270,7 +270,7 @@ def _envelope(
             to=row.target or way.to,
             sequence=SequenceHeader(row.identifier, place),
             relates_to=state.message_id_of(related) if related != NO_OBJECT else "",
-            reply_to=reply_reference(way, row, message.response_queue, state.origin),
+            reply_to=reply_reference(way, row, message.response_queue, state.address.origin),
             ack_requests=(row.identifier,) if asks or way.kind is not Kind.DIAL else (),
         )
     except (UsageError, PeerFault) as wrong:

@@ -55,7 +55,7 @@ def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -
     """Open a session, once it is known under which address acknowledgements can come."""
     del now
     state.source.wanted[signal.queue] = signal.destination
-    if state.origin:
+    if state.address.origin:
         _open_wanted(state)
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.fuzz.srmp import try_both, try_envelope, try_post
 from tests.protocols.srmp.codec.envelopes import FIRST
 from tests.protocols.srmp.codec.vector import VECTORS
-from tests.queueing.manager_harness import check, durable
+from tests.queueing.state_checks import check, durable
 from tests.scenes.srmp.stage import Side
 
 ENVELOPES = 10_000

@@ -6,7 +6,8 @@ from typing import Any
 
 from reliquary.queueing.model.message import Acknowledgement, Message, MessageClass
 from tests.queueing.exchange import carriers
-from tests.queueing.manager_harness import Bench, walk
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import walk
 
 FULL = (Acknowledgement.FULL_RECEIVE,)
 ARRIVED, TAKEN = MessageClass.ACK_REACH_QUEUE, MessageClass.ACK_RECEIVE

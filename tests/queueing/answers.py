@@ -8,7 +8,8 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import later, seconds
 from reliquary.queueing.model.events import Received
 from reliquary.queueing.model.state import State
-from tests.queueing.manager_harness import Bench, durable
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import durable
 
 
 def body(answer: Any) -> Any:
@@ -42,7 +43,7 @@ def everything(state: State) -> tuple[Any, ...]:
         state.numbers.sequence,
         state.totals.bytes,
         {
-            each.handle: (each.queue, set(each.held), set(each.cursors))
+            each.handle: (each.queue, set(each.locked), set(each.cursors))
             for each in state.open.handles.values()
         },
         {each.handle: (each.place, each.state) for each in state.open.cursors.values()},

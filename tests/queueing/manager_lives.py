@@ -25,7 +25,7 @@ from reliquary.queueing.model.counting import counter_faults
 from reliquary.queueing.model.directory.integration import Integration
 from reliquary.queueing.model.directory.objects import Kind, Site
 from reliquary.queueing.model.message import FOREVER, Acknowledgement, Delivery, MessageClass
-from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.tables import EXPIRY, Consumer, expiry_of
 from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
@@ -47,7 +47,8 @@ from reliquary.queueing.staging.events import (
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.feed.readers import Readers
 from tests.queueing.history.chronicle import events_of, folded
-from tests.queueing.manager_harness import Bench, Snapshot, check, durable, every, message, walk
+from tests.queueing.manager_harness import Bench, message
+from tests.queueing.state_checks import Snapshot, check, durable, every, walk
 
 TINY = Sizes(window=2, at_once=2, sequence_block=4, cache_bytes=5, batch=9, queries=1, stage_age=seconds(120))
 """So that small examples reach every edge."""
@@ -126,7 +127,7 @@ class Life:
         if self.receipts:
             receipt = self.receipts[which % len(self.receipts)]
             descriptor = self.bench.state.open.handles.get(receipt)
-            held = tuple(sorted(descriptor.held)) if descriptor and only_first else ()
+            held = tuple(sorted(descriptor.locked)) if descriptor and only_first else ()
             self.bench.ask(events.EndRead(0, receipt, delete, held[:1], delete and reject, unseen))
 
     def move(self, readable: str, which: int, path: str, inside: bool) -> None:
@@ -351,7 +352,7 @@ def check_history(bench: Bench) -> None:
     bench.flush()
     seen = durable(bench.state)
     there = {
-        (spoken(seen.queues[number].pathname), position.message, position.lookup_id)
+        (short_path(seen.queues[number].pathname), position.message, position.lookup_id)
         for where in (seen.positions, seen.delayed)
         for number, positions in where.items()
         for position in positions

@@ -12,7 +12,7 @@ def check_locks(state: State) -> None:
     owners: Counter[tuple[int, int]] = Counter()
     for descriptor in state.open.handles.values():
         if descriptor.queue is not None:
-            owners.update((descriptor.queue, lookup_id) for lookup_id in descriptor.held)
+            owners.update((descriptor.queue, lookup_id) for lookup_id in descriptor.locked)
     for queue in state.queues.values():
         if queue.link is not None:
             for lookup_id in (*queue.link.sending, *queue.link.accepted, *queue.link.reached):

@@ -17,7 +17,8 @@ from reliquary.queueing.model.directory.objects import Kind, ManagerObject, Queu
 from reliquary.queueing.model.events import StartManager
 from reliquary.queueing.model.queue import ManagerState
 from tests.queueing.directory.scenery import NORTH, add_sites, detach, integrated, notified
-from tests.queueing.manager_harness import COMPUTER, Bench, durable
+from tests.queueing.manager_harness import COMPUTER, Bench
+from tests.queueing.state_checks import durable
 
 DOMAIN = UUID(int=50)
 KEYS = Integration(

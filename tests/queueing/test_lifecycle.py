@@ -24,7 +24,8 @@ from reliquary.queueing.model.message import FOREVER, NO_GUID, MessageClass
 from reliquary.queueing.model.names.pathnames import SYSTEM_QUEUES
 from reliquary.queueing.model.queue import QueuePrivacy, QueueSettings, QueueType, Scope
 from tests.queueing.answers import bodies, everything
-from tests.queueing.manager_harness import NOON, OPEN_LIST, Bench, check
+from tests.queueing.manager_harness import NOON, OPEN_LIST, Bench
+from tests.queueing.state_checks import check
 
 
 def reasons(bench: Bench) -> list[MessageClass]:

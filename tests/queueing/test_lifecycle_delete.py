@@ -25,7 +25,8 @@ from reliquary.queueing.model.facts import PositionDeleted
 from reliquary.queueing.model.message import Delivery, MessageClass
 from reliquary.queueing.model.tables import COUNTERS, EXPIRY, MESSAGES, POSITIONS, QUEUES
 from tests.queueing.answers import bodies, everything
-from tests.queueing.manager_harness import Bench, check, every
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, every
 
 SYSTEM = 5
 

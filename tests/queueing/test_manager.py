@@ -55,7 +55,8 @@ from reliquary.store.disk import Changes
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
 from tests.queueing.answers import body, everything
-from tests.queueing.manager_harness import NOON, Bench, Seeded, check, message
+from tests.queueing.manager_harness import NOON, Bench, Seeded, message
+from tests.queueing.state_checks import check
 
 
 def every_event() -> set[type[Event]]:

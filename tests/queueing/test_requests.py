@@ -34,7 +34,8 @@ from reliquary.queueing.model.message import BODY_LIMIT, EXTENSION_LIMIT, FOREVE
 from reliquary.queueing.model.tables import MESSAGES
 from reliquary.queueing.rules.checks import COUNT_LIMIT, LONGEST_TIME, LOOKUP_LIMIT
 from tests.queueing.answers import body, everything
-from tests.queueing.manager_harness import Bench, check, every, message
+from tests.queueing.manager_harness import Bench, message
+from tests.queueing.state_checks import check, every
 
 # -- bad input
 

@@ -23,7 +23,8 @@ from reliquary.queueing.model.directory.objects import Kind, QueueObject, Site
 from reliquary.queueing.model.events import CreateQueue, StartManager
 from reliquary.queueing.model.facts import ChangeNotified
 from tests.queueing.directory.scenery import NORTH, OTHER, add, add_sites, find
-from tests.queueing.manager_harness import COMPUTER, durable
+from tests.queueing.manager_harness import COMPUTER
+from tests.queueing.state_checks import durable
 from tests.scenes.stage import Scene
 
 KEYS = (b"base", b"enhanced", b"aes")

@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.queueing.model.message import Delivery
 from reliquary.queueing.model.names.pathnames import SYSTEM_QUEUES
-from tests.queueing.manager_harness import durable
+from tests.queueing.state_checks import durable
 from tests.scenes.stage import Scene
 
 

@@ -34,7 +34,7 @@ def test_a_read_that_ends_well_deletes_the_message() -> None:
 @pytest.mark.spec("DM-214", "DM-211")
 def test_a_read_that_is_given_up_leaves_the_message_at_its_place() -> None:
     scene, reader = begun()
-    lookup_id = next(iter(scene.state.open.handles[reader].held))
+    lookup_id = next(iter(scene.state.open.handles[reader].locked))
     assert scene.ask(EndRead(0, reader, delete=False)).status is HResult.OK
     assert scene.bodies() == [b"m1", b"m2"]
     again = scene.ask(EndRead(0, reader, delete=False, lookup_ids=(lookup_id,)))

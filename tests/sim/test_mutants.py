@@ -317,11 +317,11 @@ def test_a_message_that_is_let_go_of_before_all_have_read_it_is_found(
 
 
 def test_a_mark_that_is_told_too_high_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def tell_mark(state: State, queue: Any) -> int:
+    def raise_mark(state: State, queue: Any) -> int:
         queue.mark = queue.mark and state.numbers.sequence + 3
         return queue.mark or state.numbers.sequence
 
-    monkeypatch.setattr(rules, "tell_mark", tell_mark)
+    monkeypatch.setattr(rules, "raise_mark", raise_mark)
     first_failure()
 
 

@@ -11,7 +11,8 @@ from reliquary.queueing.model import tables as queueing
 from reliquary.queueing.model.tables import position_key, queue_key
 from reliquary.store import Changes, Disk, MemoryDisk, RocksDisk, StagedRows, verify
 from reliquary.store.verify import LISTED
-from tests.queueing.manager_harness import Bench, walk
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import walk
 from tests.store.conftest import LETTERS, NUMBERS, TABLES, Letter
 
 

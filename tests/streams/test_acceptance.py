@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.time import Instant
-from reliquary.streams.acceptance import ACCEPTANCE, TAKEN, Standing, Step, Verdict, advanced, judge, made_up
+from reliquary.streams.acceptance import (
+    ACCEPTANCE,
+    TAKEN,
+    Standing,
+    Step,
+    Verdict,
+    advanced,
+    judge,
+    without_skipped,
+)
 from reliquary.streams.tables import IncomingStream
 
 Place = tuple[int, int, int]
@@ -116,5 +125,5 @@ def test_whatever_comes_again_or_early_messages_are_taken_once_and_in_order(
 
 def test_a_number_that_was_passed_over_is_made_up_for() -> None:
     kept = IncomingStream(50, 9, skipped=((2, 4), (6, 6)))
-    assert made_up(kept, 3).skipped == ((2, 2), (4, 4), (6, 6))
-    assert made_up(kept, 6).skipped == ((2, 4),)
+    assert without_skipped(kept, 3).skipped == ((2, 2), (4, 4), (6, 6))
+    assert without_skipped(kept, 6).skipped == ((2, 4),)

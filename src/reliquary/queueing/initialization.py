@@ -65,7 +65,7 @@ def initialize(state: State, request: StartManager, now: Instant) -> None:
         upkeep.publish_own(state, now)
     if not joined:
         _join(state, now)
-    upkeep.look_around(state)  # DM-090, DM-091
+    upkeep.read_surroundings(state)  # DM-090, DM-091
     for timer in upkeep.PERIODS:  # DM-087, DM-092
         upkeep.set_timer(state, timer)
 

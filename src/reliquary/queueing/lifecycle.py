@@ -24,7 +24,7 @@ from reliquary.queueing.model.tables import SEQUENCE_MASK
 from reliquary.queueing.model.waiting import Happening as Waiting
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.creation import create_at
-from reliquary.queueing.rules.expiry import let_in, some_delayed
+from reliquary.queueing.rules.expiry import end_delay, some_delayed
 from reliquary.queueing.rules.handles import end_wait
 from reliquary.queueing.rules.leave import leave
 from reliquary.queueing.rules.queue_life import Life, Step, after
@@ -162,8 +162,8 @@ def _let_go(state: State, queue: QueueState) -> None:
         end_wait(state, queue, waiter, Waiting.QUEUE_DELETED)
     for descriptor in queue.readers.descriptors.values():
         descriptor.queue = None
-        descriptor.held.clear()
-        if descriptor.passing:
+        descriptor.locked.clear()
+        if descriptor.one_request:
             del state.open.handles[descriptor.handle]
     queue.readers.descriptors.clear()
     queue.readers.exclusive = 0
@@ -193,7 +193,7 @@ def empty(state: State, request: EmptyQueue) -> None:
     room = at_once - len(found)
     delayed = some_delayed(state, queue, request.delayed_place, room) if room else []
     going = [each for each in found if _goes(request, each)]
-    later = let_in(state, queue, [each for each in delayed if _goes(request, each)])
+    later = end_delay(state, queue, [each for each in delayed if _goes(request, each)])
     leave(state, queue, [*going, *later], request.reason)
     count = request.count + len(going) + len(later)
     if len(found) + len(delayed) == at_once:
@@ -217,7 +217,7 @@ def _emptied(state: State, request: EmptyQueue, count: int) -> None:
     why = ""
     if request.outcome is not HResult.OK:
         why = f"the queue is deleted here, and the directory still has it: {request.outcome.sentence}"
-    state.reply(request.to, Purged(request.outcome, why, count))
+    state.reply(request.to, Purged(request.outcome, why, count))  # DM-158
 
 
 def _goes(request: EmptyQueue, position: Position) -> bool:

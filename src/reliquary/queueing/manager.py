@@ -27,7 +27,7 @@ from reliquary.queueing.rules.read import serve
 from reliquary.queueing.travel import dispatch, listeners, remote, rooms
 
 
-class QueueManager:
+class QueueManager:  # DM-001
     """[MS-MQDMPR] as a machine.  Its state is rebuilt from the rows it is given."""
 
     def __init__(
@@ -59,7 +59,7 @@ class QueueManager:
             dispatch.run(state, now)
             self._finish(now)  # what was to be sent may have expired
             if state.travel.to_dispatch:
-                dispatch.go_on_later(state)
+                dispatch.ask_for_dispatch(state)
         return state.draft.take()
 
     def _finish(self, now: Instant) -> None:
@@ -83,7 +83,7 @@ class QueueManager:
         _HEARD[type(signal)](state, signal, now)
         self._finish(now)
         if state.travel.to_dispatch:
-            dispatch.go_on_later(state)
+            dispatch.ask_for_dispatch(state)
         return state.draft.take()
 
     def settle(self) -> None:
@@ -112,7 +112,7 @@ def _take(state: State, event: Any, now: Instant, *, reads_elsewhere: bool = Tru
             return
         if reads_elsewhere and type(event) in remote.TAKES and remote.hand_over(state, event):
             return
-        _RULES[type(event)](state, event, now)
+        _RULES[type(event)](state, event, now)  # DM-284, DM-298
     except UsageError as wrong:
         assert not state.draft.has_facts, f"{type(event).__name__} was refused half-way: {wrong}"
         state.draft.take()

@@ -55,7 +55,7 @@ def recover(state: State, *, history: bool = False) -> None:
     """Load the manager's record, the queues, and the transactions and holds that wait for their outcome."""
     known = state.rows.get(MANAGER, ONLY)
     if known is not None:
-        state.manager.know(known)
+        state.manager.know(known)  # DM-002
     if history:
         state.history = History(state.sizes.history)
         history_rows.recover(state, state.history)
@@ -77,7 +77,7 @@ def recover(state: State, *, history: bool = False) -> None:
         locked[number] = locked.get(number, 0) + len(positions)
     for key, record in every(state.rows, QUEUES):
         counters = state.rows.get(COUNTERS, key) or Counters()
-        adopt(state, record, counters, locked=locked.get(record.number, 0))
+        adopt(state, record, counters, locked=locked.get(record.number, 0))  # DM-004
     for key, consumer in every(state.rows, CONSUMERS):
         adopt_consumer(state, key, consumer)
     for number, positions in held.items():

@@ -146,7 +146,7 @@ def move(state: State, request: events.MoveMessage, now: Instant) -> None:
     status = _move_status(queue, target, request.lookup_id, transaction)
     if status is HResult.OK and target is not None:
         if transaction is None:
-            transactions.move(state, queue, target, request.lookup_id)  # DM-232, DM-233
+            transactions.move(state, queue, target, request.lookup_id)  # DM-232, DM-233, DM-235
         else:
             position = queue.order.lock(request.lookup_id)  # DM-234
             transaction.operations.append(Operation("move", queue.number, position, target.number))
@@ -250,7 +250,7 @@ def close_queue(state: State, request: events.CloseQueue, now: Instant) -> None:
     """Close Queue: the handle is not valid any more."""
     descriptor = state.open.handles.get(request.handle)
     status = HResult.INVALID_HANDLE
-    if descriptor is not None and not descriptor.passing:
+    if descriptor is not None and not descriptor.one_request:
         handles.close_queue(state, descriptor, now)
         status = HResult.OK
     state.reply(request.to, Answer(status, status.sentence))

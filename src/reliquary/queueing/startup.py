@@ -32,7 +32,7 @@ def start(state: State, request: StartManager, now: Instant) -> None:
     """Initialization, 3.1.3: who we are, the system queues, transactions that were under way."""
     advance(state, Happening.STARTED)
     try:
-        _initialize(state, request, now)
+        _initialize(state, request, now)  # DM-099
     except UsageError:
         advance(state, Happening.FAILED)  # DM-098
         raise
@@ -77,7 +77,7 @@ def _initialize(state: State, request: StartManager, now: Instant) -> None:
 def stop(state: State) -> None:
     """Queue Manager Stopped: those who wait are told, reserved numbers are given back."""
     before = state.manager.state
-    advance(state, Happening.STOP)
+    advance(state, Happening.STOP)  # DM-100
     if before is ManagerState.STOPPED:
         return
     if before is ManagerState.INITIALIZING:

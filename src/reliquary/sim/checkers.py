@@ -257,7 +257,7 @@ def check_nothing_leaks(state: State) -> None:
     left = {
         "transactions": list(state.transactions.open),
         "callers who wait": list(state.open.callers),
-        "handles for one request": [each.handle for each in state.open.handles.values() if each.passing],
+        "handles for one request": [each.handle for each in state.open.handles.values() if each.one_request],
         "messages": {n: len(queue.order) for n, queue in state.queues.items() if len(queue.order)},
         "locks": {n: queue.order.locked for n, queue in state.queues.items() if queue.order.locked},
         "reserved bytes": {

@@ -143,7 +143,7 @@ def advanced(
     )
 
 
-def made_up(kept: IncomingStream, current: int) -> IncomingStream:
+def without_skipped(kept: IncomingStream, current: int) -> IncomingStream:
     """Return the stream after a message came whose number was passed over before."""
     skipped = NumberRanges(kept.skipped)
     skipped.remove(current)

@@ -14,7 +14,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import as_text
 from reliquary.queueing.model.administration import Listing, Noun, Plane, Refusal, View
 from reliquary.queueing.model.events import Answer
-from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.names.pathnames import short_path
 
 if TYPE_CHECKING:
     from reliquary.queueing.model.state import State
@@ -79,7 +79,7 @@ def all_consumers(state: State) -> Iterator[ConsumerView]:
     for each in sorted(found, key=lambda each: each.record.pathname.casefold()):
         for name, record in sorted(each.feed.consumers.items()):
             yield ConsumerView(
-                queue=spoken(each.record.pathname),
+                queue=short_path(each.record.pathname),
                 name=name,
                 cursor=record.cursor,
                 mark=state.numbers.sequence,

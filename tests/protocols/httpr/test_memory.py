@@ -19,7 +19,8 @@ from reliquary.queueing.rules.era import NOT_KNOWN
 from tests.protocols.httpr.client_harness import COMMIT, Client, bodies, error, pair
 from tests.protocols.httpr.far_server import AGENT, ORDERS, TO_US, ClientBench, Far
 from tests.protocols.httpr.httpr_harness import HttprBench
-from tests.queueing.manager_harness import NOON, walk
+from tests.queueing.manager_harness import NOON
+from tests.queueing.state_checks import walk
 
 DEAD = "system$;deadletter"
 SOURCE = Service(name="orders", source="orders")

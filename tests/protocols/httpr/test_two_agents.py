@@ -13,7 +13,7 @@ from reliquary.queueing.rules.era import NOT_KNOWN
 from tests.protocols.httpr.far_server import AGENT, ORDERS
 from tests.protocols.httpr.httpr_harness import HttprBench
 from tests.protocols.httpr.two_agents import TwoAgents
-from tests.queueing.manager_harness import walk
+from tests.queueing.state_checks import walk
 
 BACK = "DIRECT=HTTPR://bench.example/httpr/mq#inbox"
 PEERS = {

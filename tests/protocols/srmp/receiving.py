@@ -14,7 +14,7 @@ import msgspec
 
 from reliquary.queueing.model.message import Message
 from tests.protocols.srmp.srmp_harness import SrmpBench
-from tests.queueing.manager_harness import walk
+from tests.queueing.state_checks import walk
 
 
 class Receipt(msgspec.Struct, frozen=True):

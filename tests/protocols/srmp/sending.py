@@ -37,7 +37,7 @@ from reliquary.queueing.rules.destinations import find
 from reliquary.queueing.rules.outgoing import link_of
 from reliquary.streams.outgoing import Sent
 from tests.protocols.srmp.srmp_harness import SrmpBench
-from tests.queueing.manager_harness import check
+from tests.queueing.state_checks import check
 
 SHOP = "DIRECT=HTTP://shop.example/msmq/private$/orders"
 LARGEST = 10_000_000

@@ -13,7 +13,7 @@ from tests.protocols.srmp import peer
 from tests.protocols.srmp.receiving import Receiving
 from tests.protocols.srmp.sending import Sender
 from tests.protocols.srmp.srmp_harness import SrmpBench
-from tests.queueing.manager_harness import check, walk
+from tests.queueing.state_checks import check, walk
 
 DEAD_STREAM = "system$;deadxact"
 

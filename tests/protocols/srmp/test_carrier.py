@@ -26,7 +26,8 @@ from reliquary.queueing.model.travel.transfer import AddressesKnown
 from tests.protocols.srmp.sending import Sender
 from tests.queueing.answers import everything
 from tests.queueing.exchange import ELSEWHERE, Exchange
-from tests.queueing.manager_harness import Bench, check
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check
 
 WEB = "DIRECT=HTTPS://elsewhere:8443/msmq/private$/orders"
 OWN = "DIRECT=HTTP://bench/msmq/private$/orders"

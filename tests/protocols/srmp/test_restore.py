@@ -14,7 +14,7 @@ from reliquary.protocols.srmp.state import Count
 from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.store.memory import MemoryDisk
 from tests.protocols.srmp.test_conversation import Network, Talker, is_receipt
-from tests.queueing.manager_harness import check, walk
+from tests.queueing.state_checks import check, walk
 
 DEAD_STREAM = "system$;deadxact"
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.protocols.srmp.test_conversation import Network, Talker, is_receipt
 from tests.protocols.srmp.test_restore import backup, dead, restore
-from tests.queueing.manager_harness import check
+from tests.queueing.state_checks import check
 
 
 class Life:

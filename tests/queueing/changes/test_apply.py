@@ -13,7 +13,8 @@ from reliquary.queueing.model import facts
 from reliquary.queueing.staging.apply import APPLIERS as APPLY_STAGING
 from tests.queueing.fact_bench import FactBench
 from tests.queueing.history.batches import told
-from tests.queueing.manager_harness import Bench, walk
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import walk
 
 
 def test_the_history_notes_a_fact_before_the_fact_changes_the_state() -> None:

@@ -7,7 +7,7 @@ from reliquary.queueing.changes.counters import settle
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.tables import COUNTERS, ONLY, SEQUENCE, Copy, Counters, queue_key
 from tests.queueing.fact_bench import FactBench
-from tests.queueing.manager_harness import every
+from tests.queueing.state_checks import every
 
 
 def test_counters_are_written_once_a_batch_for_the_queues_that_changed(made: FactBench) -> None:

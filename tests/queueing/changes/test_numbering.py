@@ -9,7 +9,8 @@ from reliquary.queueing.model import events
 from reliquary.queueing.model.message import Delivery
 from reliquary.queueing.model.tables import LATE, POSITIONS, SEQUENCE_MASK
 from tests.queueing.feed.scenery import bodies, dropped, feed, mark, opened
-from tests.queueing.manager_harness import Bench, check, every, walk
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, every, walk
 
 
 def test_the_number_of_a_message_is_its_own_sequence_where_nothing_forbids_it() -> None:

@@ -25,7 +25,7 @@ from reliquary.queueing.model.tables import (
     spool_key,
 )
 from tests.queueing.fact_bench import BODY, REASON, FactBench
-from tests.queueing.manager_harness import check, every, walk
+from tests.queueing.state_checks import check, every, walk
 
 
 def test_a_stored_message_has_its_rows_and_is_counted(made: FactBench) -> None:

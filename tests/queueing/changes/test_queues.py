@@ -10,7 +10,7 @@ from reliquary.queueing.changes.counters import settle
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.tables import COUNTERS, MANAGER, ONLY, QUEUES, queue_key
 from tests.queueing.fact_bench import REASON, FactBench
-from tests.queueing.manager_harness import every
+from tests.queueing.state_checks import every
 
 
 def test_a_created_queue_is_there_under_its_name(made: FactBench) -> None:

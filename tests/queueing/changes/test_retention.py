@@ -13,7 +13,8 @@ from reliquary.queueing.model.tables import MESSAGES, PIECES, RETAINED, SHARES
 from reliquary.queueing.model.travel.transfer import HoldsEnded, HoldWanted, Outcome
 from tests.queueing.exchange import Exchange
 from tests.queueing.feed.scenery import bodies, feed, mark, moved, opened
-from tests.queueing.manager_harness import Bench, check, every, message, walk
+from tests.queueing.manager_harness import Bench, message
+from tests.queueing.state_checks import check, every, walk
 
 
 def receive(bench: Bench) -> None:

@@ -19,7 +19,7 @@ from reliquary.queueing.model.tables import (
     PreparedTransaction,
 )
 from tests.queueing.fact_bench import BODY, FactBench
-from tests.queueing.manager_harness import check, every, walk
+from tests.queueing.state_checks import check, every, walk
 
 IDENTIFIER = UUID(int=5)
 

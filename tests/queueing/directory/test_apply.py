@@ -8,7 +8,7 @@ from reliquary.queueing.model import facts
 from reliquary.queueing.model.directory.objects import Kind, Site
 from reliquary.queueing.model.tables import DIRECTORY, DirectoryRow, directory_key
 from tests.queueing.fact_bench import FactBench
-from tests.queueing.manager_harness import every
+from tests.queueing.state_checks import every
 
 IDENTIFIER = UUID(int=5)
 

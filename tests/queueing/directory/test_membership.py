@@ -12,7 +12,8 @@ from reliquary.queueing.directory.results import DirectoryResult, answer_of
 from reliquary.queueing.model.directory.objects import Kind, QueueObject
 from reliquary.queueing.model.events import ChangeQueue, CreateQueue, DeleteQueue
 from tests.queueing.directory.scenery import OTHER, add, attach, detach, find, integrated, notified
-from tests.queueing.manager_harness import COMPUTER, Bench, durable
+from tests.queueing.manager_harness import COMPUTER, Bench
+from tests.queueing.state_checks import durable
 
 SHOP = f"{COMPUTER}\\shop"
 

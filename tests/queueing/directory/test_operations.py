@@ -37,7 +37,8 @@ from tests.queueing.directory.scenery import (
     integrated,
     notified,
 )
-from tests.queueing.manager_harness import Bench, durable
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import durable
 
 
 def out_of_reach(bench: Bench) -> None:

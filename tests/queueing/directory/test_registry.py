@@ -22,7 +22,8 @@ from reliquary.queueing.model.directory.objects import (
 )
 from reliquary.queueing.model.message import NO_GUID
 from tests.queueing.directory.scenery import NORTH, OTHER, SOUTH, add, add_sites
-from tests.queueing.manager_harness import NOON, Bench, check, durable
+from tests.queueing.manager_harness import NOON, Bench
+from tests.queueing.state_checks import check, durable
 
 LIST = DistributionList(
     identifier=UUID(int=7), name="shops", format_names=("DIRECT=OS:a\\x", "DIRECT=OS:b\\x")

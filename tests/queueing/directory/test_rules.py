@@ -17,7 +17,8 @@ from reliquary.queueing.directory.results import DirectoryResult
 from reliquary.queueing.model.directory.connection import Connection
 from reliquary.queueing.model.directory.objects import Kind, ManagerObject, QueueObject, Site
 from tests.queueing.directory.scenery import NORTH, attach, detach, find, integrated, notified
-from tests.queueing.manager_harness import Bench, durable
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import durable
 
 
 def test_what_is_written_of_the_manager_itself_holds_at_once() -> None:

@@ -7,7 +7,8 @@ from reliquary.queueing.model.facts import PositionsRemoved
 from reliquary.queueing.model.tables import CONSUMERS, MESSAGES, RETAINED, Consumer, consumer_key
 from tests.queueing.fact_bench import REASON, FactBench
 from tests.queueing.feed.scenery import opened
-from tests.queueing.manager_harness import NOON, Bench, check, every
+from tests.queueing.manager_harness import NOON, Bench
+from tests.queueing.state_checks import check, every
 
 
 def test_a_consumer_is_kept_until_it_is_dropped(made: FactBench) -> None:

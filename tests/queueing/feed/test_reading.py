@@ -13,7 +13,8 @@ from reliquary.queueing.model import events
 from reliquary.queueing.model.message import Delivery
 from reliquary.queueing.model.tables import LATE, POSITIONS, Late, arrival_key
 from tests.queueing.feed.scenery import bodies, feed, mark, opened
-from tests.queueing.manager_harness import Bench, every
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import every
 
 
 def scattered(seed: int) -> tuple[Bench, int]:

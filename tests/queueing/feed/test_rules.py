@@ -15,8 +15,9 @@ from reliquary.queueing.model.security.principals import EVERYONE
 from reliquary.queueing.model.security.rights import QueueRight
 from reliquary.wire.security import Ace, AceKind, SecurityDescriptor, encode_descriptor
 from tests.queueing.feed.scenery import dropped, mark, moved, opened
-from tests.queueing.manager_harness import Bench, durable, walk
+from tests.queueing.manager_harness import Bench
 from tests.queueing.security.users import ALICE
+from tests.queueing.state_checks import durable, walk
 
 AWAY = r"DIRECT=OS:elsewhere\private$\orders"
 

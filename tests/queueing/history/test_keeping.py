@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from reliquary.queueing.history.events import ForgetHistory, ResumeHistory
 from tests.queueing.history.batches import history_of, numbers, tell
 from tests.queueing.history.chronicle import events_of, words
-from tests.queueing.manager_harness import Bench, durable
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import durable
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from reliquary.base.rows import Record, Table
 from reliquary.queueing.model import events
 from reliquary.queueing.model.counting import counter_faults
 from reliquary.queueing.model.tables import COUNTERS, POSITIONS, QUEUES, Counters, position_key, queue_key
-from tests.queueing.manager_harness import Bench, message, walk
+from tests.queueing.manager_harness import Bench, message
+from tests.queueing.state_checks import walk
 
 
 @pytest.fixture

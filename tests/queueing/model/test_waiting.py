@@ -29,7 +29,8 @@ from reliquary.queueing.model.events import (
 from reliquary.queueing.model.message import Delivery
 from reliquary.queueing.model.waiting import NEXT, Happening, Stage, Waiter
 from tests.queueing.answers import bodies, body, everything
-from tests.queueing.manager_harness import Bench, check, message
+from tests.queueing.manager_harness import Bench, message
+from tests.queueing.state_checks import check
 
 
 def wait(

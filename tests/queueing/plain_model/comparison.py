@@ -17,9 +17,10 @@ from reliquary.queueing.model.cursors import CursorState
 from reliquary.queueing.model.events import Access, Seek, Share
 from reliquary.queueing.model.message import Message
 from reliquary.queueing.model.state import Sizes
-from tests.queueing.manager_harness import Bench, check
+from tests.queueing.manager_harness import Bench
 from tests.queueing.plain_model.plain_manager import SYSTEM, PlainManager
 from tests.queueing.plain_model.plain_queue import START, Key, Open, PlainCursor, Standing, Told
+from tests.queueing.state_checks import check
 
 STANDING = {
     CursorState.UNREAD: Standing.UNREAD,
@@ -266,7 +267,7 @@ class Comparison:
                 [
                     each
                     for each in self.bench.queue(queue.path).readers.descriptors
-                    if state.open.handles[each].held
+                    if state.open.handles[each].locked
                 ],
                 [each for each in queue.opens if each.held],
                 strict=True,

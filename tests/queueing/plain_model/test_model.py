@@ -18,9 +18,9 @@ from hypothesis.stateful import (
 from reliquary.queueing.model.events import Access, Seek, Share
 from reliquary.queueing.model.message import FOREVER, Delivery
 from reliquary.queueing.model.state import Sizes
-from tests.queueing.manager_harness import check
 from tests.queueing.plain_model.comparison import Comparison, CursorPair, Handle
 from tests.queueing.plain_model.plain_queue import START, Key
+from tests.queueing.state_checks import check
 
 Method = TypeVar("Method", bound=Callable[..., None])
 

@@ -30,7 +30,8 @@ from reliquary.queueing.model.security.principals import Principal
 from reliquary.queueing.model.state import Sizes
 from reliquary.wire.security import Sid
 from tests.queueing.answers import body, everything
-from tests.queueing.manager_harness import STARTER, Bench, check
+from tests.queueing.manager_harness import STARTER, Bench
+from tests.queueing.state_checks import check
 
 THEIRS = UUID(int=7)
 WAIT = 30

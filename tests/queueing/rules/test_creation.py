@@ -7,7 +7,8 @@ import pytest
 from reliquary.queueing.model.names.pathnames import Pathname
 from reliquary.queueing.model.queue import QueueSettings, QueueType
 from reliquary.queueing.rules.creation import create_at
-from tests.queueing.manager_harness import Bench, check
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check
 
 
 @pytest.mark.spec("DM-137", "DM-138", "DM-140")

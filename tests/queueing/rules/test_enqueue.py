@@ -32,7 +32,8 @@ from reliquary.queueing.rules import enqueue
 from reliquary.queueing.rules.enqueue import STATUS, Enqueued, judge, too_late
 from reliquary.queueing.rules.losses import by_word
 from tests.queueing.answers import bodies, body, everything
-from tests.queueing.manager_harness import NOON, Bench, check, every, message, walk
+from tests.queueing.manager_harness import NOON, Bench, message
+from tests.queueing.state_checks import check, every, walk
 
 
 def sized(size: int) -> bytes:

@@ -25,7 +25,8 @@ from reliquary.queueing.model.travel.transfer import (
 )
 from reliquary.queueing.rules.era import NOT_KNOWN
 from tests.queueing.exchange import ELSEWHERE, Exchange
-from tests.queueing.manager_harness import NOON, check, message, walk
+from tests.queueing.manager_harness import NOON, message
+from tests.queueing.state_checks import check, walk
 
 RESTORATION = Restoration(UUID(int=99), NOON)
 LAST_SECOND = NOON // SECOND

@@ -17,7 +17,8 @@ from reliquary.queueing.model.message import FOREVER, Delivery, MessageClass, Po
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.tables import EXPIRY
 from reliquary.queueing.rules.expiry import is_over
-from tests.queueing.manager_harness import Bench, check, every, walk
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, every, walk
 
 EXPIRY_TIMER = ("expiry", 0)
 KINDS = pytest.mark.parametrize("delivery", Delivery)

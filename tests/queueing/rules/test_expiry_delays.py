@@ -27,7 +27,8 @@ from reliquary.queueing.model.message import FOREVER, Delivery, MessageClass
 from reliquary.queueing.model.state import LONGEST_TIMER, Sizes
 from reliquary.queueing.model.tables import DELAYED, EXPIRY
 from reliquary.queueing.rules.expiry import delayed
-from tests.queueing.manager_harness import Bench, check, durable, every, walk
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, durable, every, walk
 
 KINDS = pytest.mark.parametrize("delivery", list(Delivery))
 

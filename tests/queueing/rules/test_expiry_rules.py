@@ -24,7 +24,8 @@ from reliquary.queueing.model.message import FOREVER, Delivery, MessageClass, Ob
 from reliquary.queueing.model.state import LONGEST_TIMER
 from reliquary.queueing.model.tables import EXPIRY
 from tests.queueing.answers import bodies, body, sleep_through
-from tests.queueing.manager_harness import NOON, Bench, check, every, message
+from tests.queueing.manager_harness import NOON, Bench, message
+from tests.queueing.state_checks import check, every
 
 TIMEOUT = MessageClass.NACK_RECEIVE_TIMEOUT
 KINDS = pytest.mark.parametrize("delivery", list(Delivery))

@@ -29,7 +29,8 @@ from reliquary.queueing.model.events import (
     Share,
 )
 from tests.queueing.answers import bodies, body, everything
-from tests.queueing.manager_harness import Bench, check, message
+from tests.queueing.manager_harness import Bench, message
+from tests.queueing.state_checks import check
 
 
 def opened(bench: Bench, access: Access = Access.RECEIVE, path: str = "orders", **mode: Any) -> int:

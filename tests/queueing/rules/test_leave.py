@@ -31,7 +31,8 @@ from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.tables import MESSAGES, SHARES
 from reliquary.queueing.rules.losses import by_word
 from tests.queueing.answers import bodies, body
-from tests.queueing.manager_harness import Bench, check, every, walk
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, every, walk
 
 DEAD, DEAD_TRANSACTIONAL, JOURNAL = "system$;deadletter", "system$;deadxact", "system$;journal"
 

@@ -7,7 +7,8 @@ from reliquary.queueing.model.events import ChangeQueue, DeleteQueue, PurgeQueue
 from reliquary.queueing.model.facts import CopyLost
 from reliquary.queueing.model.tables import Copy
 from reliquary.queueing.rules.losses import by_word
-from tests.queueing.manager_harness import Bench, check, durable
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, durable
 
 DEAD = "system$;deadletter"
 

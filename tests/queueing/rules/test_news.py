@@ -25,7 +25,8 @@ from reliquary.queueing.model.message import PACKET_HEADERS, Acknowledgement, De
 from reliquary.queueing.rules.losses import by_word
 from tests.queueing.administration import ARRIVED, DEAD, TAKEN, ask, bench_with, classes, news
 from tests.queueing.answers import body
-from tests.queueing.manager_harness import Bench, check, durable
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, durable
 
 # -- arrival and receive
 

@@ -28,7 +28,8 @@ from reliquary.queueing.rules.losses import by_word
 from reliquary.queueing.travel.loopback import Loopback
 from tests.queueing.administration import ARRIVED, DEAD, FULL, TAKEN, ask, bench_with, classes, news
 from tests.queueing.exchange import CLERK, LOOPED, Exchange, carriers
-from tests.queueing.manager_harness import Bench, check, walk
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, walk
 
 WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
 FAR = "DIRECT=HTTP://far.example/msmq/private$/admin"

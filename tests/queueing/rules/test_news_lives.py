@@ -17,7 +17,8 @@ from reliquary.queueing.model.events import (
     PurgeQueue,
 )
 from tests.queueing.administration import ask, classes
-from tests.queueing.manager_harness import Bench, check, walk
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, walk
 
 # -- the whole life
 

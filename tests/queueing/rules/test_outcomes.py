@@ -20,7 +20,8 @@ from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.tables import Outcome
 from reliquary.queueing.rules.outcomes import AT_ONCE, REMEMBERED
 from tests.queueing.answers import everything
-from tests.queueing.manager_harness import NOON, Bench, check, durable
+from tests.queueing.manager_harness import NOON, Bench
+from tests.queueing.state_checks import check, durable
 
 ENDS = [CommitTransaction, AbortTransaction]
 

@@ -22,9 +22,10 @@ from reliquary.queueing.model.names.formats import key_of, parse_single
 from reliquary.queueing.model.queue import Outgoing, QueueSettings, QueueType
 from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, OutgoingState
 from reliquary.queueing.model.travel.transfer import Outcome
-from reliquary.queueing.rules.outgoing import LOOK, LOOKS_APART, create_outgoing, link_of
+from reliquary.queueing.rules.outgoing import IDLE_INTERVAL, LOOK, create_outgoing, link_of
 from tests.queueing.exchange import ELSEWHERE, Exchange
-from tests.queueing.manager_harness import Bench, check, durable
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, durable
 
 
 @pytest.mark.spec("DM-171", "DM-283")
@@ -194,7 +195,7 @@ def delivered(exchange: Exchange, *bodies: bytes) -> None:
 
 def look(exchange: Bench, times: int = 1) -> None:
     """So many looks for idle queues are taken."""
-    exchange.advance(times * LOOKS_APART / SECOND)
+    exchange.advance(times * IDLE_INTERVAL / SECOND)
 
 
 def test_an_outgoing_queue_that_nobody_uses_goes_and_a_send_makes_it_again() -> None:
@@ -232,7 +233,7 @@ def test_an_idle_queue_goes_after_a_restart_too() -> None:
 def test_a_message_at_the_last_moment_is_sent_and_keeps_the_queue() -> None:
     exchange = Exchange()
     delivered(exchange, b"a")
-    exchange.advance(2 * LOOKS_APART / SECOND - 1)
+    exchange.advance(2 * IDLE_INTERVAL / SECOND - 1)
     exchange.send(ELSEWHERE, b"last")
     exchange.advance(1)
     assert exchange.sent() == [b"a", b"last"]
@@ -276,7 +277,7 @@ def in_a_transaction(exchange: Exchange) -> None:
 
 def delayed(exchange: Exchange) -> None:
     exchange.handle(TakeOffline(0))
-    exchange.send(ELSEWHERE, b"later", delay=5 * LOOKS_APART)
+    exchange.send(ELSEWHERE, b"later", delay=5 * IDLE_INTERVAL)
     assert exchange.outgoing().counts.delayed == 1
 
 

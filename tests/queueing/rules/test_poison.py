@@ -29,7 +29,8 @@ from reliquary.queueing.model.events import (
 )
 from reliquary.queueing.model.message import Delivery, MessageClass, Position
 from reliquary.queueing.rules.poison import NO_ROOM_DELAY
-from tests.queueing.manager_harness import Bench, check, durable, walk
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, durable, walk
 
 
 def bench_with(**settings: Any) -> Bench:

@@ -23,7 +23,8 @@ from reliquary.queueing.model.facts import PositionDeleted
 from reliquary.queueing.model.message import Delivery, MessageClass
 from reliquary.queueing.rules import read
 from tests.queueing.answers import bodies, body, everything, sleep_through
-from tests.queueing.manager_harness import Bench, check, walk
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, walk
 
 
 def reasons(bench: Bench) -> list[MessageClass]:

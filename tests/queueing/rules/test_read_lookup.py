@@ -10,7 +10,8 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
 from reliquary.queueing.model.events import CommitTransaction, EndRead, LookUpMessage, PurgeQueue, Seek
 from tests.queueing.answers import body, everything, sleep_through
-from tests.queueing.manager_harness import Bench, check
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check
 
 NOT_FOUND = HResult.MESSAGE_NOT_FOUND
 

@@ -46,7 +46,8 @@ from reliquary.queueing.model.travel.transfer import (
 )
 from reliquary.queueing.rules import spool
 from tests.queueing.exchange import Exchange, carriers
-from tests.queueing.manager_harness import NOON, Bench, check, durable, every, message, walk
+from tests.queueing.manager_harness import NOON, Bench, message
+from tests.queueing.state_checks import check, durable, every, walk
 
 PARTS = (b"one ", b"two ", b"three")
 WHOLE = b"".join(PARTS)

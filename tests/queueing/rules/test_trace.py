@@ -15,7 +15,8 @@ from reliquary.queueing.model.queue import Outgoing, Queue, QueueType
 from reliquary.queueing.rules.acknowledge import asked
 from reliquary.queueing.rules.losses import by_word
 from reliquary.queueing.rules.trace import queue_name, report
-from tests.queueing.manager_harness import Bench, check
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check
 
 MANAGER = UUID("0f3c0000-0000-4000-8000-000000000001")
 AFTERNOON = Instant(1_794_749_000 * 1_000_000)

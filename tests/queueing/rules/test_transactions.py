@@ -26,7 +26,8 @@ from reliquary.queueing.model.facts import MessagesStored, PositionAvailable, Po
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.rules.transactions import ALLOWED, Stage, Step, begin, transaction_of
 from tests.queueing.answers import bodies, body, everything
-from tests.queueing.manager_harness import Bench, check, message
+from tests.queueing.manager_harness import Bench, message
+from tests.queueing.state_checks import check
 
 UNKNOWN = UUID(int=404)
 ENDS = [CommitTransaction, AbortTransaction, PrepareTransaction]

@@ -17,7 +17,8 @@ from reliquary.queueing.model.events import (
     PrepareTransaction,
     ReceiveMessages,
 )
-from tests.queueing.manager_harness import Bench, check, walk
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, walk
 
 
 def commit(bench: Bench, transaction: UUID) -> HResult:

@@ -34,8 +34,9 @@ from reliquary.wire.security import (
     encode_descriptor,
     parse_sid,
 )
-from tests.queueing.manager_harness import OPEN_LIST, Bench, check, durable, message
+from tests.queueing.manager_harness import OPEN_LIST, Bench, message
 from tests.queueing.security.users import ALICE, BOB
+from tests.queueing.state_checks import check, durable
 
 ALL = int(QueueRight.GENERIC_ALL)
 READ, WRITE = int(QueueRight.RECEIVE_MESSAGE), int(QueueRight.WRITE_MESSAGE)

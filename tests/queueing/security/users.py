@@ -13,7 +13,8 @@ from reliquary.queueing.model.events import BeginTransaction
 from reliquary.queueing.model.security.principals import ADMINISTRATORS, Principal
 from reliquary.queueing.model.security.rights import ManagerRight, QueueRight
 from reliquary.wire.security import Ace, AceKind, SecurityDescriptor, encode_descriptor, parse_sid
-from tests.queueing.manager_harness import Bench, check, durable
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, durable
 
 ALICE = Principal(parse_sid("S-1-5-21-1-2-3-1001"), name="alice")
 BOB = Principal(parse_sid("S-1-5-21-1-2-3-1002"), name="bob")

@@ -22,7 +22,8 @@ from reliquary.queueing.model.tables import (
 )
 from reliquary.queueing.staging import facts
 from reliquary.queueing.staging.apply import APPLIERS as OF_STAGING
-from tests.queueing.manager_harness import Bench, check, durable, every, message, walk
+from tests.queueing.manager_harness import Bench, message
+from tests.queueing.state_checks import check, durable, every, walk
 
 STAGE = Stage("q", 0, 0, "a", 1)
 CHUNK = StagedChunk(1, 101, (230, 231))

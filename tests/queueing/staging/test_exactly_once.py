@@ -22,7 +22,8 @@ from reliquary.queueing.staging.events import (
     PublishBatch,
     StageMessages,
 )
-from tests.queueing.manager_harness import Bench, check, message
+from tests.queueing.manager_harness import Bench, message
+from tests.queueing.state_checks import check
 
 TINY = Sizes(window=2, at_once=2, sequence_block=8, cache_bytes=5)
 QUEUES = ("plain", "strict")

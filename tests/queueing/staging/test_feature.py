@@ -6,8 +6,9 @@ from reliquary.base.hresult import HResult
 from reliquary.queueing import features
 from reliquary.queueing.staging import events
 from reliquary.queueing.staging.feature import STAGING
-from tests.queueing.manager_harness import Bench, durable, message
+from tests.queueing.manager_harness import Bench, message
 from tests.queueing.staging.writing import begin
+from tests.queueing.state_checks import durable
 
 
 def test_a_sweep_goes_on_while_the_manager_stops_and_nothing_else_does() -> None:

@@ -9,8 +9,9 @@ from reliquary.base.restoration import Restoration
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.tables import Published
 from reliquary.queueing.staging.events import ForgetWriter, PublishAnswer
-from tests.queueing.manager_harness import Bench, check, durable
+from tests.queueing.manager_harness import Bench
 from tests.queueing.staging.writing import publish, write
+from tests.queueing.state_checks import check, durable
 
 
 def test_the_ledger_says_what_was_published_last_and_how_much_in_all() -> None:

@@ -17,9 +17,10 @@ from reliquary.queueing.staging.events import (
     ForgetWriter,
     PublishBatch,
 )
-from tests.queueing.manager_harness import Bench, durable
+from tests.queueing.manager_harness import Bench
 from tests.queueing.security.users import ALICE, BOB, ROOT
 from tests.queueing.staging.writing import begin, publish, stage
+from tests.queueing.state_checks import durable
 
 
 @pytest.fixture

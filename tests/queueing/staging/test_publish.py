@@ -16,9 +16,10 @@ from reliquary.queueing.model.tables import SEQUENCE_MASK
 from reliquary.queueing.rules.expiry import some_delayed
 from reliquary.queueing.staging.events import CompleteStage, DropStages, PublishAnswer
 from reliquary.queueing.staging.facts import BatchPublished, StagePublished
-from tests.queueing.manager_harness import NOON, Bench, check, durable, walk
+from tests.queueing.manager_harness import NOON, Bench
 from tests.queueing.staging.inspection import staged
 from tests.queueing.staging.writing import begin, publish, stage, write
+from tests.queueing.state_checks import check, durable, walk
 
 AWAY = "DIRECT=OS:elsewhere\\private$\\q"
 

@@ -13,9 +13,10 @@ from reliquary.queueing.model.staging import batch_identifier
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.staging.events import BeginStage, CompleteStage, StageMessages
 from tests.queueing.exchange import carriers
-from tests.queueing.manager_harness import NOON, Bench, check, durable, message
+from tests.queueing.manager_harness import NOON, Bench, message
 from tests.queueing.staging.inspection import staged
 from tests.queueing.staging.writing import begin, publish, stage, write
+from tests.queueing.state_checks import check, durable
 
 AWAY = "DIRECT=OS:elsewhere\\private$\\q"
 

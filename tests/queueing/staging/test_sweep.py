@@ -7,9 +7,10 @@ from reliquary.base.time import seconds
 from reliquary.queueing.model import events
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.staging.events import CompleteStage, DropStages, SweepStages
-from tests.queueing.manager_harness import Bench, check
+from tests.queueing.manager_harness import Bench
 from tests.queueing.staging.inspection import staged
 from tests.queueing.staging.writing import begin, publish, stage, write
+from tests.queueing.state_checks import check
 
 
 def test_a_part_goes_some_messages_a_turn_and_can_be_used_no_more_at_once() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.tables import HOLDS, Hold, hold_key
 from tests.queueing.fact_bench import FactBench
-from tests.queueing.manager_harness import check, every
+from tests.queueing.state_checks import check, every
 
 
 def test_a_hold_locks_its_messages_and_is_a_row_with_those_that_outlive_a_crash(made: FactBench) -> None:

@@ -16,7 +16,7 @@ from reliquary.queueing.model.events import (
     TakeOffline,
 )
 from reliquary.queueing.model.message import (
-    LONGEST_WAY,
+    HOP_LIMIT,
     Acknowledgement,
     AuthenticationLevel,
     Message,
@@ -31,7 +31,8 @@ from reliquary.queueing.model.security.rights import QueueRight
 from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
 from reliquary.queueing.model.travel.transfer import ArrivalJudged, MessageArrived, Outcome, ReceiptDue
 from tests.queueing.exchange import Exchange
-from tests.queueing.manager_harness import NOON, check, message
+from tests.queueing.manager_harness import NOON, message
+from tests.queueing.state_checks import check
 
 TICKET = (1, 2)
 STRANGER = UUID(int=7)
@@ -197,7 +198,7 @@ def test_the_sender_of_what_srmp_brought_learns_of_a_refusal_by_the_status_alone
     assert exchange.bodies("system$;deadletter") == []
 
 
-@pytest.mark.parametrize("hops", [0, 7, LONGEST_WAY - 1])
+@pytest.mark.parametrize("hops", [0, 7, HOP_LIMIT - 1])
 def test_who_passes_a_message_on_counts_it(hops: int) -> None:
     exchange = Exchange()
     exchange.clerk.connects = False
@@ -209,10 +210,10 @@ def test_who_passes_a_message_on_counts_it(hops: int) -> None:
 
 def test_a_message_that_goes_in_a_circle_is_refused_where_it_would_be_passed_on_once_more() -> None:
     exchange = Exchange()
-    told = judge(exchange, WEB, hops=LONGEST_WAY)
+    told = judge(exchange, WEB, hops=HOP_LIMIT)
     assert (told.outcome, told.reason) == (Outcome.REFUSED, MessageClass.NACK_HOP_COUNT_EXCEEDED)
     assert [len(queue.order) for queue in exchange.state.names.outgoing.values()] in ([], [0])
-    assert judge(exchange, hops=LONGEST_WAY).outcome is Outcome.DELIVERED  # here its way ends
+    assert judge(exchange, hops=HOP_LIMIT).outcome is Outcome.DELIVERED  # here its way ends
 
 
 @pytest.mark.spec("SR-186")

@@ -20,7 +20,7 @@ from reliquary.queueing.model.events import (
 )
 from reliquary.queueing.model.facts import MessagesStored, QueueCreated
 from reliquary.queueing.model.message import (
-    LONGEST_WAY,
+    HOP_LIMIT,
     NO_OBJECT,
     Acknowledgement,
     Delivery,
@@ -37,7 +37,8 @@ from reliquary.queueing.model.travel.transfer import BatchArrived, BatchJudged, 
 from reliquary.queueing.rules import enqueue
 from tests.queueing.answers import everything
 from tests.queueing.exchange import ELSEWHERE, Exchange
-from tests.queueing.manager_harness import NOON, check, durable, message, walk
+from tests.queueing.manager_harness import NOON, message
+from tests.queueing.state_checks import check, durable, walk
 
 BATCH = UUID(int=9)
 
@@ -195,7 +196,7 @@ REFUSED = [
     ),
     pytest.param("DIRECT=", {}, MessageClass.NACK_BAD_DEST_QUEUE, "HTTPR", id="no name"),
     pytest.param(
-        ELSEWHERE, {"hops": LONGEST_WAY}, MessageClass.NACK_HOP_COUNT_EXCEEDED, "circle", id="in a circle"
+        ELSEWHERE, {"hops": HOP_LIMIT}, MessageClass.NACK_HOP_COUNT_EXCEEDED, "circle", id="in a circle"
     ),
     pytest.param("MULTICAST=234.1.1.1:80", {}, MessageClass.NACK_BAD_DEST_QUEUE, "", id="multicast"),
     pytest.param("orders", {"label": "x" * 250}, MessageClass.NACK_BAD_DEST_QUEUE, "249", id="a label"),

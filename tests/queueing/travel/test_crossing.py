@@ -10,7 +10,7 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.protocols.httpr import schemes
 from reliquary.queueing.model.message import AuthenticationLevel, Delivery, Message, ObjectId, SequenceId
-from reliquary.queueing.travel.crossing import crossed, leads_elsewhere, onward_name
+from reliquary.queueing.travel.crossing import as_sent_onward, leads_elsewhere, onward_name
 
 BATCH = UUID(int=7)
 OWN: dict[str, Any] = {
@@ -45,15 +45,15 @@ OF_THE_FIRST: dict[str, Any] = {
 @pytest.mark.parametrize("transaction", [None, BATCH])
 def test_only_what_belongs_to_the_first_protocol_is_left_behind(transaction: UUID | None) -> None:
     came = Message(**OWN, **OF_THE_FIRST, delivery=Delivery.RECOVERABLE)
-    assert crossed(came, transaction) == Message(
+    assert as_sent_onward(came, transaction) == Message(
         **OWN, transaction=transaction, delivery=Delivery.RECOVERABLE
     )
 
 
 def test_a_message_in_a_transaction_is_recoverable_and_another_stays_as_it_is() -> None:
     came = Message(delivery=Delivery.EXPRESS)
-    assert crossed(came, BATCH).delivery is Delivery.RECOVERABLE
-    assert crossed(came, None).is_express
+    assert as_sent_onward(came, BATCH).delivery is Delivery.RECOVERABLE
+    assert as_sent_onward(came, None).is_express
 
 
 @pytest.mark.parametrize(

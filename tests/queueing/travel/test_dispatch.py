@@ -31,7 +31,7 @@ from reliquary.queueing.model.travel.transfer import (
 )
 from reliquary.queueing.travel.dispatch import RESTS
 from tests.queueing.exchange import ELSEWHERE, Exchange
-from tests.queueing.manager_harness import check, durable, walk
+from tests.queueing.state_checks import check, durable, walk
 
 OTHER = r"DIRECT=OS:other\private$\orders"
 

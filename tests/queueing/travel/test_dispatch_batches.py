@@ -29,7 +29,8 @@ from reliquary.queueing.model.travel.transfer import (
     QueuesWatched,
 )
 from tests.queueing.exchange import Exchange
-from tests.queueing.manager_harness import Bench, check
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check
 
 AGENT = "DIRECT=HTTPR://elsewhere/httpr/mq#orders"
 KEY = (1, 7)

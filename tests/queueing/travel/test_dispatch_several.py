@@ -27,7 +27,8 @@ from reliquary.queueing.model.travel.transfer import (
     TransferEnded,
 )
 from tests.queueing.exchange import ELSEWHERE, Exchange
-from tests.queueing.manager_harness import Bench, check, durable, walk
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check, durable, walk
 
 DEAD = "system$;deadletter"
 WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"

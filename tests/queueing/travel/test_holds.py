@@ -40,7 +40,7 @@ from reliquary.queueing.model.travel.transfer import (
 from reliquary.views import queues as views
 from reliquary.views.outgoing_queues import outgoing_queue
 from tests.queueing.exchange import ELSEWHERE, Exchange
-from tests.queueing.manager_harness import check, durable, walk
+from tests.queueing.state_checks import check, durable, walk
 
 KEY = (1, 7)
 

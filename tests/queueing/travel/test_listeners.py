@@ -26,7 +26,8 @@ from reliquary.queueing.model.travel.transfer import ArrivalJudged, MessageArriv
 from reliquary.queueing.travel.listeners import listening_to
 from tests.queueing.answers import everything
 from tests.queueing.exchange import Exchange
-from tests.queueing.manager_harness import Bench, check, durable, message
+from tests.queueing.manager_harness import Bench, message
+from tests.queueing.state_checks import check, durable
 
 GROUP, OTHER = "234.1.1.1:8001", "234.1.1.2:8001"
 STRANGER = UUID(int=7)

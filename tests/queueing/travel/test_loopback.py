@@ -19,7 +19,7 @@ from reliquary.queueing.model.message import Delivery, MessageClass
 from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.queueing.travel.loopback import Loopback
 from tests.queueing.exchange import ELSEWHERE, LOOPED, Exchange
-from tests.queueing.manager_harness import check, durable
+from tests.queueing.state_checks import check, durable
 
 
 @pytest.fixture

@@ -22,7 +22,8 @@ from reliquary.queueing.model.travel.transfer import (
 )
 from reliquary.queueing.travel.refusals import IN_PART, MOST_BROKEN
 from tests.queueing.exchange import ELSEWHERE, Exchange
-from tests.queueing.manager_harness import check, message, walk
+from tests.queueing.manager_harness import message
+from tests.queueing.state_checks import check, walk
 
 DEAD, DEAD_TRANSACTIONAL = "system$;deadletter", "system$;deadxact"
 REASON = MessageClass.NACK_ACCESS_DENIED

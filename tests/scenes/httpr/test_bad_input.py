@@ -12,7 +12,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.httpr.events import Addressed
-from tests.queueing.manager_harness import check
+from tests.queueing.state_checks import check
 from tests.scenes.httpr.script import to_bytes, to_lines
 from tests.scenes.httpr.stage import ScriptedClient, Side, settings
 

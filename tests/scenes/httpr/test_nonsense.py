@@ -39,7 +39,7 @@ from reliquary.protocols.httpr.facts import BatchesSettled
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.settings import Peer
 from reliquary.queueing.model.facts import PositionsRemoved
-from tests.queueing.manager_harness import check
+from tests.queueing.state_checks import check
 from tests.scenes.httpr.stage import Side
 
 SEEDS = range(15)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reliquary.protocols.httpr.settings import PROPOSED, Peer
 from reliquary.queueing.rules.era import NOT_KNOWN
-from tests.queueing.manager_harness import walk
+from tests.queueing.state_checks import walk
 from tests.scenes.httpr.network import Network
 from tests.scenes.httpr.stage import Side, settings
 

@@ -13,7 +13,7 @@ from reliquary.queueing.model.events import PauseQueue, PurgeQueue, ResumeQueue
 from reliquary.queueing.model.message import FOREVER, Acknowledgement, MessageClass
 from tests.protocols.srmp.peer import stream_message
 from tests.protocols.srmp.receiving import Receiving
-from tests.queueing.manager_harness import check
+from tests.queueing.state_checks import check
 from tests.scenes.srmp.stage import DEAD_STREAM, Network, Side, envelope_of
 
 AWAY = (Redirection("http://beta.example/*", "http://gate.example/"),)

@@ -29,7 +29,7 @@ from reliquary.queueing.model.queue import QueueSettings
 from reliquary.store import MemoryDisk, StagedRows
 from tests.net.endpoint_stage import Chance
 from tests.net.http.stage import wire
-from tests.queueing.manager_harness import walk
+from tests.queueing.state_checks import walk
 
 LARGEST = 100_000
 

@@ -12,7 +12,7 @@ from reliquary.protocols.httpr import routing
 from reliquary.protocols.srmp import arrivals
 from reliquary.protocols.srmp.codec.values import Kind
 from reliquary.protocols.srmp.receiver import messages as srmp_messages
-from reliquary.queueing.travel.crossing import crossed
+from reliquary.queueing.travel.crossing import as_sent_onward
 from reliquary.sim.httpr.plugin import HttprPlugin
 from reliquary.sim.srmp.plugin import SrmpPlugin
 from reliquary.sim.world.applications import LEDGER
@@ -64,8 +64,8 @@ def test_a_gateway_that_keeps_a_name_of_the_first_protocol_is_found(monkeypatch:
     def keeps(message: Any, transaction: Any) -> Any:
         return message
 
-    monkeypatch.setattr(routing, "crossed", keeps)
-    monkeypatch.setattr(srmp_messages, "crossed", keeps)
+    monkeypatch.setattr(routing, "as_sent_onward", keeps)
+    monkeypatch.setattr(srmp_messages, "as_sent_onward", keeps)
     assert find_failure(run, range(1, 31), "srmp+httpr")
 
 
@@ -73,9 +73,9 @@ def test_a_gateway_that_drops_the_transaction_is_found(monkeypatch: pytest.Monke
     """Without it messages go to SRMP outside any stream, and a transactional queue refuses them."""
 
     def alone(message: Any, transaction: Any) -> Any:
-        return crossed(message, None)
+        return as_sent_onward(message, None)
 
-    monkeypatch.setattr(routing, "crossed", alone)
+    monkeypatch.setattr(routing, "as_sent_onward", alone)
     assert find_failure(run, range(1, 31), "srmp+httpr")
 
 

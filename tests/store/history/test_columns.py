@@ -114,21 +114,21 @@ def _told(draw: st.DrawFn, notes: Notes, moment: int) -> list[dict[str, Any]]:
     }
     if way == "heard":
         named = [draw(identities) or NO_OBJECT for _ in some]
-        notes.heard(happening, None, named, reason, bringer, "there")
+        notes.note_unnumbered(happening, None, named, reason, bringer, "there")
         return [
             alike | {"other_queue": "there", "message_id": None if each is NO_OBJECT else str(each)}
             for each in named
         ]
     placed = [alike | {"message": each.message, "lookup_id": each.lookup_id} for each in some]
     if way == "told":
-        notes.told(happening, ORDERS, some, reason, bringer)
+        notes.note_positions(happening, ORDERS, some, reason, bringer)
     elif way == "tried":
-        notes.tried(happening, ORDERS, some, bringer)
+        notes.note_attempts(happening, ORDERS, some, bringer)
         for event, each in zip(placed, some, strict=True):
             event["attempt"] = each.handed_out
     else:
         sent = [draw(messages(each)) for each in some]
-        notes.came(happening, ORDERS, some, sent, reason, bringer)
+        notes.note_messages(happening, ORDERS, some, sent, reason, bringer)
         for event, position, message in zip(placed, some, sent, strict=True):
             event.update(_subject(position, message))
     return placed

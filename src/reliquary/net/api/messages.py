@@ -25,7 +25,7 @@ from reliquary.queueing.model.message import (
     MessageClass,
     Position,
 )
-from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.names.pathnames import short_path
 
 REACH: Final = 345_600
 """Seconds; TimeToReachQueue of a message that does not say another (DM-057)."""
@@ -175,7 +175,7 @@ def shown(delivered: Delivered) -> MessageOut:
         message.acknowledgements,
         message.application_deadletter_queue,
         message.tracing_queue,
-        spoken(position.origin_path) if position.origin_path else "",
+        short_path(position.origin_path) if position.origin_path else "",
         message.delay / SECOND if message.delay else 0,
         position.handed_out,
         position.aborted,

@@ -25,7 +25,7 @@ from reliquary.net.feed.stored_fields import DEFAULTS, StoredFields
 from reliquary.net.feed.stored_messages import Gone, Stored
 from reliquary.queueing.changes.numbering import arrivals_of
 from reliquary.queueing.model.message import FOREVER, MessageClass, Position, StoredBody
-from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.wire.columns import BY_NAME, Use
 
 BATCH_ROWS: Final = 10_000
@@ -60,7 +60,7 @@ _CLASSES: Final = {each.value: each.name.lower().replace("_", "-") for each in M
 
 @lru_cache(maxsize=256)
 def _spoken(path: str) -> str | None:
-    return spoken(path) if path else None
+    return short_path(path) if path else None
 
 
 def _reasons(values: Values) -> Values:

@@ -24,7 +24,7 @@ from reliquary.net.feed.stored_messages import Stored
 from reliquary.net.feed.values import BOUNDS, Bounds, bounds_of, number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.feed.events import FeedRead, ReadFeed
-from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.queueing.model.security.principals import Principal
 from reliquary.queueing.model.state import State
 
@@ -84,7 +84,7 @@ class Readings:
         page = await self._page(asked, asked.after)
         found = self._state.queues.get(page.queue)
         if found is not None:
-            columns.queue = spoken(found.record.pathname)
+            columns.queue = short_path(found.record.pathname)
         responder.begin(200, ARROW)
         if not alone:
             responder.write(columns.opening())

@@ -23,7 +23,7 @@ from reliquary.net.http.request_head import encode_request
 from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.events import PostEnded
 from reliquary.protocols.srmp.refusals import FIELD, LONGEST, read_refusal
-from reliquary.queueing.model.message import LONGEST_WAY, MessageClass
+from reliquary.queueing.model.message import HOP_LIMIT, MessageClass
 from reliquary.queueing.travel.failures import Failure
 
 ANSWER_BYTES: Final = 1024 * 1024
@@ -114,7 +114,7 @@ class Courier(PostCourier[Post, PostResponse]):
             (b"Content-Type", request.content_type.encode("ascii")),
         )
         if request.hops:  # only what is passed on has it: other messages look as those of Windows
-            headers += ((MAX_FORWARDS, b"%d" % (LONGEST_WAY - request.hops)),)
+            headers += ((MAX_FORWARDS, b"%d" % (HOP_LIMIT - request.hops)),)
         return encode_request("POST", request.target, b"", headers, request.body, BEHIND)
 
     def expect(self, request: Post, changed: Callable[[], None]) -> PostResponse:

@@ -21,7 +21,7 @@ from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.net.http import Mount, Refusals, Request, Responder
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
 from reliquary.protocols.srmp.refusals import refusal_field
-from reliquary.queueing.model.message import LONGEST_WAY
+from reliquary.queueing.model.message import HOP_LIMIT
 from reliquary.queueing.model.queue import ManagerState
 from reliquary.queueing.model.state import State
 
@@ -48,7 +48,7 @@ def nothing(_: Request, responder: Responder) -> None:
 
 def _hops(left: bytes) -> int:
     """Return how many managers have passed a message on that may be passed on so often again."""
-    return max(LONGEST_WAY - int(left), 0) if left.isdigit() and len(left) <= MOST_DIGITS else 0
+    return max(HOP_LIMIT - int(left), 0) if left.isdigit() and len(left) <= MOST_DIGITS else 0
 
 
 class Receiving:

@@ -24,7 +24,7 @@ from reliquary.protocols.httpr.codec.lexical import LWS, malformed, read_number,
 from reliquary.protocols.httpr.fields import OURS
 from reliquary.queueing.model.message import (
     FOREVER,
-    LONGEST_WAY,
+    HOP_LIMIT,
     NO_GUID,
     NO_OBJECT,
     Acknowledgement,
@@ -248,7 +248,7 @@ _READ: Final[dict[str, Read]] = {
     "tracing-queue": ("tracing_queue", _guid),
     "delay": ("delay", _number("delay", FOREVER * 1_000_000)),
     "source": ("source_machine", _guid),
-    "hops": ("hops", _number("hops", LONGEST_WAY)),
+    "hops": ("hops", _number("hops", HOP_LIMIT)),
     "label": ("label", read_text),
 }
 """The attribute of each field, and how its value is read; other fields are kept and not read."""

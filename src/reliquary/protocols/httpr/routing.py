@@ -31,7 +31,7 @@ from reliquary.protocols.httpr.message_decode import decode_message
 from reliquary.protocols.httpr.settings import HttprSettings, Service
 from reliquary.protocols.httpr.state import State
 from reliquary.queueing.model.message import Message
-from reliquary.queueing.travel.crossing import crossed, leads_elsewhere
+from reliquary.queueing.travel.crossing import as_sent_onward, leads_elsewhere
 
 _SECTION: Final = "6.2.3"
 
@@ -100,7 +100,7 @@ def sent_on(message: Message, transaction: UUID) -> Message:
     Of the classes of service only `assured` is once and in order (6.2.4), so only that one is a transaction.
     """
     assured = fields_of(message).get("class-of-service", "").lower() == "assured"
-    return crossed(message, transaction if assured else None)
+    return as_sent_onward(message, transaction if assured else None)
 
 
 def into(settings: HttprSettings, service: str) -> str:

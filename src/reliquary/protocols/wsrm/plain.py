@@ -18,7 +18,7 @@ from reliquary.protocols.wsrm.mapping import identifier_of, message_of
 from reliquary.protocols.wsrm.numbering import new_identifier
 from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model.travel.transfer import BatchArrived, BatchJudged, Outcome
-from reliquary.queueing.travel.crossing import crossed
+from reliquary.queueing.travel.crossing import as_sent_onward
 
 
 def on_payload(state: State, exchange: Exchange, body: Payload, now: Instant) -> None:
@@ -42,7 +42,7 @@ def on_payload(state: State, exchange: Exchange, body: Payload, now: Instant) ->
     identifier = identifier_of(envelope.message_id or new_identifier(state, now))
     message = message_of(envelope, fallback=identifier, response_queue="", now=now)
     if crosses(queue):
-        message = crossed(message, None)  # outside a sequence nothing is delivered once or in order
+        message = as_sent_onward(message, None)  # outside a sequence nothing is delivered once or in order
     state.last_ticket += 1
     state.turn.exchanges[state.last_ticket] = exchange
     exchange.judging = True

@@ -21,7 +21,7 @@ def noted(
 ) -> None:
     """Tell what happened to positions without any fact: their carrier says so."""
     if state.history is not None and positions:
-        state.history.notes.told(
+        state.history.notes.note_positions(
             happening, queue.record, positions, reason, carrier_of(queue, state.turn.bringer)
         )
 
@@ -35,7 +35,9 @@ def heard(
 ) -> None:
     """Tell of messages that did not get into a queue; `destination` as they name it."""
     if state.history is not None:
-        state.history.notes.heard(happening, None, identifiers, reason, state.turn.bringer, destination)
+        state.history.notes.note_unnumbered(
+            happening, None, identifiers, reason, state.turn.bringer, destination
+        )
 
 
 # -- who does it

@@ -51,7 +51,7 @@ def arrivals_of(positions: Sequence[Position]) -> list[int]:
     return [each.arrival or each.lookup_id & SEQUENCE_MASK for each in positions]
 
 
-def tell_mark(state: State, queue: QueueState) -> int:
+def raise_mark(state: State, queue: QueueState) -> int:
     """Return the last sequence that was assigned; in a queue with consumers, it becomes the mark."""
     if queue.feed.consumers:
         queue.feed.mark = state.numbers.sequence

@@ -166,7 +166,7 @@ def _weigh(
     size = sign * sum([position.size for position in positions])
     stored_size = size if len(stored) == len(positions) else sign * sum(each.size for each in stored)
     state.totals.bytes += size
-    queue.counts.stored_size += stored_size
+    queue.counts.stored_size += stored_size  # DM-288
     queue.counts.express_size += size - stored_size
     if state.travel.rooms.watched:
         state.note_room(queue)

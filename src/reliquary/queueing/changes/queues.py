@@ -48,7 +48,7 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
     if record.outgoing is not None:
         carrier = state.travel.carriers.of(parse_single(record.outgoing.destination))
         queue.link = Link.of(record.outgoing, carrier)
-    state.queues[record.number] = queue
+    state.queues[record.number] = queue  # DM-145
     state.names.in_order.add(record)
     if not record.deleting:
         state.names.by_identifier[record.identifier] = queue

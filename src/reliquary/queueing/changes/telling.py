@@ -17,7 +17,7 @@ from reliquary.queueing.model import facts
 from reliquary.queueing.model.feature import Teller
 from reliquary.queueing.model.history.notes import NOBODY, Bringer, Notes
 from reliquary.queueing.model.message import MessageClass, Position
-from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.queueing.model.queue import Queue
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
@@ -42,7 +42,7 @@ def _stored(state: State, notes: Notes, fact: facts.MessagesStored) -> None:
     happening = Happening.COMMITTED if fact.prepared else _arrival(queue, fact, bringer)
     if happening is Happening.DEAD_LETTERED:
         reason, other = fact.positions[0].reason, fact.positions[0].origin_path
-    notes.came(happening, queue, fact.positions, fact.messages, reason, bringer, other)
+    notes.note_messages(happening, queue, fact.positions, fact.messages, reason, bringer, other)
     note_delays(notes, queue, fact.positions)
 
 
@@ -50,7 +50,7 @@ def note_delays(notes: Notes, queue: Queue, positions: Sequence[Position]) -> No
     """Note which of these positions are delayed."""
     later = [position for position in positions if position.due]
     if later:
-        notes.told(Happening.DELAYED, queue, later)
+        notes.note_positions(Happening.DELAYED, queue, later)
 
 
 def _arrival(queue: Queue, fact: facts.MessagesStored, bringer: Bringer) -> Happening:
@@ -68,12 +68,12 @@ def _prepared(state: State, notes: Notes, fact: facts.TransactionPrepared) -> No
     for operation, message in zip(sent, fact.messages, strict=True):
         queue = state.queues.get(operation.queue)
         record = None if queue is None else queue.record
-        notes.came(Happening.PREPARED, record, (operation.position,), (message,), 0, bringer)
+        notes.note_messages(Happening.PREPARED, record, (operation.position,), (message,), 0, bringer)
 
 
 def _dropped(state: State, notes: Notes, fact: facts.PreparedMessageDropped) -> None:
     queue = state.queues.get(fact.queue)
-    notes.told(Happening.ABORTED, None if queue is None else queue.record, (fact.position,))
+    notes.note_positions(Happening.ABORTED, None if queue is None else queue.record, (fact.position,))
 
 
 # -- positions that leave
@@ -101,7 +101,7 @@ def _left(
         bringer = state.turn.bringer if reason is MessageClass.ACK_RECEIVE else NOBODY
     else:
         bringer = carrier_of(queue, state.turn.bringer)
-    notes.told(_LEAVING.get(reason, Happening.REJECTED), queue.record, positions, reason, bringer)
+    notes.note_positions(_LEAVING.get(reason, Happening.REJECTED), queue.record, positions, reason, bringer)
 
 
 def _copied(state: State, notes: Notes, fact: facts.PositionCopied) -> None:
@@ -110,18 +110,18 @@ def _copied(state: State, notes: Notes, fact: facts.PositionCopied) -> None:
 
 def _kept(notes: Notes, happening: Happening, queue: Queue, position: Position) -> None:
     """A journal or dead-letter queue has it now."""
-    came_from = spoken(position.origin_path) if position.origin_path else ""
-    notes.told(happening, queue, (position,), position.reason, NOBODY, came_from)
+    came_from = short_path(position.origin_path) if position.origin_path else ""
+    notes.note_positions(happening, queue, (position,), position.reason, NOBODY, came_from)
 
 
 def _moved(state: State, notes: Notes, fact: facts.PositionMoved) -> None:
     source, target = state.queues[fact.source], state.queues[fact.target].record
     if fact.reason is MessageClass.NORMAL:
-        other = spoken(target.pathname)
-        notes.told(Happening.MOVED, source.record, (fact.position,), 0, state.turn.bringer, other)
+        other = short_path(target.pathname)
+        notes.note_positions(Happening.MOVED, source.record, (fact.position,), 0, state.turn.bringer, other)
     elif target.parent == fact.source and target.pathname.casefold().endswith(_POISON):
-        other = spoken(target.pathname)
-        notes.told(Happening.POISONED, source.record, (fact.position,), fact.reason, NOBODY, other)
+        other = short_path(target.pathname)
+        notes.note_positions(Happening.POISONED, source.record, (fact.position,), fact.reason, NOBODY, other)
     else:
         _left(state, notes, source, (fact.position,), fact.reason)
         journaled = not fact.reason.is_failure
@@ -142,9 +142,9 @@ def _marked(state: State, notes: Notes, fact: facts.PositionsMarked) -> None:
         elif position.handed_out < before.handed_out or position.aborted > before.aborted:
             back.append(position)
     if tries:
-        notes.tried(Happening.HANDED_OUT, queue.record, tries, state.turn.bringer)
+        notes.note_attempts(Happening.HANDED_OUT, queue.record, tries, state.turn.bringer)
     if back:
-        notes.tried(Happening.RETURNED, queue.record, back)
+        notes.note_attempts(Happening.RETURNED, queue.record, back)
 
 
 def _delayed(state: State, notes: Notes, fact: facts.PositionsDelayed) -> None:
@@ -156,18 +156,18 @@ def _delayed(state: State, notes: Notes, fact: facts.PositionsDelayed) -> None:
         if (before := locked.get(each.lookup_id)) is not None and each.aborted > before.aborted
     ]
     if back:
-        notes.tried(Happening.RETURNED, queue.record, back)
-    notes.told(Happening.DELAYED, queue.record, fact.positions)
+        notes.note_attempts(Happening.RETURNED, queue.record, back)
+    notes.note_positions(Happening.DELAYED, queue.record, fact.positions)
 
 
 def _due(state: State, notes: Notes, fact: facts.PositionsDue) -> None:
-    notes.told(Happening.DUE, state.queues[fact.queue].record, fact.positions)
+    notes.note_positions(Happening.DUE, state.queues[fact.queue].record, fact.positions)
 
 
 def _held(state: State, notes: Notes, fact: facts.HoldBegun) -> None:
     channel, batch = fact.key
     bringer = Bringer(fact.holder, "", f"{channel}:{batch}")
-    notes.told(Happening.HELD, state.queues[fact.queue].record, fact.positions, 0, bringer)
+    notes.note_positions(Happening.HELD, state.queues[fact.queue].record, fact.positions, 0, bringer)
 
 
 TELLERS: Final[dict[type[Fact], Teller | None]] = {

@@ -101,7 +101,7 @@ def check_online(state: State, now: Instant) -> DirectoryAnswer:
     if then is Then.REFRESH and isinstance(own.subject, ManagerObject):
         take_manager(state, own.subject)
         _take_queues(state)
-        look_around(state)
+        read_surroundings(state)
     return own
 
 
@@ -117,7 +117,7 @@ def _take_queues(state: State) -> None:
 # -- sites, routing servers, networks and the enterprise
 
 
-def look_around(state: State) -> None:
+def read_surroundings(state: State) -> None:
     """Read the objects that LocalQueueManager refers to: sites, routing servers, networks, the enterprise."""
     identity, around = state.identity(), state.directory.around
     around.sites = _found(state, Site, identity.site_identifiers)  # DM-090

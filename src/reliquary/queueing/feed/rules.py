@@ -14,12 +14,12 @@ from reliquary.base.ruled import Rule
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event
 from reliquary.queueing.changes.apply import apply
-from reliquary.queueing.changes.numbering import tell_mark
+from reliquary.queueing.changes.numbering import raise_mark
 from reliquary.queueing.feed import events, reading, trimming
 from reliquary.queueing.feed.consumers import check_consumer
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
 from reliquary.queueing.model.events import Answer
-from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.queueing.model.queue import QueueType
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
@@ -94,7 +94,7 @@ def _matching(state: State, pattern: str) -> list[QueueState]:
         for queue in state.queues.values()
         if not (queue.link or queue.record.is_journal or queue.record.deleting)
         and queue.record.kind is not QueueType.SYSTEM
-        and fits(spoken(queue.record.pathname))
+        and fits(short_path(queue.record.pathname))
         and (state.turn.by is MANAGER or not lacks(state, state.turn.by, queue, Act.PEEK))
     ]
     return sorted(found, key=lambda queue: queue.record.pathname.casefold())
@@ -113,9 +113,9 @@ def _view(state: State, queue: QueueState, consumer: str) -> events.FeedView:
     state.draft.wait()
     return events.FeedView(
         HResult.OK,
-        queue=spoken(queue.record.pathname),
+        queue=short_path(queue.record.pathname),
         incarnation=incarnation_of(state, queue),
-        mark=tell_mark(state, queue),
+        mark=raise_mark(state, queue),
         cursor=None if known is None else known.cursor,
         messages=queue.counts.stored + queue.counts.delayed + queue.feed.retained,
         bytes=queue.counts.stored_size + queue.feed.retained_size,

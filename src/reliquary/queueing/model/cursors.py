@@ -109,7 +109,7 @@ class Cursor:
 
     handle: int
     descriptor: int
-    place: int = START
+    place: int = START  # DM-041
     """The LookupIdentifier of its place (MessagePositionReference)."""
     state: CursorState = CursorState.UNREAD
 

@@ -45,12 +45,12 @@ class Descriptor:
     """The user who opened it; no other user may use the handle."""
     remote_read_state: RemoteReadState = RemoteReadState.NONE
     lease: Duration = FOREVER_WAIT
-    passing: bool = False
+    one_request: bool = False
     """Opened for one request; it is closed when no message is locked and no read waits under it."""
     waits: int = 0
     """The number of reads that wait under it."""
     cursors: set[int] = field(default_factory=set)
-    held: set[int] = field(default_factory=set)
+    locked: set[int] = field(default_factory=set)
     """The LookupIdentifiers of positions that a two-phase read has locked."""
     children: list[int] = field(default_factory=list)
     """The handles of the single queues, when a multiple-element name was opened (Multiple, DM-067)."""

@@ -29,7 +29,7 @@ BODY_LIMIT: Final = 100_000_000
 """The largest size of a body in bytes, which is also announced to peers (HR-098)."""
 EXTENSION_LIMIT: Final = 1024 * 1024
 LONGEST_DELAY: Final = FOREVER * SECOND
-LONGEST_WAY: Final = 15
+HOP_LIMIT: Final = 15
 """The largest number of managers that pass on a message; more means that it goes in a circle."""
 
 
@@ -251,7 +251,7 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     sender: bytes = b""
     sender_kind: SenderKind = SenderKind.SID
     sender_certificate: bytes = b""
-    connector_type: UUID = NO_GUID
+    connector_type: UUID = NO_GUID  # DM-062
     connector_manager: UUID = NO_GUID
     transaction_status_queue: str = ""
     symmetric_key: bytes = b""
@@ -305,7 +305,7 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
         """Return the moment at which TimeToBeReceived ends, or 0 for never."""
         # DEPARTS from 3.1.2.4 (AN-07): the timer runs from SentTime where there is one, as
         # 3.1.1.12 defines the attribute, because a message that travelled would live too long.
-        if self.time_to_be_received == FOREVER:
+        if self.time_to_be_received == FOREVER:  # DM-077
             return 0
         start = self.sent_time * SECOND if 0 < self.sent_time < LAST_SECOND else now
         return max(start + self.time_to_be_received * SECOND, 1)
@@ -328,7 +328,7 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
 class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """MessagePosition, 3.1.1.11: the place of one message in one queue."""
 
-    lookup_id: int
+    lookup_id: int  # DM-042
     """LookupIdentifier, by which the messages of a queue are ordered."""
     message: int
     """The number of the message in the store; copies of one message have one number."""
@@ -404,7 +404,7 @@ def check(message: Message) -> None:
         and 0 <= message.application_tag <= FOREVER
         and 0 <= message.sent_time <= FOREVER
         and 0 <= message.delay <= LONGEST_DELAY
-        and 0 <= message.hops <= LONGEST_WAY
+        and 0 <= message.hops <= HOP_LIMIT
     ):
         _refuse_number(message)
 
@@ -419,6 +419,6 @@ def _refuse_number(message: Message) -> None:
     ):
         if not 0 <= value <= FOREVER:
             raise UsageError(f"{name} is 0 to {FOREVER}, not {value}")
-    if not 0 <= message.hops <= LONGEST_WAY:
-        raise UsageError(f"a message makes at most {LONGEST_WAY} hops, not {message.hops}")
+    if not 0 <= message.hops <= HOP_LIMIT:
+        raise UsageError(f"a message makes at most {HOP_LIMIT} hops, not {message.hops}")
     raise UsageError(f"a delay is 0 to {LONGEST_DELAY} microseconds, not {message.delay}")

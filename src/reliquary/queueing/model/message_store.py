@@ -47,7 +47,7 @@ class MessageStore:
             if position.express:
                 self._express[position.message] = message
             else:
-                stored[position.message] = message
+                stored[position.message] = message  # DM-047
             if position.spool and fresh:
                 self.bodies.own(position.spool, express=position.express)
         if fresh:
@@ -62,7 +62,7 @@ class MessageStore:
     def _put_alone(self, position: Position, message: Message) -> None:
         """Store a single new message, which is the most frequent case."""
         number = position.message
-        self._rows.put(MESSAGES, message_key(number), message, fresh=True)
+        self._rows.put(MESSAGES, message_key(number), message, fresh=True)  # DM-047
         if self._cached_bytes < self._cache_limit and not position.due:
             if number not in self._cache:
                 self._cached_bytes += _weight(message)

@@ -77,7 +77,7 @@ class Order:
         if not available or lookup_id > available[-1]:
             available.append(lookup_id)
         else:
-            insort(available, lookup_id)
+            insort(available, lookup_id)  # DM-193
         self._entries[lookup_id] = position
         if len(available) > 2 * self._window:
             self._trim()
@@ -242,7 +242,7 @@ class Order:
         stored = self._stored(lookup_id, LAST_ID + 1, limit=1) if self._beyond else []
         late = bisect_right(self._late_express, lookup_id)
         express = [self._entries[late_id] for late_id in self._late_express[late : late + 1]]
-        return min(stored + express, key=_place, default=None)
+        return min(stored + express, key=_place, default=None)  # DM-306
 
     def before(self, lookup_id: int) -> Position | None:
         """Return the last available position before this place, or None."""
@@ -252,8 +252,8 @@ class Order:
             express = [self._entries[late_id] for late_id in self._late_express[:late][-1:]]
             if stored or express:
                 return max(stored + express, key=_place)
-        place = bisect_left(self._available, lookup_id)
-        return self._entries[self._available[place - 1]] if place else None
+        place = bisect_left(self._available, lookup_id)  # DM-304
+        return self._entries[self._available[place - 1]] if place else None  # DM-306
 
     def visible_after(self, lookup_id: int) -> Position | None:
         """Return what a peek sees after this place: also locked positions that allow it (DM-305)."""

@@ -166,14 +166,14 @@ class QueueManagerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_default
     qualified_computer_name: str
     create_time: int
     modify_time: int
-    queue_manager_version: str = ""
+    queue_manager_version: str = ""  # DM-009
     operating_system_version: str = ""
     operating_system_type: OperatingSystemType = OperatingSystemType.OTHER
-    quota: int = 0x00100000
+    quota: int = 0x00100000  # DM-010
     """QueueManagerQuota: the largest size of all messages, in kilobytes."""
     # DEPARTS from 3.1.1.1 (AN-40): the printed unit is bytes, which would be one megabyte for a
     # whole manager; kilobytes are what the number was made for.
-    journal_quota: int = FOREVER
+    journal_quota: int = FOREVER  # DM-011
     foreign_system: bool = False
     full_path: str = ""
     site_identifiers: tuple[UUID, ...] = ()
@@ -199,7 +199,7 @@ class QueueManagerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_default
     pgm_support: bool = False
     """The manager sends and receives messages by multicast, [MC-MQSRM] 2.1.3."""
     hardened_security: bool = False
-    initialization_retry_seconds: int = 120
+    initialization_retry_seconds: int = 120  # DM-017
     era: Era | None = None
     """The present era; None for a store that was never restored from a backup."""
 

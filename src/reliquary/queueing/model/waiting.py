@@ -55,7 +55,7 @@ class Waiter:
     """A read that waits, with its request; its number is also the number of its timer (DM-038)."""
 
     number: int
-    request: ReceiveMessages | PeekMessage
+    request: ReceiveMessages | PeekMessage  # DM-073
     descriptor: int
 
     @property

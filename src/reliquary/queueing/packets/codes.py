@@ -32,7 +32,7 @@ def _inverse(codes: Mapping[Value, int]) -> Mapping[int, Value]:
     return MappingProxyType({number: value for value, number in reversed(list(codes.items()))})
 
 
-PRIVACY: Final[Mapping[MessagePrivacy, int]] = {
+PRIVACY: Final[Mapping[MessagePrivacy, int]] = {  # DM-277
     MessagePrivacy.NONE: properties.NOT_PRIVATE,
     MessagePrivacy.BASE: properties.PRIVATE_BASE,
     MessagePrivacy.ENHANCED: properties.PRIVATE_ENHANCED,

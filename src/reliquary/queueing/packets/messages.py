@@ -18,7 +18,7 @@ from uuid import UUID
 from reliquary.base.faults import UsageError
 from reliquary.queueing.model.message import (
     FOREVER,
-    LONGEST_WAY,
+    HOP_LIMIT,
     NO_GUID,
     NO_OBJECT,
     AuthenticationLevel,
@@ -130,8 +130,8 @@ def construct(message: Message, *, computer: str = "") -> UserMessage:
         ),
         user=_user_header(message, computer, transactional=transaction is not None),
         transaction=transaction,
-        security=_security_header(message),
-        properties=_properties_header(message),
+        security=_security_header(message),  # DM-271
+        properties=_properties_header(message),  # DM-272
         debug=DebugHeader(_guid_or_none(message.tracing_queue)) if traced else None,
         multi=_multi_queue_header(message),
     )
@@ -221,7 +221,7 @@ def _properties_header(message: Message) -> PropertiesHeader:
         correlation=_correlation_bytes(message.correlation),
         body_type=message.body_type,
         application_tag=message.application_tag,
-        privacy=codes.PRIVACY[message.privacy],
+        privacy=codes.PRIVACY[message.privacy],  # DM-277
         hash_algorithm=codes.HASH[message.hash_algorithm],
         encryption_algorithm=encryption,
         extension=message.extension,
@@ -294,7 +294,7 @@ def read(packet: UserMessage) -> Message:
         destination_manager=user.address,
         time_to_be_received=user.time_to_be_received,
         sent_time=user.sent_time,
-        hops=min(user.hops, LONGEST_WAY),
+        hops=min(user.hops, HOP_LIMIT),
         delivery=Delivery.RECOVERABLE if user.recoverable else Delivery.EXPRESS,
         negative_journaling=user.dead_letter,
         positive_journaling=user.journal,
@@ -337,7 +337,7 @@ def _read_transaction(header: TransactionHeader, attributes: dict[str, Any]) -> 
 def _read_security(header: SecurityHeader, attributes: dict[str, Any]) -> None:
     # DEPARTS from 3.1.7.1.31 (AN-36): the level is AS, and Sig10 where only AU is set, because AU has
     # one bit in [MS-MQMQ] and cannot hold the values 3 and 5 that are printed.
-    level = header.signature_level or int(header.authenticated)
+    level = header.signature_level or int(header.authenticated)  # DM-276
     attributes["authentication"] = codes.SIGNATURE_OF[level]
     attributes["sender_kind"] = codes.SENDER_OF[header.sender_kind]
     attributes["sender"] = header.sender

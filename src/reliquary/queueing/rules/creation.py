@@ -51,7 +51,7 @@ def _record(state: State, path: Pathname, settings: QueueSettings, now: Instant)
         pathname=f"{identity.computer_name}\\{path}",
         qualified_pathname=f"{identity.qualified_computer_name}\\{path}",  # DM-022
         kind=path.kind,  # DM-140
-        settings=settings,  # DM-138
-        create_time=moment,
+        settings=settings,  # DM-135, DM-138
+        create_time=moment,  # DM-139
         modify_time=moment,
     )

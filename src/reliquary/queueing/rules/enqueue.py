@@ -37,7 +37,7 @@ from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import LANE_SHIFT, SEQUENCE_MASK, Operation
 from reliquary.queueing.rules.acknowledge import ANSWERS, asked, asked_in
-from reliquary.queueing.rules.leave import bury, copy_to_system_journal, journal_has_room
+from reliquary.queueing.rules.leave import copy_to_system_journal, journal_has_room, move_to_dead_letters
 from reliquary.wire.history import Happening
 
 _TOO_LATE: Final = MessageClass.NACK_REACH_QUEUE_TIMEOUT
@@ -235,7 +235,7 @@ def _keep_late(state: State, message: Message, size: int, now: Instant, captured
     late = Position(
         sequence, sequence, size, now, express=message.is_express, dead_letter=True, spool=message.spool
     )
-    bury(state, message, late, _TOO_LATE)
+    move_to_dead_letters(state, message, late, _TOO_LATE)
 
 
 def refused(
@@ -257,7 +257,7 @@ def refused(
         asks=asked(message),
         spool=message.spool,
     )
-    bury(state, message, position, reason)
+    move_to_dead_letters(state, message, position, reason)
 
 
 def admit(
@@ -352,7 +352,7 @@ def position_in(
     express, asks = message.delivery is Delivery.EXPRESS, asked_in(queue.record, message)
     peekable, spool = message.allow_peek_when_locked, message.stored_body.spool if message.stored_body else 0
     if not (express or asks or peekable or dead_letter or due or spool):  # the usual case, made faster
-        return Position(lookup_id, sequence, size, now, expires)
+        return Position(lookup_id, sequence, size, now, expires)  # DM-189
     return Position(
         lookup_id,
         sequence,

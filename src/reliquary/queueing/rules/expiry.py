@@ -46,7 +46,7 @@ def is_over(position: Position, now: Instant) -> bool:
 def expire(state: State, queue: QueueState, position: Position) -> None:
     """Take an expired or purged message out of its queue (Time To Be Received Timer Expired, DM-297)."""
     if position.due:
-        [position] = let_in(state, queue, (position,))
+        [position] = end_delay(state, queue, (position,))
     leave(state, queue, (position,), _reason_of(state, queue, position))  # DM-113, DM-213, DM-297
 
 
@@ -103,13 +103,13 @@ def some_delayed(state: State, queue: QueueState, after: int, limit: int) -> lis
     return sorted(found, key=lambda each: each.lookup_id)[:limit]
 
 
-def put_off(state: State, queue: QueueState, positions: Sequence[Position], now: Instant) -> None:
+def delay_positions(state: State, queue: QueueState, positions: Sequence[Position], now: Instant) -> None:
     """Delay positions: readers do not see them before the moment in their `due`."""
     apply(state, facts.PositionsDelayed(queue.number, tuple(positions)))
     state.watch_clock(min(position.due for position in positions), now)
 
 
-def let_in(state: State, queue: QueueState, positions: Sequence[Position]) -> list[Position]:
+def end_delay(state: State, queue: QueueState, positions: Sequence[Position]) -> list[Position]:
     """End the delay of positions, so that readers see them; return the positions without their delay."""
     if positions:
         apply(state, facts.PositionsDue(queue.number, tuple(positions)))
@@ -142,7 +142,7 @@ def on_timer(state: State, number: int, now: Instant) -> None:
                 if not position.express:
                     state.deadlines.overdue.setdefault((number, lookup_id), moment)
     for number, positions in visible.items():
-        let_in(state, state.queues[number], positions)
+        end_delay(state, state.queues[number], positions)
     if len(due) >= state.sizes.at_once:
         state.draft.ask(Continue(TimerFired(("expiry", 0))))
     else:

@@ -1,7 +1,7 @@
 """Open and close queues and cursors, begin and end waits: [MS-MQDMPR] 3.1.7.1.1, .2, .5, .6.
 
 A handle is the number of a descriptor, and a descriptor is an open queue.  A request that names a queue by
-its name gets a descriptor for this request only (`passing`).
+its name gets a descriptor for this request only (`one_request`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def open_queue(
     now: Instant,
     *,
     lease: Duration = FOREVER_WAIT,
-    passing: bool = False,
+    one_request: bool = False,
 ) -> Descriptor | HResult:
     """Open a queue and return its descriptor, or the reason of the refusal (Open Queue)."""
     name = destinations.expanded(state, path, access)  # DM-159
@@ -57,7 +57,7 @@ def open_queue(
         share,
         state.turn.by,
         lease=lease,
-        passing=passing,
+        one_request=one_request,
     )  # DM-178
     queue.readers.descriptors[descriptor.handle] = descriptor
     queue.readers.exclusive += share is Share.DENY_RECEIVE
@@ -121,13 +121,13 @@ def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
     for child in descriptor.children:
         close_queue(state, state.open.handles[child], now)  # DM-180
     queue = queue_of(state, descriptor)
-    if queue is not None:
+    if queue is not None:  # DM-179
         # DEPARTS from 3.1.7.1.6 (AN-24): waits without a tag end too, because nobody could end
         # them afterwards.
         waiting = list(queue.readers.waiting.values()) if descriptor.waits else []
         for waiter in [each for each in waiting if each.descriptor == descriptor.handle]:
             end_wait(state, queue, waiter, Happening.CLOSED)  # DM-181
-        give_back(state, queue, sorted(descriptor.held & queue.order.locked.keys()), now)
+        give_back(state, queue, sorted(descriptor.locked & queue.order.locked.keys()), now)
         del queue.readers.descriptors[descriptor.handle]  # DM-183
         queue.readers.exclusive -= descriptor.share is Share.DENY_RECEIVE
     for handle in descriptor.cursors:
@@ -139,17 +139,17 @@ def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
 
 def close_if_done(state: State, descriptor: Descriptor, now: Instant) -> None:
     """Close a queue that was opened for one request, unless the request waits or has locked messages."""
-    busy = descriptor.held or descriptor.waits
-    if descriptor.passing and not busy and descriptor.handle in state.open.handles:
+    busy = descriptor.locked or descriptor.waits
+    if descriptor.one_request and not busy and descriptor.handle in state.open.handles:
         close_queue(state, descriptor, now)
 
 
 def use(state: State, target: int | str, access: Access, now: Instant) -> Descriptor | HResult:
     """Return the open queue of a request: found by its handle, or opened by its name for this request."""
     if isinstance(target, str):
-        return open_queue(state, target, access, Share.DENY_NONE, now, passing=True)
+        return open_queue(state, target, access, Share.DENY_NONE, now, one_request=True)
     descriptor = state.open.handles.get(target)
-    if descriptor is None or descriptor.passing:
+    if descriptor is None or descriptor.one_request:
         return HResult.INVALID_HANDLE
     if access not in ALLOWS[descriptor.access]:
         return HResult.ACCESS_DENIED
@@ -213,13 +213,13 @@ def begin_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
     queue.readers.waiting[waiter.number] = waiter
     state.open.handles[waiter.descriptor].waits += 1
     state.open.callers[waiter.request.to] = (queue.number, waiter.number)
-    if waiter.request.timeout != FOREVER_WAIT:
-        state.draft.ask(SetTimer(("wait", waiter.number), waiter.request.timeout))  # DM-314
+    if waiter.request.timeout != FOREVER_WAIT:  # DM-076
+        state.draft.ask(SetTimer(("wait", waiter.number), waiter.request.timeout))  # DM-079, DM-314
 
 
 def stop_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
     """Remove a waiting read and its timer; the caller answers the reader (DM-302)."""
-    del queue.readers.waiting[waiter.number]
+    del queue.readers.waiting[waiter.number]  # DM-301
     state.open.handles[waiter.descriptor].waits -= 1
     state.open.callers.pop(waiter.request.to, None)
     if waiter.request.timeout != FOREVER_WAIT:
@@ -236,5 +236,5 @@ def end_wait(state: State, queue: QueueState, waiter: Waiter, happening: Happeni
     if waiter.request.cursor:
         state.open.cursors[waiter.request.cursor].timed_out()  # DM-331
     state.reply(waiter.request.to, Answer(status, status.sentence))
-    if state.open.handles[waiter.descriptor].passing:  # opened for this wait, which has locked no message
+    if state.open.handles[waiter.descriptor].one_request:  # opened for this wait, which has locked no message
         del state.open.handles[waiter.descriptor], queue.readers.descriptors[waiter.descriptor]

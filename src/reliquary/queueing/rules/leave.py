@@ -76,7 +76,7 @@ def leave(
             apply(state, facts.PositionMoved(queue.number, copy_queue.number, copy, reason))
     if removed:
         apply(state, facts.PositionsRemoved(queue.number, tuple(removed), reason))
-    if facts.PositionDeleted in state.heard:
+    if facts.PositionDeleted in state.heard:  # DM-285
         for position in positions:
             state.draft.tell(facts.PositionDeleted(queue.number, position, reason))
 
@@ -149,7 +149,7 @@ def may_receive(state: State, queue: QueueState, size: int) -> bool:
 # -- dead letters
 
 
-def bury(state: State, message: Message, position: Position, reason: MessageClass) -> None:
+def move_to_dead_letters(state: State, message: Message, position: Position, reason: MessageClass) -> None:
     """Acknowledge a message that did not enter its queue, and keep the dead letter it asked for (DM-050)."""
     asks = position.asks & ANSWERS[reason]
     if asks:

@@ -1,6 +1,6 @@
 """Send the acknowledgements and reports of a turn at its end, as [MS-MQQB] 3.1.7.15 and 3.1.5.8.9 say.
 
-    leave, admit, bury --> state.owed --> send_news --> administration and tracing queues
+    leave, admit, move_to_dead_letters --> turn.owed --> send_news --> administration and tracing queues
 
 Acknowledgements and reports are called news here.  News and the change that they report are in one write:
 after a crash there are both or neither.  News ask for no acknowledgement, so they cause no further news.

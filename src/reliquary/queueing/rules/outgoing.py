@@ -32,7 +32,7 @@ from reliquary.queueing.model.travel.transfer import QueuePaused, QueueResumed
 
 LOOK: Final = ("idle", 0)
 """The timer of the check for idle queues; it runs while there are outgoing queues."""
-LOOKS_APART: Final = Duration(HOUR)
+IDLE_INTERVAL: Final = Duration(HOUR)
 """Time from one check for idle queues to the next."""
 AT_REST: Final = frozenset({OutgoingState.INACTIVE, OutgoingState.DISCONNECTED})
 """States in which a queue may be removed: in others a carrier is at work, or it is paused or locked."""
@@ -59,7 +59,7 @@ def create_outgoing(state: State, name: SingleName, now: Instant, *, base_priori
         ),
     )
     if not state.names.outgoing:
-        state.draft.ask(SetTimer(LOOK, LOOKS_APART))
+        state.draft.ask(SetTimer(LOOK, IDLE_INTERVAL))
     apply(state, facts.QueueCreated(record))
     return state.queues[number]
 
@@ -151,13 +151,13 @@ def dispatch_all(state: State) -> None:
     """Dispatch messages of every outgoing queue and of every watched queue at the end of the turn."""
     for queue in state.names.outgoing.values():
         dispatch_soon(state, queue)
-    announce_again(state)
+    notify_carriers_again(state)
 
 
-def announce_again(state: State) -> None:
+def notify_carriers_again(state: State) -> None:
     """Notify carriers that take batches once more: what waited may not have been available before."""
     for queue in state.names.outgoing.values():
-        link_of(queue).told = False
+        link_of(queue).notified = False
     for carrier, watched in state.travel.watched.items():
         for number in watched:
             state.travel.unnotified.setdefault(number, set()).add(carrier)
@@ -168,10 +168,10 @@ def announce_again(state: State) -> None:
 # -- idle queues
 
 
-def watch_disuse(state: State) -> None:
+def set_idle_timer(state: State) -> None:
     """Set the timer of the check for idle queues, if there are outgoing queues."""
     if state.names.outgoing:
-        state.draft.ask(SetTimer(LOOK, LOOKS_APART))
+        state.draft.ask(SetTimer(LOOK, IDLE_INTERVAL))
 
 
 def on_look(state: State) -> None:
@@ -192,7 +192,7 @@ def on_look(state: State) -> None:
             apply(state, facts.QueueDeleted(queue.number))
         else:
             link.unused = True
-    watch_disuse(state)
+    set_idle_timer(state)
 
 
 def is_idle(queue: QueueState) -> bool:

@@ -33,7 +33,7 @@ from reliquary.queueing.model.queue import QueueSettings, QueueType, exceeds
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
 from reliquary.queueing.rules.creation import create_at
-from reliquary.queueing.rules.expiry import expire, is_over, put_off
+from reliquary.queueing.rules.expiry import delay_positions, expire, is_over
 
 POISON: Final = "poison"
 """The name of the subqueue for poison messages."""
@@ -77,7 +77,7 @@ def give_back(
         else:
             kept.append(position)
     if delayed:
-        put_off(state, queue, delayed, now)
+        delay_positions(state, queue, delayed, now)
     if kept:
         apply(state, facts.PositionsMarked(queue.number, tuple(kept)))
         for position in kept:
@@ -123,7 +123,7 @@ def put_aside(state: State, queue: QueueState, position: Position, now: Instant)
     target = _poison_of(state, queue, now)
     if exceeds(target.record.settings.quota, target.total_bytes + position.size):
         state.totals.poison_overflows += 1
-        put_off(state, queue, [_replace(position, due=now + NO_ROOM_DELAY * SECOND)], now)
+        delay_positions(state, queue, [_replace(position, due=now + NO_ROOM_DELAY * SECOND)], now)
         return
     reason = MessageClass.NACK_RECEIVE_REJECTED
     source = {"origin": queue.number, "origin_path": queue.record.pathname}

@@ -72,13 +72,13 @@ def receive(state: State, request: ReceiveMessages, transaction: Transaction | N
     if request.cursor:
         _receive_at_cursor(state, queue, descriptor, request, transaction, now)
     else:
-        taken = _take(state, queue, descriptor, request, transaction, now)
+        taken = _take(state, queue, descriptor, request, transaction, now)  # DM-203
         if taken:
-            _answer(state, request, descriptor, taken)
+            _answer(state, request, descriptor, taken)  # DM-208
         elif _waits_for_journal(state, queue):
             _refuse_full_journal(state, request)
         else:
-            _wait_or_give_up(state, queue, descriptor, request, HResult.IO_TIMEOUT)
+            _wait_or_give_up(state, queue, descriptor, request, HResult.IO_TIMEOUT)  # DM-204
     close_if_done(state, descriptor, now)
 
 
@@ -106,14 +106,14 @@ def _take(
                 wanted.append(position)
                 size += position.size
         for position in unreadable:
-            turn_away(state, queue, position, now)
+            remove_unreadable(state, queue, position, now)
         if queue.record.settings.journal_required:
             wanted = journalable(state, queue, wanted)
         if not unreadable:
             return _consume(state, queue, descriptor, request, transaction, wanted)
 
 
-def turn_away(state: State, queue: QueueState, position: Position, now: Instant) -> None:
+def remove_unreadable(state: State, queue: QueueState, position: Position, now: Instant) -> None:
     """Remove a message that no reader may receive: expire it, or move it to the poison queue."""
     if is_over(position, now):
         expire(state, queue, position)
@@ -146,7 +146,7 @@ def _consume(
     if transaction is not None:
         transaction.operations += [Operation("dequeue", queue.number, position) for position in positions]
     else:
-        descriptor.held.update([position.lookup_id for position in positions])
+        descriptor.locked.update([position.lookup_id for position in positions])
     return delivered
 
 
@@ -159,7 +159,7 @@ def _answer(
     """Answer with received messages; a receipt comes with them when they are locked under it."""
     if isinstance(request, ReceiveMessages) and request.acknowledge:
         state.draft.wait()  # the answer also confirms the acknowledged receipt
-    receipt = descriptor.handle if request.hold and descriptor.held else 0
+    receipt = descriptor.handle if request.hold and descriptor.locked else 0  # DM-209
     if receipt and request.hold != FOREVER_WAIT:
         state.draft.ask(SetTimer(("hold", receipt), request.hold))
     _reply_with(state, request.to, taken, receipt)
@@ -262,7 +262,7 @@ def _ahead(state: State, queue: QueueState, place: int, now: Instant, *, peek: b
         if position.lookup_id in queue.order.locked:
             place = position.lookup_id
         else:
-            turn_away(state, queue, position, now)
+            remove_unreadable(state, queue, position, now)
     return position
 
 
@@ -281,7 +281,7 @@ def peek(state: State, request: PeekMessage, now: Instant) -> None:
     if position is not None:
         show(state, request.to, [position])
     elif status is HResult.IO_TIMEOUT:
-        _wait_or_give_up(state, queue, descriptor, request, status)
+        _wait_or_give_up(state, queue, descriptor, request, status)  # DM-225, DM-228, DM-230
         if request.cursor and request.timeout == 0:
             state.open.cursors[request.cursor].timed_out()
     else:
@@ -298,7 +298,7 @@ def _peek_position(
         # seek from the head would pass over it.
         return _ahead(state, queue, -1, now, peek=True), HResult.IO_TIMEOUT  # DM-229
     cursor = state.open.cursors[request.cursor]
-    ask = Ask.PEEK_NEXT if request.next else Ask.PEEK
+    ask = Ask.PEEK_NEXT if request.next else Ask.PEEK  # DM-224, DM-227
     found = _at_cursor(state, queue, cursor, ask, now)
     outcome = cursor.step(ask, found.lookup_id if found else None)
     return found if outcome is Outcome.SUCCEEDED else None, STATUS[outcome]
@@ -415,15 +415,15 @@ def end_read(state: State, request: EndRead, now: Instant) -> HResult:
     Without identifiers in the request, all messages of the receipt are meant.
     """
     descriptor = state.open.handles.get(request.receipt)
-    if descriptor is None or (descriptor.passing and not descriptor.held):
+    if descriptor is None or (descriptor.one_request and not descriptor.locked):
         return HResult.INVALID_HANDLE
     queue = queue_of(state, descriptor)
     if queue is None:
         return HResult.QUEUE_NOT_AVAILABLE  # DM-210
-    lookup_ids = tuple(dict.fromkeys(request.lookup_ids)) or tuple(sorted(descriptor.held))
-    if not descriptor.held.issuperset(lookup_ids):
+    lookup_ids = tuple(dict.fromkeys(request.lookup_ids)) or tuple(sorted(descriptor.locked))
+    if not descriptor.locked.issuperset(lookup_ids):
         return HResult.TRANSACTION_SEQUENCE  # DM-211
-    descriptor.held.difference_update(lookup_ids)
+    descriptor.locked.difference_update(lookup_ids)
     locked = queue.order.locked
     done = [each for each in lookup_ids if request.delete and not locked[each].purged]
     reason = MessageClass.NACK_RECEIVE_REJECTED if request.reject else MessageClass.ACK_RECEIVE
@@ -431,7 +431,7 @@ def end_read(state: State, request: EndRead, now: Instant) -> HResult:
     if len(done) < len(lookup_ids):
         rest = [lookup_id for lookup_id in lookup_ids if lookup_id in locked]
         give_back(state, queue, rest, now, unseen=request.unseen)
-    if not descriptor.held:
+    if not descriptor.locked:
         state.draft.ask(CancelTimer(("hold", descriptor.handle)))
     close_if_done(state, descriptor, now)
     return HResult.OK  # DM-215
@@ -456,7 +456,7 @@ def serve(state: State, now: Instant) -> None:
         woken, queue.readers.woken = queue.readers.woken, []
         # DEPARTS from 3.1.7.2.2 (DM-289): readers are served in the order they came, across all
         # open handles, because the reader of an old handle would starve all others.
-        for waiter in list(queue.readers.waiting.values()):
+        for waiter in list(queue.readers.waiting.values()):  # DM-317
             if waiter.number in queue.readers.waiting:
                 state.turn.bringer = state.open.askers.get(waiter.request.to, API)
                 _serve_one(state, queue, waiter, woken, now)
@@ -475,7 +475,7 @@ def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int]
         if request.cursor:
             state.open.cursors[request.cursor].arrived(position.lookup_id)  # DM-330
         if isinstance(request, PeekMessage):
-            show(state, request.to, [position])  # AN-21: a peek takes nothing from the next reader
+            show(state, request.to, [position])  # DM-291, AN-21: a peek takes nothing from the next reader
         elif not may_receive(state, queue, position.size):
             _refuse_full_journal(state, request)
         else:
@@ -484,12 +484,12 @@ def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int]
             _answer(state, request, descriptor, taken)
     else:
         transaction = state.transactions.open.get(request.transaction) if request.transaction else None
-        taken_all = _take(state, queue, descriptor, request, transaction, now)
+        taken_all = _take(state, queue, descriptor, request, transaction, now)  # DM-290
         if not taken_all and not _waits_for_journal(state, queue):
             return
         stop_wait(state, queue, waiter)
         if taken_all:
-            _answer(state, request, descriptor, taken_all)
+            _answer(state, request, descriptor, taken_all)  # DM-316
         else:
             _refuse_full_journal(state, request)
     close_if_done(state, descriptor, now)

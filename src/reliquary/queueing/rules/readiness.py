@@ -20,7 +20,7 @@ from reliquary.base.turn import CancelTimer
 from reliquary.queueing.model.events import Answer
 from reliquary.queueing.model.queue import ManagerState
 from reliquary.queueing.model.state import State
-from reliquary.queueing.rules.outgoing import dispatch_all, watch_disuse
+from reliquary.queueing.rules.outgoing import dispatch_all, set_idle_timer
 
 IN_DOUBT: Final = ("in doubt", 0)
 """The timer of a start that waits for the outcomes of transactions."""
@@ -86,7 +86,7 @@ def be_ready(state: State) -> None:
     advance(state, Happening.INITIALIZED)
     state.travel.listeners_changed = True
     dispatch_all(state)
-    watch_disuse(state)
+    set_idle_timer(state)
     state.reply(state.manager.starter, Answer(HResult.OK))
 
 

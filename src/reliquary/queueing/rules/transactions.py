@@ -36,7 +36,7 @@ from reliquary.queueing.model.waiting import Happening as Waiting
 from reliquary.queueing.rules.enqueue import admit
 from reliquary.queueing.rules.expiry import expire, is_over, release
 from reliquary.queueing.rules.handles import end_wait
-from reliquary.queueing.rules.leave import bury, leave
+from reliquary.queueing.rules.leave import leave, move_to_dead_letters
 from reliquary.queueing.rules.outcomes import remember, told
 from reliquary.queueing.rules.poison import give_back, moved
 
@@ -347,7 +347,7 @@ def _commit_enqueue(state: State, transaction: Transaction, operation: Operation
     if queue is None:
         if transaction.prepared:
             apply(state, facts.PreparedMessageDropped(operation.queue, position))
-        bury(state, message, position, MessageClass.NACK_BAD_DEST_QUEUE)
+        move_to_dead_letters(state, message, position, MessageClass.NACK_BAD_DEST_QUEUE)
         return
     queue.counts.reserved -= position.size
     if position.due <= now or queue.record.deleting:

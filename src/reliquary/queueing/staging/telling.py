@@ -25,9 +25,9 @@ def _published(state: State, notes: Notes, fact: facts.StagePublished) -> None:
         positions = list(group)
         if at_hand:
             messages = [stamped[position.message] for position in positions]
-            notes.came(happening, queue, positions, messages, 0, bringer)
+            notes.note_messages(happening, queue, positions, messages, 0, bringer)
         else:
-            notes.placed(happening, queue, positions, bringer, transaction)
+            notes.note_published(happening, queue, positions, bringer, transaction)
     note_delays(notes, queue, fact.positions)
 
 

@@ -24,7 +24,7 @@ from reliquary.queueing.model.events import Access
 from reliquary.queueing.model.history.notes import API, OURSELVES, Bringer
 from reliquary.queueing.model.message import (
     FOREVER,
-    LONGEST_WAY,
+    HOP_LIMIT,
     NO_OBJECT,
     AuthenticationLevel,
     Message,
@@ -64,7 +64,7 @@ from reliquary.queueing.rules.enqueue import (
     why_full,
 )
 from reliquary.queueing.rules.era import NOT_KNOWN, may_have_come
-from reliquary.queueing.rules.leave import bury
+from reliquary.queueing.rules.leave import move_to_dead_letters
 from reliquary.queueing.rules.permission import Act, lacks
 from reliquary.queueing.rules.spool import check_bodies, drop
 from reliquary.queueing.travel import rooms
@@ -195,13 +195,13 @@ def _put_aside(state: State, message: Message, destination: str, now: Instant) -
     message = msgspec.structs.replace(message, destination_queue=message.destination_queue or destination)
     number, size, asks = state.numbers.next_sequence(), size_of(message), asked(message) & FINAL
     position = Position(number, number, size, now, express=message.is_express, spool=message.spool, asks=asks)
-    bury(state, message, position, NOT_KNOWN)
+    move_to_dead_letters(state, message, position, NOT_KNOWN)
 
 
 def _with_hop(state: State, message: Message, destination: str, hop: int = 1) -> Message | None:
     """Return a message as it goes on to another manager; None if it made too many hops already."""
-    if message.hops >= LONGEST_WAY:
-        why = f"{LONGEST_WAY} managers have passed a message on: is one of them this manager?"
+    if message.hops >= HOP_LIMIT:
+        why = f"{HOP_LIMIT} managers have passed a message on: is one of them this manager?"
         state.draft.ask(Warn(destination, "messages go in a circle", why))
         return None
     return msgspec.structs.replace(

@@ -54,7 +54,7 @@ def onward_name(text: str) -> DirectName:
     return name
 
 
-def crossed(message: Message, transaction: UUID | None) -> Message:
+def as_sent_onward(message: Message, transaction: UUID | None) -> Message:
     """Return a message as it goes on by another protocol.
 
     A message with a transaction keeps its place in the order and is delivered once, also by a protocol that

@@ -92,7 +92,7 @@ def run(state: State, now: Instant) -> None:
         _send(state, entry)  # DM-323: equal priorities go first in, first out
 
 
-def go_on_later(state: State) -> None:
+def ask_for_dispatch(state: State) -> None:
     """Ask for a new turn, which ends with `run`; a manager that is not ready runs it when it is ready."""
     if not state.travel.dispatch_asked and state.manager.state is ManagerState.READY:
         state.travel.dispatch_asked = True
@@ -100,7 +100,7 @@ def go_on_later(state: State) -> None:
 
 
 def go_on(state: State, event: DispatchMessages, now: Instant) -> None:
-    """Begin the turn that `go_on_later` asked for; `run` follows every event."""
+    """Begin the turn that `ask_for_dispatch` asked for; `run` follows every event."""
     del event, now
     state.travel.dispatch_asked = False
 
@@ -109,7 +109,7 @@ def announce(state: State, queue: QueueState, now: Instant) -> None:
     """Notify the carriers that take batches from this queue that messages wait; once, until they look."""
     link, number = queue.link, queue.number
     connected = link is not None and link.state is OutgoingState.CONNECTED
-    notified = number not in state.travel.unnotified if link is None else link.told and connected
+    notified = number not in state.travel.unnotified if link is None else link.notified and connected
     if (
         notified
         or _is_silent(queue)
@@ -125,14 +125,14 @@ def announce(state: State, queue: QueueState, now: Instant) -> None:
     elif link.state in UNCONNECTED:
         _want_connection(state, queue, now)
     elif connected and link.carrier is not None:
-        link.told = True
+        link.notified = True
         state.draft.tell(MessagesWaiting(link.carrier.name, number, str(destination_of(queue))))
 
 
 def looked(state: State, queue: QueueState, carrier: str) -> None:
     """Record that a carrier has looked into a queue: it is notified of the next message again."""
     if queue.link is not None:
-        queue.link.told = False
+        queue.link.notified = False
     elif queue.number in state.travel.watched.get(carrier, ()):
         state.travel.unnotified.setdefault(queue.number, set()).add(carrier)
 
@@ -190,7 +190,7 @@ def _head(state: State, queue: QueueState, now: Instant) -> Position | None:
             return position
         expire(state, queue, position)
     state.travel.to_dispatch[queue.number] = queue
-    go_on_later(state)
+    ask_for_dispatch(state)
     return None
 
 
@@ -358,7 +358,7 @@ def on_connection_changed(state: State, signal: ConnectionChanged, now: Instant)
     )
     link.next_hops = signal.addresses or link.next_hops
     link.at_once = signal.at_once
-    link.told = False
+    link.notified = False
     link.happen(signal.happening)
     if signal.happening is Happening.CONNECTED or signal.happening in ENDS:
         link.asked = False

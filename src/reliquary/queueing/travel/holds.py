@@ -41,7 +41,7 @@ from reliquary.queueing.rules.expiry import is_over, release_all
 from reliquary.queueing.rules.leave import leave
 from reliquary.queueing.rules.permission import Act, lacks
 from reliquary.queueing.rules.poison import is_poison
-from reliquary.queueing.rules.read import journalable, turn_away
+from reliquary.queueing.rules.read import journalable, remove_unreadable
 from reliquary.queueing.travel import dispatch
 from reliquary.queueing.travel.refusals import give_up, refuse_broken
 from reliquary.wire.history import Happening
@@ -116,7 +116,7 @@ def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) ->
             useless = {position.lookup_id for position in unfit}
             fit = [position for position in fit if position.lookup_id not in useless]
         for position in unfit:
-            turn_away(state, queue, position, now)
+            remove_unreadable(state, queue, position, now)
         gone = len(unfit)
         if queue.record.outgoing is not None and queue.record.outgoing.broken:
             whole = [position for position in fit if not refuse_broken(state, queue, position)]

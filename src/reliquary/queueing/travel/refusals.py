@@ -20,7 +20,7 @@ from reliquary.base.turn import Warn
 from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import Message, MessageClass, Position
-from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
 from reliquary.queueing.rules.leave import leave
@@ -62,7 +62,7 @@ def give_up(
     leave(state, queue, kept, reason, carried=carried, told=told)
     if messages:
         first = f"{messages[0].identifier}: {why or reason.name.lower().replace('_', '-')}"
-        about = spoken(queue.record.pathname)
+        about = short_path(queue.record.pathname)
         state.draft.ask(Warn(about, "messages cannot be delivered", first, len(messages)))
 
 

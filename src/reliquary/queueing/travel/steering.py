@@ -28,7 +28,7 @@ def bring_online(state: State, request: BringOnline, now: Instant) -> None:
     _set_online(state, request.to, online=True)
     for queue in state.names.outgoing.values():
         dispatch.end_rest(state, queue)
-    outgoing.announce_again(state)
+    outgoing.notify_carriers_again(state)
 
 
 def _set_online(state: State, to: int, *, online: bool) -> None:

@@ -84,7 +84,7 @@ class PropertiesHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
             self.correlation,
             self.body_type,
             self.application_tag,
-            len(self.body),
+            len(self.body),  # DM-279
             len(self.body) + len(self.slack),
             self.privacy,
             self.hash_algorithm,

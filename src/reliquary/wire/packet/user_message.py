@@ -69,7 +69,7 @@ class UserMessage(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         )
         headers = [self.user.encode(presence)]
         headers += [header.encode() for header in following if header is not None]
-        size = base.SIZE + sum(map(len, headers))
+        size = base.SIZE + sum(map(len, headers))  # DM-282
         flags = (base.DEBUG if self.debug is not None else 0) | (
             base.SESSION if self.session is not None else 0
         )

@@ -10,7 +10,7 @@ from reliquary.protocols.httpr.facts import BatchReceived
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
 from reliquary.queueing.model.facts import MessagesStored
 from tests.protocols.httpr.far_server import AGENT, TO_US, ClientBench, Far
-from tests.queueing.manager_harness import walk
+from tests.queueing.state_checks import walk
 
 GRI, PUSH, PULL, EXCHANGE, REPORT = Command
 FETCHES = HttprSettings(peers=(Peer(responder=AGENT, pull=True),))

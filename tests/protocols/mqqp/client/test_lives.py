@@ -33,7 +33,7 @@ from reliquary.queueing.model.events import (
 )
 from reliquary.queueing.travel.failures import Failure
 from tests.protocols.mqqp.client.two_managers import FAR, Silence, TwoManagers, bodies_of
-from tests.queueing.manager_harness import check
+from tests.queueing.state_checks import check
 
 KINDS = (
     qmcomm.OpenRemoteQueue,

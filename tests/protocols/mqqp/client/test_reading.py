@@ -41,7 +41,7 @@ from reliquary.queueing.model.events import (
 )
 from reliquary.queueing.model.message import Message
 from tests.protocols.mqqp.client.two_managers import FAR, Silence, TwoManagers, bodies_of
-from tests.queueing.manager_harness import walk
+from tests.queueing.state_checks import walk
 
 
 def descriptor(two: TwoManagers) -> ReadDescriptor:

@@ -16,7 +16,7 @@ from reliquary.queueing.packets.messages import deserialize, serialize
 from reliquary.wire.packet.fields import PacketFault
 from tests.protocols.mqqp.client.two_managers import TwoManagers
 from tests.queueing.full_messages import carried_messages
-from tests.queueing.manager_harness import walk
+from tests.queueing.state_checks import walk
 
 SOURCE = UUID(int=7)
 

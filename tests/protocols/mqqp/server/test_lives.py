@@ -21,7 +21,7 @@ from reliquary.protocols.mqqp.codec.qm2qm import FOREVER, NO_HANDLE, Acknowledge
 from reliquary.protocols.mqqp.server.phases import Phase
 from reliquary.protocols.mqqp.settings import MqqpSettings
 from tests.protocols.mqqp.server.server_harness import Client, Open, ServerBench, body_of
-from tests.queueing.manager_harness import check
+from tests.queueing.state_checks import check
 
 LIMITS = MqqpSettings(seed=b"lives", queues=4, pending=4)
 ACTIONS = (Action.RECEIVE, Action.RECEIVE, Action.PEEK_CURRENT)

@@ -29,7 +29,7 @@ from tests.protocols.srmp.peer import (
 )
 from tests.protocols.srmp.peer import read as read_post
 from tests.protocols.srmp.receiving import Receipt, Receiving
-from tests.queueing.manager_harness import walk
+from tests.queueing.state_checks import walk
 
 OTHER = "http://alpha.example/msmq/private$/other"
 LONG_AFTER = "20231201T000000"

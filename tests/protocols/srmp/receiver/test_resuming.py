@@ -16,7 +16,7 @@ from reliquary.streams.gaps import ENOUGH
 from tests.protocols.srmp import peer
 from tests.protocols.srmp.receiving import Receiving, refused
 from tests.queueing.history.chronicle import events_of, words
-from tests.queueing.manager_harness import check, walk
+from tests.queueing.state_checks import check, walk
 
 DEAD_STREAM = "system$;deadxact"
 NEW = peer.STREAM + 1

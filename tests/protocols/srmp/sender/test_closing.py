@@ -11,7 +11,7 @@ from reliquary.base.restoration import Restoration
 from reliquary.protocols.srmp.sender.closing import NOT_CONFIRMED, PATIENCE
 from reliquary.queueing.rules.era import NOT_KNOWN
 from tests.protocols.srmp.sending import Sender
-from tests.queueing.manager_harness import walk
+from tests.queueing.state_checks import walk
 
 DEAD_STREAM = "system$;deadxact"
 

@@ -67,7 +67,7 @@ from reliquary.queueing.rules.destinations import find
 from reliquary.queueing.rules.outgoing import link_of
 from reliquary.queueing.travel.failures import Failure
 from tests.protocols.protocol_bench import ProtocolBench
-from tests.queueing.manager_harness import walk
+from tests.queueing.state_checks import walk
 
 SHOP = "DIRECT=WSRM://shop.example/orders"
 URL = "http://shop.example/orders"

@@ -15,7 +15,7 @@ from reliquary.protocols.wsrm.source.state import Sequence
 from reliquary.protocols.wsrm.source.tables import Outbound
 from reliquary.queueing.rules.era import NOT_KNOWN
 from tests.protocols.wsrm.source.source_bench import FIRST, SourceBench, closed, terminated
-from tests.queueing.manager_harness import walk
+from tests.queueing.state_checks import walk
 
 DEAD = "system$;deadletter"
 SECOND = "urn:second"

@@ -44,37 +44,37 @@ def fresh() -> Notes:
 def test_events_that_are_alike_share_a_head_whoever_comes_between() -> None:
     notes = fresh()
     for position in PLACES:
-        notes.came(Happening.ACCEPTED, queue(), (position,), (own(position.message),))
-        notes.told(Happening.RECEIVED, queue(), (position,))
+        notes.note_messages(Happening.ACCEPTED, queue(), (position,), (own(position.message),))
+        notes.note_positions(Happening.RECEIVED, queue(), (position,))
     row = notes.take(0)
     assert [Happening(head.happening) for head in row.heads] == [Happening.ACCEPTED, Happening.RECEIVED]
     assert list(array("I", row.places)) == [0, 1, 0, 1, 0, 1]
     assert list(array("q", row.messages)) == [1, 1, 2, 2, 3, 3]
     assert len(notes) == 0
-    notes.told(Happening.DUE, queue(), PLACES[:1])
+    notes.note_positions(Happening.DUE, queue(), PLACES[:1])
     assert [head.happening for head in notes.take(0).heads] == [Happening.DUE]
 
 
 def test_a_row_knows_when_each_event_was() -> None:
     notes = fresh()
-    notes.told(Happening.DUE, queue(), PLACES[:2])
+    notes.note_positions(Happening.DUE, queue(), PLACES[:2])
     notes.at(Instant(6))
     notes.at(Instant(9))
-    notes.told(Happening.DUE, queue(), PLACES[2:])
+    notes.note_positions(Happening.DUE, queue(), PLACES[2:])
     notes.gap(4)
     row = notes.take(0)
     assert row.moments == ((0, 5), (3, 9))
     assert list(array("q", row.messages)) == [4, 1, 2, 3]
-    notes.told(Happening.DUE, queue(), PLACES[:1])
+    notes.note_positions(Happening.DUE, queue(), PLACES[:1])
     assert notes.take(0).moments == ((0, 9),)
 
 
 def test_rows_add_up_their_bytes_and_what_is_dropped_is_counted() -> None:
     notes = fresh()
-    notes.told(Happening.DUE, queue(), PLACES, bringer=Bringer("api"))
+    notes.note_positions(Happening.DUE, queue(), PLACES, bringer=Bringer("api"))
     first = notes.take(1000)
     assert first.total - 1000 >= 3 * (4 + 8 + 8)
-    notes.told(Happening.DUE, queue(), PLACES)
+    notes.note_positions(Happening.DUE, queue(), PLACES)
     assert notes.drop() == 3
     assert len(notes) == 0
 

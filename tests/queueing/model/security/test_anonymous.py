@@ -18,8 +18,9 @@ from reliquary.queueing.model.security.anonymous import EVERY_ACT, AnonymousAct,
 from reliquary.queueing.model.security.principals import ANONYMOUS, EVERYONE
 from reliquary.queueing.model.security.rights import MANAGER_LIST
 from reliquary.queueing.staging.events import BeginStage, StageMessages
-from tests.queueing.manager_harness import Bench, check, durable, message
+from tests.queueing.manager_harness import Bench, message
 from tests.queueing.security.users import ALICE, ROOT
+from tests.queueing.state_checks import check, durable
 
 NOTHING = AnonymousAct(0)
 ELSEWHERE = (

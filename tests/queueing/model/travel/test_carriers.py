@@ -22,7 +22,8 @@ from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.queueing.model.travel.transfer import ConnectionWanted, ReceiptDue
 from reliquary.queueing.rules import destinations
 from tests.queueing.answers import everything
-from tests.queueing.manager_harness import Bench, check
+from tests.queueing.manager_harness import Bench
+from tests.queueing.state_checks import check
 
 STRANGER = UUID(int=7)
 FAR, NEAR = r"DIRECT=OS:far\private$\orders", r"DIRECT=OS:near\private$\orders"

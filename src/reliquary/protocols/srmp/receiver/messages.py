@@ -33,8 +33,8 @@ from reliquary.protocols.srmp.state import Arriving, Count, State
 from reliquary.queueing.model.message import NO_GUID, Message, MessageClass, ObjectId
 from reliquary.queueing.model.travel.transfer import ArrivalJudged, DuplicatesDropped, MessageArrived, Outcome
 from reliquary.queueing.rules.era import NOT_KNOWN
-from reliquary.queueing.travel.crossing import crossed
-from reliquary.streams.acceptance import TAKEN, Verdict, advanced, judge, made_up
+from reliquary.queueing.travel.crossing import as_sent_onward
+from reliquary.streams.acceptance import TAKEN, Verdict, advanced, judge, without_skipped
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import IdentifierRemembered, StreamAdvanced
 from reliquary.streams.tables import Remembered
@@ -156,7 +156,7 @@ def _passed_on(message: Message) -> Message:
     """
     place = message.sequence
     transaction = None if place is None else UUID(int=place.ordinal << 64 | place.timestamp or 1)
-    message = crossed(message, transaction)
+    message = as_sent_onward(message, transaction)
     return replace(message, acknowledgements=(), administration_queue="", administration_queues=())
 
 
@@ -274,7 +274,7 @@ def _make_up(state: State, arriving: Arriving, now: Instant) -> None:
     place = arriving.envelope.stream
     assert place is not None, "what is late has a place in a stream"
     incoming = state.incoming[place.sender, arriving.destination]
-    stream = made_up(incoming.stream, place.current)
+    stream = without_skipped(incoming.stream, place.current)
     apply(state, StreamAdvanced(place.sender, arriving.destination, stream))
     receipts.repeat(state, incoming, now)
 

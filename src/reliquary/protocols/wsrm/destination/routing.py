@@ -17,7 +17,7 @@ from reliquary.protocols.wsrm.schemes import names_endpoint
 from reliquary.protocols.wsrm.settings import Assurance, EndpointSettings, WsrmSettings
 from reliquary.queueing.model.message import Message
 from reliquary.queueing.model.names.formats import is_format_name, name_of_url, parse_single
-from reliquary.queueing.travel.crossing import crossed, leads_elsewhere
+from reliquary.queueing.travel.crossing import as_sent_onward, leads_elsewhere
 
 
 def queue_of(endpoint: EndpointSettings, name: str) -> str:
@@ -59,4 +59,4 @@ def onward(
     if not crosses(queue):
         return messages
     assured = endpoint.ordered and endpoint.assurance is Assurance.EXACTLY_ONCE
-    return tuple([crossed(message, transaction if assured else None) for message in messages])
+    return tuple([as_sent_onward(message, transaction if assured else None) for message in messages])

@@ -1,8 +1,8 @@
 """The collector of history events during a batch of turns; `take` returns them as one row.
 
-    came(...)     messages came into a queue: the event has all their attributes
-    told(...)     something happened to positions: the event has only their numbers
-    heard(...)    something happened to messages that have no number here
+    note_messages(...)     messages came into a queue: the event has all their attributes
+    note_positions(...)    something happened to positions: the event has only their numbers
+    note_unnumbered(...)   something happened to messages that have no number here
 
 These functions run for every message, so they append to arrays and create no structs.
 """
@@ -26,7 +26,7 @@ from reliquary.queueing.model.message import (
     Position,
     SequenceId,
 )
-from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.queueing.model.queue import Queue, QueueType
 from reliquary.wire.history import Happening
 
@@ -82,7 +82,7 @@ def _head(
     transaction: UUID | None,
 ) -> Head:
     ordinal, timestamp = (0, 0) if sequence is None else (sequence.ordinal, sequence.timestamp)
-    name, kind = ("", "") if queue is None else (spoken(queue.pathname), kind_of(queue))
+    name, kind = ("", "") if queue is None else (short_path(queue.pathname), kind_of(queue))
     return Head(
         happening=int(happening),
         queue=name,
@@ -169,7 +169,7 @@ class Notes:
 
     # -- events
 
-    def told(
+    def note_positions(
         self,
         happening: Happening,
         queue: Queue | None,
@@ -190,7 +190,7 @@ class Notes:
             self._messages.extend([position.message for position in positions])
             self._lookup_ids.extend([position.lookup_id for position in positions])
 
-    def tried(
+    def note_attempts(
         self, happening: Happening, queue: Queue, positions: Sequence[Position], bringer: Bringer = NOBODY
     ) -> None:
         """Add an event for each of these positions, with the number of times that it was handed out."""
@@ -200,7 +200,7 @@ class Notes:
         self._lookup_ids.extend([position.lookup_id for position in positions])
         self._attempts.extend([position.handed_out for position in positions])
 
-    def came(
+    def note_messages(
         self,
         happening: Happening,
         queue: Queue | None,
@@ -247,7 +247,7 @@ class Notes:
             sents.append(message.sent_time)
             priorities.append(message.priority | EXPRESS if position.express else message.priority)
 
-    def placed(
+    def note_published(
         self,
         happening: Happening,
         queue: Queue,
@@ -273,7 +273,7 @@ class Notes:
             lane = position.lookup_id >> LANE_SHIFT
             self._priorities.append(_ORDINARY if in_order else PRIORITY_LIMIT - lane)
 
-    def heard(
+    def note_unnumbered(
         self,
         happening: Happening,
         queue: Queue | None,

@@ -83,7 +83,7 @@ def parse(text: str, *computers: str) -> Pathname:
         kind, rest = QueueType.PRIVATE, rest[1:]
     if len(rest) != 1:
         raise UsageError(f"{text!r} is not a queue's name: write NAME, .\\private$\\NAME or .\\NAME")
-    name = check_name("a queue name", rest[0], QUEUE_NAME_LIMIT)
+    name = check_name("a queue name", rest[0], QUEUE_NAME_LIMIT)  # DM-136
     if not found:
         return Pathname(kind, name)
     if tail.casefold() == JOURNAL:
@@ -91,10 +91,10 @@ def parse(text: str, *computers: str) -> Pathname:
     return Pathname(kind, name, subqueue=check_name("a subqueue name", tail, SUBQUEUE_NAME_LIMIT))
 
 
-def spoken(pathname: str) -> str:
+def short_path(pathname: str) -> str:
     r"""Return the short form of a queue's full path name; a format name stays as it is.
 
-    >>> spoken("HERE\\private$\\orders"), spoken("HERE\\orders"), spoken("DIRECT=OS:there\\q")
+    >>> short_path("HERE\\private$\\orders"), short_path("HERE\\orders"), short_path("DIRECT=OS:there\\q")
     ('orders', '.\\orders', 'DIRECT=OS:there\\q')
     """
     if "=" in pathname.partition("\\")[0]:
@@ -128,5 +128,5 @@ def check_name(what: str, name: str, limit: int) -> str:
         raise UsageError(f"{what} has 1 to {limit} characters, this one has {len(name)}")
     for character in name:
         if character in FORBIDDEN or unicodedata.category(character).startswith("C"):
-            raise UsageError(f"{what} cannot contain {character!r}")
+            raise UsageError(f"{what} cannot contain {character!r}")  # DM-136
     return name

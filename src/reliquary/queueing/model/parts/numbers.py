@@ -49,7 +49,7 @@ class Numbers:
     def reserve(self) -> None:
         """Reserve a block of numbers long before they are used: some are given out without a sync."""
         self.ceiling = self.sequence + self._block
-        self.dirty = True
+        self.dirty = True  # DM-018
 
     def next_handle(self) -> int:
         """Return a number that no handle, cursor, reader or timer of this process has (DM-066, DM-069)."""

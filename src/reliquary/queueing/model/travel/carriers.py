@@ -95,7 +95,7 @@ class Carriers:
 
     def of(self, name: SingleName) -> Carrier | None:
         """Return the carrier that brings messages to this destination, or None."""
-        return next((each for each in self._carriers if each.claims(name)), None)
+        return next((each for each in self._carriers if each.claims(name)), None)  # DM-324
 
     def brought(self, message: Message) -> Carrier | None:
         """Return the carrier that brought a message and must send receipts for it, or None."""

@@ -208,7 +208,7 @@ class Link:
     refused: int = 0
     carrier: Carrier | None = None
     """The protocol that carries its messages; None when no protocol claims the destination."""
-    told: bool = False
+    notified: bool = False
     """The carrier got `MessagesWaiting`, and has not asked for messages since."""
     transactional: bool | None = None
     """Whether the destination queue is transactional, as a refusal showed; None when it is not known."""

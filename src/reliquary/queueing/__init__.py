@@ -15,5 +15,5 @@ Imports and calls go down only; `lint-imports` and tests/e2e/test_walk.py check 
     model      values, names, tables, order, state: data without rules
 
 Begin with `model.state` (what the manager knows), then `rules.enqueue` and `changes.positions` (what one
-message does to it), then `manager`.  `./dev where DM-190` goes from a requirement to its function.
+message does to it), then `manager`.  `./dev where ID` goes from a requirement to its function.
 """

@@ -32,7 +32,7 @@ from reliquary.queueing.rules.transactions import promised, uncommitted, undo_us
 from reliquary.queueing.security.permissions import check_own_list, end_forbidden_waits, with_list
 
 FIXED: Final = frozenset({"transactional"})
-"""Settings that cannot change while messages may be on their way."""
+"""Settings that cannot change after a queue was created, because messages may be on their way."""
 
 
 # -- create and change
@@ -60,7 +60,7 @@ def create(state: State, request: CreateQueue, now: Instant) -> Queue | HResult:
 
 
 def change(state: State, request: ChangeQueue, now: Instant) -> Queue | HResult:
-    """Give a queue other settings."""
+    """Change settings of a queue, and return its new record."""
     queue = destinations.find(state, request.path)
     verdict = after(queue, Step.CHANGE)
     if isinstance(verdict, HResult):
@@ -90,7 +90,7 @@ def change(state: State, request: ChangeQueue, now: Instant) -> Queue | HResult:
 
 
 def _spelled(settings: QueueSettings) -> QueueSettings:
-    """With the multicast address in its one spelling; an empty one is none."""
+    """Return settings with the normal spelling of the multicast address; an empty address becomes None."""
     if settings.multicast_address is None:
         return settings
     address = normalized(settings.multicast_address) if settings.multicast_address else None
@@ -101,7 +101,7 @@ def _spelled(settings: QueueSettings) -> QueueSettings:
 
 
 def purge(state: State, to: int, path: str, now: Instant) -> HResult:
-    """Purge Queue: what is available goes; what is locked goes when it comes back (DM-184)."""
+    """Purge Queue: remove available messages; a locked one is removed when it is unlocked (DM-184)."""
     queue = destinations.find(state, path)
     verdict = after(queue, Step.PURGE)
     if isinstance(verdict, HResult):
@@ -113,7 +113,7 @@ def purge(state: State, to: int, path: str, now: Instant) -> HResult:
 
 
 def _purge_locked(state: State, queue: QueueState, now: Instant) -> None:
-    """PurgePending outlives a crash: the clock finds what nobody has any more (DM-040)."""
+    """Mark locked messages as purged, on disk, so that the timer removes them even after a crash (DM-040)."""
     sent = uncommitted(state, queue)  # AN-11
     marked = tuple(
         msgspec.structs.replace(position, purged=now)
@@ -152,12 +152,12 @@ def delete(state: State, to: int, path: str, now: Instant, *, skip_directory: bo
 
 
 def _family(queue: QueueState) -> list[int]:
-    """A queue, its subqueues and its journal."""
+    """Return the numbers of a queue, its subqueues and its journal."""
     return [queue.number, *sorted(queue.subqueues), *filter(None, [queue.record.journal])]
 
 
 def _let_go(state: State, queue: QueueState) -> None:
-    """Nobody has it open any more (DM-155)."""
+    """End the waits and the descriptors of a queue that is deleted (DM-155)."""
     for waiter in list(queue.readers.waiting.values()):
         end_wait(state, queue, waiter, Waiting.QUEUE_DELETED)
     for descriptor in queue.readers.descriptors.values():
@@ -178,7 +178,7 @@ def empty_later(
 
 
 def empty(state: State, request: EmptyQueue) -> None:
-    """One turn's worth of a purge (DM-185) or a delete (DM-154)."""
+    """Remove as many messages as one turn may, for a purge (DM-185) or a delete (DM-154)."""
     queue = state.queues.get(request.number)
     if queue is None:
         _emptied(state, request, request.count)
@@ -221,6 +221,6 @@ def _emptied(state: State, request: EmptyQueue, count: int) -> None:
 
 
 def _goes(request: EmptyQueue, position: Position) -> bool:
-    """A delete takes all; a purge takes what was there when it was asked for."""
+    """Return whether a message is removed: by a delete always, by a purge if it came before the purge."""
     deleting = request.reason is MessageClass.NACK_QUEUE_DELETED
     return deleting or position.lookup_id & SEQUENCE_MASK <= request.until

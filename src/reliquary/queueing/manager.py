@@ -1,4 +1,4 @@
-"""The queue manager as a machine: each event goes to its processing rule, all by one table."""
+"""The queue manager as a machine: one table takes each event to its processing rule."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class QueueManager:  # DM-001
         recover(self.state, history=history)
 
     def handle(self, event: Event, now: Instant) -> Turn:
-        """Take one event."""
+        """Take one event, and return its turn."""
         state = self.state
         if state.history is not None:
             state.history.notes.at(now)
@@ -63,7 +63,7 @@ class QueueManager:  # DM-001
         return state.draft.take()
 
     def _finish(self, now: Instant) -> None:
-        """What a turn owes to others: news to those who asked for it, messages to those who wait."""
+        """End a turn: send acknowledgements and reports, and give messages to readers that wait."""
         state = self.state
         while state.turn.woken or state.turn.owed:
             send_news(state, now)
@@ -76,7 +76,7 @@ class QueueManager:  # DM-001
             rooms.tell(state)
 
     def hear(self, signal: Signal, now: Instant) -> Turn:
-        """Take what a carrier of messages says, inside its turn or one of ours."""
+        """Take a signal of a carrier, inside a turn of the carrier or of the manager."""
         state = self.state
         if state.history is not None:
             state.history.notes.at(now)
@@ -87,12 +87,12 @@ class QueueManager:  # DM-001
         return state.draft.take()
 
     def settle(self) -> None:
-        """Stage what is kept once a batch."""
+        """Stage the rows that are written once a batch."""
         settle(self.state)
 
 
 def _is_ready(state: State, event: Event) -> bool:
-    """Whether a manager that is not ready takes this event; who asks is answered if not."""
+    """Return whether a manager that is not ready takes this event; if not, the caller is answered."""
     if type(event) in features.AT_ANY_TIME:
         return True
     why = f"the queue manager is {state.manager.state.value}"
@@ -122,7 +122,7 @@ def _take(state: State, event: Any, now: Instant, *, reads_elsewhere: bool = Tru
 
 
 def _on_request(state: State, signal: asking.RequestMade, now: Instant) -> None:
-    """Take what a protocol asks for one of its clients."""
+    """Take a request that a protocol makes for one of its clients."""
     request, asker = signal.request, Bringer(signal.machine, signal.peer)
     if isinstance(request, Request):
         caller = getattr(request, "to", 0)
@@ -137,7 +137,7 @@ def _on_request(state: State, signal: asking.RequestMade, now: Instant) -> None:
 
 
 def _on_timer(state: State, fired: TimerFired, now: Instant) -> None:
-    """Hand a timer to the rule that set it."""
+    """Call the rule of a timer that fired."""
     kind, number = fired.name
     assert kind in features.TIMERS, f"a timer of an unknown kind fired: {kind}"
     features.TIMERS[kind](state, number, now)

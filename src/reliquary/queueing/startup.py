@@ -29,7 +29,7 @@ LONGEST_IN_DOUBT: Final = Duration(7 * DAY)
 
 
 def start(state: State, request: StartManager, now: Instant) -> None:
-    """Initialization, 3.1.3: who we are, the system queues, transactions that were under way."""
+    """Initialization, 3.1.3: name the manager, create the system queues, end unfinished transactions."""
     advance(state, Happening.STARTED)
     try:
         _initialize(state, request, now)  # DM-099
@@ -75,7 +75,7 @@ def _initialize(state: State, request: StartManager, now: Instant) -> None:
 
 
 def stop(state: State) -> None:
-    """Queue Manager Stopped: those who wait are told, reserved numbers are given back."""
+    """Queue Manager Stopped: answer readers that wait, and give reserved numbers back."""
     before = state.manager.state
     advance(state, Happening.STOP)  # DM-100
     if before is ManagerState.STOPPED:

@@ -14,7 +14,7 @@ from reliquary.queueing.model.tables import COUNTERS, ONLY, SEQUENCE, Copy, Coun
 
 
 def settle(state: State) -> None:
-    """Stage what is kept once a batch: counters, and the numbers that are spoken for."""
+    """Stage the rows that are written once a batch: counters of queues, reserved numbers, the history."""
     for queue in state.totals.dirty:
         queue.counts.dirty = False
         floors = queue.order.floors()

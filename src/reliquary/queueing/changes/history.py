@@ -1,4 +1,4 @@
-"""The history on disk: one row a batch, until its events are in files.
+"""The rows of the history: one row for each batch, until its events are exported to files.
 
     notes --settle--> row `first event` --exported--> files --ForgetHistory--> gone
 
@@ -17,7 +17,7 @@ from reliquary.queueing.model.tables import HISTORY, HISTORY_MARK, ONLY, PAST_TH
 
 
 def keep(state: State, history: History) -> None:
-    """At the end of a batch: stage what its turns told, or count it where there is no room."""
+    """Stage the notes of a batch as one row, or count them as missing where there is no room."""
     notes = history.notes
     if history.gap:
         if not history.has_room:
@@ -43,7 +43,7 @@ def _put_mark(rows: Rows, history: History) -> None:
 
 
 def _matters(marked: HistoryMark, history: History) -> bool:
-    """Whether the mark on disk says something else; the last event is mostly in a row."""
+    """Return whether the mark on disk is out of date; `last` is left out, because a row has it mostly."""
     return (marked.exported, marked.missing, marked.gap, marked.off) != (
         history.exported,
         history.missing,
@@ -53,7 +53,7 @@ def _matters(marked: HistoryMark, history: History) -> bool:
 
 
 def recover(state: State, history: History) -> None:
-    """Go on behind the last event; what was not told since is a gap."""
+    """Continue after the last event on disk; what happened without a history is a gap."""
     mark = state.rows.get(HISTORY_MARK, ONLY)
     history.marked = mark
     if mark is not None:
@@ -70,7 +70,7 @@ def recover(state: State, history: History) -> None:
 
 
 def leave_off(rows: Rows) -> None:
-    """The history is not kept in this life: the next one that does begins with a gap."""
+    """Note on disk that this process keeps no history, so that the next history begins with a gap."""
     mark = rows.get(HISTORY_MARK, ONLY)
     if mark is not None and not mark.off:
         off = HistoryMark(mark.exported, mark.exported_total, mark.last, mark.missing, mark.gap, off=True)

@@ -19,7 +19,7 @@ def noted(
     positions: Sequence[Position],
     reason: MessageClass = MessageClass.NORMAL,
 ) -> None:
-    """Tell what happened to positions without any fact: their carrier says so."""
+    """Note what happened to positions without any fact: their carrier reported it."""
     if state.history is not None and positions:
         state.history.notes.note_positions(
             happening, queue.record, positions, reason, carrier_of(queue, state.turn.bringer)
@@ -33,7 +33,7 @@ def heard(
     identifiers: Sequence[ObjectId],
     reason: MessageClass = MessageClass.NORMAL,
 ) -> None:
-    """Tell of messages that did not get into a queue; `destination` as they name it."""
+    """Note messages that did not get into a queue; `destination` is the name that they gave."""
     if state.history is not None:
         state.history.notes.note_unnumbered(
             happening, None, identifiers, reason, state.turn.bringer, destination
@@ -44,7 +44,7 @@ def heard(
 
 
 def carrier_of(queue: QueueState, bringer: Bringer = NOBODY) -> Bringer:
-    """Who takes messages from this queue: a protocol from an outgoing one, else whoever does it now."""
+    """Return who takes messages from a queue: the carrier of an outgoing one, else the source of the turn."""
     link = queue.link
     if link is None or bringer.by not in ("", API.by):
         return bringer

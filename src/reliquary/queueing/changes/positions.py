@@ -92,7 +92,7 @@ def _positions_due(state: State, fact: facts.PositionsDue) -> None:
 def _put_off(
     state: State, queue: QueueState, positions: Sequence[Position], *, prepared: bool = False
 ) -> None:
-    """Keep positions out of sight until they are due; `prepared` when they have rows among the others."""
+    """Hide positions until they are due; `prepared` means that they have rows in `positions`."""
     stored = [position for position in positions if not position.express]
     for position in positions:
         key = position_key(queue.number, position.lookup_id)
@@ -112,7 +112,7 @@ def _put_off(
 def place(
     state: State, queue: QueueState, positions: tuple[Position, ...], *, fresh: bool, moved: bool = False
 ) -> None:
-    """Put positions into a queue, for all to see unless they are delayed; `fresh`: without rows yet."""
+    """Put positions into a queue, visible unless they are delayed; `fresh` ones have no rows yet."""
     unlike = [position for position in positions if position.due or position.express or position.expires]
     later = [position for position in unlike if position.due]
     if later:
@@ -139,7 +139,7 @@ def place(
 
 
 def _displace(state: State, queue: QueueState, positions: tuple[Position, ...]) -> list[Position]:
-    """Take positions out of a queue, available or locked; as they were there."""
+    """Take available or locked positions out of a queue; return them as the queue had them."""
     here = queue.number
     gone = queue.order.remove_all([position.lookup_id for position in positions])
     for position in gone:
@@ -154,7 +154,7 @@ def _displace(state: State, queue: QueueState, positions: tuple[Position, ...]) 
 def _count(
     state: State, queue: QueueState, positions: Sequence[Position], stored: Sequence[Position], sign: int
 ) -> None:
-    """Keep the counters; all positions of a queue add up to what its counters say."""
+    """Add positions to the counters of their queue, or take them out with the sign -1."""
     _weigh(state, queue, positions, stored, sign)
     queue.counts.stored += sign * len(stored)
 
@@ -162,7 +162,7 @@ def _count(
 def _weigh(
     state: State, queue: QueueState, positions: Sequence[Position], stored: Sequence[Position], sign: int
 ) -> None:
-    """Keep the bytes that count against quotas."""
+    """Add the bytes of positions to what counts against quotas, or take them out with the sign -1."""
     size = sign * sum([position.size for position in positions])
     stored_size = size if len(stored) == len(positions) else sign * sum(each.size for each in stored)
     state.totals.bytes += size
@@ -175,7 +175,7 @@ def _weigh(
 
 
 def _watch(state: State, number: int, position: Position, moment: int) -> None:
-    """Note when a position expires or is due."""
+    """Write a row, or an entry of the heap, for the moment when a position expires or is due."""
     if position.express:
         heappush(state.deadlines.express, (moment, number, position.lookup_id))
         return
@@ -194,7 +194,7 @@ def _forget_moments(state: State, number: int, position: Position) -> None:
 
 
 def _forget_deadline(state: State, number: int, position: Position) -> None:
-    """It no longer expires; a purge that waits for it is another matter."""
+    """Delete the deadline of a position; the moment of a pending purge stays."""
     if not position.express:
         state.rows.delete(EXPIRY, expiry_key(position.expires, number, position.lookup_id))
         if not position.purged:

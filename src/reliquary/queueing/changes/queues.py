@@ -29,7 +29,7 @@ from reliquary.queueing.model.travel.link import Link
 
 
 def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -> None:
-    """Take a queue into memory; `locked` of its rows belong to prepared transactions or are held."""
+    """Take a queue into memory; `locked` rows belong to prepared transactions or are held by carriers."""
     order = Order(
         state.rows,
         record.number,
@@ -139,7 +139,7 @@ def _forget_listener(state: State, record: Queue) -> None:
 
 
 def _listened(record: Queue) -> str:
-    """The multicast address that a queue gets messages from, if any."""
+    """Return the multicast address that a queue gets messages from; empty if there is none."""
     settings = record.settings
     if settings.multicast_address is None or settings.transactional or record.deleting or record.outgoing:
         return ""

@@ -1,4 +1,4 @@
-"""From facts to the history: a table that says of each fact what it tells, and which tell nothing.
+"""From facts to the history: a table that says for each fact what is noted, or that nothing is.
 
     apply(fact) --> tell(state, fact) --> notes --> one row a batch (`changes.history`)
 
@@ -27,7 +27,7 @@ _POISON: Final = ";poison"
 
 
 def tell(state: State, notes: Notes, fact: Fact) -> None:
-    """Note what a fact tells, before it is made true."""
+    """Note what a fact says about messages, before it is applied."""
     teller = state.hooks.tellers[type(fact)]
     if teller is not None:
         teller(state, notes, fact)
@@ -54,7 +54,7 @@ def note_delays(notes: Notes, queue: Queue, positions: Sequence[Position]) -> No
 
 
 def _arrival(queue: Queue, fact: facts.MessagesStored, bringer: Bringer) -> Happening:
-    """As what a message comes into a queue."""
+    """Return what the history calls the arrival of a message in this queue."""
     if queue.outgoing is not None:
         return Happening.QUEUED
     if fact.positions[0].reason:  # buried: it never was in another queue
@@ -87,7 +87,7 @@ _LEAVING: Final[dict[MessageClass, Happening]] = {
     MessageClass.NACK_RECEIVE_TIMEOUT: Happening.EXPIRED,
     MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER: Happening.EXPIRED,
 }
-"""All others are REJECTED."""
+"""Messages that leave for any other reason are REJECTED."""
 
 
 def _removed(state: State, notes: Notes, fact: facts.PositionsRemoved) -> None:
@@ -109,7 +109,7 @@ def _copied(state: State, notes: Notes, fact: facts.PositionCopied) -> None:
 
 
 def _kept(notes: Notes, happening: Happening, queue: Queue, position: Position) -> None:
-    """A journal or dead-letter queue has it now."""
+    """Note that a journal or dead-letter queue has a position now."""
     came_from = short_path(position.origin_path) if position.origin_path else ""
     notes.note_positions(happening, queue, (position,), position.reason, NOBODY, came_from)
 

@@ -20,16 +20,16 @@ from reliquary.queueing.model.directory.objects import DirectoryObject, ManagerO
 from reliquary.queueing.model.state import State
 
 IMPORT_LIMIT: Final = 100_000
-"""Objects in one import."""
+"""How many objects one import may have."""
 
 
 def create(state: State, event: events.CreateDirectoryObject, now: Instant) -> None:
-    """Create Directory Object."""
+    """Create Directory Object: add an object, and answer with the result."""
     state.reply(event.to, operations.create(state, event.subject, now, event.attributes))
 
 
 def delete(state: State, event: events.DeleteDirectoryObject, now: Instant) -> None:
-    """Delete Directory Object."""
+    """Delete Directory Object: remove an object, and answer with the result."""
     del now
     identity = state.identity()
     if event.identifier == identity.identifier and identity.directory_integrated:
@@ -38,33 +38,33 @@ def delete(state: State, event: events.DeleteDirectoryObject, now: Instant) -> N
 
 
 def read(state: State, event: events.ReadDirectory, now: Instant) -> None:
-    """Read Directory."""
+    """Read Directory: answer with the first object that the filters match."""
     del now
     answer = operations.read(state, event.kind, event.filters, event.attributes, forced=event.forced)
     state.reply(event.to, answer)
 
 
 def read_begin(state: State, event: events.ReadDirectoryBegin, now: Instant) -> None:
-    """Read Directory Begin."""
+    """Read Directory Begin: start a query, and answer with its handle."""
     del now
     answer = operations.read_begin(state, event.kind, event.filters, event.attributes, event.order)
     state.reply(event.to, answer)
 
 
 def read_next(state: State, event: events.ReadDirectoryNext, now: Instant) -> None:
-    """Read Directory Next."""
+    """Read Directory Next: answer with the next object of a query."""
     del now
     state.reply(event.to, operations.read_next(state, event.handle))
 
 
 def read_end(state: State, event: events.ReadDirectoryEnd, now: Instant) -> None:
-    """Read Directory End."""
+    """Read Directory End: end a query, and answer with the result."""
     del now
     state.reply(event.to, operations.read_end(state, event.handle))
 
 
 def write(state: State, event: events.WriteDirectory, now: Instant) -> None:
-    """Write Directory; what it says of ourselves holds at once."""
+    """Write Directory: change an object; what it says of this manager takes effect at once."""
     answer = operations.write(state, event.subject, now, event.attributes)
     if answer.subject is not None:
         _take(state, answer.subject)
@@ -72,7 +72,7 @@ def write(state: State, event: events.WriteDirectory, now: Instant) -> None:
 
 
 def take_in(state: State, event: events.ImportDirectory, now: Instant) -> None:
-    """Write many objects at once."""
+    """Write many objects in one turn, all of them or none."""
     del now
     if len(event.subjects) > IMPORT_LIMIT:
         raise UsageError(f"one import has at most {IMPORT_LIMIT} objects, not {len(event.subjects)}")
@@ -87,7 +87,7 @@ def take_in(state: State, event: events.ImportDirectory, now: Instant) -> None:
 
 
 def _take(state: State, subject: DirectoryObject) -> None:
-    """A manager that is integrated with the directory is what the directory says it is."""
+    """Take what the directory says about this manager or one of its queues."""
     identity = state.identity()
     if not identity.directory_integrated:
         return
@@ -100,15 +100,15 @@ def _take(state: State, subject: DirectoryObject) -> None:
 
 
 def check_online(state: State, event: events.CheckDirectoryOnline, now: Instant) -> None:
-    """Check Directory Online."""
+    """Check Directory Online: answer whether the directory can be reached."""
     state.reply(event.to, upkeep.check_online(state, now))
 
 
 def switch(state: State, event: events.SwitchDirectory, now: Instant) -> None:
-    """An administrator's word; it holds until he takes it back, also over a restart.
+    """Attach or detach the directory; this holds until the next switch, also over a restart.
 
-    A detached directory that came back by itself with the next start would undo what he meant to
-    be out of reach, such as a registry that is being replaced.
+    A detached directory that came back by itself with the next start would undo the decision of an
+    administrator, who may be replacing a registry.
     """
     identity = state.identity()
     if identity.directory_detached is event.attached:
@@ -123,7 +123,7 @@ def switch(state: State, event: events.SwitchDirectory, now: Instant) -> None:
 
 
 def servers_found(state: State, event: events.DirectoryServersFound, now: Instant) -> None:
-    """DirectoryServerList is another now (DM-086)."""
+    """Store a new DirectoryServerList (DM-086)."""
     identity = state.identity()
     if event.servers != identity.directory_servers:
         moment = in_whole_seconds(now)

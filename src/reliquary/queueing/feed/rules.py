@@ -1,4 +1,4 @@
-"""What readers of feeds ask, and how it is answered."""
+"""The rules of feeds: look at marks, open, move and drop consumers, read a range."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.permission import Act, lacks
 
 READ_LIMIT: Final = 10_000
-"""Positions in one answer."""
+"""How many positions one answer has at most."""
 ERA: Final = "@"
-"""What separates the identifier of a queue from the era of its manager."""
+"""The character between the identifier of a queue and the era of its manager."""
 
 
 # -- which feeds
 
 
 def look(state: State, request: events.LookAtFeeds, now: Instant) -> None:
-    """Tell the marks: in this turn they are set, and the answer waits for all that came before."""
+    """Answer with the marks of feeds, which are set in this turn; the answer waits for the sync."""
     del now
     found: dict[int, QueueState] = {}
     for name in request.queues:
@@ -55,7 +55,7 @@ def look(state: State, request: events.LookAtFeeds, now: Instant) -> None:
 
 
 def _find(state: State, name: str, incarnation: str = "") -> QueueState | Answer:
-    """The queue of this name, or why it has no feed for anybody."""
+    """Return the queue with this name, or the answer that says why it has no feed."""
     queue = destinations.find(state, name)
     if queue is None:
         return Answer(HResult.QUEUE_NOT_FOUND, f"there is no queue {name}")
@@ -71,7 +71,7 @@ def _find(state: State, name: str, incarnation: str = "") -> QueueState | Answer
 
 
 def _other(name: str, then: str, now: str) -> Answer:
-    """The answer about an incarnation that is gone."""
+    """Return the answer about an incarnation of a queue that does not exist any more."""
     replaced = then.partition(ERA)[0] != now.partition(ERA)[0]
     what = f"{name} was deleted and created anew" if replaced else "the store was restored from a backup"
     return Answer(HResult.OTHER_QUEUE, f"{what}: {then} is gone, now it is {now}")
@@ -87,7 +87,7 @@ def incarnation_of(state: State, queue: QueueState) -> str:
 
 
 def _matching(state: State, pattern: str) -> list[QueueState]:
-    """The applications' queues that a pattern means and that may be read, by name; `*` is in no subqueue."""
+    """Return the queues of applications that match a pattern and may be read; `*` matches no subqueue."""
     fits = _expression(pattern).fullmatch
     found = [
         queue
@@ -102,7 +102,7 @@ def _matching(state: State, pattern: str) -> list[QueueState]:
 
 @lru_cache(maxsize=256)
 def _expression(pattern: str) -> re.Pattern[str]:
-    """Each piece is found where it comes first, and never looked for again: many stars take no longer."""
+    """Return a test for names; each piece of the pattern is searched once, so many stars cost no more."""
     begin, *middle, end = map(re.escape, pattern.split("*"))
     pieces = "".join(f"(?>[^;]*?{piece})" for piece in middle)
     return re.compile(f"{begin}{pieces}[^;]*{end}", re.IGNORECASE)
@@ -126,7 +126,7 @@ def _view(state: State, queue: QueueState, consumer: str) -> events.FeedView:
 
 
 def open_consumer(state: State, request: events.OpenConsumer, now: Instant) -> None:
-    """Begin to keep what somebody has not read."""
+    """Open a consumer: from now on, messages that it has not read are kept."""
     queue = _find(state, request.queue)
     if isinstance(queue, Answer):
         state.reply(request.to, queue)
@@ -140,7 +140,7 @@ def open_consumer(state: State, request: events.OpenConsumer, now: Instant) -> N
 
 
 def move_consumer(state: State, request: events.MoveConsumer, now: Instant) -> None:
-    """He has read up to here; what nobody else has to read goes."""
+    """Move the cursor of a consumer; messages that every consumer has read are deleted."""
     found = _find(state, request.queue, request.incarnation)
     if isinstance(found, Answer):
         state.reply(request.to, found)
@@ -158,7 +158,7 @@ def move_consumer(state: State, request: events.MoveConsumer, now: Instant) -> N
 
 
 def drop_consumer(state: State, request: events.DropConsumer, now: Instant) -> None:
-    """He will not come back."""
+    """Drop a consumer that is not needed any more."""
     del now
     queue = _find(state, request.queue)
     if isinstance(queue, Answer):
@@ -174,7 +174,7 @@ def drop_consumer(state: State, request: events.DropConsumer, now: Instant) -> N
 
 
 def _check_number(number: int, highest: int) -> None:
-    """Beyond what was told, numbers may still become somebody's."""
+    """Return why a cursor may not be set here: numbers beyond the mark may still be assigned."""
     if not 0 <= number <= highest:
         raise UsageError(
             f"a place in this feed is 0 to {highest} by now, not {number}: look at the feed first; if it is"
@@ -194,7 +194,7 @@ def _unknown(queue: str, name: str) -> Answer:
 
 
 def read(state: State, request: events.ReadFeed, now: Instant) -> None:
-    """Positions of a range, in the order of arrival."""
+    """Answer with the positions of a range, in the order of arrival."""
     del now
     queue = _find(state, request.queue, request.incarnation)
     if isinstance(queue, Answer):
@@ -221,7 +221,7 @@ def read(state: State, request: events.ReadFeed, now: Instant) -> None:
 
 
 def _lost(queue: QueueState, request: events.ReadFeed) -> Answer | None:
-    """Why a consumer cannot have this range, if so."""
+    """Return why a consumer cannot read this range, or None."""
     record = queue.feed.consumers.get(request.consumer)
     if record is None:
         return _unknown(request.queue, request.consumer)

@@ -11,7 +11,11 @@ from reliquary.queueing.model.tables import HISTORY, PAST_THE_END, history_key
 
 
 def resume(state: State, event: ResumeHistory, now: Instant) -> None:
-    """Files may know events whose rows are still there, or more than the store, an older copy of itself."""
+    """Continue after the last event in the files.
+
+    Rows of events that are in files are deleted.  Where the files have more events than the store, the store
+    is an older copy, and a gap begins.
+    """
     history = state.history
     if history is None:
         return
@@ -24,7 +28,7 @@ def resume(state: State, event: ResumeHistory, now: Instant) -> None:
 
 
 def forget(state: State, event: ForgetHistory, now: Instant) -> None:
-    """What is in files need not stay; a row of which a part is not, does."""
+    """Delete the rows of exported events; a row with an event that is not exported stays."""
     del now
     history = state.history
     if history is None or not history.exported < event.until <= history.last:
@@ -36,7 +40,7 @@ def forget(state: State, event: ForgetHistory, now: Instant) -> None:
 
 
 def _first_kept(rows: Rows, event: int) -> int:
-    """Where the row begins that has this event; the event itself when no row has it."""
+    """Return the first event of the row that has this event; the event itself when no row has it."""
     for key, row in rows.range(HISTORY, b"", history_key(event + 1), limit=1, reverse=True):
         first = int.from_bytes(key)
         if first + row.count > event:
@@ -45,7 +49,7 @@ def _first_kept(rows: Rows, event: int) -> int:
 
 
 def _account(state: State, history: History, first: int) -> None:
-    """The bytes of the rows before this event wait no longer."""
+    """Count the bytes of the rows before this event as exported."""
     before = state.rows.range(HISTORY, b"", history_key(first), limit=1, reverse=True)
     for _, row in before:
         history.exported_total = row.total

@@ -62,7 +62,7 @@ class Sizes:
     batch: int = 1_000_000
     """Messages that one batch from outside publishes: they get their places in one turn."""
     stages: int = 100_000
-    """Parts of such batches that are known at once."""
+    """Parts of batches that are known at once."""
     stage_age: Duration = DAY
     """A part that was neither written to nor published for this time is dropped."""
     queries: int = 100_000

@@ -16,7 +16,7 @@ from reliquary.wire.history import Happening
 
 
 def _published(state: State, notes: Notes, fact: facts.StagePublished) -> None:
-    """The messages are on disk since they were staged; only those that ask for something are at hand."""
+    """Note messages that were published; only those that ask for something are loaded with the fact."""
     queue, stamped = state.queues[fact.queue].record, dict(fact.stamped)
     happening = Happening.ACCEPTED if queue.outgoing is None else Happening.QUEUED
     bringer = Bringer("spark", "", f"{fact.query}:{fact.batch}")

@@ -10,7 +10,7 @@ from reliquary.queueing.model.history.records import HistoryMark
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much may wait for its export."""
+    """How many events and bytes may wait for their export."""
 
     events: int = 20_000_000
     bytes: int = 2 * 1024**3
@@ -18,46 +18,46 @@ class Room:
 
 @dataclass(slots=True)
 class History:
-    """What is known of the history while it is on."""
+    """The history of this process: its notes, and how far it is exported."""
 
     room: Room = field(default_factory=Room)
     notes: Notes = field(default_factory=Notes)
     last: int = 0
-    """The number of the last event that was told."""
+    """The number of the last event that has a row."""
     total: int = 0
-    """Bytes of all rows ever."""
+    """The bytes of all rows that were ever written."""
     exported: int = 0
     exported_total: int = 0
     missing: int = 0
     gap: bool = False
-    """Something is missing: so many events, or nobody knows how many."""
+    """Events are missing: `missing` of them, or an unknown number where `missing` is 0."""
     marked: HistoryMark | None = None
-    """The mark as it is on disk."""
+    """The mark that is on disk."""
 
     @property
     def pending(self) -> int:
-        """Events that are in no file yet."""
+        """Return how many events are in no file yet."""
         return self.last - self.exported
 
     @property
     def pending_bytes(self) -> int:
-        """What they take."""
+        """Return how many bytes the events take that are in no file yet."""
         return self.total - self.exported_total
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more may wait."""
+        """Return whether no more events may wait."""
         return self._exceeds(1)
 
     @property
     def has_room(self) -> bool:
-        """Whether so little waits that a history that stopped goes on."""
+        """Return whether a history that stopped may continue, because little enough waits."""
         return not self._exceeds(2)
 
     def _exceeds(self, part: int) -> bool:
         return self.pending >= self.room.events // part or self.pending_bytes >= self.room.bytes // part
 
     def mark(self) -> HistoryMark:
-        """What the disk has to know beside the rows."""
+        """Return the mark that is stored beside the rows."""
         last = self.last if self.last == self.exported else 0
         return HistoryMark(self.exported, self.exported_total, last, self.missing, self.gap)

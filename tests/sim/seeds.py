@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Final, Protocol
+
+MISSPELLED: Final = ("AttributeError", "ImportError", "NameError", "TypeError")
+"""How a failure begins when a mutant names something that is not there: it shows nothing."""
 
 
 class Report(Protocol):
@@ -29,5 +32,6 @@ def find_failure(simulate: Callable[[int], Report], seeds: range, world: str = "
         report = simulate(seed)
         if report.failure:
             assert report.command == f"./dev sim --seed {seed}" + (f" --world {world}" if world else "")
+            assert not report.failure.startswith(MISSPELLED), f"the mutant cannot run: {report.failure}"
             return report.failure
     raise AssertionError(f"nothing was found in seeds {seeds.start} to {seeds.stop - 1}")

@@ -17,6 +17,7 @@ from reliquary.queueing.changes import positions as changed_positions
 from reliquary.queueing.feed import rules, trimming
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.order import Order
+from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import COUNTERS, Counters
 from reliquary.queueing.rules import destinations, poison, read, transactions
@@ -117,7 +118,7 @@ def test_a_lock_that_is_forgotten_is_found(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_receive_that_leaves_the_message_there_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real, calls = leave_module.leave, count()
 
-    def leave(state: State, queue: Any, positions: Any, reason: Any) -> None:
+    def leave(state: State, queue: QueueState, positions: Any, reason: Any) -> None:
         held = any(each.lookup_id in queue.order.locked for each in positions)
         if held or next(calls) % 7:  # no number of the state's: they stand still while queues are drained
             real(state, queue, positions, reason)
@@ -130,7 +131,7 @@ def test_a_receive_that_leaves_the_message_there_is_found(monkeypatch: pytest.Mo
 def test_a_receive_that_is_applied_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = changed_positions._count
 
-    def count(state: State, queue: Any, positions: Any, stored: Any, sign: int) -> None:
+    def count(state: State, queue: QueueState, positions: Any, stored: Any, sign: int) -> None:
         real(state, queue, positions, stored, sign)
         if sign < 0 and state.numbers.sequence % 7 == 0:
             real(state, queue, positions, stored, sign)
@@ -169,7 +170,7 @@ def test_messages_that_come_out_in_the_wrong_order_are_found(monkeypatch: pytest
 def test_a_message_that_arrives_and_is_sent_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = leave_module.leave
 
-    def leave(state: State, queue: Any, positions: Any, reason: Any, **more: Any) -> None:
+    def leave(state: State, queue: QueueState, positions: Any, reason: Any, **more: Any) -> None:
         if reason is not MessageClass.ACK_REACH_QUEUE or state.numbers.sequence % 7:
             real(state, queue, positions, reason, **more)
 
@@ -181,7 +182,9 @@ def test_a_message_that_arrives_and_is_sent_again_is_found(monkeypatch: pytest.M
 def test_a_message_that_is_taken_for_delivered_and_never_arrived_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def lose(state: State, queue: Any, messages: Any, *_: Any, **__: Any) -> tuple[Enqueued, list[int]]:
+    def lose(
+        state: State, queue: QueueState, messages: Any, *_: Any, **__: Any
+    ) -> tuple[Enqueued, list[int]]:
         return Enqueued.DONE, [0]
 
     monkeypatch.setattr(arrivals, "enqueue", lose)
@@ -200,7 +203,7 @@ def test_a_reader_who_is_not_woken_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_cursor_that_forgets_its_place_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = read._ahead
 
-    def ahead(state: State, queue: Any, place: int, now: Any, *, peek: bool) -> Any:
+    def ahead(state: State, queue: QueueState, place: int, now: Any, *, peek: bool) -> Any:
         return real(state, queue, -1, now, peek=peek)
 
     def browse(state: State, request: Any, now: Any) -> None:
@@ -221,7 +224,7 @@ def test_a_cursor_that_forgets_its_place_is_found(monkeypatch: pytest.MonkeyPatc
 def test_a_message_that_is_put_aside_too_soon_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = poison.is_poison
 
-    def is_poison(queue: Any, position: Position) -> bool:
+    def is_poison(queue: QueueState, position: Position) -> bool:
         more = msgspec.structs.replace(position, handed_out=position.handed_out + 1)
         return position.handed_out > 0 and real(queue, more)
 
@@ -305,10 +308,10 @@ def test_a_message_that_is_let_go_of_before_all_have_read_it_is_found(
 ) -> None:
     real = trimming.trim_some
 
-    def trim_some(state: State, queue: Any) -> bool:
-        lowest, queue.pinned = queue.pinned, queue.mark
+    def trim_some(state: State, queue: QueueState) -> bool:
+        lowest, queue.feed.pinned = queue.feed.pinned, queue.feed.mark
         more = real(state, queue)
-        queue.pinned = lowest
+        queue.feed.pinned = lowest
         return more
 
     monkeypatch.setattr(trimming, "trim_some", trim_some)
@@ -317,9 +320,9 @@ def test_a_message_that_is_let_go_of_before_all_have_read_it_is_found(
 
 
 def test_a_mark_that_is_told_too_high_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def raise_mark(state: State, queue: Any) -> int:
-        queue.mark = queue.mark and state.numbers.sequence + 3
-        return queue.mark or state.numbers.sequence
+    def raise_mark(state: State, queue: QueueState) -> int:
+        queue.feed.mark = queue.feed.mark and state.numbers.sequence + 3
+        return queue.feed.mark or state.numbers.sequence
 
     monkeypatch.setattr(rules, "raise_mark", raise_mark)
     first_failure()
@@ -342,7 +345,7 @@ def test_an_acknowledgement_that_is_never_sent_is_found(monkeypatch: pytest.Monk
 def test_an_acknowledgement_that_is_not_true_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = leave_module._owe
 
-    def owe(state: State, queue: Any, position: Position, reason: MessageClass) -> None:
+    def owe(state: State, queue: QueueState, position: Position, reason: MessageClass) -> None:
         real(state, queue, position, MessageClass.ACK_RECEIVE if reason.is_failure else reason)
 
     monkeypatch.setattr(leave_module, "_owe", owe)

@@ -52,7 +52,7 @@ class Connection(asyncio.Protocol):
     def request(self, path: str, *parts: bytes) -> asyncio.Future[bytes]:
         """Send a POST; the future is its answer's body."""
         length = sum(map(len, parts))
-        head = f"POST {path} HTTP/1.1\r\nHost: bench\r\nContent-Length: {length}\r\n\r\n".encode()
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n".encode()
         assert self._transport is not None
         self._answer = self._loop.create_future()
         self._transport.writelines([head, *parts])

@@ -9,7 +9,8 @@ import asyncio
 import base64
 import json
 import sys
-from time import perf_counter_ns
+from time import perf_counter_ns, process_time
+from typing import Protocol
 
 import msgspec
 import uvloop
@@ -36,79 +37,85 @@ class Settings(msgspec.Struct):
     consume: bool = True
 
 
-class Label(msgspec.Struct):
-    """What the stopwatch needs of a received message."""
+class Producer(Protocol):
+    """One connection that sends."""
 
-    label: str
+    async def send(self, stamp: int) -> None:
+        """Send one request of messages that carry this time, and wait until all of them are confirmed."""
+
+    def close(self) -> None:
+        """Close the connection."""
 
 
-class Received(msgspec.Struct):
-    """An answer to a receive."""
+class Consumer(Protocol):
+    """One connection that receives."""
 
-    messages: list[Label]
-    receipt: str | None = None
+    async def receive(self) -> tuple[int, int]:
+        """Acknowledge what came before and receive more: how many messages, and the time in the first."""
+
+    async def finish(self) -> None:
+        """Acknowledge what came last."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+class Endpoint(Protocol):
+    """How a load reaches what is measured."""
+
+    async def producer(self, settings: Settings) -> Producer:
+        """Open a connection that sends."""
+
+    async def consumer(self, settings: Settings, number: int) -> Consumer:
+        """Open a connection that receives; each has a number of its own."""
 
 
 class Run:
     """The figures of one run."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, endpoint: Endpoint) -> None:
         self.settings = settings
+        self.endpoint = endpoint
         self.confirms: list[int] = []
         self.journeys: list[int] = []
         self.sent = 0
         self.acknowledged = 0
         self.stopped = False
-        self._decode = msgspec.json.Decoder(Received).decode
-        body = base64.b64encode(bytes(range(256)) * (settings.body_bytes // 256)).decode()
-        self._head, self._tail = b'{"label":"', f'","body":"{body}"}}'.encode()
 
-    def _request(self) -> bytes:
-        message = self._head + str(perf_counter_ns()).encode() + self._tail
-        if self.settings.in_flight == 1:
-            return message
-        return b"[" + b",".join([message] * self.settings.in_flight) + b"]"
-
-    async def produce(self, path: str) -> None:
+    async def produce(self) -> None:
         """Send, wait for the confirm, send again."""
-        connection = await Connection.open(self.settings.host, self.settings.port)
+        producer = await self.endpoint.producer(self.settings)
         goal = self.settings.messages
         while not self.stopped and not (goal and self.sent >= goal):
             self.sent += self.settings.in_flight
             start = perf_counter_ns()
-            await connection.request(path, self._request())
+            await producer.send(start)
             self.confirms.append(perf_counter_ns() - start)
-        connection.close()
+        producer.close()
 
-    async def consume(self, path: str) -> None:
+    async def consume(self, number: int) -> None:
         """Receive with a hold; the next request acknowledges, and so does a last one of its own."""
-        connection = await Connection.open(self.settings.host, self.settings.port)
-        receipt, held = None, 0
+        consumer = await self.endpoint.consumer(self.settings, number)
+        held = 0
         goal = self.settings.messages
         while not goal or self.acknowledged < goal:
-            request: dict[str, object] = {"count": 64, "timeout": 0.25, "hold": 30}
-            if receipt:
-                request["acknowledge"] = receipt
-            answer = self._decode(await connection.request(path, json.dumps(request).encode()))
+            count, stamp = await consumer.receive()
             self.acknowledged += held
-            now = perf_counter_ns()
-            self.journeys += [now - int(message.label) for message in answer.messages[:1]]
-            receipt, held = answer.receipt, len(answer.messages)
-            if not held and (self.stopped or not self.settings.produce):
+            held = count
+            if held:
+                self.journeys.append(perf_counter_ns() - stamp)
+            elif self.stopped or not self.settings.produce:
                 break
-        if receipt:
-            await connection.request(f"/api/v1/receipts/{receipt}", b"{}")
-            self.acknowledged += held
-        connection.close()
+        await consumer.finish()
+        self.acknowledged += held
+        consumer.close()
 
     async def run(self) -> dict[str, object]:
         """Everybody at once, then the figures."""
         settings = self.settings
-        send = API.format(settings.queue, "messages")
-        receive = API.format(settings.queue, "receive")
-        start = perf_counter_ns()
-        readers = [self.consume(receive) for _ in range(settings.consumers)] if settings.consume else []
-        writers = [self.produce(send) for _ in range(settings.producers)] if settings.produce else []
+        start, used = perf_counter_ns(), process_time()
+        readers = [self.consume(number) for number in range(settings.consumers)] if settings.consume else []
+        writers = [self.produce() for _ in range(settings.producers)] if settings.produce else []
         everybody = asyncio.gather(*readers, *writers)
         if not settings.messages:
             await asyncio.wait([everybody], timeout=settings.seconds)
@@ -123,23 +130,106 @@ class Run:
             "acknowledged": done,
             "acknowledged_in_all": self.acknowledged,
             "sent": self.sent,
+            "processor_seconds": process_time() - used,
             "confirm": percentiles(self.confirms),
             "journey": percentiles(self.journeys),
         }
 
 
 def percentiles(times: list[int]) -> dict[str, float]:
-    """The middle and the tail, in milliseconds."""
+    """The least, the middle and the tail, in milliseconds."""
     ordered = sorted(times) or [0]
     return {
+        "least_ms": ordered[0] / 1e6,
         "p50_ms": ordered[len(ordered) // 2] / 1e6,
         "p99_ms": ordered[len(ordered) * 99 // 100] / 1e6,
     }
 
 
+class Label(msgspec.Struct):
+    """What the stopwatch needs of a received message."""
+
+    label: str
+
+
+class Received(msgspec.Struct):
+    """An answer to a receive."""
+
+    messages: list[Label]
+    receipt: str | None = None
+
+
+class ApiProducer:
+    """Sends through the JSON API, one message or a list of them in a request."""
+
+    def __init__(self, connection: Connection, settings: Settings) -> None:
+        self._connection = connection
+        self._path = API.format(settings.queue, "messages")
+        self._in_flight = settings.in_flight
+        body = base64.b64encode(body_of(settings)).decode()
+        self._head, self._tail = b'{"label":"', f'","body":"{body}"}}'.encode()
+
+    async def send(self, stamp: int) -> None:
+        """Send one request and wait for its answer."""
+        message = self._head + str(stamp).encode() + self._tail
+        if self._in_flight > 1:
+            message = b"[" + b",".join([message] * self._in_flight) + b"]"
+        await self._connection.request(self._path, message)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+class ApiConsumer:
+    """Receives through the JSON API, up to 64 messages at once."""
+
+    _decode = msgspec.json.Decoder(Received).decode
+
+    def __init__(self, connection: Connection, settings: Settings) -> None:
+        self._connection = connection
+        self._path = API.format(settings.queue, "receive")
+        self._receipt: str | None = None
+
+    async def receive(self) -> tuple[int, int]:
+        """Receive with a hold; the request acknowledges what came before."""
+        request: dict[str, object] = {"count": 64, "timeout": 0.25, "hold": 30}
+        if self._receipt:
+            request["acknowledge"] = self._receipt
+        answer = self._decode(await self._connection.request(self._path, json.dumps(request).encode()))
+        self._receipt = answer.receipt
+        return len(answer.messages), int(answer.messages[0].label) if answer.messages else 0
+
+    async def finish(self) -> None:
+        """Acknowledge what came last."""
+        if self._receipt:
+            await self._connection.request(f"/api/v1/receipts/{self._receipt}", b"{}")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+class Api:
+    """The JSON API of a server of ours."""
+
+    async def producer(self, settings: Settings) -> ApiProducer:
+        """Open a connection that sends."""
+        return ApiProducer(await Connection.open(settings.host, settings.port), settings)
+
+    async def consumer(self, settings: Settings, number: int) -> ApiConsumer:
+        """Open a connection that receives."""
+        return ApiConsumer(await Connection.open(settings.host, settings.port), settings)
+
+
+def body_of(settings: Settings) -> bytes:
+    """The body that every message of a load has."""
+    return bytes(range(256)) * (settings.body_bytes // 256)
+
+
 async def _main() -> None:
     settings = msgspec.json.decode(sys.stdin.readline(), type=Settings)
-    print(json.dumps(await Run(settings).run()), flush=True)
+    print(json.dumps(await Run(settings, Api()).run()), flush=True)
 
 
 if __name__ == "__main__":

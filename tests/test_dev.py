@@ -74,6 +74,7 @@ def test_an_old_python_gets_as_far_as_that_sentence() -> None:
         ("bench spark", True),
         ("bench audit", True),
         ("bench queue", False),
+        ("bench peers", False),
         ("bench", False),
         ("bench nonsense", False),
         ("coverage", False),

@@ -1,0 +1,15 @@
+"""Durable queues of other makers beside ours, in one run: a file a peer, small and alike.
+
+    __main__    arguments, rounds, what is written
+    peer        what a peer is: its package, its server process, its queue
+    link        a connection of a load to a peer: frames in, frames out
+    load        the load, in a process of its own
+    syncs       whether every confirm waited for a sync, seen from outside
+    table       all that take part
+    rounds      who is measured when, and what the rounds add up to
+    report      the table, and its places in the documentation
+    chart       the drawing
+
+Each of the other files is one peer: how its server is started with a sync for every confirm, and the few
+frames of its protocol that a queue needs.
+"""

@@ -1,0 +1,175 @@
+"""What a peer is: the package it comes from, its server process on a folder, and its queue."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pwd
+import re
+import socket
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, ClassVar, Protocol
+
+from bench.load import Settings
+from bench.peers.link import Link
+from tools.system_packages import Need
+
+HOST = "127.0.0.1"
+SECONDS_TO_START = 90
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Serving(Protocol):
+    """A server that runs."""
+
+    @property
+    def pid(self) -> int:
+        """Its first process."""
+
+    def create_queue(self, name: str) -> None:
+        """Make a queue that is durable."""
+
+
+class Measured(ABC):
+    """One durable queue that takes part in the rounds; ours is one too."""
+
+    name: ClassVar[str]
+    setting: ClassVar[str]
+    """What makes it durable, in the words of its own documentation."""
+    need: ClassVar[Need]
+    port: ClassVar[int]
+    program: ClassVar[str] = "bench.peers.load"
+    """The load that speaks its protocol."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """Its name and version, as a reader knows them."""
+
+    def refusal(self) -> str | None:
+        """Why the version that is installed cannot take part, or nothing."""
+        return None
+
+    @abstractmethod
+    def serve(self, folder: Path) -> AbstractContextManager[Serving]:
+        """Run a server on an empty folder, ready when the block is entered."""
+
+
+class Peer(Measured):
+    """A queue of another maker."""
+
+    link: ClassVar[type[Link]]
+    shuns_root: ClassVar[bool] = False
+    """Whether the server refuses to run as root."""
+
+    @abstractmethod
+    def command(self, folder: Path) -> list[str]:
+        """How the server is started; it stays in the foreground."""
+
+    def prepare(self, folder: Path, who: Mapping[str, Any]) -> None:
+        """Write what the server reads at its start."""
+
+    def environment(self, folder: Path) -> dict[str, str]:
+        """What its environment adds to ours."""
+        return {}
+
+    def clean_up(self, folder: Path) -> None:
+        """End what the server left running."""
+
+    @contextmanager
+    def serve(self, folder: Path) -> Iterator[Serving]:
+        """Run the server; what it says goes into a file of the folder."""
+        who = _ordinary_user(folder) if self.shuns_root else {}
+        self.prepare(folder, who)
+        environment = os.environ | self.environment(folder)
+        output = folder / "output"
+        with output.open("wb") as said:
+            process = subprocess.Popen(
+                self.command(folder), stdout=said, stderr=said, env=environment, cwd=folder, **who
+            )
+        try:
+            _wait_for_port(self.port, process, output)
+            yield PeerServing(self, process.pid)
+        finally:
+            process.terminate()
+            process.wait()
+            self.clean_up(folder)
+
+
+class PeerServing:
+    """The server of another maker while it runs."""
+
+    def __init__(self, peer: Peer, pid: int) -> None:
+        self.peer = peer
+        self.pid = pid
+
+    def create_queue(self, name: str) -> None:
+        """Make a queue over a connection of its own; a server that still starts is asked again."""
+        settings = Settings(HOST, self.peer.port, name, producers=1, in_flight=1, consumers=1, seconds=0)
+        until = monotonic() + SECONDS_TO_START
+        while True:
+            try:
+                return asyncio.run(_create(self.peer.link, settings))
+            except (OSError, RuntimeError):
+                if monotonic() > until:
+                    raise
+                sleep(0.2)
+
+
+async def _create(kind: type[Link], settings: Settings) -> None:
+    link = await kind.open(settings)
+    await link.create()
+    link.close()
+
+
+def _ordinary_user(folder: Path) -> dict[str, Any]:
+    """How Popen runs a program as an ordinary user, to whom the folder now belongs."""
+    if os.geteuid() != 0:
+        return {}
+    nobody = pwd.getpwnam("nobody")
+    os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+def _wait_for_port(port: int, process: subprocess.Popen[bytes], output: Path) -> None:
+    until = monotonic() + SECONDS_TO_START
+    while True:
+        try:
+            socket.create_connection((HOST, port), timeout=1).close()
+        except OSError as why:
+            if process.poll() is not None or monotonic() > until:
+                said = output.read_text(errors="replace")[-2000:]
+                raise RuntimeError(f"the server did not start: {said}") from why
+            sleep(0.05)
+        else:
+            return
+
+
+def version_in(command: list[str]) -> str:
+    """The first version number that a program prints."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
+    return found[0] if found else ""
+
+
+def family(pid: int) -> list[int]:
+    """A process and all below it."""
+    found = [pid]
+    for each in found:
+        for task in Path(f"/proc/{each}/task").glob("*/children"):
+            found += map(int, task.read_text().split())
+    return found
+
+
+def processor_seconds(pid: int) -> float:
+    """Processor time of a process and all below it, also of those that have ended."""
+    ticks = 0
+    for each in family(pid):
+        fields = Path(f"/proc/{each}/stat").read_text().rsplit(")", 1)[1].split()
+        ticks += sum(map(int, fields[11:15]))
+    return ticks / _TICKS

@@ -33,6 +33,8 @@ class Settings(msgspec.Struct):
     body_bytes: int = 1024
     messages: int = 0
     """Not 0: stop after so many instead of after some time."""
+    pause: float = 0
+    """Seconds from a confirm to the next request of a producer."""
     produce: bool = True
     consume: bool = True
 
@@ -91,6 +93,8 @@ class Run:
             start = perf_counter_ns()
             await producer.send(start)
             self.confirms.append(perf_counter_ns() - start)
+            if self.settings.pause:
+                await asyncio.sleep(self.settings.pause)
         producer.close()
 
     async def consume(self, number: int) -> None:

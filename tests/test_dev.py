@@ -90,6 +90,11 @@ def test_spark_is_installed_only_for_what_needs_it(dev: ModuleType, line: str, e
     assert dev.needs_spark(command, arguments) is expected
 
 
+def test_a_benchmark_is_a_file_or_a_folder_that_can_be_run(dev: ModuleType) -> None:
+    assert {"queue", "peers"} <= set(dev.benches())
+    assert not {"results", "__init__", "__pycache__"} & set(dev.benches())
+
+
 @pytest.fixture
 def made(dev: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Records what is made of the environment in place of making it; no command does anything."""

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,10 @@ import msgspec
 
 from bench.peers.chart import chart
 from bench.peers.ours import Reliquary
-from bench.peers.peer import HOST, Measured, Serving, processor_seconds
+from bench.peers.peer import HOST, Measured, NotServing, Serving, processor_seconds
 from bench.peers.report import publish, table
 from bench.peers.rounds import Figure, Summary, order, summaries
-from bench.peers.syncs import HELD_MS, Proof, proof, watched
+from bench.peers.syncs import HELD_MS, PAUSE, NotWatched, Proof, proof, watched
 from bench.peers.table import MEASURED, REFERENCE
 from bench.queue import RESULTS, SHAPES
 from bench.server import run_load
@@ -25,7 +26,7 @@ from tools import system_packages
 
 ROOT = RESULTS.parents[1]
 DRAWING = ROOT / "docs" / "peers.svg"
-WARM_UP, PROVING = 1.0, 2.0
+WARM_UP, PROVING = 1.0, 4.0
 """Seconds of the load before each that counts, and of the load whose syncs are held."""
 
 
@@ -38,10 +39,12 @@ def main() -> None:
     print(f"{'round':<6}{'peer':<12}{'shape':<7}{'msgs/s':>9}  server us/msg  load us/msg  confirm p50")
     for number in range(arguments.rounds):
         for name in order(list(present), number):
-            with _folder(arguments) as folder, present[name].serve(Path(folder)) as server:
-                for shape in arguments.shapes.split(","):
-                    figures.append(_measure(present[name], server, shape, number, arguments.seconds))
-                    _print(figures[-1])
+            try:
+                figures += _round(present[name], number, arguments)
+            except NotServing as why:
+                print(f"{name} is skipped: {why}.")
+                figures = [figure for figure in figures if figure.peer != name]
+                del present[name]
     proofs = [] if arguments.no_syncs else _proofs(present, arguments)
     _write(present, summaries(figures, REFERENCE), figures, proofs, _conditions(arguments, busy), arguments)
 
@@ -78,6 +81,15 @@ def _present(names: list[str], *, install: bool) -> dict[str, Measured]:
 
 def _folder(arguments: argparse.Namespace) -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder)
+
+
+def _round(peer: Measured, number: int, arguments: argparse.Namespace) -> Iterator[Figure]:
+    """All loads of one peer, on a server and a folder of their own."""
+    with _folder(arguments) as folder, peer.serve(Path(folder)) as server:
+        for shape in arguments.shapes.split(","):
+            figure = _measure(peer, server, shape, number, arguments.seconds)
+            _print(figure)
+            yield figure
 
 
 def _load(peer: Measured, queue: str, shape: str, seconds: float, **more: object) -> dict[str, Any]:
@@ -123,16 +135,24 @@ def _proofs(present: dict[str, Measured], arguments: argparse.Namespace) -> list
     print(f"\nsyncs held for {HELD_MS} ms each, one producer, one message at a time")
     found = []
     for name, peer in present.items():
-        with _folder(arguments) as folder, peer.serve(Path(folder)) as server:
-            server.create_queue("bench")
-            with watched(server.pid, Path(folder)) as watch:
-                figures = _load(peer, "bench", "1x1", PROVING, consume=False)
-        found.append(proof(name, figures, watch.syncs))
-        each = found[-1]
+        try:
+            each = _proof(peer, arguments)
+        except NotWatched as why:
+            print(f"{name}: its syncs are not looked at, for strace may not follow it: {why}.")
+            continue
+        found.append(each)
         verdict = "every confirm waited for a sync" if each.holds else "NOT every confirm waited for a sync"
         fastest = f"fastest confirm {each.fastest_confirm_ms} ms"
         print(f"{name:<11} {each.confirms} confirms, {each.syncs} syncs, {fastest}: {verdict}", flush=True)
     return found
+
+
+def _proof(peer: Measured, arguments: argparse.Namespace) -> Proof:
+    with _folder(arguments) as folder, peer.serve(Path(folder)) as server:
+        server.create_queue("bench")
+        with watched(server.pid, Path(folder)) as watch:
+            figures = _load(peer, "bench", "1x1", PROVING, consume=False, pause=PAUSE)
+    return proof(peer.name, figures, watch.syncs)
 
 
 def _conditions(arguments: argparse.Namespace, busy: float) -> str:

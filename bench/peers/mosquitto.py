@@ -1,19 +1,18 @@
 """Mosquitto with QoS 2 in persistent sessions over MQTT 5: consumers share one subscription.
 
 `autosave_on_changes` with an interval of 1 is as often as Mosquitto can write its file of messages, and it
-writes all of it.  Whether a confirm waits for that is what the round of syncs shows.
+writes all of it, but it confirms first and writes then: the round of syncs shows it.
 """
 
 from __future__ import annotations
 
-import shutil
 import struct
 from pathlib import Path
 from typing import ClassVar
 
 from bench.load import Settings
 from bench.peers.link import BATCH, Link
-from bench.peers.peer import HOST, Peer, version_in
+from bench.peers.peer import HOST, Peer, installed, version_in
 from tools.system_packages import Need
 
 CONNECT, CONNACK, PUBLISH, PUBREC, PUBREL, PUBCOMP, SUBSCRIBE, SUBACK = (
@@ -162,19 +161,14 @@ class Mosquitto(Peer):
 
     name = "mosquitto"
     setting = "QoS 2, `persistence true`, `autosave_on_changes true`"
-    need = Need("mosquitto", "QoS 2 of Mosquitto", ("mosquitto",), lambda: Mosquitto.server() is not None)
+    need = Need("mosquitto", "QoS 2 of Mosquitto", ("mosquitto",), lambda: installed("mosquitto") is not None)
     port = 18560
     link: ClassVar[type[Link]] = MosquittoLink
-
-    @staticmethod
-    def server() -> str | None:
-        """The broker; Debian keeps it where only root's PATH looks."""
-        return shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin")
 
     @property
     def title(self) -> str:
         """Mosquitto and its version."""
-        return f"Mosquitto {version_in([str(self.server()), '-h'])}"
+        return f"Mosquitto {version_in([str(installed('mosquitto')), '-h'])}"
 
     def command(self, folder: Path) -> list[str]:
         """Everything is in a file; a broker that starts as root stays root, for the sake of the folder."""
@@ -192,4 +186,4 @@ class Mosquitto(Peer):
         )
         settings = folder / "mosquitto.conf"
         settings.write_text("\n".join(lines) + "\n")
-        return [str(self.server()), "-c", str(settings)]
+        return [str(installed("mosquitto")), "-c", str(settings)]

@@ -7,14 +7,13 @@ load's acknowledgements ask for no answer, so a message counts here when the nex
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
 from bench.load import Settings
 from bench.peers.link import BATCH, PATIENCE, Link
-from bench.peers.peer import HOST, Peer, version_in
+from bench.peers.peer import HOST, Peer, installed, version_in
 from tools.system_packages import Need
 
 SYNCS_ALWAYS = (2, 10)
@@ -132,14 +131,9 @@ class Nats(Peer):
 
     name = "nats"
     setting = "JetStream work queue, `sync_interval: always`"
-    need = Need("nats", "the streams of NATS", ("nats-server",), lambda: Nats.server() is not None)
+    need = Need("nats", "the streams of NATS", ("nats-server",), lambda: installed("nats-server") is not None)
     port = 18570
     link: ClassVar[type[Link]] = NatsLink
-
-    @staticmethod
-    def server() -> str | None:
-        """The server; Debian keeps it where only root's PATH looks."""
-        return shutil.which("nats-server") or shutil.which("nats-server", path="/usr/sbin")
 
     @property
     def title(self) -> str:
@@ -147,7 +141,7 @@ class Nats(Peer):
         return f"NATS {self._version()}"
 
     def _version(self) -> str:
-        return version_in([str(self.server()), "--version"])
+        return version_in([str(installed("nats-server")), "--version"])
 
     def refusal(self) -> str | None:
         """Why an older version is left out."""
@@ -159,7 +153,7 @@ class Nats(Peer):
         """JetStream is set up in a file."""
         settings = folder / "nats.conf"
         settings.write_text(f'jetstream {{ store_dir: "{folder}/data", sync_interval: always }}\n')
-        return [str(self.server()), "-a", HOST, "-p", str(self.port), "-c", str(settings)]
+        return [str(installed("nats-server")), "-a", HOST, "-p", str(self.port), "-c", str(settings)]
 
 
 def too_old(version: str) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import pwd
 import re
+import shutil
 import socket
 import subprocess
 from abc import ABC, abstractmethod
@@ -20,8 +21,12 @@ from bench.peers.link import Link
 from tools.system_packages import Need
 
 HOST = "127.0.0.1"
-SECONDS_TO_START = 90
+SECONDS_TO_START = 180
 _TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class NotServing(Exception):
+    """The server of a peer could not be started, with the reason."""
 
 
 class Serving(Protocol):
@@ -84,6 +89,8 @@ class Peer(Measured):
     @contextmanager
     def serve(self, folder: Path) -> Iterator[Serving]:
         """Run the server; what it says goes into a file of the folder."""
+        if _listens(self.port):
+            raise NotServing(f"another program listens on port {self.port}")
         who = _ordinary_user(folder) if self.shuns_root else {}
         self.prepare(folder, who)
         environment = os.environ | self.environment(folder)
@@ -138,16 +145,24 @@ def _ordinary_user(folder: Path) -> dict[str, Any]:
 
 def _wait_for_port(port: int, process: subprocess.Popen[bytes], output: Path) -> None:
     until = monotonic() + SECONDS_TO_START
-    while True:
-        try:
-            socket.create_connection((HOST, port), timeout=1).close()
-        except OSError as why:
-            if process.poll() is not None or monotonic() > until:
-                said = output.read_text(errors="replace")[-2000:]
-                raise RuntimeError(f"the server did not start: {said}") from why
-            sleep(0.05)
-        else:
-            return
+    while not _listens(port):
+        if process.poll() is not None or monotonic() > until:
+            said = " ".join(output.read_text(errors="replace").split())[-300:]
+            raise NotServing(f"its server did not start: {said}")
+        sleep(0.05)
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection((HOST, port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def installed(program: str) -> str | None:
+    """Where a program is; Debian keeps some servers where only the PATH of root looks."""
+    return shutil.which(program) or shutil.which(program, path="/usr/sbin")
 
 
 def version_in(command: list[str]) -> str:

@@ -7,7 +7,6 @@ consumer, so a message counts here when the next ones come.
 from __future__ import annotations
 
 import os
-import shutil
 import struct
 import subprocess
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import ClassVar
 
 from bench.load import Settings
 from bench.peers.link import BATCH, Link
-from bench.peers.peer import HOST, Peer, version_in
+from bench.peers.peer import HOST, Peer, installed, version_in
 from tools.system_packages import Need
 
 METHOD, HEADER, BODY, END = 1, 2, 3, b"\xce"
@@ -162,7 +161,7 @@ class RabbitMQ(Peer):
     def script() -> str | None:
         """The script that starts a node; Debian's on the PATH wants to be root and becomes another user."""
         below = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
-        return str(below) if below.exists() else shutil.which("rabbitmq-server")
+        return str(below) if below.exists() else installed("rabbitmq-server")
 
     @property
     def title(self) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any, ClassVar
 
 from bench.load import Settings
 from bench.peers.link import BATCH, PATIENCE, Link
-from bench.peers.peer import HOST, Peer, version_in
+from bench.peers.peer import HOST, Peer, installed, version_in
 from tools.system_packages import Need
 
 GROUP = b"bench"
@@ -115,7 +114,7 @@ class Redis(Peer):
         "redis",
         "the streams of Redis",
         ("redis-server",),
-        lambda: any(shutil.which(each) for each in SERVERS),
+        lambda: any(installed(each) for each in SERVERS),
     )
     port = 18530
     link: ClassVar[type[Link]] = RedisLink
@@ -127,7 +126,7 @@ class Redis(Peer):
 
     @property
     def _server(self) -> str:
-        return next(each for each in SERVERS if shutil.which(each))
+        return next(each for each in SERVERS if installed(each))
 
     def command(self, folder: Path) -> list[str]:
         """No snapshots; all else as it comes."""

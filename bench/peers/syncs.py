@@ -2,6 +2,8 @@
 
 One producer sends one message at a time and no consumer receives, so syncs serve confirms alone.  strace
 counts them and holds each for some milliseconds: a confirm that came sooner than that did not wait for one.
+Between two messages the producer pauses for longer than that, so that no message waits for the sync of the
+one before it, as it does where a server confirms first and syncs then.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from bench.peers.peer import family
 CALLS = "fsync,fdatasync,sync_file_range,msync,sync,syncfs"
 HELD_MS = 20
 """Milliseconds that each sync is held."""
+PAUSE = 3 * HELD_MS / 1000
+"""Seconds from a confirm to the next message."""
 
 
 class Proof(msgspec.Struct, frozen=True):
@@ -34,6 +38,10 @@ class Proof(msgspec.Struct, frozen=True):
     def holds(self) -> bool:
         """Whether each confirm had a sync, and none came before its sync had ended."""
         return 0 < self.confirms <= self.syncs and self.fastest_confirm_ms >= HELD_MS
+
+
+class NotWatched(Exception):
+    """strace may not follow a server, with what it said."""
 
 
 class Watch:
@@ -55,7 +63,7 @@ def watched(pid: int, folder: Path) -> Iterator[Watch]:
         said = "".join(tracer.stderr.readline() for _ in pids)
         try:
             if "attached" not in said:
-                raise RuntimeError(f"strace does not follow the server: {said}")
+                raise NotWatched(said.strip())
             yield watch
         finally:
             tracer.send_signal(signal.SIGINT)

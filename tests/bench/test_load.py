@@ -61,6 +61,13 @@ def test_a_load_of_some_messages_sends_no_more() -> None:
     assert (figures["sent"], figures["acknowledged"], queue.removed) == (0, 40, 40)
 
 
+def test_a_producer_pauses_between_its_requests() -> None:
+    queue = Queue()
+    figures = asyncio.run(Run(settings(messages=30, consume=False, pause=0.01), queue).run())
+    assert figures["sent"] == 30
+    assert float(str(figures["elapsed"])) >= 0.03
+
+
 def test_the_least_the_middle_and_the_tail_are_milliseconds() -> None:
     times = [each * 1_000_000 for each in range(200, 0, -1)]
     assert percentiles(times) == {"least_ms": 1, "p50_ms": 101, "p99_ms": 199}

@@ -1,0 +1,92 @@
+"""A peer's server process: started, waited for, ended; and what the system tells of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.peers import peer
+from bench.peers.peer import NotServing, Peer, family, processor_seconds, version_in
+from bench.peers.redis import RedisLink
+from tests.e2e.process import free_ports
+from tools.system_packages import Need
+
+LISTENS = "import socket, signal; s = socket.create_server(('127.0.0.1', {port})); signal.pause()"
+ENDS = "import sys; sys.exit('no room left for port {port}')"
+
+
+class Scripted(Peer):
+    """A server that is a line of Python."""
+
+    name = "scripted"
+    setting = "none"
+    need = Need("scripted", "this test", (), lambda: True)
+    link = RedisLink
+
+    def __init__(self, program: str) -> None:
+        (self.port,) = free_ports(1)  # type: ignore[misc]
+        self.line = program.format(port=self.port)
+        self.steps: list[str] = []
+
+    @property
+    def title(self) -> str:
+        return "Scripted 1"
+
+    def prepare(self, folder: Path, who: Mapping[str, Any]) -> None:
+        self.steps.append("prepared")
+
+    def command(self, folder: Path) -> list[str]:
+        return [sys.executable, "-c", self.line]
+
+    def clean_up(self, folder: Path) -> None:
+        self.steps.append("cleaned up")
+
+
+def test_a_server_is_ready_when_its_port_is_and_ended_with_the_block(tmp_path: Path) -> None:
+    server = Scripted(LISTENS)
+    with server.serve(tmp_path) as serving:
+        assert peer._listens(server.port)
+        assert Path(f"/proc/{serving.pid}").exists()
+    assert not Path(f"/proc/{serving.pid}").exists()
+    assert server.steps == ["prepared", "cleaned up"]
+
+
+def test_a_server_that_ends_at_once_is_quoted(tmp_path: Path) -> None:
+    with pytest.raises(NotServing, match="did not start: no room left"), Scripted(ENDS).serve(tmp_path):
+        pass
+
+
+def test_a_port_that_another_program_has_is_left_to_it(tmp_path: Path) -> None:
+    server = Scripted(LISTENS)
+    refusal = pytest.raises(NotServing, match=f"another program listens on port {server.port}")
+    with server.serve(tmp_path), refusal, server.serve(tmp_path):
+        pass
+    assert server.steps == ["prepared", "cleaned up"]
+
+
+def test_the_first_version_number_that_is_printed_counts() -> None:
+    assert version_in([sys.executable, "--version"]) == re.split(r"[ +]", sys.version)[0]
+    assert version_in([sys.executable, "-c", "print('none')"]) == ""
+
+
+def test_a_family_has_the_children_and_their_processor_time() -> None:
+    work = "import sys; sum(range(20_000_000)); print(); sys.stdin.read()"
+    before = processor_seconds(os.getpid())
+    with subprocess.Popen(
+        [sys.executable, "-c", work], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        assert {os.getpid(), child.pid} <= set(family(os.getpid()))
+        theirs = processor_seconds(child.pid)
+        assert theirs > 0
+        assert processor_seconds(os.getpid()) >= before + theirs
+        child.communicate()
+    assert processor_seconds(os.getpid()) >= before + theirs

@@ -8,7 +8,7 @@ from html import escape
 from bench.peers.rounds import Summary
 
 NAMES, BARS, FIGURES, GAP = 150, 150, 80, 10
-ROW, HEAD, FOOT = 24, 44, 30
+ROW, HEAD, FOOT = 24, 44, 46
 OURS, OTHERS, UNPROVEN = "#c2571a", "#5b7c99", "#c9d3dc"
 
 
@@ -38,7 +38,10 @@ def chart(
             if peer in panel:
                 colour = OURS if peer == ours else UNPROVEN if peer in unproven else OTHERS
                 parts += _bar(panel[peer], x, HEAD + place * ROW, BARS / most, colour)
-    parts += [_text(GAP, height - 10, foot, 'fill="#555"'), "</svg>"]
+    parts.append(_text(GAP, height - 26, foot, 'fill="#555"'))
+    if unproven:
+        parts.append(_text(GAP, height - 10, "pale: not every confirm waits for a sync", 'fill="#555"'))
+    parts.append("</svg>")
     return "\n".join(parts) + "\n"
 
 

@@ -28,3 +28,8 @@ def test_bars_are_to_the_scale_of_their_panel() -> None:
     words = [each.text for each in drawing.iter(f"{SVG}text")]
     assert words[:3] == ["Ours <1>", "Other 2", "Pale 3"]
     assert {"1 × 1, messages/s", "16 × 64, messages/s", "50", "80,000", "busy & noisy"} <= set(words)
+    assert words[-1] == "pale: not every confirm waits for a sync"
+
+
+def test_without_a_pale_bar_nothing_is_said_of_it() -> None:
+    assert "pale" not in chart([summary("ours", "1x1", 50)], {"ours": "Ours"}, "ours", [], "quiet")

@@ -11,10 +11,10 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from bench.server import Server, run_load
+from bench.backlog import MIB, dequeue, enqueue
+from bench.server import Server
 
 RESULTS = Path(__file__).parent / "results"
-MIB = 1024 * 1024
 
 
 def main() -> None:
@@ -45,11 +45,10 @@ def _measure(folder: Path, depth: int, sample: int) -> dict[str, Any]:
         note("open_empty_s", server.seconds_to_ready)
         server.create_queue("bench")
         _rates(server, sample)  # warms up
-        enqueue, dequeue = _rates(server, sample)
-        note("enqueue_per_s", enqueue)
-        note("dequeue_per_s", dequeue)
+        for name, rate in zip(("enqueue_per_s", "dequeue_per_s"), _rates(server, sample), strict=True):
+            note(name, rate)
         resident = server.resident_bytes()
-        note("fill_per_s", _run(server, depth, produce=True))
+        note("fill_per_s", enqueue(server, depth).rate)
         note("memory_growth_mib", (server.resident_bytes() - resident) / MIB)
     with Server(folder) as server:
         note("open_deep_s", server.seconds_to_ready)
@@ -59,7 +58,7 @@ def _measure(folder: Path, depth: int, sample: int) -> dict[str, Any]:
             ("deep_enqueue_ratio", "deep_dequeue_ratio"), _ratios(server, sample), strict=True
         ):
             note(name, ratio)
-        note("drain_per_s", _run(server, depth - 1, produce=False))
+        note("drain_per_s", dequeue(server, depth - 1).rate)
         names = ("drained_enqueue_ratio", "drained_dequeue_ratio")
         for name, ratio in zip(names, _ratios(server, sample), strict=True):
             note(name, ratio)
@@ -69,7 +68,7 @@ def _measure(folder: Path, depth: int, sample: int) -> dict[str, Any]:
 
 def _rates(server: Server, sample: int, queue: str = "bench") -> tuple[float, float]:
     """Enqueue some, dequeue some."""
-    return _run(server, sample, queue, produce=True), _run(server, sample, queue, produce=False)
+    return enqueue(server, sample, queue).rate, dequeue(server, sample, queue).rate
 
 
 def _ratios(server: Server, sample: int) -> tuple[float, float]:
@@ -79,24 +78,6 @@ def _ratios(server: Server, sample: int) -> tuple[float, float]:
         empty, deep = _rates(server, sample, "empty"), _rates(server, sample)
         rounds.append((deep[0] / empty[0], deep[1] / empty[1]))
     return median(each[0] for each in rounds), median(each[1] for each in rounds)
-
-
-def _run(server: Server, messages: int, queue: str = "bench", *, produce: bool) -> float:
-    figures: dict[str, Any] = run_load(
-        {
-            "host": server.host,
-            "port": server.port,
-            "queue": queue,
-            "producers": 16,
-            "in_flight": 64,
-            "consumers": 4,
-            "seconds": 0,
-            "messages": messages,
-            "produce": produce,
-            "consume": not produce,
-        }
-    )
-    return float(figures["sent" if produce else "acknowledged"]) / float(figures["elapsed"])
 
 
 def _first_receive(server: Server) -> float:

@@ -12,8 +12,9 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any
 
+from bench.usage import Usage, usage_of
+
 DATA_PORT = 18480
-_TICKS = os.sysconf("SC_CLK_TCK")
 _ROOT = Path(__file__).parent.parent
 
 
@@ -100,8 +101,11 @@ class Server:
 
     def cpu_seconds(self) -> float:
         """Processor time it has used."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
+        return self.usage().processor
+
+    def usage(self) -> Usage:
+        """What it has used so far."""
+        return usage_of(Path(f"/proc/{self.pid}"))
 
     def resident_bytes(self) -> int:
         """Memory it holds."""

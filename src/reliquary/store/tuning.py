@@ -3,6 +3,14 @@
 Most messages are put and deleted while they are still in a memtable, and leave only a tombstone
 when it is flushed; a backlog goes to the sorted files and comes back in key order.  What is set
 here follows from that, and from one rule: nothing may grow with the depth of a queue.
+
+    keys of a deep queue     |ddd...........................................ppp|
+                              deletions of what was received    puts of what came
+
+A memtable of a deep queue reaches over all of its keys, and so does its file.  Moved down as it is, it would
+be merged with every file between its ends.  Because it reaches over more than `MERGED`, RocksDB cuts it: the
+deletions go down alone, to the rows that they delete, and the puts are moved.  The first level is the one
+that is merged as a whole, so it is small.
 """
 
 from __future__ import annotations
@@ -18,6 +26,9 @@ WRITE_BUFFER: Final = 32 * _MIB  # one memtable, and so one file of level 0
 BLOCK_CACHE: Final = 64 * _MIB  # index and filter blocks included
 LOG_BYTES: Final = 128 * _MIB  # what a start after a crash has to replay at most
 OPEN_FILES: Final = 512
+LEVEL: Final = 16 * _MIB  # what the first level below the files of memtables holds
+SORTED_FILE: Final = 8 * _MIB  # one file of a level; memtables that are moved down whole are larger
+MERGED: Final = 64 * _MIB  # rows of deeper levels that one file may reach over
 
 
 def strict() -> DBRecoveryMode:
@@ -55,8 +66,9 @@ def table(cache: Cache) -> Options:
     options = Options(raw_mode=True)
     options.set_write_buffer_size(WRITE_BUFFER)
     options.set_max_write_buffer_number(4)
-    options.set_target_file_size_base(64 * _MIB)
-    options.set_max_bytes_for_level_base(256 * _MIB)
+    options.set_target_file_size_base(SORTED_FILE)
+    options.set_max_bytes_for_level_base(LEVEL)
+    options.set_max_compaction_bytes(MERGED)
     options.set_level_compaction_dynamic_level_bytes(True)
     options.set_compression_type(DBCompressionType.lz4())
     # A file that is mostly tombstones is rewritten soon, not when its level happens to fill up.

@@ -93,7 +93,11 @@ def _loads(folder: Path, axis: str, extents: tuple[int, ...], arguments: argpars
         for _ in range(arguments.rounds + 1):
             for extent, server in servers.items():
                 found[extent].append(_pairs(server, case_of(axis, extent)))
-    return _printed(axis, [_row(extent, samples[1:]) for extent, samples in found.items()])  # one warms up
+    rows: list[Row] = []
+    for extent, samples in found.items():
+        rows.append({"extent": extent} | middle(samples[1:]))  # one warms up
+        _print(axis, rows)
+    return rows
 
 
 def _names(queues: int) -> list[str]:
@@ -110,10 +114,6 @@ def _pairs(server: Server, case: Case) -> Sample:
     figures = run_load(load, "bench.growth_load")
     used = server.usage().since(before)
     return Sample(case.messages / float(figures["elapsed"]), used.each(case.messages))
-
-
-def _row(extent: int, samples: list[Sample]) -> Row:
-    return {"extent": extent} | middle(samples)
 
 
 def middle(samples: list[Sample]) -> Row:
@@ -141,7 +141,8 @@ def _depths(folder: Path, axis: str, extents: tuple[int, ...], arguments: argpar
         more = (row["resident_mib"] - (rows or [row])[0]["resident_mib"]) * MIB
         row["bytes_a_message"] = round(more / extent, 1) if extent >= 1_000_000 else 0.0
         rows.append(row)
-    return _printed(axis, rows)
+        _print(axis, rows)
+    return rows
 
 
 def _beside_an_empty_one(server: Server, sample: int, rounds: int) -> Row:
@@ -151,8 +152,8 @@ def _beside_an_empty_one(server: Server, sample: int, rounds: int) -> Row:
             for work in (enqueue, dequeue):
                 found.setdefault(f"{work.__name__}_{queue}", []).append(work(server, sample, queue))
     row: Row = {name: middle(samples[1:]) for name, samples in found.items()}  # one warms up
-    for work in ("enqueue", "dequeue"):
-        row |= ratios(work, row[f"{work}_empty"], row[f"{work}_bench"])
+    for name in ("enqueue", "dequeue"):
+        row |= ratios(name, row[f"{name}_empty"], row[f"{name}_bench"])
     return row
 
 
@@ -169,12 +170,13 @@ def processor(row: Row) -> float:
     return float(row["foreground_us"] + row["background_us"])
 
 
-def _printed(axis: str, rows: list[Row]) -> list[Row]:
-    columns = [name for name, value in rows[0].items() if name != "extent" and not isinstance(value, dict)]
-    print(f"\n{axis:>12} " + " ".join(f"{name:>23}" for name in columns))
-    for row in rows:
-        print(f"{row['extent']:>12,} " + " ".join(f"{row[name]:>23}" for name in columns), flush=True)
-    return rows
+def _print(axis: str, rows: list[Row]) -> None:
+    """Print the last row, with the names of its columns when it is the first."""
+    row = rows[-1]
+    columns = [name for name, value in row.items() if name != "extent" and not isinstance(value, dict)]
+    if len(rows) == 1:
+        print(f"\n{axis:>12} " + " ".join(f"{name:>23}" for name in columns))
+    print(f"{row['extent']:>12,} " + " ".join(f"{row[name]:>23}" for name in columns), flush=True)
 
 
 def judged(axis: str, rows: list[Row]) -> list[str]:
@@ -199,7 +201,7 @@ def judged(axis: str, rows: list[Row]) -> list[str]:
 
 
 def _is_slow(row: Row) -> bool:
-    return min(row["enqueue_ratio"], row["dequeue_ratio"]) < RATIO
+    return bool(min(row["enqueue_ratio"], row["dequeue_ratio"]) < RATIO)
 
 
 if __name__ == "__main__":

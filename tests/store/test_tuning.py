@@ -79,7 +79,7 @@ def test_a_deep_queue_that_moves_on_rewrites_few_of_the_rows_between_its_ends(
     filled = rewritten(disk, "letters")
     for begin in (0, 100, 200):
         for number in range(begin, begin + 100):
-            disk.apply(Changes({"letters": {b"%04d" % number: None} | row(deep + number)}))
+            disk.apply(Changes({"letters": {**row(deep + number), b"%04d" % number: None}}))
         disk.reclaim()
         wait_for_background(disk)
     assert rewritten(disk, "letters") - filled < 200  # for 30 MB that came and went

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import cast
 
+_LAST_CHUNK = b"\r\n0\r\n\r\n"
+
 
 class Connection(asyncio.Protocol):
-    """One request at a time; an answer with a body must carry a Content-Length, as ours do."""
+    """One request at a time; the body of an answer has a Content-Length, or comes in chunks."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
@@ -31,11 +33,10 @@ class Connection(asyncio.Protocol):
         head = self._received.find(b"\r\n\r\n")
         if head < 0:
             return
-        length = _length(bytes(self._received[:head]).lower())
-        if len(self._received) < head + 4 + length:
+        body = body_of(self._received, head)
+        if body is None:
             return
         status = int(self._received[9:12])
-        body = bytes(self._received[head + 4 : head + 4 + length])
         self._received.clear()
         assert self._answer is not None
         answer, self._answer = self._answer, None
@@ -62,6 +63,27 @@ class Connection(asyncio.Protocol):
         """Let go."""
         assert self._transport is not None
         self._transport.abort()
+
+
+def body_of(received: bytearray, head: int) -> bytes | None:
+    """Return the body of an answer whose head is so long, or None as long as some of it has not come."""
+    fields = bytes(received[:head]).lower()
+    if b"transfer-encoding: chunked" in fields:
+        return _joined(received, head + 4) if received.endswith(_LAST_CHUNK) else None
+    length = _length(fields)
+    return bytes(received[head + 4 : head + 4 + length]) if len(received) >= head + 4 + length else None
+
+
+def _joined(received: bytearray, start: int) -> bytes | None:
+    """Return the chunks as one body; bytes that only look like the last chunk are not the end."""
+    parts = []
+    while (line := received.find(b"\r\n", start)) >= 0:
+        length = int(received[start:line], 16)
+        if not length:
+            return b"".join(parts)
+        parts.append(received[line + 2 : line + 2 + length])
+        start = line + 2 + length + 2
+    return None
 
 
 def _length(head: bytes) -> int:

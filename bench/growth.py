@@ -77,7 +77,7 @@ def case_of(axis: str, extent: int) -> Case:
         return Case(body_bytes=extent, messages=min(6_000, max(60, 400_000_000 // extent)))
     if axis == "queues":
         return Case(queues=extent, messages=max(6_000, extent))
-    return Case(connections=extent, messages=max(6_000, 4 * extent))
+    return Case(connections=extent, messages=max(2_000, 4 * extent))
 
 
 def _loads(folder: Path, axis: str, extents: tuple[int, ...], arguments: argparse.Namespace) -> list[Row]:
@@ -135,6 +135,7 @@ def _depths(folder: Path, axis: str, extents: tuple[int, ...], arguments: argpar
             enqueue(server, extent - filled, in_flight=min(64, extent - filled))
         with Server(store, port=arguments.port) as server:
             row: Row = {"extent": extent, "open_s": round(server.seconds_to_ready, 2)}
+            row["open_processor_s"] = round(server.cpu_seconds(), 2)
             row |= _beside_an_empty_one(server, arguments.sample, arguments.rounds)
             row["resident_mib"] = round(server.resident_bytes() / MIB)
         row["stalls"] = stalls(store)

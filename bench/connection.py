@@ -76,7 +76,7 @@ def body_of(received: bytearray, head: int) -> bytes | None:
 
 def _joined(received: bytearray, start: int) -> bytes | None:
     """Return the chunks as one body; bytes that only look like the last chunk are not the end."""
-    parts = []
+    parts: list[bytearray] = []
     while (line := received.find(b"\r\n", start)) >= 0:
         length = int(received[start:line], 16)
         if not length:

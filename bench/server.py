@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
@@ -28,17 +29,20 @@ class Server:
         port: int = DATA_PORT,
         core: int | None = None,
         toml: str = "",
+        program: Sequence[str] = ("reliquary.server",),
         **settings: object,
     ) -> None:
         """The control plane is on the port after `port`; `core` is the only processor it may use.
 
         The settings are the server's, such as `history_enabled=False`; `toml` is the text of a settings
-        file, for what the environment cannot say.
+        file, for what the environment cannot say.  `program` is a module with its arguments that becomes a
+        server and prints "ready".
         """
         self.folder = folder
         self.host, self.port = "127.0.0.1", port
         self.core = core
         self.toml = toml
+        self.program = program
         self.settings = settings
         self.seconds_to_ready = 0.0
         self._process: subprocess.Popen[str] | None = None
@@ -52,12 +56,14 @@ class Server:
         }
         settings |= {name.upper(): value for name, value in self.settings.items()}
         environment = os.environ | {f"RELIQUARY_{name}": str(value) for name, value in settings.items()}
-        command = [sys.executable, "-m", "reliquary.server"]
+        command = [sys.executable, "-m", *self.program]
         if self.toml:
             file = self.folder.with_suffix(".toml")
             file.write_text(self.toml)
             command.append(str(file))
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=environment, cwd=_ROOT
+        )
         if self.core is not None:
             os.sched_setaffinity(self._process.pid, {self.core})
         assert self._process.stdout is not None

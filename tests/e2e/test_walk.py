@@ -37,14 +37,14 @@ from tests.e2e.call_recorder import MOST, CallRecord, Connection, Recorder, chec
 from tests.protocols.srmp import peer
 
 CALLS: Final = {
-    "API: send": 156,
-    "API: receive": 177,
-    "API: send 100 at once": 14.41,
-    "API: receive 100 at once": 6.75,
-    "SRMP in: a message": 209,
-    "SRMP in: a message of a stream": 242,
-    "HTTPR out: a message": 532,
-    "HTTPR out: 100 at once": 33.06,
+    "API: send": 136,
+    "API: receive": 157,
+    "API: send 100 at once": 13.23,
+    "API: receive 100 at once": 4.57,
+    "SRMP in: a message": 192,
+    "SRMP in: a message of a stream": 224,
+    "HTTPR out: a message": 486,
+    "HTTPR out: 100 at once": 29.6,
     "Spark: plan 1,000 rows": 1.19,
     "Spark: read 1,000 rows": 0.45,
 }

@@ -41,7 +41,7 @@ BY_NAME = dict(zip(NAMES, FEATURES, strict=True))
 def classes_of(room: ModuleType, kind: type[Any]) -> set[type[Any]]:
     """Return the kinds of events or facts that a module declares or uses."""
     found = {each for _, each in inspect.getmembers(room, inspect.isclass) if issubclass(each, kind)}
-    return found - {Event, Fact, Request}
+    return {each for each in found if not each.__name__.startswith("_")} - {Event, Fact, Request}
 
 
 FACTS = classes_of(facts, Fact) | classes_of(feed_facts, Fact) | classes_of(staging_facts, Fact)

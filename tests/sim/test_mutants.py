@@ -129,14 +129,14 @@ def test_a_receive_that_leaves_the_message_there_is_found(monkeypatch: pytest.Mo
 
 
 def test_a_receive_that_is_applied_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = changed_positions._count
+    real = changed_positions._weigh
 
-    def count(state: State, queue: QueueState, positions: Any, stored: Any, sign: int) -> None:
+    def weigh(state: State, queue: QueueState, positions: Any, stored: Any, sign: int) -> None:
         real(state, queue, positions, stored, sign)
         if sign < 0 and state.numbers.sequence % 7 == 0:
             real(state, queue, positions, stored, sign)
 
-    monkeypatch.setattr(changed_positions, "_count", count)
+    monkeypatch.setattr(changed_positions, "_weigh", weigh)
     first_failure()
 
 

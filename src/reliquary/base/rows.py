@@ -56,7 +56,8 @@ class Table(Generic[Record]):
 
     def encode_all(self, records: Mapping[bytes, Record | None]) -> dict[bytes, bytes | None]:
         """The values of many rows; None stays None."""
-        version, values = self.version, dict[bytes, bytes | None]()
+        version = self.version
+        values: dict[bytes, bytes | None] = {}
         for key, record in records.items():
             if record is None:
                 values[key] = None
@@ -78,7 +79,8 @@ class Table(Generic[Record]):
 
     def decode_all(self, rows: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, Record]]:
         """The records of many rows, with their keys."""
-        decode, version, found = self._decode, self.version, list[tuple[bytes, Record]]()
+        decode, version = self._decode, self.version
+        found: list[tuple[bytes, Record]] = []
         digest, pack, size = xxh3_64_intdigest, _pack, _FRAME.size  # of this function: it runs for every row
         for key, value in rows:
             body = value[size:]
@@ -93,7 +95,8 @@ class Table(Generic[Record]):
 
     def records(self, rows: Iterable[tuple[bytes, bytes]]) -> list[bytes | memoryview]:
         """The records of many rows as bytes, checked, for whoever wants only some of their fields."""
-        version, found = self.version, list[bytes | memoryview]()
+        version = self.version
+        found: list[bytes | memoryview] = []
         digest, pack, size = xxh3_64_intdigest, _pack, _FRAME.size  # of this function: it runs for every row
         for key, value in rows:
             body = memoryview(value)[size:]

@@ -56,29 +56,32 @@ OWNER_LIMIT: Final = 128
 
 def send(state: State, request: events.SendMessages, now: Instant) -> None:
     """Enqueue Message To An Open Queue: check the messages, send them, and answer."""
-    if not 1 <= len(request.messages) <= COUNT_LIMIT:
-        raise UsageError(f"one request sends 1 to {COUNT_LIMIT} messages, not {len(request.messages)}")
-    for message in request.messages:
+    messages, in_pieces = request.messages, False
+    if not 1 <= len(messages) <= COUNT_LIMIT:
+        raise UsageError(f"one request sends 1 to {COUNT_LIMIT} messages, not {len(messages)}")
+    for message in messages:
         check(message)
+        if message.stored_body is not None:
+            in_pieces = True
         if message.destination_queue or message.destination_queues:
             sending.check_destinations(message)
         if message.authentication is AuthenticationLevel.XML_SIG:
             sending.check_signing(state, message)
-    spool.check_bodies(state, request.messages)
-    transaction = _transaction(state, request.to, request.transaction)
-    if request.transaction is not None and transaction is None:
-        return
-    if transaction is not None:
-        if any(message.stored_body for message in request.messages):
+    if in_pieces:
+        spool.check_bodies(state, messages)
+    transaction = None
+    if request.transaction is not None:
+        transaction = _transaction(state, request.to, request.transaction)
+        if transaction is None:
+            return
+        if in_pieces:
             raise UsageError("a message whose body lies in pieces is not sent in a transaction")
-        enqueue.check_transaction(transaction, sum(map(size_of, request.messages)))
-    state.reply(request.to, sending.send(state, request.queue, request.messages, transaction, now))
+        enqueue.check_transaction(transaction, sum(map(size_of, messages)))
+    state.reply(request.to, sending.send(state, request.queue, messages, transaction, now))
 
 
-def _transaction(state: State, to: int, identifier: UUID | None) -> Transaction | None:
+def _transaction(state: State, to: int, identifier: UUID) -> Transaction | None:
     """Return the transaction of a request; if it cannot be used, answer the caller and return None."""
-    if identifier is None:
-        return None
     transaction = transactions.find(state, identifier, Step.USE)
     if transaction is None:
         state.reply(to, transactions.refusal(state, identifier))
@@ -90,9 +93,12 @@ def receive(state: State, request: events.ReceiveMessages, now: Instant) -> None
     check_receive(request)
     if request.cursor:
         _check_cursor(state, request.cursor, request.queue)
-    transaction = _transaction(state, request.to, request.transaction)
-    if request.transaction is None or transaction is not None:
-        read.receive(state, request, transaction, now)
+    transaction = None
+    if request.transaction is not None:
+        transaction = _transaction(state, request.to, request.transaction)
+        if transaction is None:
+            return
+    read.receive(state, request, transaction, now)
 
 
 def peek(state: State, request: events.PeekMessage, now: Instant) -> None:
@@ -118,9 +124,12 @@ def browse(state: State, request: events.BrowseMessages, now: Instant) -> None:
 def look_up(state: State, request: events.LookUpMessage, now: Instant) -> None:
     """Read Message By Lookup Identifier: receive or peek one message."""
     check_request(request)
-    transaction = _transaction(state, request.to, request.transaction)
-    if request.transaction is None or transaction is not None:
-        read.look_up(state, request, transaction, now)
+    transaction = None
+    if request.transaction is not None:
+        transaction = _transaction(state, request.to, request.transaction)
+        if transaction is None:
+            return
+    read.look_up(state, request, transaction, now)
 
 
 def end_read(state: State, request: events.EndRead, now: Instant) -> None:
@@ -133,9 +142,11 @@ def end_read(state: State, request: events.EndRead, now: Instant) -> None:
 def move(state: State, request: events.MoveMessage, now: Instant) -> None:
     """Move Message, 3.1.7.1.16: move a message to another queue, at once or in a transaction."""
     check_lookup_id(request.lookup_id)
-    transaction = _transaction(state, request.to, request.transaction)
-    if request.transaction is not None and transaction is None:
-        return
+    transaction = None
+    if request.transaction is not None:
+        transaction = _transaction(state, request.to, request.transaction)
+        if transaction is None:
+            return
     target = destinations.find(state, request.target)
     descriptor = handles.use(state, request.queue, Access.MOVE, now)
     if isinstance(descriptor, HResult):

@@ -33,21 +33,25 @@ class StagedRows:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to write."""
-        return not any(stage.rows or stage.ranges for stage in self._stages.values())
+        for stage in self._stages.values():  # noqa: SIM110 - faster, and asked in every batch
+            if stage.rows or stage.ranges:
+                return False
+        return True
 
     def take(self) -> Changes:
         """Everything that was staged, encoded for the disk; the next batch begins empty."""
         stages, self._stages = self._stages, {}
         changes = Changes()
         for name, stage in stages.items():
-            changes.ranges += [(name, first, last) for first, last in stage.ranges]
+            if stage.ranges:
+                changes.ranges += [(name, first, last) for first, last in stage.ranges]
             if stage.rows:
                 changes.puts[name] = stage.table.encode_all(stage.rows)
         return changes
 
     def put(self, table: Table[Record], key: bytes, record: Record, *, fresh: bool = False) -> None:
         """Stage a row; `fresh` when the caller knows that there is none under this key."""
-        stage = self._stages.get(table.name) or self._stage(table)
+        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _Stage(table))
         rows = stage.rows
         if key not in rows:
             if fresh:  # not when a delete is staged: that one must still reach the disk
@@ -58,7 +62,7 @@ class StagedRows:
 
     def put_all(self, table: Table[Record], records: Mapping[bytes, Record]) -> None:
         """Stage many rows of which the caller knows that there are none under their keys."""
-        stage = self._stages.get(table.name) or self._stage(table)
+        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _Stage(table))
         if not stage.rows.keys().isdisjoint(records):
             for key, record in records.items():
                 self.put(table, key, record, fresh=True)
@@ -69,7 +73,7 @@ class StagedRows:
 
     def delete_all(self, table: Table[Record], keys: Iterable[bytes]) -> None:
         """Stage the removal of many rows."""
-        stage = self._stages.get(table.name) or self._stage(table)
+        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _Stage(table))
         rows, fresh = stage.rows, stage.fresh
         stage.order = None
         for key in keys:
@@ -81,7 +85,7 @@ class StagedRows:
 
     def delete(self, table: Table[Record], key: bytes) -> None:
         """Stage the removal of a row; one that is not there is no error."""
-        stage = self._stages.get(table.name) or self._stage(table)
+        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _Stage(table))
         if key in stage.fresh:
             stage.forget(key)
             return
@@ -92,7 +96,7 @@ class StagedRows:
     def delete_range(self, table: Table[Record], first: bytes, last: bytes) -> None:
         """Stage the removal of all rows with first <= key < last."""
         if first < last:
-            stage = self._stages.get(table.name) or self._stage(table)
+            stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _Stage(table))
             stage.delete_range(first, last)
 
     def get(self, table: Table[Record], key: bytes) -> Record | None:
@@ -147,10 +151,6 @@ class StagedRows:
             first, last = (first, page[-1][0]) if reverse else (page[-1][0] + b"\0", last)
             size *= 2
         return rows[:limit]
-
-    def _stage(self, table: Table[Record]) -> _Stage:
-        stage = self._stages[table.name] = _Stage(table)
-        return stage
 
 
 class _Stage:

@@ -11,13 +11,13 @@ that they leave from the rows alone; a fact about express messages changes no ro
 from __future__ import annotations
 
 from reliquary.base.turn import Fact
-from reliquary.queueing.changes.telling import tell
 from reliquary.queueing.model.state import State
 
 
 def apply(state: State, fact: Fact) -> None:
     """Make a fact true and state it in this turn."""
-    if state.history is not None:
+    kind = type(fact)
+    if state.history is not None and (tell := state.hooks.tellers[kind]) is not None:
         tell(state, state.history.notes, fact)
-    state.hooks.appliers[type(fact)](state, fact)
+    state.hooks.appliers[kind](state, fact)
     state.draft.state(fact)

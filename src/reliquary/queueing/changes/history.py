@@ -19,6 +19,7 @@ from reliquary.queueing.model.tables import HISTORY, HISTORY_MARK, ONLY, PAST_TH
 def keep(state: State, history: History) -> None:
     """Stage the notes of a batch as one row, or count them as missing where there is no room."""
     notes = history.notes
+    count = len(notes)
     if history.gap:
         if not history.has_room:
             history.missing += notes.drop()
@@ -26,9 +27,10 @@ def keep(state: State, history: History) -> None:
             return
         notes.gap(history.missing)
         history.gap, history.missing = False, 0
-    elif len(notes) and history.is_full:
-        history.gap, history.missing = True, notes.drop()
-    if len(notes):
+        count += 1
+    elif count and history.is_full:
+        history.gap, history.missing, count = True, notes.drop(), 0
+    if count:
         row = notes.take(history.total)
         state.rows.put(HISTORY, history_key(history.last + 1), row, fresh=True)
         history.last += row.count
@@ -37,19 +39,16 @@ def keep(state: State, history: History) -> None:
 
 
 def _put_mark(rows: Rows, history: History) -> None:
-    if history.marked is None or _matters(history.marked, history):
-        history.marked = history.mark()
-        rows.put(HISTORY_MARK, ONLY, history.marked)
-
-
-def _matters(marked: HistoryMark, history: History) -> bool:
-    """Return whether the mark on disk is out of date; `last` is left out, because a row has it mostly."""
-    return (marked.exported, marked.missing, marked.gap, marked.off) != (
+    """Stage the mark if the one on disk is out of date; `last` is left out, because a row has it mostly."""
+    marked = history.marked
+    if marked is None or (marked.exported, marked.missing, marked.gap, marked.off) != (
         history.exported,
         history.missing,
         history.gap,
         False,
-    )
+    ):
+        history.marked = history.mark()
+        rows.put(HISTORY_MARK, ONLY, history.marked)
 
 
 def recover(state: State, history: History) -> None:

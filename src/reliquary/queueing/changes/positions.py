@@ -114,8 +114,7 @@ def place(
 ) -> None:
     """Put positions into a queue, visible unless they are delayed; `fresh` ones have no rows yet."""
     unlike = [position for position in positions if position.due or position.express or position.expires]
-    later = [position for position in unlike if position.due]
-    if later:
+    if unlike and (later := [position for position in unlike if position.due]):
         _put_off(state, queue, later, prepared=not fresh)
         positions = tuple(position for position in positions if not position.due)
         if not positions:
@@ -130,7 +129,8 @@ def place(
     else:
         for key, position in rows.items():
             state.rows.put(POSITIONS, key, position)
-    _count(state, queue, positions, stored, +1)
+    _weigh(state, queue, positions, stored, +1)
+    queue.counts.stored += len(stored)
     for position in unlike:
         if position.expires and not position.due:
             _watch(state, here, position, position.expires)
@@ -147,30 +147,24 @@ def _displace(state: State, queue: QueueState, positions: tuple[Position, ...]) 
             _forget_moments(state, here, position)
     stored = [position for position in positions if not position.express]
     state.rows.delete_all(POSITIONS, [position_key(here, position.lookup_id) for position in stored])
-    _count(state, queue, positions, stored, -1)
+    _weigh(state, queue, positions, stored, -1)
+    queue.counts.stored -= len(stored)
     return gone
-
-
-def _count(
-    state: State, queue: QueueState, positions: Sequence[Position], stored: Sequence[Position], sign: int
-) -> None:
-    """Add positions to the counters of their queue, or take them out with the sign -1."""
-    _weigh(state, queue, positions, stored, sign)
-    queue.counts.stored += sign * len(stored)
 
 
 def _weigh(
     state: State, queue: QueueState, positions: Sequence[Position], stored: Sequence[Position], sign: int
 ) -> None:
     """Add the bytes of positions to what counts against quotas, or take them out with the sign -1."""
+    counts = queue.counts
     size = sign * sum([position.size for position in positions])
     stored_size = size if len(stored) == len(positions) else sign * sum(each.size for each in stored)
     state.totals.bytes += size
-    queue.counts.stored_size += stored_size  # DM-288
-    queue.counts.express_size += size - stored_size
+    counts.stored_size += stored_size  # DM-288
+    counts.express_size += size - stored_size
     if state.travel.rooms.watched:
         state.note_room(queue)
-    if stored:
+    if stored and not counts.dirty:
         state.touch(queue)
 
 

@@ -1,6 +1,6 @@
 """From facts to the history: a table that says for each fact what is noted, or that nothing is.
 
-    apply(fact) --> tell(state, fact) --> notes --> one row a batch (`changes.history`)
+    apply(fact) --> its teller --> notes --> one row a batch (`changes.history`)
 
 It runs before the fact is made true, so a position can be seen as it was.  Features that have facts of their
 own register what these tell.  What is no fact, because nothing that is kept changes, is noted by `noting`.
@@ -24,13 +24,6 @@ from reliquary.queueing.model.state import State
 from reliquary.wire.history import Happening
 
 _POISON: Final = ";poison"
-
-
-def tell(state: State, notes: Notes, fact: Fact) -> None:
-    """Note what a fact says about messages, before it is applied."""
-    teller = state.hooks.tellers[type(fact)]
-    if teller is not None:
-        teller(state, notes, fact)
 
 
 # -- messages that come

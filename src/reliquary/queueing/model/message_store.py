@@ -39,8 +39,12 @@ class MessageStore:
 
     def put(self, positions: Sequence[Position], messages: Sequence[Message], *, fresh: bool = True) -> None:
         """Store new messages; `fresh` when they have no rows yet."""
-        if len(positions) == 1 and fresh and not (positions[0].express or positions[0].spool):
-            self._put_alone(positions[0], messages[0])
+        if len(positions) == 1 and fresh and not (positions[0].express or positions[0].spool):  # most often
+            number, message = positions[0].message, messages[0]
+            self._rows.put(MESSAGES, message_key(number), message, fresh=True)  # DM-047
+            if self._cached_bytes < self._cache_limit and not positions[0].due:
+                self._cached_bytes += 0 if number in self._cache else _weight(messages)
+                self._cache[number] = message
             return
         stored = {}
         for position, message in zip(positions, messages, strict=True):
@@ -54,19 +58,8 @@ class MessageStore:
             self._rows.put_all(MESSAGES, dict(zip(map(message_key, stored), stored.values(), strict=True)))
         if self._cached_bytes < self._cache_limit and not positions[0].due:  # delayed ones are read late
             cache = self._cache  # prepared messages are already in it
-            self._cached_bytes += sum(
-                [_weight(each) for number, each in stored.items() if number not in cache]
-            )
+            self._cached_bytes += _weight([each for number, each in stored.items() if number not in cache])
             cache.update(stored)
-
-    def _put_alone(self, position: Position, message: Message) -> None:
-        """Store a single new message, which is the most frequent case."""
-        number = position.message
-        self._rows.put(MESSAGES, message_key(number), message, fresh=True)  # DM-047
-        if self._cached_bytes < self._cache_limit and not position.due:
-            if number not in self._cache:
-                self._cached_bytes += _weight(message)
-            self._cache[number] = message
 
     def put_aside(self, first: int, messages: Sequence[Message]) -> None:
         """Store new messages that have no position yet, with consecutive numbers."""
@@ -97,6 +90,10 @@ class MessageStore:
 
     def get_all(self, positions: Sequence[Position], *, whole: bool = True) -> list[Message]:
         """Return the messages of these positions; rows that are close together are read as one range."""
+        cached = [None if each.spool else self._cache.get(each.message) for each in positions]
+        found = [message for message in cached if message is not None]
+        if len(found) == len(positions):
+            return found
         numbers = [each.message for each in positions if not each.express and each.message not in self._cache]
         if len(numbers) < MANY:
             return [self.get(position, whole=whole) for position in positions]
@@ -144,7 +141,7 @@ class MessageStore:
         pop = self._cache.pop
         gone = [message for message in [pop(number, None) for number in numbers] if message is not None]
         if gone:
-            self._cached_bytes -= sum(map(_weight, gone))
+            self._cached_bytes -= _weight(gone)
 
     def _shares(self, position: Position) -> int:
         if position.express:
@@ -164,5 +161,6 @@ class MessageStore:
             self._rows.put(SHARES, message_key(number), Shares(count))
 
 
-def _weight(message: Message) -> int:
-    return len(message.body) + len(message.extension) + len(message.soap_envelope)
+def _weight(messages: Sequence[Message]) -> int:
+    """Return the bytes that these messages take in the cache."""
+    return sum([len(each.body) + len(each.extension) + len(each.soap_envelope) for each in messages])

@@ -27,7 +27,7 @@ from reliquary.queueing.model.tables import LANE_SHIFT, LANES, LAST_ID, POSITION
 
 WINDOW: Final = 1024
 """The number of positions that are read at once; the window has at most twice this number."""
-LANE_BOUNDS: Final = tuple((lane_start(lane), lane_start(lane + 1)) for lane in range(LANES))
+LANE_ENDS: Final = [lane_start(lane + 1) for lane in range(LANES)]
 
 
 class Order:
@@ -332,15 +332,15 @@ class Order:
 
     def floors(self) -> tuple[int, ...]:
         """Return, for each lane, the place where its oldest row can be now."""
-        floors, edge, available = self._floors, self._edge, self._available
-        for lane, (first, last) in enumerate(LANE_BOUNDS):
-            if edge < first:
-                break
-            place = bisect_left(available, first)
-            if place < len(available) and available[place] < last:
-                floors[lane] = available[place]
-            else:
-                floors[lane] = edge + 1 if edge < last else last
+        floors, available, place = self._floors, self._available, 0
+        reached = (self._edge >> LANE_SHIFT) + 1  # lanes that begin in the window; all others stay
+        if reached:
+            floors[:reached] = LANE_ENDS[:reached]
+            floors[reached - 1] = self._edge + 1
+        while place < len(available):  # once for each lane that has a position in the window
+            lane = available[place] >> LANE_SHIFT
+            floors[lane] = available[place]
+            place = bisect_left(available, LANE_ENDS[lane], place)
         if self.locked:
             lowest = min(self.locked)
             one_lane = max(self.locked) >> LANE_SHIFT == lowest >> LANE_SHIFT

@@ -75,6 +75,8 @@ class QueueState:
 
     record: Queue
     order: Order
+    number: int = field(init=False)
+    """The key of everything that the queue holds; it never changes."""
     counts: Counts = field(default_factory=Counts)
     readers: Readers = field(default_factory=Readers)
     feed: FeedState = field(default_factory=FeedState)
@@ -84,10 +86,8 @@ class QueueState:
     link: Link | None = None
     """The way out of an outgoing queue; None for all others."""
 
-    @property
-    def number(self) -> int:
-        """Return the key of everything that the queue holds."""
-        return self.record.number
+    def __post_init__(self) -> None:
+        self.number = self.record.number
 
     @property
     def total_bytes(self) -> int:

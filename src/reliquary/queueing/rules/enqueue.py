@@ -80,7 +80,8 @@ def judge(state: State, queue: QueueState, size: int) -> Enqueued:
 
 def queue_is_full(queue: QueueState, size: int) -> bool:
     """Return whether `size` more bytes would exceed the quota of this queue (DM-188)."""
-    return exceeds(queue.record.settings.quota, queue.total_bytes + queue.counts.reserved + size)
+    quota = queue.record.settings.quota
+    return quota != FOREVER and exceeds(quota, queue.total_bytes + queue.counts.reserved + size)
 
 
 def manager_is_full(state: State, size: int) -> bool:
@@ -126,7 +127,7 @@ def enqueue(
     calls `refused` for those that are not taken.
     `expires`: the TimeToReachQueue is checked; without it messages are taken however long they travelled.
     """
-    sizes = [size_of(message) for message in messages]
+    sizes = list(map(size_of, messages))
     verdict = judge(state, queue, sum(sizes))
     if verdict is not Enqueued.DONE:
         return verdict, []

@@ -88,10 +88,8 @@ def _open_several(
     return parent
 
 
-def ways(state: State, target: int | str, now: Instant) -> Sequence[Way] | HResult:
-    """Return the destinations of a send; a name is not opened, as no sharing mode excludes senders."""
-    if isinstance(target, str):
-        return destinations.ways(state, target)
+def opened_ways(state: State, target: int, now: Instant) -> Sequence[Way] | HResult:
+    """Return the destinations of a send to a handle."""
     descriptor = use(state, target, Access.SEND, now)
     if isinstance(descriptor, HResult):
         return descriptor
@@ -127,7 +125,8 @@ def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
         waiting = list(queue.readers.waiting.values()) if descriptor.waits else []
         for waiter in [each for each in waiting if each.descriptor == descriptor.handle]:
             end_wait(state, queue, waiter, Happening.CLOSED)  # DM-181
-        give_back(state, queue, sorted(descriptor.locked & queue.order.locked.keys()), now)
+        if descriptor.locked:
+            give_back(state, queue, sorted(descriptor.locked & queue.order.locked.keys()), now)
         del queue.readers.descriptors[descriptor.handle]  # DM-183
         queue.readers.exclusive -= descriptor.share is Share.DENY_RECEIVE
     for handle in descriptor.cursors:

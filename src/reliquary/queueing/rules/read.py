@@ -167,8 +167,10 @@ def _answer(
 
 def _reply_with(state: State, to: int, messages: Sequence[Delivered], receipt: int = 0) -> None:
     """Answer with messages; unless all are express, the answer waits until their arrival is on disk."""
-    if not all(delivered.position.express for delivered in messages):
-        state.draft.wait()
+    for delivered in messages:
+        if not delivered.position.express:
+            state.draft.wait()
+            break
     state.reply(to, Received(HResult.OK, messages=tuple(messages), receipt=receipt))
 
 

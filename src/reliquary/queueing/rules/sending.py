@@ -22,7 +22,7 @@ from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.enqueue import STATUS, Enqueued, enqueue, why_full
-from reliquary.queueing.rules.handles import ways
+from reliquary.queueing.rules.handles import opened_ways
 
 
 def send(
@@ -33,34 +33,38 @@ def send(
     now: Instant,
 ) -> Sent:
     """Put messages into all queues that a handle or name means; return the identifiers in the first."""
-    found = ways(state, target, now)
+    # a name is not opened, as no sharing mode excludes senders
+    found = destinations.ways(state, target) if isinstance(target, str) else opened_ways(state, target, now)
     if isinstance(found, HResult):
         return Sent(found, found.sentence)
-    in_transaction = transaction is not None
-    if len(found) > 1:  # each copy names all destinations, which makes it larger
-        check_carriers(state, found, _with_destinations(messages, found), in_transaction=in_transaction)
-    check_carriers(state, found, messages, in_transaction=in_transaction)
+    several = len(found) > 1
+    if carried := [way for way in found if way.carrier is not None]:
+        in_transaction = transaction is not None
+        if several:  # each copy names all destinations, which makes it larger
+            copies = _with_destinations(messages, found)
+            check_carriers(state, carried, copies, in_transaction=in_transaction)
+        check_carriers(state, carried, messages, in_transaction=in_transaction)
     unsigned = _unsigned(found) if state.manager.signs else None
     if unsigned and any(each.authentication is AuthenticationLevel.XML_SIG for each in messages):
         why = f"only what leaves by HTTP or multicast is signed, and {unsigned.name} is reached otherwise"
         return Sent(HResult.INVALID_PARAMETER, why)
     lineage = state.manager.lineage
-    if len(found) > 1:
+    if several:
         if any(message.stored_body for message in messages):
             return Sent(HResult.INVALID_PARAMETER, "a message whose body lies in pieces goes to one queue")
         messages = _with_destinations(messages, found)
     first: list[int] = []
-    verdict = Enqueued.DONE
     for way in found:  # DM-264
         queue = destinations.take(state, way.to, now)
-        addressed = _addressed(messages, way, queue, len(found))
+        named = several or queue.record.outgoing is not None  # a single local queue needs no name
+        addressed = _addressed(messages, way, queue) if named else messages
         verdict, lookup_ids = enqueue(state, queue, addressed, now, transaction)
         first = first or lookup_ids
         if verdict is not Enqueued.DONE:  # DM-265: earlier copies stay in their queues
             return Sent(STATUS[verdict], why_not(state, queue, verdict), tuple(first), lineage)
-        if len(found) > 1:
+        if several:
             messages = [_identified(state, *pair, now) for pair in zip(messages, lookup_ids, strict=True)]
-    return Sent(STATUS[verdict], "", tuple(first), lineage)  # DM-263
+    return Sent(HResult.OK, "", tuple(first), lineage)  # DM-263
 
 
 def check_destinations(message: Message) -> None:
@@ -116,11 +120,9 @@ def _unsigned(found: Sequence[Way]) -> Way | None:
     return next((way for way in found if way.carrier is None or not way.carrier.carries_signatures), None)
 
 
-def _addressed(messages: Sequence[Message], way: Way, queue: QueueState, ways: int) -> Sequence[Message]:
-    """Return messages with the name of their destination; for a single local queue it is not needed."""
+def _addressed(messages: Sequence[Message], way: Way, queue: QueueState) -> Sequence[Message]:
+    """Return messages with the name of their destination."""
     outgoing = queue.record.outgoing
-    if ways == 1 and outgoing is None:
-        return messages
     name = outgoing.destination if outgoing else str(way.name)
     return [msgspec.structs.replace(message, destination_queue=name) for message in messages]
 

@@ -65,35 +65,33 @@ def _open(state: State, request: events.OpenQueue) -> str:
     return lacks_on(state, request, request.path, OPENED_FOR[request.access])
 
 
-def _message(act: Act) -> Permit:
-    def permit(state: State, request: Any) -> str:
-        return foreign_transaction(state, request) or lacks_on(state, request, request.queue, act)
-
-    return permit
-
-
-def _send(state: State, request: events.SendMessages) -> str:
+def _message(state: State, request: Any, act: Act) -> str:
     if request.transaction is not None and (
         why := foreign_transaction_id(state, request, request.transaction)
     ):
         return why
-    why = lacks_on(state, request, request.queue, Act.SEND)
+    return lacks_on(state, request, request.queue, act)
+
+
+def _send(state: State, request: events.SendMessages) -> str:
+    why = _message(state, request, Act.SEND)
     if why or state.access.anonymous_may is EVERY_ACT:
         return why
     return lacks_to_acknowledge(state, request.by, request.messages)
 
 
 def _receive(state: State, request: events.ReceiveMessages) -> str:
-    receipt = foreign_handle(state, request, request.acknowledge, "receipt")
-    return receipt or _message(Act.RECEIVE)(state, request)
+    if request.acknowledge and (why := foreign_handle(state, request, request.acknowledge, "receipt")):
+        return why
+    return _message(state, request, Act.RECEIVE)
 
 
 def _look_up(state: State, request: events.LookUpMessage) -> str:
-    return _message(Act.PEEK if request.peek else Act.RECEIVE)(state, request)
+    return _message(state, request, Act.PEEK if request.peek else Act.RECEIVE)
 
 
 def _move(state: State, request: events.MoveMessage) -> str:
-    return _message(Act.RECEIVE)(state, request) or lacks_on(state, request, request.target, Act.SEND)
+    return _message(state, request, Act.RECEIVE) or lacks_on(state, request, request.target, Act.SEND)
 
 
 def _peek(state: State, request: events.PeekMessage | events.BrowseMessages) -> str:

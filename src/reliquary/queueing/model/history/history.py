@@ -55,7 +55,11 @@ class History:
         return not self._exceeds(2)
 
     def _exceeds(self, part: int) -> bool:
-        return self.pending >= self.room.events // part or self.pending_bytes >= self.room.bytes // part
+        room = self.room
+        return (
+            self.last - self.exported >= room.events // part
+            or self.total - self.exported_total >= room.bytes // part
+        )
 
     def mark(self) -> HistoryMark:
         """Return the mark that is stored beside the rows."""

@@ -108,12 +108,6 @@ class Notes:
         self.lineage = NO_GUID
         """The lineage of this manager."""
         self._known: dict[Any, Head] = {}
-        self._clear()
-
-    def _clear(self) -> None:
-        self._heads: dict[Any, int] = {}
-        self._made: list[Head] = []
-        self._moments: list[tuple[int, int]] = [(0, self.moment)]
         self._places = array("I")
         self._messages = array("q")
         self._lookup_ids = array("q")
@@ -125,7 +119,30 @@ class Notes:
         self._previous = array("q")
         self._deadlines = array("q")
         self._attempts = array("I")
+        self._columns = {
+            "places": self._places,
+            "messages": self._messages,
+            "lookup_ids": self._lookup_ids,
+            "sizes": self._sizes,
+            "sents": self._sents,
+            "priorities": self._priorities,
+            "uniquifiers": self._uniquifiers,
+            "numbers": self._numbers,
+            "previous": self._previous,
+            "deadlines": self._deadlines,
+            "attempts": self._attempts,
+        }
+        """The columns under the names that they have in a row; each is emptied at the end of a batch."""
+        self._clear()
+
+    def _clear(self) -> None:
+        self._heads: dict[Any, int] = {}
+        self._made: list[Head] = []
+        self._moments: list[tuple[int, int]] = [(0, self.moment)]
         self._correlations: list[tuple[UUID, int]] = []
+        for column in self._columns.values():
+            if column:
+                del column[:]
 
     def __len__(self) -> int:
         return len(self._places)
@@ -309,19 +326,7 @@ class Notes:
 
     def take(self, total: int) -> HistoryRow:
         """Return all events of the batch as one row, and delete them; `total` is that of the last row."""
-        numbers = {
-            "places": self._places.tobytes(),
-            "messages": self._messages.tobytes(),
-            "lookup_ids": self._lookup_ids.tobytes(),
-            "sizes": self._sizes.tobytes(),
-            "sents": self._sents.tobytes(),
-            "priorities": self._priorities.tobytes(),
-            "uniquifiers": self._uniquifiers.tobytes(),
-            "numbers": self._numbers.tobytes(),
-            "previous": self._previous.tobytes(),
-            "deadlines": self._deadlines.tobytes(),
-            "attempts": self._attempts.tobytes(),
-        }
+        numbers = {name: column.tobytes() for name, column in self._columns.items() if column}
         size = sum(map(len, numbers.values())) + HEAD_BYTES * len(self._made) + 24 * len(self._correlations)
         row = HistoryRow(
             count=len(self._places),

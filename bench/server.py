@@ -70,6 +70,8 @@ class Server:
         for line in self._process.stdout:
             if "ready" in line:
                 break
+        else:
+            raise RuntimeError(f"{self.program[0]} did not start: is port {self.port} in use?")
         self.seconds_to_ready = perf_counter() - start
         return self
 

@@ -71,6 +71,27 @@ def test_the_queues_of_the_settings_belong_to_the_administrators(tmp_path: Path)
     play(tmp_path, scene, users=USERS)
 
 
+def test_a_head_that_came_before_has_its_user_and_the_rights_of_now(tmp_path: Path) -> None:
+    """Who asks is found out once for each head of a connection; what he may do, every time."""
+
+    async def scene(stage: Stage) -> None:
+        async def sent(token: str | None) -> int:
+            return (await ask(stage.data, token, "POST", "/queues/orders/messages", {"text": "x"}))[0]
+
+        async def change(kind: str) -> None:
+            wanted = {"change": kind, "user": "alice", "rights": ["send"] if kind == "grant" else []}
+            assert (await ask(stage.control, ROOT, "POST", "/queues/orders/access", wanted))[0] == 200
+
+        async with HttpClient(stage.url) as stage.data:
+            for kind, allowed in (("grant", 201), ("revoke", 403), ("grant", 201)):
+                await change(kind)
+                for _ in range(2):
+                    statuses = [await sent(token) for token in (ALICE, ROOT, None, "nobody's", BOB)]
+                    assert statuses == [allowed, 201, 403, 401, 403]
+
+    play(tmp_path, scene, users=USERS)
+
+
 AWAY = "/queues/DIRECT=HTTP:%2F%2F127.0.0.1:1%2Fmsmq%2Fq/messages"
 
 

@@ -6,11 +6,15 @@ import asyncio
 import json
 from urllib.parse import quote
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reliquary.net.api.routes import ROUTES
+from reliquary.net.identity.admission import Admission
+from reliquary.net.identity.shown import Shown
 from reliquary.queueing.model.events import CallerGone, StopManager
+from reliquary.queueing.model.security.principals import Principal
 from tests.net.api.stage import API, Stage, on, play
 
 
@@ -69,6 +73,40 @@ def test_a_page_of_another_site_may_not_send() -> None:
             answer = await stage.client.request("POST", path, b"{}", headers)
             assert answer.status == status, origin
         assert len(await stage.texts("orders")) == 1
+
+    play(scene)
+
+
+def test_who_asks_is_found_out_once_for_each_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    admit = Admission.__call__
+
+    def counted(admission: Admission, request: Shown) -> Principal:
+        asked.append(request.method)
+        return admit(admission, request)
+
+    monkeypatch.setattr(Admission, "__call__", counted)
+
+    async def scene(stage: Stage) -> None:
+        for number in range(5):
+            await stage.ok("POST", on("orders", "messages"), {"text": "x" * number * 100})
+            await stage.ok("POST", on("orders", "receive"), {})
+        assert len(asked) == 2
+        evil = [(b"origin", b"http://evil.example")]
+        for _ in range(3):
+            answer = await stage.client.request("POST", API + on("orders", "messages"), b"{}", evil)
+            assert answer.status == 403
+        assert len(asked) == 5
+
+    play(scene)
+
+
+def test_a_head_that_came_before_is_refused_once_the_server_stops() -> None:
+    async def scene(stage: Stage) -> None:
+        send = ("POST", on("orders", "messages"), {"text": "x"})
+        await stage.ok(*send)
+        stage.plane.stop()
+        assert await stage.refused(*send) == (503, "STOPPING", "the server is stopping")
 
     play(scene)
 

@@ -46,7 +46,7 @@ class Asking:
     def submit(self, event: Event) -> None:
         """Hand over an event."""
         if isinstance(event, events.Request):
-            event = msgspec.structs.replace(event, by=self.by)
+            msgspec.structs.force_setattr(event, "by", self.by)  # nobody else has it yet
         self._submit(event)
 
 

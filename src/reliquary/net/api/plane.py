@@ -26,6 +26,7 @@ from reliquary.net.http import BodySink, Mount, Request, Responder
 from reliquary.net.identity.admission import Admission
 from reliquary.net.identity.shown import Denied
 from reliquary.queueing.model.administration import Refusal
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 from reliquary.queueing.model.state import State
 
 REFUSALS: Final = (
@@ -33,6 +34,9 @@ REFUSALS: Final = (
     EngineStopped,
 )  # fmt: skip
 """What is wrong with a request, or with the moment of it."""
+
+Route = tuple[ApiHandler, str, Principal]
+"""Who answers a request, the name in its path, and who asks: all of it follows from the head."""
 
 
 class DataPlane:
@@ -63,22 +67,27 @@ class DataPlane:
 
     def handle(self, request: Request, responder: Responder) -> None:
         """Take a request; the responder is answered now or when its event has been."""
-        context = self._context
-        shape, name = shape_of(request.path)
-        methods = self._routes.get(shape)
-        if methods is None:
-            nothing(request, responder)
-            return
-        method = request.method
-        handler = methods.get("GET" if method == "HEAD" else method)
-        if handler is None:
-            _answer_other_method(request, responder, allowed(methods))
-            return
+        context, notes = self._context, request.notes
         try:
-            self._admit(request)
+            if context.stopping:
+                raise EngineStopped
+            if notes.route is None:
+                notes.route = self._route(request)
+            handler, name, context.engine.by = notes.route
             handler(context, request, responder, name)
         except REFUSALS as why:
             _refuse(responder, why)
+
+    def _route(self, request: Request) -> Route:
+        """Find who answers requests with this head, and let the client in."""
+        shape, name = shape_of(request.path)
+        methods = self._routes.get(shape)
+        if methods is None:
+            return _nothing_there, "", ANONYMOUS
+        handler = methods.get("GET" if request.method == "HEAD" else request.method)
+        if handler is None:
+            return _answer_other_method, allowed(methods), ANONYMOUS
+        return handler, name, request.mount.admit(request)
 
     def streamed(self, prefix: str, methods: Mapping[str, StreamHandler]) -> Mount:
         """A path of this API whose bodies are handed on while they come."""
@@ -86,23 +95,18 @@ class DataPlane:
         def begin(request: Request, responder: Responder) -> BodySink:
             handler = methods.get(request.method)
             if handler is None:
-                _answer_other_method(request, responder, ", ".join([*methods, "OPTIONS"]))
+                _answer_other_method(self._context, request, responder, ", ".join([*methods, "OPTIONS"]))
                 return _Unwanted()
             try:
-                self._admit(request)
+                if self._context.stopping:
+                    raise EngineStopped
+                self._context.engine.by = request.mount.admit(request)
                 return handler(self._context, request, responder)
             except REFUSALS as why:
                 _refuse(responder, why)
                 return _Unwanted()
 
         return Mount(prefix=prefix, begin=begin, admit=self._admission)
-
-    def _admit(self, request: Request) -> None:
-        """Let the handler ask as the client of the request, unless the server stops."""
-        context = self._context
-        if context.stopping:
-            raise EngineStopped
-        context.engine.by = request.mount.admit(request)
 
 
 def nothing(request: Request, responder: Responder) -> None:
@@ -141,7 +145,11 @@ def _refuse(responder: Responder, why: Exception) -> None:
             refuse(responder, HResult.INVALID_PARAMETER, str(why))
 
 
-def _answer_other_method(request: Request, responder: Responder, allow: str) -> None:
+def _nothing_there(_: Context, request: Request, responder: Responder, __: str) -> None:
+    nothing(request, responder)
+
+
+def _answer_other_method(_: Context, request: Request, responder: Responder, allow: str) -> None:
     headers = ((b"allow", allow.encode()),)
     if request.method == "OPTIONS":
         responder.respond(204, b"", headers=headers)

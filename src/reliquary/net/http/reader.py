@@ -7,6 +7,7 @@
                              v                      v
                             408                    408
 
+A request whose head came before on this connection does not go through the parser (`known_heads`).
 A request under a streamed mount is handed on when its head is read, and its body part by part.
 
 The usual request comes in one piece and pays for nothing: sizes are weighed only where a slice ends
@@ -23,6 +24,7 @@ import httptools
 from reliquary.base.faults import PeerFault
 from reliquary.base.time import SECOND
 from reliquary.net.http.headers import CHUNKED, CODING_LENGTH, TRANSFER_ENCODING, Headers, find
+from reliquary.net.http.known_heads import KnownHeads
 from reliquary.net.http.limits import Limits
 from reliquary.net.http.mounts import Mount, Mounts, Target
 from reliquary.net.http.request import Request
@@ -53,6 +55,8 @@ class RequestReader:
         "_head",
         "_headers",
         "_inspected",
+        "_known",
+        "_known_request",
         "_limits",
         "_long",
         "_most_body",
@@ -62,6 +66,7 @@ class RequestReader:
         "_resolve",
         "_take",
         "_target",
+        "_unknown",
         "_url",
         "_weigh_above",
         "charged",
@@ -100,7 +105,10 @@ class RequestReader:
         self._body: bytes | bytearray = b""
         self._long = False  # the slice is so long that a head in it may be too long
         self._fed = 0  # bytes since the head began or the body grew; -1 when that was in this slice
-        self._raw_left = 0  # bytes of body that the parser does not see, after an unwanted Upgrade
+        self._raw_left = 0  # bytes of body that the parser does not see: its head was known, or an Upgrade
+        self._known = KnownHeads()
+        self._known_request: Request | None = None  # whose body comes now, behind a head that was known
+        self._unknown: bytes | None = None  # what begins with a head that was not known
         self._inspected = False
         self._came = 0  # bytes of a body that is handed on, since `since`
         self.charged = 0
@@ -118,6 +126,24 @@ class RequestReader:
 
     def feed(self, data: bytes | memoryview) -> memoryview | None:
         """Read one slice; what is returned was not read and must be fed next."""
+        if self.phase == IDLE and type(data) is bytes:
+            at = 0
+            while (match := self._known.find(data, at)) is not None:
+                request, body_at, end = match
+                if end - body_at > self._most_body:
+                    break
+                if end > len(data):
+                    self._begin_known(request, end - body_at)
+                    return self._parse(data[body_at:])
+                request.body = data[body_at:end]
+                self._take(request)
+                at = end
+                if at == len(data):
+                    return None
+            self._unknown = data = data[at:] if at else data
+        return self._parse(data)
+
+    def _parse(self, data: bytes | memoryview) -> memoryview | None:
         try:
             if self._raw_left:
                 data = self._take_raw(data)
@@ -132,6 +158,8 @@ class RequestReader:
             raise error.__context__ from None
         except httptools.HttpParserError as error:
             raise PeerFault(400, f"this is not HTTP/1.1: {error}", spec="RFC 9112 2.2") from error
+        finally:
+            self._unknown = None
         if self.phase:
             self._weigh_part(len(data))
         return None
@@ -144,7 +172,7 @@ class RequestReader:
         """There will be no more requests: let go of what was read of one."""
         self.phase = IDLE
         self.continue_owed = False
-        self.stream = None
+        self.stream = self._known_request = None
         self._url = self._body = b""
         self._headers = self._head = []
         self._bodies.used -= self.charged
@@ -224,24 +252,16 @@ class RequestReader:
 
     def on_message_complete(self) -> None:
         """The request is whole: make ready for the next one and hand this one on."""
+        unknown, self._unknown = self._unknown, None
         if self._raw_left:
             return
         if self.stream is not None:
             self._end_stream(self.stream)
             return
-        parser, body = self._parser, self._body
-        path, query, mount = self._target
-        request = Request(
-            parser.get_method().decode(),
-            path,
-            query,
-            self._head,
-            body if type(body) is bytes else bytes(body),
-            self._number,
-            parser.should_keep_alive(),
-            mount,
-            self.peer,
-        )
+        request = self._known_request or self._request()
+        request.body = self._body if type(self._body) is bytes else bytes(self._body)
+        if unknown is not None:
+            self._known.keep(unknown, self._url, request)
         self._make_ready()
         self._take(request)
 
@@ -249,6 +269,7 @@ class RequestReader:
         """For the next request."""
         self.phase = IDLE
         self._url = self._body = b""
+        self._known_request = None
         if self._inspected:
             self._inspected = self.continue_owed = False
             self._most_body = self._limits.body_bytes
@@ -260,6 +281,8 @@ class RequestReader:
         parser, (path, query, mount) = self._parser, self._target
         method = parser.get_method().decode()
         keep_alive = parser.should_keep_alive()
+        if not keep_alive:
+            self._known.forget()
         return Request(method, path, query, self._head, b"", self._number, keep_alive, mount, self.peer)
 
     def _end_stream(self, stream: Arriving) -> None:
@@ -307,6 +330,8 @@ class RequestReader:
 
     def mount(self) -> Mount | None:
         """The mount of the request in hand; None while its target has not come, or cannot be read."""
+        if self._known_request is not None:
+            return self._known_request.mount
         if not self._url:
             return None
         try:
@@ -326,8 +351,19 @@ class RequestReader:
                 return _late(f"the body ({came} bytes came)", allowed, age)
         return None
 
-    # An Upgrade that we do not follow, RFC 9110 7.8: the request is answered as if it were not there.
-    # The parser takes the rest for another protocol, so the body is cut by its length here.
+    # A body that the parser does not see is cut by its length here.  Either its head was known; or it asks
+    # for an Upgrade that we do not follow, RFC 9110 7.8: the request is answered as if it were not there, and
+    # the parser takes the rest for another protocol.
+
+    def _begin_known(self, request: Request, size: int) -> None:
+        """The head of a request has come that was known, and its body comes in parts."""
+        self.phase = BODY
+        self.since = self.now
+        self._fed = -1
+        self._known_request = request
+        self._head = request.fields
+        self._target = Target(request.path, request.query, request.mount)
+        self._raw_left = size
 
     def _decline_upgrade(self) -> None:
         if self._parser.get_method() == b"CONNECT":
@@ -345,7 +381,8 @@ class RequestReader:
         if self._raw_left:
             return b""
         self.on_message_complete()
-        self._parser = httptools.HttpRequestParser(self)
+        if self._parser.should_upgrade():
+            self._parser = httptools.HttpRequestParser(self)
         return data[len(part) :]
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 import httptools
+import msgspec
 
 from reliquary.base.faults import PeerFault
 from reliquary.net.http.headers import Headers, find, lowered
@@ -16,56 +17,37 @@ if TYPE_CHECKING:
 MOST_PARAMETERS = 100
 
 
-class Request:
-    """One request.  `connection` is a number that stays the same as long as its connection lives."""
+class HeadNotes(msgspec.Struct, gc=False):
+    """What was found out from the head of a request alone; all requests with these bytes share it."""
 
-    __slots__ = (
-        "_lowered",
-        "body",
-        "connection",
-        "fields",
-        "keep_alive",
-        "method",
-        "mount",
-        "path",
-        "peer",
-        "query",
-    )
+    route: Any = None
+    """For the handler of the mount: where the request goes, and who asks."""
 
-    def __init__(
-        self,
-        method: str,
-        path: str,
-        query: bytes,
-        raw_headers: Headers,
-        body: bytes,
-        connection: int,
-        keep_alive: bool,
-        mount: Mount,
-        peer: str = "",
-    ) -> None:
-        self.method = method
-        self.path = path
-        """Percent-decoded, without the query."""
-        self.query = query
-        """As it came, without the question mark."""
-        self.body = body
-        self.connection = connection
-        self.keep_alive = keep_alive
-        self.mount = mount
-        """Under which the path is: its handler takes the request, its `admit` says who asks."""
-        self.fields = raw_headers
-        """Header fields in the order they came, names in any case."""
-        self.peer = peer
-        """The client's address; empty where it is not known."""
-        self._lowered: Headers | None = None
+
+class Request(msgspec.Struct, gc=False, eq=False):
+    """One request."""
+
+    method: str
+    path: str
+    """Percent-decoded, without the query."""
+    query: bytes
+    """As it came, without the question mark."""
+    fields: Headers
+    """Header fields in the order they came, names in any case."""
+    body: bytes
+    connection: int
+    """A number that stays the same as long as the connection lives."""
+    keep_alive: bool
+    mount: Mount
+    """Under which the path is: its handler takes the request, its `admit` says who asks."""
+    peer: str = ""
+    """The client's address; empty where it is not known."""
+    notes: HeadNotes = msgspec.field(default_factory=HeadNotes)
 
     @property
     def headers(self) -> Headers:
         """All fields in the order they came, names in lower case."""
-        if self._lowered is None:
-            self._lowered = lowered(self.fields)
-        return self._lowered
+        return lowered(self.fields)
 
     def header(self, name: bytes) -> bytes | None:
         """The first value of a header, or None; `name` is in lower case."""

@@ -1,0 +1,128 @@
+"""Heads that came before on a connection: their bytes are compared, and nothing is parsed or looked up again.
+
+    POST /api/v1/queues/orders/messages HTTP/1.1 ... Content-Length: 1024 ... (empty line) body
+    '------------------------ start ------------------------------' |    '---- rest ----'
+                                                                  digits
+
+Clients repeat a few heads, of which only the length of the body differs.  Kept are heads that the parser has
+read, with the request that it made of each; a copy of it gets the next body.  What the handler found out from
+the head alone (`Request.notes`) is kept with it: mounts, users and names of a server do not change while it
+runs.  What can change is asked for every request: the rights of a user, whether the server stops, all limits.
+
+A head is kept only if its end is beyond doubt: each line ends with CR LF, the parser saw as many fields as
+there are lines, and only a Content-Length says how long the body is; without one there is none.  What the
+client says about the connection (Connection: close, Expect, Upgrade) is left to the parser.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from reliquary.net.http.headers import TRANSFER_ENCODING
+from reliquary.net.http.request import Request
+
+MOST_KEPT: Final = 8
+LONGEST_KEPT: Final = 2048
+"""Bytes of one head: a connection keeps 16 KB at most, and what the parser made of them."""
+MOST_DIGITS: Final = 9
+"""Digits of a length; a longer one is the parser's to judge."""
+
+END_OF_HEAD: Final = b"\r\n\r\n"
+LENGTH: Final = b"content-length"
+NEVER_KEPT: Final = frozenset({TRANSFER_ENCODING, b"expect", b"upgrade", b"trailer"})
+
+_LENGTH_LINE: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,%d})\r\n" % MOST_DIGITS, re.IGNORECASE)
+
+
+class KnownHead(NamedTuple):
+    """A head that the parser has read."""
+
+    start: bytes
+    """All before the digits of the length; the whole head of a request without a body."""
+    digits: bytes
+    rest: bytes
+    """All behind them, with the empty line; empty without a length."""
+    request: Request
+    """What the parser made of it, without a body."""
+    length_at: int = -1
+    """The place of Content-Length among its fields."""
+
+    def repeated(self, digits: bytes) -> Request:
+        """Return a request with this head and a length; what is found out of one is known of both."""
+        request = replace(self.request)
+        if digits != self.digits:
+            request.fields = fields = request.fields.copy()
+            fields[self.length_at] = (fields[self.length_at][0], digits)
+        return request
+
+
+class Match(NamedTuple):
+    """A known head in what came."""
+
+    request: Request
+    """Still without its body."""
+    body_at: int
+    """Where the body begins."""
+    body_end: int
+
+
+class KnownHeads:
+    """The heads of one connection, the latest first."""
+
+    __slots__ = ("_heads",)
+
+    def __init__(self) -> None:
+        self._heads: list[KnownHead] = []
+
+    def find(self, data: bytes, at: int) -> Match | None:
+        """Return the known head that stands at a place; None if what stands there is for the parser."""
+        for head in self._heads:
+            if data.startswith(head.start, at):
+                digits_at = end = at + len(head.start)
+                if head.rest:
+                    end = data.find(b"\r", digits_at, digits_at + MOST_DIGITS + 1)
+                    if end < 0 or not data.startswith(head.rest, end):
+                        continue
+                digits = data[digits_at:end]
+                if digits.isdigit() or not head.rest:
+                    if head is not self._heads[0]:
+                        self._heads.remove(head)
+                        self._heads.insert(0, head)
+                    body_at = end + len(head.rest)
+                    return Match(head.repeated(digits), body_at, body_at + int(digits or b"0"))
+        return None
+
+    def keep(self, data: bytes, target: bytes, request: Request) -> None:
+        """Keep the head that data begin with, which the parser has read, if its bytes leave no doubt."""
+        head = _split(data, target, request)
+        if head is not None:
+            self._heads.insert(0, head)
+            del self._heads[MOST_KEPT:]
+
+    def forget(self) -> None:
+        """Forget all heads: the client has said that there will be no more requests."""
+        self._heads.clear()
+
+
+def _split(data: bytes, target: bytes, request: Request) -> KnownHead | None:
+    end = data.find(END_OF_HEAD, 0, LONGEST_KEPT) + len(END_OF_HEAD)
+    head = data[:end]
+    names = [name.lower() for name, _ in request.fields]
+    lines = len(names) + 2  # the request line and the empty one
+    if (
+        not request.keep_alive
+        or not head.startswith(b"%b %b HTTP/1.1\r\n" % (request.method.encode(), target))
+        or not head.count(b"\r\n") == head.count(b"\r") == head.count(b"\n") == lines
+        or not NEVER_KEPT.isdisjoint(names)
+    ):
+        return None
+    kept = replace(request, body=b"")
+    if LENGTH not in names:
+        return KnownHead(head, b"", b"", kept)
+    found = _LENGTH_LINE.search(head)
+    if found is None or names.count(LENGTH) > 1:
+        return None
+    return KnownHead(head[: found.start(1)], found[1], head[found.end(1) :], kept, names.index(LENGTH))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reliquary.base.faults import PeerFault
-from reliquary.net.http.known_heads import LONGEST_KEPT, MOST_DIGITS, MOST_KEPT, KnownHeads
+from reliquary.net.http.known_heads import LONGEST_KEPT, MOST_DIGITS, MOST_FIELDS, MOST_KEPT, KnownHeads
 from reliquary.net.http.limits import Limits
 from reliquary.net.http.mounts import Mounts
 from reliquary.net.http.reader import BODY, IDLE, RequestReader
@@ -56,7 +56,9 @@ class Reading:
     @property
     def heads(self) -> list[bytes]:
         """The heads that it knows, the latest first."""
-        return [head.start + head.digits + head.rest for head in self.reader._known._heads]
+        return [
+            head.start + (head.digits + head.rest if head.rest else b"") for head in self.reader._known._heads
+        ]
 
 
 def head_of(request: bytes) -> bytes:
@@ -149,6 +151,14 @@ def test_a_long_head_is_not_kept() -> None:
     for size, kept in ((fits, 1), (fits + 1, 0)):
         reading = Reading()
         reading.feed([post("/", b"x", f"X-Long: {'x' * size}")])
+        assert len(reading.heads) == kept
+
+
+def test_a_head_with_many_fields_is_not_kept() -> None:
+    for count, kept in ((MOST_FIELDS, 1), (MOST_FIELDS + 1, 0)):
+        reading = Reading()
+        given = head_of(post("/", b"x")).count(b"\r\n") - 2
+        reading.feed([post("/", b"x", *[f"X-{number}: a" for number in range(count - given)])])
         assert len(reading.heads) == kept
 
 

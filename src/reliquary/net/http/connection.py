@@ -182,7 +182,7 @@ class Connection(AcceptedConnection):
         finally:
             self.working = False
         self.flush()
-        if self._queue and self._outstanding() >= self._most_waiting:
+        if len(self._queue) >= self._most_waiting and self._outstanding() >= self._most_waiting:
             self.hold(PIPELINED)
 
     def _take(self, request: Request) -> None:
@@ -307,13 +307,18 @@ class Connection(AcceptedConnection):
             return
         queue = self._queue
         ready: list[bytes | memoryview] = []
-        while queue and (out := queue[0].out) is not None:
-            ready.append(out)
-            done = queue.popleft()
-            if done.charged or done.expected:
-                done.settle()
-        if queue and queue[0].streamed is not None:
-            ready += queue[0].streamed.take()
+        streamed = None
+        while queue:
+            first = queue[0]
+            if first.out is None:
+                streamed = first.streamed
+                break
+            ready.append(first.out)
+            queue.popleft()
+            if first.charged or first.expected:
+                first.settle()
+        if streamed is not None:
+            ready += streamed.take()
         if ready:
             self.idle_since = self.shared.now
             self._transport.write(b"".join(ready))
@@ -323,7 +328,7 @@ class Connection(AcceptedConnection):
             self._settle()
         if self._held & PIPELINED and self._outstanding() < self._most_waiting:
             self.release(PIPELINED)
-        if queue:
+        if streamed is not None:
             self._ask_for_more()
 
     def _ask_for_more(self) -> None:

@@ -21,15 +21,17 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from reliquary.net.http.headers import TRANSFER_ENCODING
+from reliquary.net.http.headers import TRANSFER_ENCODING, Headers
 from reliquary.net.http.request import Request
 
-MOST_KEPT: Final = 8
+MOST_KEPT: Final = 4
 LONGEST_KEPT: Final = 2048
-"""Bytes of one head: a connection keeps 16 KB at most, and what the parser made of them."""
+MOST_FIELDS: Final = 32
+"""A connection keeps 8 KB of heads at most, and 128 fields that the parser made of them."""
 MOST_DIGITS: Final = 9
 """Digits of a length; a longer one is the parser's to judge."""
 
+NO_BODY: Final = b"0"
 END_OF_HEAD: Final = b"\r\n\r\n"
 LENGTH: Final = b"content-length"
 NEVER_KEPT: Final = frozenset({TRANSFER_ENCODING, b"expect", b"upgrade", b"trailer"})
@@ -43,6 +45,7 @@ class KnownHead(NamedTuple):
     start: bytes
     """All before the digits of the length; the whole head of a request without a body."""
     digits: bytes
+    """The length that it had first."""
     rest: bytes
     """All behind them, with the empty line; empty without a length."""
     request: Request
@@ -50,23 +53,15 @@ class KnownHead(NamedTuple):
     length_at: int = -1
     """The place of Content-Length among its fields."""
 
-    def repeated(self, digits: bytes) -> Request:
-        """Return a request with this head and a length; what is found out of one is known of both."""
-        request = replace(self.request)
-        if digits != self.digits:
-            request.fields = fields = request.fields.copy()
-            fields[self.length_at] = (fields[self.length_at][0], digits)
-        return request
+    def fields_with(self, digits: bytes) -> Headers:
+        """Return its fields with another length."""
+        fields = self.request.fields.copy()
+        fields[self.length_at] = (fields[self.length_at][0], digits)
+        return fields
 
 
-class Match(NamedTuple):
-    """A known head in what came."""
-
-    request: Request
-    """Still without its body."""
-    body_at: int
-    """Where the body begins."""
-    body_end: int
+Match = tuple[Request, int, int]
+"""A request still without its body, and where the body begins and ends."""
 
 
 class KnownHeads:
@@ -80,19 +75,23 @@ class KnownHeads:
     def find(self, data: bytes, at: int) -> Match | None:
         """Return the known head that stands at a place; None if what stands there is for the parser."""
         for head in self._heads:
-            if data.startswith(head.start, at):
-                digits_at = end = at + len(head.start)
-                if head.rest:
-                    end = data.find(b"\r", digits_at, digits_at + MOST_DIGITS + 1)
-                    if end < 0 or not data.startswith(head.rest, end):
-                        continue
+            start, digits, rest, known, _ = head
+            if not data.startswith(start, at):
+                continue
+            end = at + len(start)
+            if rest:
+                digits_at, end = end, data.find(b"\r", end, end + MOST_DIGITS + 1)
                 digits = data[digits_at:end]
-                if digits.isdigit() or not head.rest:
-                    if head is not self._heads[0]:
-                        self._heads.remove(head)
-                        self._heads.insert(0, head)
-                    body_at = end + len(head.rest)
-                    return Match(head.repeated(digits), body_at, body_at + int(digits or b"0"))
+                if end < 0 or not data.startswith(rest, end) or not digits.isdigit():
+                    continue
+                end += len(rest)
+            request = replace(known)
+            if digits != head.digits:
+                request.fields = head.fields_with(digits)
+            if head is not self._heads[0]:
+                self._heads.remove(head)
+                self._heads.insert(0, head)
+            return request, end, end + int(digits)
         return None
 
     def keep(self, data: bytes, target: bytes, request: Request) -> None:
@@ -114,6 +113,7 @@ def _split(data: bytes, target: bytes, request: Request) -> KnownHead | None:
     lines = len(names) + 2  # the request line and the empty one
     if (
         not request.keep_alive
+        or len(names) > MOST_FIELDS
         or not head.startswith(b"%b %b HTTP/1.1\r\n" % (request.method.encode(), target))
         or not head.count(b"\r\n") == head.count(b"\r") == head.count(b"\n") == lines
         or not NEVER_KEPT.isdisjoint(names)
@@ -121,7 +121,7 @@ def _split(data: bytes, target: bytes, request: Request) -> KnownHead | None:
         return None
     kept = replace(request, body=b"")
     if LENGTH not in names:
-        return KnownHead(head, b"", b"", kept)
+        return KnownHead(head, NO_BODY, b"", kept)
     found = _LENGTH_LINE.search(head)
     if found is None or names.count(LENGTH) > 1:
         return None

@@ -21,7 +21,7 @@ class HeadNotes(msgspec.Struct, gc=False):
     """What was found out from the head of a request alone; all requests with these bytes share it."""
 
     route: Any = None
-    """For the handler of the mount: where the request goes, and who asks."""
+    """For the handler of the mount: where the request goes, and who asks; None until it has found out."""
 
 
 class Request(msgspec.Struct, gc=False, eq=False):

@@ -13,6 +13,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from reliquary.base.faults import PeerFault, UsageError
 from reliquary.net.http.headers import end_of_head
 from reliquary.net.http.request import Request
@@ -67,42 +69,27 @@ class Streamed:
                 callback()
 
 
-class Responder:
+class Responder(msgspec.Struct, eq=False):
     """Answers one request, from the loop's thread."""
 
-    __slots__ = (
-        "_connection",
-        "_gone",
-        "_on_gone",
-        "_wait",
-        "abandoned",
-        "body_comes",
-        "charged",
-        "expected",
-        "mode",
-        "out",
-        "streamed",
-    )
-
-    def __init__(self, connection: Connection, mode: int) -> None:
-        self._connection = connection
-        self.mode = mode
-        """How the connection goes on, and whether the response has a body."""
-        self._gone = False
-        self._on_gone: Callable[[], None] | None = None
-        self._wait = 0.0
-        self.out: bytes | None = None
-        """The response or the end of it, for the connection to send in its turn."""
-        self.streamed: Streamed | None = None
-        """A response that has begun."""
-        self.body_comes = False
-        """The body of the request is handed on while it comes, and is not whole yet."""
-        self.abandoned = False
-        """The client hung up, the handler was told, and there is still no answer."""
-        self.charged = 0
-        """Bytes of the request that count as held until it is answered."""
-        self.expected = 0
-        """Bytes of the answer that count as held until it has left or is counted itself."""
+    _connection: Connection
+    mode: int
+    """How the connection goes on, and whether the response has a body."""
+    out: bytes | None = None
+    """The response or the end of it, for the connection to send in its turn."""
+    streamed: Streamed | None = None
+    """A response that has begun."""
+    body_comes: bool = False
+    """The body of the request is handed on while it comes, and is not whole yet."""
+    abandoned: bool = False
+    """The client hung up, the handler was told, and there is still no answer."""
+    charged: int = 0
+    """Bytes of the request that count as held until it is answered."""
+    expected: int = 0
+    """Bytes of the answer that count as held until it has left or is counted itself."""
+    _gone: bool = False
+    _on_gone: Callable[[], None] | None = None
+    _wait: float = 0.0
 
     def respond(
         self,

@@ -51,6 +51,17 @@ def _hops(left: bytes) -> int:
     return max(HOP_LIMIT - int(left), 0) if left.isdigit() and len(left) <= MOST_DIGITS else 0
 
 
+def _read_head(request: Request) -> tuple[str, int]:
+    """Return the content type, and how often the message was forwarded."""
+    content_type, hops = "", 0
+    for name, value in request.headers:
+        if name == b"content-type" and not content_type:
+            content_type = value.decode("latin-1")
+        elif name == b"max-forwards":  # a peer that does not count does not write it
+            hops = _hops(value)
+    return content_type, hops
+
+
 class Receiving:
     """Takes POSTs for one engine."""
 
@@ -92,12 +103,10 @@ class Receiving:
             self._submit(request, responder)
 
     def _submit(self, request: Request, responder: Responder) -> None:
-        content_type, hops = "", 0
-        for name, value in request.headers:
-            if name == b"content-type" and not content_type:
-                content_type = value.decode("latin-1")
-            elif name == b"max-forwards":  # a peer that does not count does not write it
-                hops = _hops(value)
+        notes = request.notes
+        if notes.route is None:
+            notes.route = _read_head(request)
+        content_type, hops = notes.route
         caller = self._engine.caller(partial(self._answer, responder))
         try:
             self._engine.submit(PostArrived(caller, content_type, request.body, hops))

@@ -92,8 +92,10 @@ class Receiving:
 
     def take(self, request: Request, responder: Responder) -> None:
         """Take a request to an endpoint."""
+        notes = request.notes
         try:
-            by = request.mount.admit(request)
+            if notes.route is None:
+                notes.route = request.mount.admit(request)
         except Denied as why:
             responder.slow_down(why.wait)
             self._refuse(responder, why.status, str(why), why.headers)
@@ -103,7 +105,7 @@ class Receiving:
         elif request.method != "POST":
             self._refuse(responder, 405, f"{request.method} is not for this path", ALLOW)
         else:
-            self._take_envelope(request, responder, by)
+            self._take_envelope(request, responder, notes.route)
 
     def _take_envelope(self, request: Request, responder: Responder, by: Principal) -> None:
         largest = self._settings.largest_message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -9,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reliquary.base.faults import PeerFault
+from reliquary.base.time import seconds
 from reliquary.net.http.known_heads import LONGEST_KEPT, MOST_DIGITS, MOST_FIELDS, MOST_KEPT, KnownHeads
 from reliquary.net.http.limits import Limits
 from reliquary.net.http.mounts import Mounts
 from reliquary.net.http.reader import BODY, IDLE, RequestReader
 from reliquary.net.http.request import Request
-from tests.net.http.stage import echo, everywhere, post
+from tests.net.http.stage import Desk, connect_to, echo, everywhere, post, share, tick
 
 MOUNT = everywhere(echo)
 
@@ -111,7 +113,7 @@ def test_a_body_behind_a_known_head_may_come_in_parts() -> None:
     reading = Reading()
     request = post("/a", b"0123456789")
     reading.feed([request, request[:-10]])
-    assert reading.reader.phase == BODY
+    assert (reading.reader.phase, reading.reader.mount()) == (BODY, MOUNT)
     reading.feed([request[-10:-4], request[-4:] + request])
     assert [request.body for request in reading.found] == [b"0123456789"] * 3
     assert reading.reader.phase == IDLE
@@ -124,11 +126,12 @@ def test_the_limit_of_bodies_holds_behind_a_known_head() -> None:
 
 
 def test_a_slow_body_behind_a_known_head_is_found() -> None:
-    reading = Reading()
+    reading = Reading(Limits(body_time=seconds(2)))
     reading.feed([post("/", b"x" * 10)])
-    reading.reader.now = 5
+    reading.reader.now = seconds(60)
     reading.feed([post("/", b"x" * 10)[:-1]])
-    late = reading.reader.overdue(5 + 10**9)
+    assert reading.reader.overdue(seconds(62)) is None
+    late = reading.reader.overdue(seconds(63))
     assert late is not None
     assert late.startswith("the body (9 bytes came)")
 
@@ -271,8 +274,14 @@ def requests(draw: st.DrawFn) -> bytes:
 def parts(draw: st.DrawFn) -> list[bytes]:
     """Return a stream of bytes: some requests in one part each, some cut anywhere, some joined."""
     streams = draw(st.lists(requests(), max_size=12))
-    if draw(st.booleans()):
-        return streams
+    match draw(st.integers(0, 2)):
+        case 0:
+            return streams
+        case 1:
+            ends = [len(each) - draw(st.integers(0, 40)) for each in streams]
+            return [
+                part for each, end in zip(streams, ends, strict=True) for part in (each[:end], each[end:])
+            ]
     whole = b"".join(streams)
     cuts = sorted(draw(st.lists(st.integers(0, len(whole)), max_size=12)))
     return [whole[start:end] for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
@@ -286,3 +295,49 @@ def test_with_and_without_known_heads_every_stream_is_read_alike(
     known, plain = Reading(limits), Reading(limits)
     plain.reader._known = Unused()
     assert known.feed(stream) == plain.feed(stream)
+
+
+ACTS = st.sampled_from(["answer", "answer", "answer the last", "pause", "resume", "drain"])
+Step = bytes | str
+
+
+@st.composite
+def moves(draw: st.DrawFn) -> list[Step]:
+    """Return what a client sends, and what else happens in between."""
+    return [step for part in draw(parts()) for step in (part, *draw(st.lists(ACTS, max_size=2)))]
+
+
+async def play_steps(steps: Sequence[Step], limits: Limits, *, parsed: bool) -> list[object]:
+    """Play what a client, a handler and a server do; all that the client sees of it, step by step."""
+    desk, seen = Desk(), list[object]()
+    shared = share(desk, limits)
+    connection, transport = connect_to(shared)
+    if parsed:
+        connection._reader._known = Unused()
+    for step in steps:
+        if isinstance(step, bytes):
+            connection.data_received(step)
+        elif step.startswith("answer") and desk.asked:
+            request, responder = desk.asked.pop(-1 if step == "answer the last" else 0)
+            responder.respond(200, f"{request.method} {request.path} ".encode() + request.body)
+        elif step == "pause":
+            connection.pause()
+        elif step == "resume":
+            connection.resume()
+        elif step == "drain":
+            shared.draining = True
+        await tick(2)
+        seen.append((transport.sent, transport.reading, transport.shut, transport.closed, len(desk.asked)))
+    return seen
+
+
+@settings(max_examples=150)
+@given(
+    moves(),
+    st.sampled_from([Limits(), Limits(pipelined=2), Limits(body_bytes=20)]),
+)
+def test_with_and_without_known_heads_a_client_sees_one_conversation(
+    steps: list[Step], limits: Limits
+) -> None:
+    known = asyncio.run(play_steps(steps, limits, parsed=False))
+    assert known == asyncio.run(play_steps(steps, limits, parsed=True))

@@ -16,7 +16,7 @@ from reliquary.net.http.limits import Limits
 from reliquary.net.http.mounts import Mounts
 from reliquary.net.http.reader import BODY, IDLE, RequestReader
 from reliquary.net.http.request import Request
-from tests.net.http.stage import Desk, connect_to, echo, everywhere, post, share, tick
+from tests.net.http.stage import Desk, chunked, connect_to, echo, everywhere, post, share, tick
 
 MOUNT = everywhere(echo)
 
@@ -119,6 +119,16 @@ def test_a_body_behind_a_known_head_may_come_in_parts() -> None:
     assert reading.reader.phase == IDLE
 
 
+def test_a_head_is_kept_before_its_body_has_come() -> None:
+    """Some clients send head and body apart, each time."""
+    reading = Reading()
+    request = post("/a", b"0123456789")
+    reading.feed([request[:-10]])
+    assert reading.heads == [head_of(request)]
+    reading.feed([request[-10:], request[:-10], request[-10:]])
+    assert [request.body for request in reading.found] == [b"0123456789"] * 2
+
+
 def test_the_limit_of_bodies_holds_behind_a_known_head() -> None:
     reading = Reading(Limits(body_bytes=10))
     reading.feed([post("/", b"x" * 10)])
@@ -215,6 +225,13 @@ def test_nothing_is_known_after_a_request_that_is_the_last() -> None:
     assert reading.heads == []
 
 
+def test_nothing_is_known_after_a_trailer_that_ends_the_connection() -> None:
+    reading = Reading()
+    reading.feed([post("/", b"x"), chunked(b"x", trailers=b"Connection: close\r\n")])
+    assert [request.keep_alive for request in reading.found] == [True, False]
+    assert reading.heads == []
+
+
 def test_only_the_first_request_of_a_part_is_kept() -> None:
     """Where those behind it begin, the parser does not say."""
     reading = Reading()
@@ -257,7 +274,18 @@ LENGTHS = st.sampled_from(
     [b"%d", b"%d", b"%d", b"00%d", b"%d0", b"-%d", b"+%d", b"%d,1", b"", b"99999999999999999999"]
 )
 REMAINS = st.sampled_from(
-    [b"", b"", b"", b"\r\n", b"\r", b"\n", b"1\r\nx\r\n0\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", b"\0"]
+    [
+        b"",
+        b"",
+        b"",
+        b"\r\n",
+        b"\r",
+        b"\n",
+        b"1\r\nx\r\n0\r\n\r\n",
+        b"0\r\nConnection: close\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\0",
+    ]
 )
 
 
@@ -274,14 +302,12 @@ def requests(draw: st.DrawFn) -> bytes:
 def parts(draw: st.DrawFn) -> list[bytes]:
     """Return a stream of bytes: some requests in one part each, some cut anywhere, some joined."""
     streams = draw(st.lists(requests(), max_size=12))
-    match draw(st.integers(0, 2)):
-        case 0:
-            return streams
-        case 1:
-            ends = [len(each) - draw(st.integers(0, 40)) for each in streams]
-            return [
-                part for each, end in zip(streams, ends, strict=True) for part in (each[:end], each[end:])
-            ]
+    kind = draw(st.sampled_from(["one part each", "two parts each", "cut anywhere"]))
+    if kind == "one part each":
+        return streams
+    if kind == "two parts each":
+        ends = [len(each) - draw(st.integers(0, 40)) for each in streams]
+        return [part for each, end in zip(streams, ends, strict=True) for part in (each[:end], each[end:])]
     whole = b"".join(streams)
     cuts = sorted(draw(st.lists(st.integers(0, len(whole)), max_size=12)))
     return [whole[start:end] for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
@@ -304,7 +330,10 @@ Step = bytes | str
 @st.composite
 def moves(draw: st.DrawFn) -> list[Step]:
     """Return what a client sends, and what else happens in between."""
-    return [step for part in draw(parts()) for step in (part, *draw(st.lists(ACTS, max_size=2)))]
+    steps: list[Step] = []
+    for part in draw(parts()):
+        steps += [part, *draw(st.lists(ACTS, max_size=2))]
+    return steps
 
 
 async def play_steps(steps: Sequence[Step], limits: Limits, *, parsed: bool) -> list[object]:

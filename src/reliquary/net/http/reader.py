@@ -26,7 +26,7 @@ from reliquary.base.time import SECOND
 from reliquary.net.http.headers import CHUNKED, CODING_LENGTH, TRANSFER_ENCODING, Headers, find
 from reliquary.net.http.known_heads import KnownHeads
 from reliquary.net.http.limits import Limits
-from reliquary.net.http.mounts import Mount, Mounts, Target
+from reliquary.net.http.mounts import Mount, Mounts
 from reliquary.net.http.request import Request
 from reliquary.net.tcp.budget import SMALL, Account
 
@@ -52,20 +52,18 @@ class RequestReader:
         "_body",
         "_came",
         "_fed",
-        "_head",
         "_headers",
         "_inspected",
         "_known",
-        "_known_request",
         "_limits",
         "_long",
         "_most_body",
         "_number",
         "_parser",
         "_raw_left",
+        "_request",
         "_resolve",
         "_take",
-        "_target",
         "_unknown",
         "_url",
         "_weigh_above",
@@ -99,15 +97,13 @@ class RequestReader:
         self._most_body = limits.body_bytes
         self._weigh_above = limits.head_bytes - 2 * SLICE
         self._url = b""
-        self._target: Target
         self._headers: Headers = []  # what the parser reads now: a head, or trailers, which are not kept
-        self._head: Headers = []  # the whole head of the request whose body comes in
+        self._request: Request | None = None  # whose head was read or known, and whose body comes in
         self._body: bytes | bytearray = b""
         self._long = False  # the slice is so long that a head in it may be too long
         self._fed = 0  # bytes since the head began or the body grew; -1 when that was in this slice
         self._raw_left = 0  # bytes of body that the parser does not see: its head was known, or an Upgrade
         self._known = KnownHeads()
-        self._known_request: Request | None = None  # whose body comes now, behind a head that was known
         self._unknown: bytes | None = None  # what begins with a head that was not known
         self._inspected = False
         self._came = 0  # bytes of a body that is handed on, since `since`
@@ -172,9 +168,9 @@ class RequestReader:
         """There will be no more requests: let go of what was read of one."""
         self.phase = IDLE
         self.continue_owed = False
-        self.stream = self._known_request = None
+        self.stream = self._request = None
         self._url = self._body = b""
-        self._headers = self._head = []
+        self._headers = []
         self._bodies.used -= self.charged
         self.charged = 0
 
@@ -212,16 +208,24 @@ class RequestReader:
         """The head has ended."""
         self.phase = BODY
         self.since = self.now
-        self._head = self._headers
-        self._headers = []
-        if self._long or self._fed > self._weigh_above or len(self._head) > self._limits.headers:
-            self._weigh_head()
+        fields, self._headers = self._headers, []
+        if self._long or self._fed > self._weigh_above or len(fields) > self._limits.headers:
+            self._weigh_head(fields)
         self._fed = -1
-        if self._parser.should_upgrade():
-            self._decline_upgrade()
-        self._target = self._resolve(self._url)
-        if self._target.mount.begin is not None:
-            self.stream = self._begin(self._request())
+        parser = self._parser
+        if parser.should_upgrade():
+            self._decline_upgrade(fields)
+        method, keep_alive = parser.get_method().decode(), parser.should_keep_alive()
+        path, query, mount = self._resolve(self._url)
+        request = Request(method, path, query, fields, b"", self._number, keep_alive, mount, self.peer)
+        self._request = request
+        unknown, self._unknown = self._unknown, None
+        if not keep_alive:
+            self._known.forget()
+        if mount.begin is not None:
+            self.stream = self._begin(request)
+        elif unknown is not None:
+            self._known.keep(unknown, self._url, request)
 
     def on_body(self, data: bytes) -> None:
         """A part of the body; one that comes whole is not copied."""
@@ -229,13 +233,14 @@ class RequestReader:
         if self.stream is not None:
             self._came += len(data)
             self.stream.feed(data)
+        elif self._request is None:
+            return  # it was forgotten
         elif not self._body:
             self._body = data
         else:
             self._join(data)
         if len(self._body) > self._most_body:
-            declared = find(self._head, b"content-length")
-            raise _body_too_large(self._most_body, declared or b"%d" % len(self._body))
+            raise self._body_too_large()
 
     def _join(self, data: bytes) -> None:
         """Put a part behind those that came before, if all connections together do not hold too much."""
@@ -252,16 +257,19 @@ class RequestReader:
 
     def on_message_complete(self) -> None:
         """The request is whole: make ready for the next one and hand this one on."""
-        unknown, self._unknown = self._unknown, None
         if self._raw_left:
             return
         if self.stream is not None:
             self._end_stream(self.stream)
             return
-        request = self._known_request or self._request()
+        request = self._request
+        if request is None:
+            self.forget()
+            return
         request.body = self._body if type(self._body) is bytes else bytes(self._body)
-        if unknown is not None:
-            self._known.keep(unknown, self._url, request)
+        if self._headers and not self._parser.should_keep_alive():  # trailers speak of the connection too
+            request.keep_alive = False
+            self._known.forget()
         self._make_ready()
         self._take(request)
 
@@ -269,21 +277,12 @@ class RequestReader:
         """For the next request."""
         self.phase = IDLE
         self._url = self._body = b""
-        self._known_request = None
+        self._request = None
         if self._inspected:
             self._inspected = self.continue_owed = False
             self._most_body = self._limits.body_bytes
         if self._headers:
             self._headers = []
-
-    def _request(self) -> Request:
-        """The request whose head was read."""
-        parser, (path, query, mount) = self._parser, self._target
-        method = parser.get_method().decode()
-        keep_alive = parser.should_keep_alive()
-        if not keep_alive:
-            self._known.forget()
-        return Request(method, path, query, self._head, b"", self._number, keep_alive, mount, self.peer)
 
     def _end_stream(self, stream: Arriving) -> None:
         self.stream = None
@@ -293,11 +292,11 @@ class RequestReader:
 
     # Limits.
 
-    def _weigh_head(self) -> None:
+    def _weigh_head(self, fields: Headers) -> None:
         limits = self._limits
-        if len(self._head) > limits.headers:
-            raise _too_many_headers(limits.headers, len(self._head))
-        size = len(self._url) + sum(len(name) + len(value) + 4 for name, value in self._head)
+        if len(fields) > limits.headers:
+            raise _too_many_headers(limits.headers, len(fields))
+        size = len(self._url) + sum(len(name) + len(value) + 4 for name, value in fields)
         if size > limits.head_bytes:
             raise _head_too_large(limits.head_bytes, size)
 
@@ -316,22 +315,34 @@ class RequestReader:
         self._inspected = True
         if self.stream is None:
             self._foresee_size()
-        expected = find(self._head, b"expect")
+        expected = self._in_hand.header(b"expect")
         if expected is not None and expected.lower() == b"100-continue" and not self._body and not self._came:
             self.continue_owed = True
 
     def _foresee_size(self) -> None:
-        own_limit = self._target.mount.body_bytes
+        request = self._in_hand
+        own_limit = request.mount.body_bytes
         if own_limit is not None:
             self._most_body = own_limit
-        length = find(self._head, b"content-length")
+        length = request.header(b"content-length")
         if max(int(length or 0), len(self._body)) > self._most_body:
-            raise _body_too_large(self._most_body, length or b"%d" % len(self._body))
+            raise self._body_too_large()
+
+    def _body_too_large(self) -> PeerFault:
+        size = self._in_hand.header(b"content-length") or b"%d" % len(self._body)
+        why = f"a body may have {self._most_body} bytes, this has {size.decode()}"
+        return PeerFault(413, why, spec="RFC 9110 15.5.14")
+
+    @property
+    def _in_hand(self) -> Request:
+        """The request whose body comes in."""
+        assert self._request is not None, "a body follows a head"
+        return self._request
 
     def mount(self) -> Mount | None:
         """The mount of the request in hand; None while its target has not come, or cannot be read."""
-        if self._known_request is not None:
-            return self._known_request.mount
+        if self._request is not None:
+            return self._request.mount
         if not self._url:
             return None
         try:
@@ -360,17 +371,15 @@ class RequestReader:
         self.phase = BODY
         self.since = self.now
         self._fed = -1
-        self._known_request = request
-        self._head = request.fields
-        self._target = Target(request.path, request.query, request.mount)
+        self._request = request
         self._raw_left = size
 
-    def _decline_upgrade(self) -> None:
+    def _decline_upgrade(self, fields: Headers) -> None:
         if self._parser.get_method() == b"CONNECT":
             raise PeerFault(501, "this server is no proxy: CONNECT is not known", spec="RFC 9110 9.3.6")
-        if find(self._head, TRANSFER_ENCODING) is not None:
+        if find(fields, TRANSFER_ENCODING) is not None:
             raise PeerFault(501, "a chunked request cannot ask for an Upgrade", spec="RFC 9110 7.8")
-        self._raw_left = int(find(self._head, b"content-length") or 0)
+        self._raw_left = int(find(fields, b"content-length") or 0)
 
     def _take_raw(self, data: bytes | memoryview) -> bytes | memoryview:
         """Take what belongs to the body; the answer is the rest."""
@@ -405,10 +414,6 @@ def _unknown_coding(value: bytes) -> PeerFault:
 def _no_room(limit: int) -> PeerFault:
     why = f"requests may take {limit} bytes together, and others have them now; try again later"
     return PeerFault(503, why, spec="RFC 9110 15.6.4")
-
-
-def _body_too_large(limit: int, size: bytes) -> PeerFault:
-    return PeerFault(413, f"a body may have {limit} bytes, this has {size.decode()}", spec="RFC 9110 15.5.14")
 
 
 def _late(what: str, limit: int, age: int) -> str:

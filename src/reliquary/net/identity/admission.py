@@ -4,6 +4,9 @@
 
 Each kind of proof is a `Credential`: a bearer token now; a session cookie or NTLM would be another.  The
 protocol of the mount decides how a `Denied` is answered.
+
+Who a client is, is asked once for each head of a connection (`Request.notes`), so no proof may depend on the
+time: one that can expire must not be kept there.  A `Denied` is never kept, so every guess is counted.
 """
 
 from __future__ import annotations

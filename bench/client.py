@@ -23,12 +23,14 @@ def main() -> None:
     arguments = _arguments()
     kinds = arguments.kinds.split(",")
     runs: dict[str, list[dict[str, float]]] = {kind: [] for kind in kinds}
-    with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
-        with Server(Path(folder) / "store", port=PORT) as server:
-            server.create_queue("bench")
-            for _ in range(arguments.rounds):
-                for kind in kinds:
-                    runs[kind].append(_measure(server, kind, arguments.tasks, arguments.messages))
+    with (
+        tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder,
+        Server(Path(folder) / "store", port=PORT) as server,
+    ):
+        server.create_queue("bench")
+        for _ in range(arguments.rounds):
+            for kind in kinds:
+                runs[kind].append(_measure(server, kind, arguments.tasks, arguments.messages))
     rows = [_row(kind, runs) for kind in kinds]
     _print(rows)
     RESULTS.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""The load of the client benchmark, in a process of its own: tasks that send one message and receive one, again and again.
+"""The load of the client benchmark, in a process of its own: tasks that send a message and receive one.
 
     raw     requests whose bytes are ready, over bare connections: what a message needs on the wire
     async   the client with `await`, a task each
@@ -53,7 +53,7 @@ _receipt = msgspec.json.Decoder(Receipt).decode
 
 
 async def _raw(settings: Settings) -> None:
-    """Send, receive on trial, acknowledge: what the client asks for, so that no lost answer loses a message."""
+    """Send, receive on trial, acknowledge, as the client does so that no lost answer loses a message."""
     connection = await Connection.open(settings.host, settings.port)
     message = b'{"body":"%b"}' % base64.b64encode(BODY)
     wanted = b'{"timeout":%d,"hold":30}' % PATIENCE

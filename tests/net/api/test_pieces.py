@@ -6,8 +6,11 @@ import json
 from base64 import b64decode
 from typing import Any
 
+import msgspec
 import pytest
 
+from reliquary.net.api.forms import Form
+from reliquary.net.api.messages import MessagesOut, shown
 from reliquary.net.api.pieces import LARGE, PIECE, pieces_of
 from reliquary.net.http import ClientLimits, HttpClient
 from reliquary.queueing.model.events import Delivered
@@ -30,6 +33,16 @@ def test_the_pieces_are_the_json_of_the_messages(sizes: list[int]) -> None:
         each.message.body for each in messages
     ]
     assert {each["label"] for each in answer["messages"]} == {'"body":""'}
+
+
+@pytest.mark.parametrize("sizes", [[0], [1], [PIECE], [PIECE + 1, 0, 2 * PIECE - 1], [1000] * 500])
+@pytest.mark.parametrize("receipt", [None, "r-1"])
+def test_the_pieces_are_the_messagepack_of_the_messages(sizes: list[int], receipt: str | None) -> None:
+    messages = [delivered(bytes([size % 256]) * size, "\xa4body\xc4\0") for size in sizes]
+    pieces = list(pieces_of(messages, receipt, Form.PACKED))
+    assert max(map(len, pieces)) < 2 * PIECE
+    whole = MessagesOut(list(map(shown, messages)), receipt)
+    assert msgspec.msgpack.decode(b"".join(pieces)) == msgspec.msgpack.decode(msgspec.msgpack.encode(whole))
 
 
 def test_large_messages_are_sent_and_come_back_whole_by_every_read() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from base64 import b64encode
 
+import msgspec
 import pytest
 
+from reliquary.net.api.send import SendOut
 from tests.net.api.stage import Stage, bodies, on, play
 
 
@@ -19,6 +21,32 @@ def test_one_message_is_sent_and_its_place_is_told() -> None:
         [shown] = (await stage.ok("GET", on("orders", "messages")))["messages"]
         assert (shown["id"], shown["lookup_id"]) == (sent["id"], sent["lookup_id"])
         assert (shown["body"], shown["label"]) == ("aGVsbG8=", "greeting")
+
+    play(scene)
+
+
+def test_the_answer_is_written_as_its_record_would_be() -> None:
+    async def scene(stage: Stage) -> None:
+        path = "/api/v1" + on("orders", "messages")
+        for body in (b"{}", b"[{},{}]"):
+            answer = await stage.client.request("POST", path, body)
+            assert msgspec.json.encode(msgspec.json.decode(answer.body, type=SendOut)) == answer.body
+            packed = await stage.client.request("POST", path, body, ((b"accept", b"application/msgpack"),))
+            assert packed.header(b"content-type") == b"application/msgpack"
+            sent = msgspec.msgpack.decode(packed.body, type=SendOut).messages
+            assert len(sent) == body.count(b"{")
+            shown = (await stage.ok("GET", on("orders", "messages")))["messages"]
+            assert [(each.id, each.lookup_id) for each in sent] == [
+                (each["id"], each["lookup_id"]) for each in shown[-len(sent) :]
+            ]
+
+    play(scene)
+
+
+def test_a_send_without_a_body_is_refused() -> None:
+    async def scene(stage: Stage) -> None:
+        assert (await stage.refused("POST", on("orders", "messages")))[:2] == (400, "INVALID_PARAMETER")
+        assert await stage.texts("orders") == []
 
     play(scene)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TypeVar
 
 import msgspec
 
@@ -14,7 +13,6 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
 from reliquary.engine.loop import Engine, EngineStopped
-from reliquary.net.api.counts import SMALL_BODY, check_counts
 from reliquary.net.api.errors import Refused, refuse, refuse_stopping
 from reliquary.net.api.numbers import Tickets
 from reliquary.net.http import Request, Responder
@@ -27,8 +25,6 @@ from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 from reliquary.queueing.model.state import State
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.read import ANSWER_BYTES
-
-Body = TypeVar("Body")
 
 
 class Asking:
@@ -123,13 +119,6 @@ class Context:
             responder.respond(204, b"")
         else:
             self.refuse(responder, answer)
-
-
-def read_body(decoder: msgspec.json.Decoder[Body], request: Request) -> Body:
-    """The JSON of a request; where all is optional, so is the body."""
-    if len(request.body) > SMALL_BODY:
-        check_counts(request.body)
-    return decoder.decode(request.body or b"{}")
 
 
 def parameters(request: Request, *known: str) -> dict[str, str]:

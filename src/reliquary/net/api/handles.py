@@ -8,7 +8,8 @@ from functools import partial
 import msgspec
 
 from reliquary.base.hresult import HResult
-from reliquary.net.api.context import Context, parameters, read_body
+from reliquary.net.api.context import Context, parameters
+from reliquary.net.api.forms import Bodies, read_body
 from reliquary.net.api.numbers import LONGEST_WAIT, span_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.model.events import (
@@ -41,7 +42,7 @@ class OpenIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _encode = msgspec.json.Encoder().encode
-_open = msgspec.json.Decoder(OpenIn)
+_open = Bodies(OpenIn)
 
 
 def open_queue(context: Context, request: Request, responder: Responder, queue: str) -> None:

@@ -1,9 +1,9 @@
-"""Messages as JSON: what is sent, and what is shown."""
+"""Messages as requests and answers have them: what is sent, and what is shown."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
+from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
@@ -32,6 +32,9 @@ REACH: Final = 345_600
 CAN_BE_ASKED_FOR: Final = (AuthenticationLevel.NONE, AuthenticationLevel.XML_SIG)
 """The other signatures are of protocols that do not send yet."""
 
+FIELDS_LIMIT: Final = 100
+"""Fields of HTTPR of a message in MessagePack."""
+
 _CLASS_WORDS: Final = {each.value: each.name.lower().replace("_", "-") for each in MessageClass}
 
 
@@ -59,6 +62,12 @@ class MessageIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     delay: float = 0
     authentication: AuthenticationLevel = AuthenticationLevel.NONE
     httpr: dict[str, str] | None = None
+
+
+class PackedMessageIn(MessageIn, forbid_unknown_fields=True, gc=False):
+    """A message to send in MessagePack: its strings are not counted before they are decoded."""
+
+    httpr: Annotated[dict[str, str], msgspec.Meta(max_length=FIELDS_LIMIT)] | None = None
 
 
 class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
@@ -133,10 +142,12 @@ def message_of(given: MessageIn) -> Message:
         application_tag=given.tag,
         body_type=given.body_type,
         extension=given.extension,
-        response_queue=queue_name("response_queue", given.response_queue),
-        administration_queue=queue_name("administration_queue", given.administration_queue),
+        response_queue=given.response_queue and queue_name("response_queue", given.response_queue),
+        administration_queue=given.administration_queue
+        and queue_name("administration_queue", given.administration_queue),
         acknowledgements=given.acknowledgements,
-        application_deadletter_queue=queue_name("deadletter_queue", given.deadletter_queue),
+        application_deadletter_queue=given.deadletter_queue
+        and queue_name("deadletter_queue", given.deadletter_queue),
         tracing_requested=bool(given.tracing_queue),
         tracing_queue=tracing_queue_of(given.tracing_queue) if given.tracing_queue else NO_GUID,
         delay=delay_of(given.delay) if given.delay else 0,
@@ -151,7 +162,7 @@ def shown(delivered: Delivered) -> MessageOut:
     correlation = message.correlation
     httpr, wsrm = _carried(message) if message.carrier_header else (None, None)
     return MessageOut(
-        f"{_guid(message.identifier.lineage.int)}\\{message.identifier.uniquifier}",
+        f"{guid_text(message.identifier.lineage.int)}\\{message.identifier.uniquifier}",
         str(position.lookup_id),
         message.body,
         message.priority,
@@ -200,8 +211,8 @@ def _class_word(message: Message, position: Position) -> str:
 
 
 @lru_cache(maxsize=64)
-def _guid(number: int) -> str:
-    """By its number, because a UUID hashes slowly."""
+def guid_text(number: int) -> str:
+    """A GUID as text, by its number, because a UUID hashes slowly."""
     return str(UUID(int=number))
 
 

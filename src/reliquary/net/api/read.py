@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated, Final
 
 import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
-from reliquary.net.api.context import Context, parameters, read_body
+from reliquary.net.api.context import Context, parameters
+from reliquary.net.api.forms import MOST, PACKED, RAW, Bodies, Form, form_of_answer, read_body
 from reliquary.net.api.messages import MessagesOut, shown
 from reliquary.net.api.numbers import hold_of, lookup_id_of, number_of, wait_of
 from reliquary.net.api.pieces import LARGE, respond_in_pieces
+from reliquary.net.api.raw import fields_of
 from reliquary.net.http import Request, Responder
+from reliquary.net.http.response import JSON
 from reliquary.queueing.model.events import (
     BrowseMessages,
     CancelRead,
@@ -66,8 +70,9 @@ class EndIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
     delete: bool = True
     reject: bool = False
-    lookup_ids: list[str] | None = None
+    lookup_ids: Annotated[list[str], MOST] | None = None
     unseen: bool = False
+    receipt: str | None = None
 
 
 class CancelIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -77,58 +82,82 @@ class CancelIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 _encode = msgspec.json.Encoder().encode
-_receive = msgspec.json.Decoder(ReceiveIn)
-_peek = msgspec.json.Decoder(PeekIn)
-_look_up = msgspec.json.Decoder(LookUpIn)
-_end = msgspec.json.Decoder(EndIn)
-_cancel = msgspec.json.Decoder(CancelIn)
+_encode_packed = msgspec.msgpack.Encoder().encode
+_receive = Bodies(ReceiveIn)
+_peek = Bodies(PeekIn)
+_look_up = Bodies(LookUpIn)
+_end = Bodies(EndIn)
+_cancel = Bodies(CancelIn)
 
-_NOTHING = _encode(MessagesOut([]))
+_NOTHING: Final = {
+    Form.JSON: (200, _encode(MessagesOut([])), JSON),
+    Form.PACKED: (200, _encode_packed(MessagesOut([])), PACKED),
+    Form.RAW: (204, b"", RAW),
+}
+"""What is answered when no message came in time."""
 _NO_MESSAGE = frozenset({HResult.IO_TIMEOUT, HResult.MESSAGE_NOT_FOUND})
 
 
 def receive(context: Context, request: Request, responder: Responder, queue: str) -> None:
     """POST /queues/{queue}/receive."""
-    parameters(request)
+    if request.query:
+        parameters(request)
     given = read_body(_receive, request)
-    source = context.handle_of(queue, given.handle)
+    wanted = _wanted(request, "count", given.count)
+    source = queue if given.handle is None else context.handle_of(queue, given.handle)
     timeout = wait_of(given.timeout)
     hold = hold_of(given.hold)
     receipt = 0 if given.acknowledge is None else context.tickets.read("receipt", given.acknowledge)
     transaction = None if given.transaction is None else transaction_of(given.transaction)
-    cursor = context.cursor_of(given.cursor)
-    tag = number_of("tag", given.tag, 0, FOREVER)
+    cursor = 0 if given.cursor is None else context.cursor_of(given.cursor)
+    tag = number_of("tag", given.tag, 0, FOREVER) if given.tag else 0
     if context.state.totals.bytes > LARGE:
         context.expect_answer(responder, source, given.count)
-    caller = _caller(context, request, responder, timeout)
+    caller = _caller(context, request, responder, wanted, timeout)
     context.engine.submit(
         ReceiveMessages(caller, source, given.count, timeout, transaction, hold, receipt, cursor, tag)
     )
 
 
-def _caller(context: Context, request: Request, responder: Responder, timeout: Duration) -> int:
+def _wanted(request: Request, name: str, count: int) -> Form:
+    """The form of the answer; a raw one has one message, so its request must not ask for more."""
+    wanted = form_of_answer(request)
+    if wanted is Form.RAW and count != 1:
+        raise UsageError(f"an answer in {RAW.decode()} has one message: {name} is 1, not {count}")
+    return wanted
+
+
+def _caller(context: Context, request: Request, responder: Responder, wanted: Form, timeout: Duration) -> int:
     """A caller's number for a read; one that waits ends when the client hangs up."""
-    caller = context.engine.caller(partial(_received, context, responder), request.connection)
+    caller = context.engine.caller(partial(_received, context, responder, wanted), request.connection)
     if timeout:
         responder.on_gone(partial(context.gone, caller))
     return caller
 
 
-def _received(context: Context, responder: Responder, answer: object) -> None:
+def _received(context: Context, responder: Responder, wanted: Form, answer: object) -> None:
     """Messages, or an empty list when none came in time."""
     if type(answer) is not Received and answer.status in _NO_MESSAGE:  # type: ignore[attr-defined]
-        responder.respond(200, _NOTHING)
+        responder.respond(*_NOTHING[wanted])
     else:
-        _show(context, responder, answer)
+        _show(context, responder, wanted, answer)
 
 
-def _show(context: Context, responder: Responder, answer: object) -> None:
+def _show(context: Context, responder: Responder, wanted: Form, answer: object) -> None:
     if type(answer) is Received and answer.status is HResult.OK:
         receipt = context.tickets.write(answer.receipt) if answer.receipt else None
-        if sum([each.position.size for each in answer.messages]) > LARGE:
-            respond_in_pieces(responder, answer.messages, receipt)
-            return
-        responder.respond(200, _encode(MessagesOut(list(map(shown, answer.messages)), receipt)))
+        if not answer.messages:
+            responder.respond(*_NOTHING[wanted])
+        elif sum([each.position.size for each in answer.messages]) > LARGE:
+            respond_in_pieces(responder, answer.messages, receipt, wanted)
+        elif wanted is Form.JSON:
+            responder.respond(200, _encode(MessagesOut(list(map(shown, answer.messages)), receipt)))
+        elif wanted is Form.PACKED:
+            found = MessagesOut(list(map(shown, answer.messages)), receipt)
+            responder.respond(200, _encode_packed(found), PACKED)
+        else:
+            message = shown(answer.messages[0])
+            responder.respond(200, message.body, RAW, fields_of(message, receipt))
     else:
         context.refuse(responder, answer)  # type: ignore[arg-type]
 
@@ -137,12 +166,13 @@ def peek(context: Context, request: Request, responder: Responder, queue: str) -
     """POST /queues/{queue}/peek."""
     parameters(request)
     given = read_body(_peek, request)
+    wanted = form_of_answer(request)
     source = context.handle_of(queue, given.handle)
     timeout = wait_of(given.timeout)
     cursor = context.cursor_of(given.cursor)
     if context.state.totals.bytes > LARGE:
         context.expect_answer(responder, source, 1)
-    caller = _caller(context, request, responder, timeout)
+    caller = _caller(context, request, responder, wanted, timeout)
     context.engine.submit(PeekMessage(caller, source, timeout, cursor, given.next))
 
 
@@ -154,9 +184,10 @@ def browse(context: Context, request: Request, responder: Responder, queue: str)
     limit = query.get("limit", "100")
     if not (limit.isascii() and limit.isdigit() and len(limit) <= 9):
         raise UsageError(f"limit is a number, not {limit[:40]!r}")
+    wanted = _wanted(request, "limit", int(limit))
     if context.state.totals.bytes > LARGE:
         context.expect_answer(responder, source, int(limit))
-    caller = context.engine.caller(partial(_show, context, responder))
+    caller = context.engine.caller(partial(_show, context, responder, wanted))
     context.engine.submit(BrowseMessages(caller, source, after, int(limit)))
 
 
@@ -164,6 +195,7 @@ def look_up(context: Context, request: Request, responder: Responder, queue: str
     """POST /queues/{queue}/lookup."""
     parameters(request)
     given = read_body(_look_up, request)
+    wanted = form_of_answer(request)
     if given.lookup_id is None and given.seek not in (Seek.FIRST, Seek.LAST):
         raise UsageError(f"seek {given.seek.value!r} is relative to a lookup_id, and none is given")
     if given.peek and given.hold:
@@ -176,15 +208,17 @@ def look_up(context: Context, request: Request, responder: Responder, queue: str
         raise UsageError("a receive is held or in a transaction, not both")
     if context.state.totals.bytes > LARGE:
         context.expect_answer(responder, source, 1, lookup_id)
-    caller = context.engine.caller(partial(_show, context, responder))
+    caller = context.engine.caller(partial(_show, context, responder, wanted))
     context.engine.submit(LookUpMessage(caller, source, lookup_id, given.seek, given.peek, transaction, hold))
 
 
 def end_read(context: Context, request: Request, responder: Responder, receipt: str) -> None:
-    """POST /receipts/{receipt}."""
+    """POST /receipts/{receipt}, or POST /receipts with the receipt in the body."""
     parameters(request)
     given = read_body(_end, request)
-    number = context.tickets.read("receipt", receipt)
+    if bool(receipt) == (given.receipt is not None):
+        raise UsageError("the receipt is named in the path or in the body, once")
+    number = context.tickets.read("receipt", given.receipt or receipt)
     if given.lookup_ids == []:
         raise UsageError("lookup_ids is empty; without it, all messages of the receipt are meant")
     if given.unseen and given.delete:

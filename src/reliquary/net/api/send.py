@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated, Final
 
 import msgspec
 
 from reliquary.base.hresult import HResult
-from reliquary.net.api.context import Context, parameters, read_body
+from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.counts import SMALL_BODY, check_counts
-from reliquary.net.api.messages import MessageIn, message_of
+from reliquary.net.api.forms import PACKED, Bodies, Form, form_of_answer, form_of_body, read_body
+from reliquary.net.api.messages import MessageIn, PackedMessageIn, guid_text, message_of
 from reliquary.net.api.numbers import lookup_id_of
+from reliquary.net.api.raw import message_in
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.model.events import MoveMessage, SendMessages, Sent
 from reliquary.queueing.model.message import Message
+from reliquary.queueing.rules.checks import COUNT_LIMIT
 from reliquary.queueing.rules.transactions import transaction_of
 
 
@@ -39,9 +43,17 @@ class MoveIn(msgspec.Struct, forbid_unknown_fields=True):
     handle: str | None = None
 
 
-_encode = msgspec.json.Encoder().encode
-_messages = msgspec.json.Decoder(MessageIn | list[MessageIn])
-_move = msgspec.json.Decoder(MoveIn)
+_encode_packed = msgspec.msgpack.Encoder().encode
+_PACKED_LIST = Annotated[list[PackedMessageIn], msgspec.Meta(max_length=COUNT_LIMIT)]
+_messages: Bodies[MessageIn | list[MessageIn]] = Bodies(
+    MessageIn | list[MessageIn],  # type: ignore[arg-type]
+    PackedMessageIn | _PACKED_LIST,  # type: ignore[arg-type]
+)
+_move = Bodies(MoveIn)
+
+_PLACE: Final = b'{"id":"%b\\\\%d","lookup_id":"%d"}'
+_ANSWER: Final = b'{"messages":[%b]}'
+"""The JSON of `SendOut`: an id is a GUID, a backslash and a number."""
 
 
 def send(context: Context, request: Request, responder: Responder, queue: str) -> None:
@@ -54,22 +66,35 @@ def send(context: Context, request: Request, responder: Responder, queue: str) -
         if "transaction" in query:
             transaction = transaction_of(query["transaction"])
     body = request.body
+    form = form_of_body(request)
     if len(body) > SMALL_BODY:
         context.check_right(lambda to: SendMessages(to, target, (), transaction))
-        check_counts(body)
-    given = _messages.decode(body)
+        if form is Form.JSON:
+            check_counts(body)
+    if form is Form.JSON:
+        given = _messages.json.decode(body)
+    elif form is Form.PACKED:
+        given = _messages.packed.decode(body)
+    else:
+        given = message_in(request.fields, body)
     messages: tuple[Message, ...]
     messages = (message_of(given),) if isinstance(given, MessageIn) else tuple(map(message_of, given))
     engine = context.engine
-    caller = engine.caller(partial(_sent, context, responder), request.connection)
+    caller = engine.caller(partial(_sent, context, responder, form_of_answer(request)), request.connection)
     engine.submit(SendMessages(caller, target, messages, transaction))
 
 
-def _sent(context: Context, responder: Responder, answer: object) -> None:
+def _sent(context: Context, responder: Responder, wanted: Form, answer: object) -> None:
     if type(answer) is Sent and answer.status is HResult.OK:
-        stem = f"{answer.lineage}\\"
-        places = [SentOut(f"{stem}{place & 0xFFFFFFFF}", str(place)) for place in answer.lookup_ids]
-        responder.respond(201, _encode(SendOut(places)))
+        assert answer.lineage is not None, "what was sent has ids"
+        lineage = guid_text(answer.lineage.int)
+        if wanted is Form.PACKED:
+            sent = [SentOut(f"{lineage}\\{place & 0xFFFFFFFF}", str(place)) for place in answer.lookup_ids]
+            responder.respond(201, _encode_packed(SendOut(sent)), PACKED)
+        else:
+            stem = lineage.encode()
+            places = [_PLACE % (stem, place & 0xFFFFFFFF, place) for place in answer.lookup_ids]
+            responder.respond(201, _ANSWER % b",".join(places))
     else:
         context.refuse(responder, answer)  # type: ignore[arg-type]
 

@@ -7,7 +7,8 @@ from functools import partial
 import msgspec
 
 from reliquary.base.hresult import HResult
-from reliquary.net.api.context import Context, parameters, read_body
+from reliquary.net.api.context import Context, parameters
+from reliquary.net.api.forms import Bodies, read_body
 from reliquary.net.api.numbers import LONGEST_WAIT, span_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.model.events import (
@@ -42,9 +43,9 @@ class DecideIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _encode = msgspec.json.Encoder().encode
-_begin = msgspec.json.Decoder(BeginIn)
-_prepare = msgspec.json.Decoder(PrepareIn)
-_decide = msgspec.json.Decoder(DecideIn)
+_begin = Bodies(BeginIn)
+_prepare = Bodies(PrepareIn)
+_decide = Bodies(DecideIn)
 
 
 def begin(context: Context, request: Request, responder: Responder, _: str) -> None:

@@ -9,7 +9,8 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
-from reliquary.net.api.context import Context, parameters, read_body
+from reliquary.net.api.context import Context, parameters
+from reliquary.net.api.forms import Bodies, read_body
 from reliquary.net.feed.values import number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.feed.events import (
@@ -59,8 +60,8 @@ class MoveIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _encode = msgspec.json.Encoder().encode
-_open = msgspec.json.Decoder(OpenIn)
-_move = msgspec.json.Decoder(MoveIn)
+_open = Bodies(OpenIn)
+_move = Bodies(MoveIn)
 
 
 def look(context: Context, request: Request, responder: Responder, _: str) -> None:

@@ -8,12 +8,13 @@ feed is looked at in some places, to see how close together and how large its me
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.net.api.context import Context, parameters, read_body
+from reliquary.net.api.context import Context, parameters
+from reliquary.net.api.forms import MOST, Bodies, read_body
 from reliquary.net.feed.asking import Conversations
 from reliquary.net.feed.cutting import Admission, Step
 from reliquary.net.feed.reading import Range
@@ -42,10 +43,10 @@ class PlanIn(msgspec.Struct, forbid_unknown_fields=True):
     parts: int = 1
     consumer: str = ""
     incarnation: str = ""
-    bounds: dict[str, str | int] = {}
+    bounds: Annotated[dict[str, str | int], MOST] = {}
 
 
-_plan = msgspec.json.Decoder(PlanIn)
+_plan = Bodies(PlanIn)
 _encode = msgspec.json.Encoder().encode
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated
 
 import msgspec
 
 from reliquary.base.hresult import HResult
-from reliquary.net.api.context import Context, parameters, read_body
+from reliquary.net.api.context import Context, parameters
+from reliquary.net.api.forms import MOST, Bodies, read_body
 from reliquary.net.feed.values import number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.model.tables import SEQUENCE_MASK
@@ -19,7 +21,7 @@ class PublishIn(msgspec.Struct, forbid_unknown_fields=True):
 
     query: str
     batch: int
-    stages: list[str | int]
+    stages: Annotated[list[str | int], MOST]
     writer: str = ""
     take_over: bool = False
 
@@ -27,7 +29,7 @@ class PublishIn(msgspec.Struct, forbid_unknown_fields=True):
 class UnstageIn(msgspec.Struct, forbid_unknown_fields=True):
     """Parts that will not be published."""
 
-    stages: list[str | int]
+    stages: Annotated[list[str | int], MOST]
 
 
 class PublishedOut(msgspec.Struct):
@@ -38,8 +40,8 @@ class PublishedOut(msgspec.Struct):
 
 
 _encode = msgspec.json.Encoder().encode
-_publish = msgspec.json.Decoder(PublishIn)
-_unstage = msgspec.json.Decoder(UnstageIn)
+_publish = Bodies(PublishIn)
+_unstage = Bodies(UnstageIn)
 
 
 def publish(context: Context, request: Request, responder: Responder, _: str) -> None:

@@ -1,0 +1,107 @@
+"""The forms of a body: how a request says what it carries and which answer it wants.
+
+    Content-Type                what the body of the request is
+    application/msgpack         MessagePack, with the structure of the JSON and bytes in place of base64
+    application/octet-stream    of a send: the body of one message (`raw`)
+    any other, or none          JSON
+
+    Accept                      what an answer is that shows messages, or where they went
+    application/msgpack         MessagePack
+    application/octet-stream    the body of one message (`raw`); where messages went is JSON
+    any other, or none          JSON
+
+Refusals are JSON in every case.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import lru_cache
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from reliquary.net.api.counts import SMALL_BODY, VALUES_LIMIT, check_counts
+from reliquary.net.http import Request
+from reliquary.net.http.response import JSON
+
+Body = TypeVar("Body")
+
+PACKED: Final = b"application/msgpack"
+RAW: Final = b"application/octet-stream"
+MOST: Final = msgspec.Meta(max_length=VALUES_LIMIT)
+"""Of a list or an object: in MessagePack its length is compared before any item is read."""
+
+
+class Form(Enum):
+    """How a body is written; the value is its media type."""
+
+    JSON = JSON
+    PACKED = PACKED
+    RAW = RAW
+
+
+class Bodies(Generic[Body]):
+    """The decoders of one kind of body."""
+
+    __slots__ = ("json", "packed")
+
+    def __init__(self, kind: type[Body], packed: type[Body] | None = None) -> None:
+        """`packed` is the type for MessagePack where it has other limits."""
+        self.json = msgspec.json.Decoder(kind)
+        self.packed = msgspec.msgpack.Decoder(packed or kind)
+
+
+def read_body(bodies: Bodies[Body], request: Request) -> Body:
+    """The body of a request; where all is optional, so is the body."""
+    body = request.body
+    if not body:
+        return bodies.json.decode(b"{}")
+    if form_of_body(request) is Form.PACKED:
+        return bodies.packed.decode(body)
+    if len(body) > SMALL_BODY:
+        check_counts(body)
+    return bodies.json.decode(body)
+
+
+def form_of_body(request: Request) -> Form:
+    """The form of the body of a request."""
+    for name, value in request.fields:
+        if len(name) == 12 and name.lower() == b"content-type":
+            return preferred(value)
+    return Form.JSON
+
+
+def form_of_answer(request: Request) -> Form:
+    """The form in which a request wants to see messages."""
+    for name, value in request.fields:
+        if len(name) == 6 and name.lower() == b"accept":
+            return preferred(value)
+    return Form.JSON
+
+
+@lru_cache(maxsize=64)
+def preferred(value: bytes) -> Form:
+    """The form with the highest weight (RFC 9110 12.5.1), the first of equals; JSON if none is known.
+
+    >>> preferred(b"application/json;q=0.5, application/msgpack")
+    <Form.PACKED: b'application/msgpack'>
+    """
+    chosen, best = Form.JSON, 0.0
+    for part in value.lower().split(b","):
+        kind, *options = (each.strip() for each in part.split(b";"))
+        weight = next((_weight(each[2:]) for each in options if each.startswith(b"q=")), 1.0)
+        if weight > best and kind in _FORMS:
+            chosen, best = _FORMS[kind], weight
+    return chosen
+
+
+_FORMS: Final = {form.value: form for form in Form}
+
+
+def _weight(given: bytes) -> float:
+    """The weight of a media type; 0 for one that is not a number, so that it is never chosen."""
+    try:
+        return float(given)
+    except ValueError:
+        return 0.0

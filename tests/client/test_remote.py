@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import urllib.request
 from collections.abc import Awaitable, Callable
 
+import msgspec
 import pytest
 
 import reliquary
@@ -13,11 +15,15 @@ from reliquary import (
     BadRequest,
     Message,
     OutcomeUnknown,
+    OutgoingMessage,
     QueueNotFound,
     ServerUnreachable,
     TransactionEnded,
 )
 from reliquary.client import remote
+from reliquary.client.records import Received
+from reliquary.net.clock import RealClock
+from reliquary.net.http import Listener, Mount, Request, Responder
 from reliquary.views import pages
 from tests.client.lossy import Fate, Lossy, lossy
 from tests.client.served import Served
@@ -80,10 +86,10 @@ def test_a_lost_acknowledgement_is_sent_again(play: Play) -> None:
     async def scene(qm: AsyncManager, proxy: Lossy) -> None:
         orders = qm.queue("orders")
         await orders.send("precious")
-        proxy.lose("/receipts/", Fate.LOSE_REQUEST)
+        proxy.lose("/receipts", Fate.LOSE_REQUEST)
         assert text(await orders.receive()) == "precious"
         assert (await orders.info()).locked == 0
-        assert sum("/receipts/" in path for path in proxy.seen) == 2
+        assert sum("/receipts" in path for path in proxy.seen) == 2
 
     play(scene)
 
@@ -92,7 +98,7 @@ def test_a_lost_answer_to_an_acknowledgement_is_an_unknown_outcome(play: Play) -
     async def scene(qm: AsyncManager, proxy: Lossy) -> None:
         orders = qm.queue("orders")
         await orders.send_many(["precious", "second"])
-        proxy.lose("/receipts/")
+        proxy.lose("/receipts")
         with pytest.raises(OutcomeUnknown, match="may be received or may come back") as unknown:
             await orders.receive_many(2)
         assert [message.text for message in unknown.value.messages] == ["precious", "second"]
@@ -107,7 +113,7 @@ def test_an_acknowledgement_that_never_arrives_is_an_unknown_outcome(play: Play)
         orders = qm.queue("orders")
         await orders.send("precious")
         for _ in range(remote.ATTEMPTS):
-            proxy.lose("/receipts/", Fate.LOSE_REQUEST)
+            proxy.lose("/receipts", Fate.LOSE_REQUEST)
         with pytest.raises(OutcomeUnknown):
             await orders.receive()
         assert (await orders.info()).locked == 1
@@ -247,6 +253,64 @@ def test_a_refusal_comes_as_its_error(play: Play) -> None:
             await qm.queue("orders").receive_many(0)
 
     play(scene)
+
+
+def test_a_message_in_messagepack_is_what_it_is_in_json(server: Served) -> None:
+    with reliquary.connect(server.data, control=server.control) as qm:
+        orders = qm.create_queue("orders")
+        qm.create_queue("admin")
+        orders.send("warm")
+        orders.receive()
+        sent = OutgoingMessage(
+            body=bytes(range(256)),
+            label="häll\0o",
+            priority=7,
+            expires=60,
+            reach=30,
+            journal=True,
+            deadletter=True,
+            correlation="0c44cb60-0000-4000-8000-000000000007\\4294967295",
+            tag=4294967295,
+            body_type=8,
+            extension=b"\0\1",
+            response_queue="answers",
+            administration_queue="admin",
+            acknowledgements=("pos-arrival",),
+            deadletter_queue="admin",
+            tracing_queue="0c44cb60-0000-4000-8000-000000000008",
+            httpr={"content-type": "text/xml"},
+        )
+        orders.send(sent)
+        with urllib.request.urlopen(f"{server.data}/api/v1/queues/orders/messages") as answer:
+            [shown] = msgspec.json.decode(answer.read(), type=Received, strict=False).messages
+        [browsed] = orders.browse()
+        assert browsed == shown
+        for name in sent.__struct_fields__:
+            assert getattr(browsed, name) == getattr(sent, name)
+        assert orders.receive() == msgspec.structs.replace(shown, handed_out=1)
+
+
+def test_an_older_server_has_no_path_for_a_receipt_in_the_body() -> None:
+    asked = []
+
+    def older(request: Request, responder: Responder) -> None:
+        asked.append(request.path.removeprefix("/api/v1"))
+        if request.path.startswith("/api/v1/receipts/"):
+            responder.respond(204, b"")
+        else:
+            responder.respond(404, b'{"error": "there is nothing", "code": "PATH_NOT_FOUND"}')
+
+    async def whole() -> None:
+        listener = Listener([Mount(prefix="", handler=older)], clock=RealClock())
+        host, port = await listener.listen("127.0.0.1", 0)
+        transport = remote.RemoteTransport(f"http://{host}:{port}", f"http://{host}:{port}")
+        transport._data.packed = True
+        await transport.end_read("r-1", [7], delete=True)
+        await transport.close()
+        listener.stop_accepting()
+
+    asyncio.run(whole())
+    assert asked == ["/receipts", "/receipts/r-1"]
 
 
 def test_all_pages_of_transactions_are_followed(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:

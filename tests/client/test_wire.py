@@ -9,9 +9,10 @@ import msgspec
 import pytest
 
 from reliquary import BadRequest, OutcomeUnknown, ReliquaryError, ServerUnreachable
-from reliquary.client.wire import Wire
+from reliquary.client.wire import PACKED, Answers, Wire
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Listener, Mount, Request, Responder
+from reliquary.net.http.responder import Handler
 from tests.net.stream_server import stream_server
 
 anything = msgspec.json.Decoder(dict[str, int])
@@ -24,6 +25,12 @@ def play(status: int, body: bytes, scene: Callable[[Wire], Awaitable[None]]) -> 
         assert request.path.startswith("/api/v1/")
         responder.respond(status, body)
 
+    play_with(handler, scene)
+
+
+def play_with(handler: Handler, scene: Callable[[Wire], Awaitable[None]]) -> None:
+    """A server that answers with a handler."""
+
     async def whole() -> None:
         listener = Listener([Mount(prefix="", handler=handler)], clock=RealClock())
         host, port = await listener.listen("127.0.0.1", 0)
@@ -33,6 +40,69 @@ def play(status: int, body: bytes, scene: Callable[[Wire], Awaitable[None]]) -> 
         listener.stop_accepting()
 
     asyncio.run(whole())
+
+
+class Versions:
+    """A server that reads MessagePack, or an older one that reads JSON alone."""
+
+    def __init__(self, *, older: bool) -> None:
+        self.older = older
+        self.asked: list[tuple[bytes | None, object]] = []
+
+    def __call__(self, request: Request, responder: Responder) -> None:
+        kind = request.header(b"content-type")
+        if kind == PACKED and self.older:
+            self.asked.append((kind, None))
+            responder.respond(400, b'{"error": "JSON is malformed", "code": "INVALID_PARAMETER"}')
+            return
+        given = (msgspec.msgpack if kind == PACKED else msgspec.json).decode(request.body)
+        self.asked.append((kind, given))
+        if self.older or request.header(b"accept") != PACKED:
+            responder.respond(200, b'{"a": "1"}')
+        else:
+            responder.respond(200, msgspec.msgpack.encode({"a": "1"}), PACKED)
+
+
+async def exchange(wire: Wire, times: int) -> None:
+    for _ in range(times):
+        assert await wire.exchange("POST", "/x", Answers(dict[str, int]), {"b": 2}, 0, harmless=False) == {
+            "a": 1
+        }
+
+
+def test_a_server_that_answers_in_messagepack_is_asked_in_it() -> None:
+    server = Versions(older=False)
+    play_with(server, lambda wire: exchange(wire, 3))
+    assert server.asked == [(b"application/json", {"b": 2}), (PACKED, {"b": 2}), (PACKED, {"b": 2})]
+
+
+def test_an_older_server_is_asked_as_json() -> None:
+    server = Versions(older=True)
+    play_with(server, lambda wire: exchange(wire, 2))
+    assert server.asked == [(b"application/json", {"b": 2})] * 2
+
+
+def test_an_older_server_that_took_the_place_is_asked_again_as_json() -> None:
+    server = Versions(older=False)
+
+    async def scene(wire: Wire) -> None:
+        await exchange(wire, 1)
+        server.older = True
+        await exchange(wire, 2)
+        assert not wire.packed
+
+    play_with(server, scene)
+    json = (b"application/json", {"b": 2})
+    assert server.asked == [json, (PACKED, None), json, json]
+
+
+def test_a_bad_request_is_refused_in_the_end() -> None:
+    async def scene(wire: Wire) -> None:
+        wire.packed = True
+        with pytest.raises(BadRequest, match="no such field"):
+            await wire.do("POST", "/x", {"b": 2})
+
+    play(400, b'{"error": "no such field", "code": "INVALID_PARAMETER"}', scene)
 
 
 def test_a_record_comes_back() -> None:

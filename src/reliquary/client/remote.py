@@ -11,17 +11,24 @@ A plain receive is two requests, so that a lost answer loses no message:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from ssl import SSLContext
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 import msgspec
 from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
-from reliquary.client.errors import BadRequest, NotOpen, OutcomeUnknown, ServerUnreachable, TransactionEnded
+from reliquary.client.errors import (
+    BadRequest,
+    NotFound,
+    NotOpen,
+    OutcomeUnknown,
+    ServerUnreachable,
+    TransactionEnded,
+)
 from reliquary.client.message import Message, OutgoingMessage, Sent, lookup_ids
 from reliquary.client.patience import to_the_end
 from reliquary.client.records import (
@@ -41,12 +48,11 @@ from reliquary.client.records import (
     StoreReport,
 )
 from reliquary.client.remote_directory import RemoteDirectory
-from reliquary.client.wire import Wire
+from reliquary.client.wire import Answers, Wire
+from reliquary.net.api.errors import PATH_NOT_FOUND
 from reliquary.net.api.numbers import wait_of
 from reliquary.queueing.model.administration import Key, Noun, Plane, R
 from reliquary.views.queues import QueueInfo
-
-Ask = TypeVar("Ask", Receive, Peek)
 
 HOLD: Final = 30.0
 """Seconds in which a plain receive must have acknowledged."""
@@ -74,8 +80,8 @@ class _HistoryFiles(msgspec.Struct):
     files: list[HistoryFileInfo]
 
 
-_sent = msgspec.json.Decoder(_SentAnswer, strict=False)
-_received = msgspec.json.Decoder(Received, strict=False)
+_sent = Answers(_SentAnswer)
+_received = Answers(Received)
 _names = msgspec.json.Decoder(_Names)
 _count = msgspec.json.Decoder(_Count)
 _queue = msgspec.json.Decoder(QueueInfo)
@@ -113,9 +119,11 @@ class RemoteTransport:
         handle: str | None = None,
     ) -> list[Sent]:
         """Send all of them or none, in one request."""
-        path = _path(queue, "messages", transaction=transaction, handle=handle)
+        path = _path(queue, "messages")
+        if transaction is not None or handle is not None:
+            path = _with_query(path, transaction=transaction, handle=handle)
         body = messages[0] if len(messages) == 1 else messages
-        return (await self._data.change("POST", path, _sent, body)).messages
+        return (await self._data.exchange("POST", path, _sent, body, 0, harmless=False)).messages
 
     async def receive(self, queue: str, ask: Receive) -> Received:
         """One request when it is held or in a transaction, else two."""
@@ -129,9 +137,8 @@ class RemoteTransport:
 
     async def _receive(self, queue: str, ask: Receive) -> Received:
         """Nobody may ask twice in a transaction or with a cursor: the first answer would go unseen."""
-        path = _path(queue, "receive")
-        call = self._data.change if ask.transaction or ask.cursor else self._data.read
-        return await _in_pieces(ask, lambda piece: call("POST", path, _received, piece, piece.timeout))
+        harmless = not (ask.transaction or ask.cursor)
+        return await self._wait(_path(queue, "receive"), ask, harmless=harmless)
 
     async def _keep(self, received: Received) -> bool:
         """Acknowledge what is held; False when that came too late, and the messages are back."""
@@ -174,13 +181,42 @@ class RemoteTransport:
         """
         places = [str(lookup_id) for lookup_id in lookup_ids]
         body = {"delete": delete, "reject": reject, "unseen": unseen, "lookup_ids": places}
+        if self._data.packed:
+            try:
+                await self._data.do("POST", "/receipts", {"receipt": receipt, **body})
+            except NotFound as why:
+                if why.code != PATH_NOT_FOUND:
+                    raise
+            else:
+                return
         await self._data.do("POST", _named("receipts", receipt), body)
 
     async def peek(self, queue: str, ask: Peek) -> Received:
         """Look, and leave it there."""
-        path = _path(queue, "peek")
-        call = self._data.change if ask.cursor else self._data.read
-        return await _in_pieces(ask, lambda piece: call("POST", path, _received, piece, piece.timeout))
+        return await self._wait(_path(queue, "peek"), ask, harmless=not ask.cursor)
+
+    async def _wait(self, path: str, ask: Receive | Peek, *, harmless: bool) -> Received:
+        """Ask for what may have to be waited for.
+
+        A long wait goes in pieces; a cursor's wait has an end of its own and stays whole.
+        """
+        try:
+            wait_of(ask.timeout)
+        except UsageError as why:
+            raise BadRequest("INVALID_PARAMETER", str(why)) from why
+        ask_for = self._data.exchange
+        if ask.cursor or (ask.timeout is not None and ask.timeout <= PIECE):
+            return await ask_for("POST", path, _received, ask, ask.timeout, harmless=harmless)
+        now = asyncio.get_running_loop().time
+        end = None if ask.timeout is None else now() + ask.timeout
+        while True:
+            left = PIECE if end is None else min(max(end - now(), 0), PIECE)
+            ask = replace(ask, timeout=left)
+            received = await ask_for("POST", path, _received, ask, left, harmless=harmless)
+            if received.messages or left == 0:
+                return received
+            if isinstance(ask, Receive):
+                ask = replace(ask, acknowledge=None)
 
     async def look_up(self, queue: str, ask: LookUp) -> Received:
         """By LookupIdentifier; a plain receive is two requests here too."""
@@ -188,9 +224,9 @@ class RemoteTransport:
         if plain:
             ask = replace(ask, hold=HOLD)
         body = _by_place(ask)
-        call = self._data.change if ask.transaction else self._data.read
+        path, harmless = _path(queue, "lookup"), not ask.transaction
         while True:
-            received = await call("POST", _path(queue, "lookup"), _received, body)
+            received = await self._data.exchange("POST", path, _received, body, 0, harmless=harmless)
             if not plain:
                 return received
             if await self._keep(received):
@@ -198,8 +234,8 @@ class RemoteTransport:
 
     async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:
         """Look at what lies behind a place."""
-        path = _path(queue, "messages", after=after, limit=limit, handle=handle)
-        return await self._data.read("GET", path, _received)
+        path = _with_query(_path(queue, "messages"), after=after, limit=limit, handle=handle)
+        return await self._data.exchange("GET", path, _received, None, 0, harmless=True)
 
     async def move(self, queue: str, ask: Move) -> None:
         """Put a message into another queue."""
@@ -373,8 +409,10 @@ def _named(noun: str, name: str, *more: str) -> str:
     return "/".join(("", noun, quote(name, safe=""), *more))
 
 
-def _path(queue: str, *more: str, **query: object) -> str:
-    return _with_query(_named("queues", queue, *more), **query)
+@lru_cache(maxsize=1024)
+def _path(queue: str, *more: str) -> str:
+    """A path of a queue; an application names a few, so they are kept."""
+    return _named("queues", queue, *more)
 
 
 def _with_query(path: str, **query: object) -> str:
@@ -393,25 +431,6 @@ def _access_path(queue: str) -> str:
 def _by_place(ask: LookUp | Move) -> dict[str, Any]:
     """JSON of a request that names a place; the number would be rounded in JavaScript, so it is text."""
     return {**msgspec.to_builtins(ask), "lookup_id": str(ask.lookup_id)}
-
-
-async def _in_pieces(ask: Ask, call: Callable[[Ask], Awaitable[Received]]) -> Received:
-    """A long wait goes in pieces; a cursor's wait has an end of its own and stays whole."""
-    try:
-        wait_of(ask.timeout)
-    except UsageError as why:
-        raise BadRequest("INVALID_PARAMETER", str(why)) from why
-    if ask.cursor or (ask.timeout is not None and ask.timeout <= PIECE):
-        return await call(ask)
-    now = asyncio.get_running_loop().time
-    end = None if ask.timeout is None else now() + ask.timeout
-    while True:
-        left = PIECE if end is None else min(max(end - now(), 0), PIECE)
-        received = await call(replace(ask, timeout=left))
-        if received.messages or left == 0:
-            return received
-        if isinstance(ask, Receive):
-            ask = replace(ask, acknowledge=None)
 
 
 def _doubt(messages: list[Message], lost: Exception) -> str:

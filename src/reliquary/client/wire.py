@@ -4,13 +4,19 @@ answer below 400    the record
 answer above        the API's code and sentence, as an error
 no answer           nothing was asked to change, or it never left: ServerUnreachable
                     a change was on its way: OutcomeUnknown
+
+Bodies are MessagePack once the server has answered in it, which one of an older version never does:
+
+    JSON, Accept: application/msgpack  -->  a server of this version answers in MessagePack
+    MessagePack                        -->  400 may come from an older server that took its place:
+                                            nothing was done, and the request is sent again as JSON
 """
 
 from __future__ import annotations
 
 import re
 from ssl import SSLContext
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 from msgspec.json import Decoder
@@ -26,7 +32,9 @@ PREFIX: Final = "/api/v1"
 PATIENCE: Final = 60.0
 """How long an answer may take, in seconds, beyond the time that the request itself allows."""
 LARGEST_ANSWER: Final = 256 * 1024 * 1024
-HEADERS: Final = ((b"content-type", b"application/json"),)
+PACKED: Final = b"application/msgpack"
+JSON_HEADERS: Final = ((b"content-type", b"application/json"), (b"accept", PACKED))
+PACKED_HEADERS: Final = ((b"content-type", PACKED), (b"accept", PACKED))
 TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 """What a bearer token may look like, RFC 6750 2.1."""
 
@@ -38,6 +46,17 @@ class _Refusal(msgspec.Struct):
 
 _refusal = Decoder(_Refusal)
 _encode = msgspec.json.Encoder().encode
+_encode_packed = msgspec.msgpack.Encoder().encode
+
+
+class Answers(Generic[T]):
+    """The decoders of an answer that comes as JSON or as MessagePack."""
+
+    __slots__ = ("json", "packed")
+
+    def __init__(self, record: type[T]) -> None:
+        self.json = Decoder(record, strict=False)
+        self.packed = msgspec.msgpack.Decoder(record, strict=False)
 
 
 def checked_token(token: str | None) -> str | None:
@@ -53,7 +72,10 @@ class Wire:
     def __init__(self, url: str, tls: SSLContext | None = None, token: str | None = None) -> None:
         known = checked_token(token)
         bearer = () if known is None else ((b"authorization", b"Bearer " + known.encode()),)
-        self._headers = (*HEADERS, *bearer)
+        self._json_headers = (*JSON_HEADERS, *bearer)
+        self._packed_headers = (*PACKED_HEADERS, *bearer)
+        self.packed = False
+        """Whether the server is known to read MessagePack."""
         try:
             self._http = HttpClient(url, tls=tls, limits=ClientLimits(body_bytes=LARGEST_ANSWER))
         except (UsageError, ValueError) as why:
@@ -88,6 +110,14 @@ class Wire:
         response = await self._request(method, path, body, wait, harmless=False)
         return _understood(record, response)
 
+    async def exchange(
+        self, method: str, path: str, answers: Answers[T], body: Any, wait: float | None, *, harmless: bool
+    ) -> T:
+        """Send or read messages; the answer says whether the server reads MessagePack."""
+        response = await self._request(method, path, body, wait, harmless=harmless)
+        self.packed = response.header(b"content-type") == PACKED
+        return _understood(answers.packed if self.packed else answers.json, response)
+
     async def do(self, method: str, path: str, body: Any = None, wait: float | None = 0) -> None:
         """Change something; the answer says no more than that it is done."""
         await self._request(method, path, body, wait, harmless=False)
@@ -103,16 +133,24 @@ class Wire:
     async def _request(
         self, method: str, path: str, body: Any, wait: float | None, *, harmless: bool
     ) -> Response:
-        data = body if isinstance(body, bytes) else b"" if body is None else _encode(body)
+        packed = self.packed and body is not None
+        if packed:
+            data, headers = _encode_packed(body), self._packed_headers
+        else:
+            data = body if isinstance(body, bytes) else b"" if body is None else _encode(body)
+            headers = self._json_headers
         time: Duration | None = None if wait is None else seconds(wait + PATIENCE)
         try:
             response = await self._http.request(
-                method, PREFIX + path, data, self._headers, time, idempotent=harmless
+                method, PREFIX + path, data, headers, time, idempotent=harmless
             )
         except RequestFailed as why:
             raise self._silence(why, harmless=harmless) from why
         except UsageError as why:
             raise BadRequest("INVALID_PARAMETER", str(why)) from why
+        if response.status == 400 and packed:
+            self.packed = False
+            return await self._request(method, path, body, wait, harmless=harmless)
         if response.status >= 400:
             raise refused(response.status, response.body)
         return response
@@ -123,7 +161,7 @@ class Wire:
         return OutcomeUnknown(sentence=f"{self._url} may have done it or not: {why}")
 
 
-def _understood(record: msgspec.json.Decoder[T], response: Response) -> T:
+def _understood(record: Decoder[T] | msgspec.msgpack.Decoder[T], response: Response) -> T:
     try:
         return record.decode(response.body)
     except (msgspec.MsgspecError, UnicodeDecodeError) as why:

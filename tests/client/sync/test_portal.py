@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import CancelledError
 from contextvars import ContextVar
 
 import pytest
@@ -56,7 +57,7 @@ def test_items_come_one_by_one(portal: Portal) -> None:
 
 
 def test_an_interrupt_cancels_the_work(portal: Portal, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, cancelled = threading.Event(), threading.Event()
+    begun, cancelled = threading.Event(), threading.Event()  # with locks that nobody interrupts
 
     async def work() -> None:
         begun.set()
@@ -66,15 +67,36 @@ def test_an_interrupt_cancels_the_work(portal: Portal, monkeypatch: pytest.Monke
             cancelled.set()
             raise
 
-    def interrupted(self: object, timeout: float | None = None) -> None:
-        assert begun.wait(5)
-        raise KeyboardInterrupt
+    class Interrupted:
+        """A lock; whoever waits for it is interrupted."""
+
+        taken = False
+
+        def acquire(self) -> None:
+            if self.taken:
+                assert begun.wait(5)
+                raise KeyboardInterrupt
+            self.taken = True
+
+        def release(self) -> None:
+            self.taken = False
 
     with monkeypatch.context() as patch:
-        patch.setattr("concurrent.futures.Future.result", interrupted)
+        patch.setattr("reliquary.client.sync.portal.Lock", Interrupted)
         with pytest.raises(KeyboardInterrupt):
             portal.call(work())
     assert cancelled.wait(5)
+
+
+def test_work_that_is_cancelled_in_the_loop_is_told_so(portal: Portal) -> None:
+    async def work() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.Event().wait()
+
+    with pytest.raises(CancelledError):
+        portal.call(work())
 
 
 def test_a_closed_one_says_so() -> None:

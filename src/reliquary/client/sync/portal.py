@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
+from threading import Lock
 from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -45,11 +46,14 @@ class Portal:
             work.close()
             raise BadRequest("CLOSED", "the manager is closed")
         assert threading.current_thread() is not self._thread, "a call into the loop from the loop never ends"
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        call = _Call(work)
+        self._loop.call_soon_threadsafe(call.start)
         try:
-            return future.result()
-        finally:
-            future.cancel()  # an interrupt came while we waited; else this does nothing
+            call.ended.acquire()
+        except BaseException:  # an interrupt came while we waited
+            self._loop.call_soon_threadsafe(call.cancel)
+            raise
+        return call.result()
 
     def iterate(self, items: AsyncIterator[T]) -> Iterator[T]:
         """Go through these, each fetched when it is asked for."""
@@ -66,6 +70,43 @@ class Portal:
             self._closed = True
             self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join()
+
+
+class _Call(Generic[T]):
+    """A coroutine that runs in the loop, and the lock that its caller waits for in another thread.
+
+    It does what `asyncio.run_coroutine_threadsafe` does, without a second future and its condition.
+    """
+
+    __slots__ = ("_task", "_work", "ended")
+
+    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
+        self._work = work
+        self._task: asyncio.Task[T] | None = None
+        self.ended = Lock()
+        """Free when the coroutine has ended."""
+        self.ended.acquire()
+
+    def start(self) -> None:
+        """Begin to run, in the loop's thread and in the context of the caller."""
+        self._task = asyncio.get_running_loop().create_task(self._work)
+        self._task.add_done_callback(self._end)
+
+    def _end(self, _: asyncio.Task[T]) -> None:
+        self.ended.release()
+
+    def cancel(self) -> None:
+        """Cancel it, in the loop's thread; nothing happens if it has ended."""
+        assert self._task is not None, "the loop begins a call before it cancels it"
+        self._task.cancel()
+
+    def result(self) -> T:
+        """The result once it has ended; CancelledError is the one of threads."""
+        assert self._task is not None, "a call that has ended was begun"
+        try:
+            return self._task.result()
+        except asyncio.CancelledError:
+            raise CancelledError from None
 
 
 class Closing(Protocol):

@@ -329,6 +329,26 @@ class TestFailures:
 
         play(scene)
 
+    def test_each_request_has_its_own_time_whichever_came_first(self) -> None:
+        async def scene() -> None:
+            desk, ended = Desk(), []
+
+            async def ask(client: HttpClient, time: float) -> None:
+                with pytest.raises(TimedOut):
+                    await client.request("GET", "/", timeout=seconds(time))
+                ended.append(time)
+
+            async with listening(desk) as (_, port), to(port) as client:
+                answered = asyncio.ensure_future(client.request("GET", "/", timeout=seconds(15)))
+                await desk.wait_for(1)
+                waiting = [asyncio.ensure_future(ask(client, time)) for time in (0.4, 0.05, 0.2)]
+                await asyncio.gather(*waiting)
+                assert ended == [0.05, 0.2, 0.4]
+                desk.answer(0)
+                assert (await answered).status == 200
+
+        play(scene)
+
     def test_the_time_of_a_request_runs_out_in_line(self) -> None:
         async def scene() -> None:
             desk = Desk()

@@ -19,6 +19,7 @@ import ssl
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from types import TracebackType
 from urllib.parse import urlsplit
 
@@ -72,6 +73,11 @@ class HttpClient:
         self._waiters: deque[asyncio.Future[ClientConnection | None]] = deque()
         self._closed = False
         self._all_gone: asyncio.Future[None] | None = None
+        self._deadlines: dict[asyncio.Future[Response], tuple[float, ClientConnection]] = {}
+        """Answers that must come in time.  One timer serves all of them: most come, and a timer is dear."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = inf
+        """When the timer fires; no deadline is before that."""
 
     async def request(
         self,
@@ -105,7 +111,10 @@ class HttpClient:
     async def _exchange(self, connection: ClientConnection, data: bytes, deadline: float | None) -> Response:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Response] = loop.create_future()
-        timer = None if deadline is None else loop.call_at(deadline, _expire, connection, answer)
+        if deadline is not None:
+            self._deadlines[answer] = deadline, connection
+            if deadline < self._due:
+                self._set_timer(deadline)
         try:
             connection.send(data, answer)
             return await answer
@@ -113,9 +122,26 @@ class HttpClient:
             connection.cut(ConnectionLost("another request on this connection was cancelled", began=False))
             raise
         finally:
-            if timer is not None:
-                timer.cancel()
+            if deadline is not None:
+                del self._deadlines[answer]
             self._give_back(connection)
+
+    # The times in which answers must come.
+
+    def _set_timer(self, deadline: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._due = deadline
+        self._timer = asyncio.get_running_loop().call_at(deadline, self._expire)
+
+    def _expire(self) -> None:
+        """Fail the answers whose time is over, and set the timer for the next ones."""
+        reached, self._timer, self._due = self._due, None, inf
+        for answer, (deadline, connection) in list(self._deadlines.items()):
+            if deadline <= reached:
+                _fail_late(connection, answer)
+            elif deadline < self._due:
+                self._set_timer(deadline)
 
     # Places on connections.
 
@@ -181,7 +207,8 @@ class HttpClient:
         connection.busy -= 1
         if not connection.usable or connection.without_bodies:
             return
-        self._offer(connection)
+        if self._waiters:
+            self._offer(connection)
         if connection.busy == 0:
             connection.idle_since = asyncio.get_running_loop().time()
             self._idle.append(connection)
@@ -277,7 +304,7 @@ def _busy(connection: ClientConnection) -> int:
     return connection.busy
 
 
-def _expire(connection: ClientConnection, answer: asyncio.Future[Response]) -> None:
+def _fail_late(connection: ClientConnection, answer: asyncio.Future[Response]) -> None:
     """The caller's time ran out: whatever comes now would be taken for another's answer."""
     fail(answer, TimedOut("the time ran out before the answer came", sent=True))
     connection.cut(ConnectionLost("another request on this connection timed out", began=False))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -20,13 +21,20 @@ async def to_the_end(work: Coroutine[Any, Any, T] | asyncio.Future[T]) -> T:
     task = asyncio.ensure_future(work)
     cancelled = False
     while not task.done():
+        ended: asyncio.Future[None] = task.get_loop().create_future()
+        task.add_done_callback(partial(_tell, ended))
         try:
-            await asyncio.wait((task,))
+            await ended
         except asyncio.CancelledError:
             cancelled = True
     if cancelled:
         cancel_later()
     return task.result()
+
+
+def _tell(ended: asyncio.Future[None], _: asyncio.Future[Any]) -> None:
+    if not ended.done():
+        ended.set_result(None)
 
 
 def cancel_later() -> None:

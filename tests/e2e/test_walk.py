@@ -40,7 +40,7 @@ CALLS: Final = {
     "API: send": 121,
     "API: receive": 142,
     "API: send 100 at once": 10.11,
-    "API: receive 100 at once": 4.57,
+    "API: receive 100 at once": 4.39,
     "SRMP in: a message": 178,
     "SRMP in: a message of a stream": 211,
     "HTTPR out: a message": 471,

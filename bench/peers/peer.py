@@ -11,7 +11,7 @@ import socket
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, ClassVar, Protocol
@@ -177,14 +177,18 @@ def family(pid: int) -> list[int]:
     found = [pid]
     for each in found:
         for task in Path(f"/proc/{each}/task").glob("*/children"):
-            found += map(int, task.read_text().split())
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+                found += map(int, task.read_text().split())
     return found
 
 
 def processor_seconds(pid: int) -> float:
-    """Processor time of a process and all below it, also of those that have ended."""
-    ticks = 0
-    for each in family(pid):
-        fields = Path(f"/proc/{each}/stat").read_text().rsplit(")", 1)[1].split()
-        ticks += sum(map(int, fields[11:15]))
-    return ticks / _TICKS
+    """Processor time of a process and all below it; of those that have ended, their parents know it."""
+    return sum(map(_ticks, family(pid))) / _TICKS
+
+
+def _ticks(pid: int) -> int:
+    with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return sum(map(int, fields[11:15]))
+    return 0

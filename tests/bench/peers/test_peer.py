@@ -90,3 +90,9 @@ def test_a_family_has_the_children_and_their_processor_time() -> None:
         assert processor_seconds(os.getpid()) >= before + theirs
         child.communicate()
     assert processor_seconds(os.getpid()) >= before + theirs
+
+
+def test_a_process_that_has_ended_has_no_processor_time() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as child:
+        child.communicate()
+    assert processor_seconds(child.pid) == 0

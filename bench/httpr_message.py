@@ -14,7 +14,7 @@ REQUESTER: Final = "httpr://bench.example/httpr/load"
 
 def post(service: str, body: bytes) -> bytes:
     """A whole POST."""
-    head = f"POST /httpr/{service} HTTP/1.1\r\nHost: bench\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = f"POST /httpr/{service} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
 

@@ -26,7 +26,7 @@ def post(path: str, body: bytes) -> bytes:
 
 def head(path: str, length: int, content_type: str = CONTENT_TYPE) -> bytes:
     """A POST up to its body, which has this length."""
-    fields = f"Host: bench\r\nContent-Type: {content_type}\r\nContent-Length: {length}"
+    fields = f"Host: localhost\r\nContent-Type: {content_type}\r\nContent-Length: {length}"
     return f"POST {path} HTTP/1.1\r\n{fields}\r\n\r\n".encode()
 
 

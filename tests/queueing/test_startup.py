@@ -55,7 +55,7 @@ def test_a_quota_can_be_changed_at_a_start() -> None:
 
 @pytest.mark.spec("DM-093", "DM-094", "DM-027")
 def test_the_managers_own_queues_are_made_once() -> None:
-    """AN-49: their messages stay."""
+    """System queues of an earlier start are kept with their messages (AN-49)."""
     bench = Bench()
     names = [f"system$;{name}" for name in SYSTEM_QUEUES]
     numbers = [bench.queue(name).number for name in names]

@@ -42,7 +42,7 @@ class Owner(Protocol):
         """Perform effects that may leave the process."""
 
     def fail(self, failure: BaseException) -> None:
-        """End all work."""
+        """End all work: no effect leaves after a failed write or sync."""
 
     def watch_pressure(self) -> None:
         """Let the sources pause or go on, by the number of events under way."""

@@ -124,7 +124,7 @@ class ProcessSyncs:
     unsynced: bool = False
     """Something was applied after the last sync began."""
     lingering: bool = False
-    """A sync begins soon."""
+    """A sync waits a moment for sources that were answered by the last one."""
     reminded: bool = False
     """A sync is planned for changes that no caller waits for."""
 

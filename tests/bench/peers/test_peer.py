@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -76,20 +75,32 @@ def test_the_first_version_number_that_is_printed_counts() -> None:
     assert version_in([sys.executable, "-c", "print('none')"]) == ""
 
 
+CHILD = "import sys; sum(range(20_000_000)); print(flush=True); sys.stdin.readline()"
+PARENT = f"""
+import subprocess, sys
+subprocess.run([sys.executable, "-c", {CHILD!r}])
+print(flush=True)
+sys.stdin.readline()
+"""
+
+
 def test_a_family_has_the_children_and_their_processor_time() -> None:
-    work = "import sys; sum(range(20_000_000)); print(); sys.stdin.read()"
-    before = processor_seconds(os.getpid())
     with subprocess.Popen(
-        [sys.executable, "-c", work], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as child:
-        assert child.stdout is not None
-        child.stdout.readline()
-        assert {os.getpid(), child.pid} <= set(family(os.getpid()))
-        theirs = processor_seconds(child.pid)
+        [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+        parent.stdout.readline()  # the child has worked
+        [child] = set(family(parent.pid)) - {parent.pid}
+        theirs = processor_seconds(child)
         assert theirs > 0
-        assert processor_seconds(os.getpid()) >= before + theirs
-        child.communicate()
-    assert processor_seconds(os.getpid()) >= before + theirs
+        assert processor_seconds(parent.pid) >= theirs
+        parent.stdin.write(b"\n")
+        parent.stdin.flush()
+        parent.stdout.readline()  # the child has ended
+        assert family(parent.pid) == [parent.pid]
+        assert processor_seconds(parent.pid) >= theirs
+        parent.communicate()
 
 
 def test_a_process_that_has_ended_has_no_processor_time() -> None:

@@ -25,7 +25,7 @@ class HeadNotes(msgspec.Struct, gc=False):
 
 
 class Request(msgspec.Struct, gc=False, eq=False):
-    """One request."""
+    """One request: its head, and its body when all of it has come."""
 
     method: str
     path: str

@@ -23,9 +23,9 @@ class RepairRequests:
         self.in_a_row = 0
         """Repairs since the last new packet; the source sets it to 0 when it sends one."""
         self.naks = 0
-        """NAKs that were confirmed."""
+        """How many NAKs the source has confirmed."""
         self.sent = 0
-        """Repairs that were sent."""
+        """How many repairs the source has sent."""
 
     def add(self, numbers: list[int], window: TransmitWindow, longest: Duration, now: Instant) -> None:
         """Take the numbers of a NAK; one that waits for its repair already is not added again."""
@@ -49,6 +49,6 @@ class RepairRequests:
         return min(self._requested, default=None)
 
     def clear(self) -> None:
-        """Forget all repairs."""
+        """Forget every repair that a receiver still waits for."""
         self._requested.clear()
         self.due.clear()

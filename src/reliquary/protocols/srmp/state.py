@@ -106,7 +106,7 @@ class SenderState:
     """What the sender knows while the process runs; only the modules of `sender` write it."""
 
     sessions: dict[int, Session] = field(default_factory=dict)
-    """Sessions by outgoing queue."""
+    """The sessions to receivers, by the number of the outgoing queue."""
     last_epoch: int = 0
     wanted: dict[int, str] = field(default_factory=dict)
     """Destinations by outgoing queue; their sessions open when `Addressed` has come."""

@@ -91,7 +91,7 @@ class QueueState:
 
     @property
     def total_bytes(self) -> int:
-        """Return TotalBytes."""
+        """Return TotalBytes, which count against the quota of the queue."""
         return self.counts.stored_size + self.counts.express_size
 
     def expected_bytes(self, count: int, most: int, lookup_id: int = -1) -> int:

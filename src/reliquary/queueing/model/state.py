@@ -121,7 +121,7 @@ class State:
     # -- names
 
     def identity(self) -> QueueManagerRecord:
-        """Return LocalQueueManager (DM-006)."""
+        """Return LocalQueueManager, the attributes of this manager (DM-006)."""
         record = self.manager.record
         assert record is not None, "the manager has no name before it started"
         return record

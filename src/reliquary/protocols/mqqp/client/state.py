@@ -87,9 +87,9 @@ class RemoteQueue:
     opened: UUID = NO_HANDLE
     """The context handle of qmcomm."""
     session: UUID = NO_HANDLE
-    """RRSessionHandle."""
+    """RRSessionHandle, which the server gave for this session."""
     queue: int = 0
-    """phQueue."""
+    """phQueue, the number that the server gave the opened queue."""
     queue_again: int = 0
     """dwpQueue, which old servers give another value."""
     context: int = 0

@@ -23,7 +23,7 @@ class Numbers:
         self._block = block
         self._last_handle = first_handle
         self.sequence = 0
-        """SequentialID."""
+        """SequentialID: the last number that a message got."""
         self.ceiling = 0
         """Numbers up to here are reserved on disk."""
         self.last_queue = 0

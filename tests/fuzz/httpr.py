@@ -19,7 +19,6 @@ from reliquary.protocols.httpr.codec.reader import (
     BatchEnded,
     Cut,
     HeaderRead,
-    MessageRead,
     Read,
     RequestReader,
     ResponseReader,
@@ -27,6 +26,7 @@ from reliquary.protocols.httpr.codec.reader import (
 from reliquary.protocols.httpr.codec.values import (
     BatchLimits,
     Capabilities,
+    Carried,
     Disposition,
     RequestHeader,
 )
@@ -98,7 +98,7 @@ def _written(events: list[Read]) -> bytes:
     block = encode_request(header) if isinstance(header, RequestHeader) else encode_response(header)
     if not isinstance(events[-1], BatchEnded):
         return block
-    messages = [event.carried for event in events if isinstance(event, MessageRead)]
+    messages = [event for event in events if isinstance(event, Carried)]
     assert len(messages) == len(events) - 2
     batch = batch_bytes([(each.header, each.body) for each in messages])
     if events[-1].disposition is Disposition.ABORT:

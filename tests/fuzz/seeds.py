@@ -27,8 +27,7 @@ _full = msgspec.structs.replace(
     session=SessionHeader(1, 2, 3, 4, 5),
 )
 _addressed = construct(
-    msgspec.structs.replace(
-        FULL,
+    FULL.changed(
         destination_queue="DIRECT=OS:host\\private$\\orders",
         administration_queue=f"PUBLIC={UUID(int=1)}",
         response_queue="DIRECT=HTTP://host/msmq/replies",

@@ -76,7 +76,7 @@ def test_an_identifier_of_an_express_message_makes_nobody_wait_for_the_disk() ->
 
 # -- what goes out
 
-ACT = st.sampled_from(["number", "start", "close", "acknowledge", "free", "end"])
+ACT = st.sampled_from(["number", "start", "close", "receiver", "acknowledge", "free", "end"])
 
 
 @pytest.mark.spec("SR-118", "SR-123", "SR-127", "SR-128", "SR-157", "SR-160")
@@ -102,6 +102,8 @@ def test_a_stream_that_goes_out_is_the_same_in_another_process(acts: list[tuple[
             apply(state, facts.StreamStarted(4))
         elif act == "close":
             apply(state, facts.StreamClosed(4))
+        elif act == "receiver":
+            apply(state, facts.ReceiverKnown(4, OTHER))
         elif act == "acknowledge" and sent.stream.acknowledged < sent.stream.last:
             last = min(sent.stream.acknowledged + count, sent.stream.last)
             apply(state, facts.StreamAcknowledged(4, last))

@@ -54,18 +54,41 @@ def test_a_clock_that_goes_back_makes_nobody_wait_longer() -> None:
     assert stream.is_receipt_due(RULE, Instant(120))
 
 
+@pytest.mark.spec("SR-142", "SR-215")
+@pytest.mark.parametrize(
+    ("accessed", "now", "left"),
+    [
+        pytest.param(100, 105, 0, id="no message came meanwhile"),
+        pytest.param(104, 105, 4, id="a message came meanwhile"),
+        pytest.param(118, 119, 1, id="the longest time ends before"),
+        pytest.param(118, 120, 0, id="the longest time is over"),
+        pytest.param(118, 200, 0, id="the clock was set forward"),
+        pytest.param(118, 90, 0, id="the clock was set back"),
+    ],
+)
+def test_a_timer_that_fires_leaves_the_rest_of_the_time(accessed: int, now: int, left: int) -> None:
+    stream = incoming(last=1)
+    stream.wait(RULE, Instant(100))
+    stream.stream = IncomingStream(1, 2, accessed=accessed)
+    assert stream.time_left(RULE, Instant(now)) == left
+
+
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=40))
 def test_no_message_waits_longer_than_the_rule_says(pauses: list[int]) -> None:
-    """Messages come after these pauses; the timer fires in between when it is due."""
-    stream, now, timer = incoming(), 100, 0
-    oldest = 0
+    """Messages come after these pauses; the timer fires in between, and is set again for the time left."""
+    stream, now, timer, oldest = incoming(), 100, 0, 0
     for last, pause in enumerate(pauses, 1):
         now += pause
-        if timer and timer <= now:
+        while timer and timer <= now:
             assert timer - oldest <= RULE.longest
-            stream.receipted()
-            stream.stream, timer, oldest = IncomingStream(1, last - 1, last - 1), 0, 0
-        stream.stream = IncomingStream(1, last, stream.stream.acknowledged)
+            left = stream.time_left(RULE, Instant(timer))
+            if left:
+                assert timer < stream.stream.accessed + RULE.delay
+                timer += left
+            else:
+                stream.receipted()
+                stream.stream, timer, oldest = IncomingStream(1, last - 1, last - 1), 0, 0
+        stream.stream = IncomingStream(1, last, stream.stream.acknowledged, accessed=now)
         oldest = oldest or now
         if stream.is_receipt_due(RULE, Instant(now)):
             assert now - oldest <= RULE.longest
@@ -73,6 +96,7 @@ def test_no_message_waits_longer_than_the_rule_says(pauses: list[int]) -> None:
             stream.stream, timer, oldest = IncomingStream(1, last, last), 0, 0
         else:
             assert last - stream.stream.acknowledged < RULE.most
-            timer = now + stream.wait(RULE, Instant(now))
+            if not stream.waiting:
+                timer = now + stream.wait(RULE, Instant(now))
             assert now < timer <= now + RULE.delay
         assert stream.waiting is bool(timer)

@@ -8,6 +8,7 @@ and so on; a receipt names the highest number that the receiver has taken, and w
         outgoing        keeps which message has which number
         ladder          says how long to wait for a receipt before all messages are sent again
         acknowledging   finds the messages that a receipt confirms
+        closing         ends streams of an older era, after a restore
         progress        reports to the manager how far the stream got
     receiver
         acceptance      decides which messages are taken: the next one, and none twice

@@ -36,6 +36,8 @@ class Standing(Enum):
     SAME = "same"
     OLDER = "older"
 
+    __hash__ = object.__hash__  # members are equal only to themselves; the hash of Enum is slower
+
 
 class Step(Enum):
     """How the number of a message compares with the last one that was taken."""
@@ -47,6 +49,8 @@ class Step(Enum):
     """Messages before it have not come."""
     BACK = "back"
     """A message with this number or a higher one was taken before."""
+
+    __hash__ = object.__hash__  # as above
 
 
 class Verdict(Enum):
@@ -62,6 +66,8 @@ class Verdict(Enum):
     """It is taken although numbers before it are missing: they will never come (`gaps`)."""
     LATE = "late"
     """Its number was passed over: it is not known whether it was taken before."""
+
+    __hash__ = object.__hash__  # as above
 
 
 TAKEN: Final = frozenset({Verdict.BEGIN, Verdict.GO_ON, Verdict.RESUMED})

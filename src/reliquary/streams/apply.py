@@ -77,6 +77,11 @@ def _start(state: StreamState, fact: facts.StreamStarted) -> None:
     _change(state, fact.queue, replace(state.sent[fact.queue].stream, started=True))
 
 
+def _know_receiver(state: StreamState, fact: facts.ReceiverKnown) -> None:
+    """Store the manager that a stream is sent to."""
+    _change(state, fact.queue, replace(state.sent[fact.queue].stream, receiver=fact.receiver))
+
+
 def _close(state: StreamState, fact: facts.StreamClosed) -> None:
     """Store that no message gets a number of a stream any more."""
     _change(state, fact.queue, replace(state.sent[fact.queue].stream, closed=True))
@@ -130,6 +135,7 @@ _APPLY: Final[dict[type[Fact], Callable[[StreamState, Any], None]]] = {
     facts.StreamBegun: _begin,
     facts.MessagesNumbered: _number,
     facts.StreamStarted: _start,
+    facts.ReceiverKnown: _know_receiver,
     facts.StreamClosed: _close,
     facts.StoreRestored: _restore,
     facts.StreamAcknowledged: _acknowledge,

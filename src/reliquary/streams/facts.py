@@ -32,6 +32,13 @@ class StreamStarted(Fact, frozen=True):
     queue: int
 
 
+class ReceiverKnown(Fact, frozen=True):
+    """A stream is sent to this manager; a receipt of another manager does not count for it."""
+
+    queue: int
+    receiver: UUID
+
+
 class StreamClosed(Fact, frozen=True):
     """No message gets a number of this stream any more; the stream ends with its last message."""
 

@@ -3,6 +3,9 @@
 One receipt confirms several messages.  It waits a short time for more messages, and each message that comes
 starts that time again; a receipt that has waited long enough, or for enough messages, is sent at once.
 
+The timer is set for the first message only.  When it fires, the receipt waits for the rest of the time that
+later messages have started again: a stream of many messages sets a few timers, not one for each.
+
     message ---- delay ----> receipt
     message - message - message - ... - message         receipt, `longest` after the first of them
     message number `most` without a receipt             receipt, at once
@@ -76,6 +79,12 @@ class Incoming:
         since = self.unreceipted_since = self.unreceipted_since or now
         self.waiting = True
         return Duration(min(coalescing.delay, max(since + coalescing.longest - now, 1)))
+
+    def time_left(self, coalescing: Coalescing, now: Instant) -> Duration:
+        """Return how long the receipt still waits when its timer has fired; 0 if it is due (SR-215)."""
+        due = min(self.stream.accessed + coalescing.delay, self.unreceipted_since + coalescing.longest)
+        left = due - now
+        return Duration(left if 0 < left <= coalescing.delay else 0)  # more, if the clock was set back
 
     def receipted(self) -> None:
         """Record that a receipt is sent now, so that no message waits for one (SR-215)."""

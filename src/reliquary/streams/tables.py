@@ -35,6 +35,8 @@ class OutgoingStream(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether number 1 was answered: the receiver has seen it, even if no receipt came."""
     closed: bool = False
     """Whether no message gets a number any more: the receiver may know numbers that a restore lost here."""
+    receiver: UUID = NO_GUID
+    """The manager that the stream was last sent to, if the protocol learns it; receipts must come from it."""
 
 
 class Numbers(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from functools import lru_cache
 from struct import Struct
 from typing import Final
 from uuid import UUID
@@ -21,7 +22,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.wire.packet.fields import NO_GUID, Reader, padded, wide
+from reliquary.wire.packet.fields import NO_GUID, Reader, guid_bytes, padded, wide
 
 _NUMBER: Final = Struct("<I")
 _COUNT: Final = Struct("<H")
@@ -41,6 +42,8 @@ class AddressKind(IntEnum):
     PRIVATE = 6
     DIRECT = 7
 
+    __hash__ = int.__hash__  # that of enumerations is a function of Python, and tables are keyed by kinds
+
 
 class Address(msgspec.Struct, frozen=True, gc=False):
     """One queue; only what its kind has is set."""
@@ -57,19 +60,17 @@ class Address(msgspec.Struct, frozen=True, gc=False):
             case AddressKind.NONE | AddressKind.SAME_AS_ADMIN:
                 return b""
             case AddressKind.PUBLIC:
-                return self.guid.bytes_le
+                return guid_bytes(self.guid)
             case AddressKind.PRIVATE:
-                return self.guid.bytes_le + _NUMBER.pack(self.number)
+                return guid_bytes(self.guid) + _NUMBER.pack(self.number)
             case AddressKind.DIRECT:
-                check_direct(self.direct)
-                text = wide(self.direct, "a direct name")
-                return _COUNT.pack(len(text)) + text
+                return _direct_content(self.direct)
             case _:
                 return _NUMBER.pack(self.number)
 
     def encode(self) -> bytes:
         """The field."""
-        return padded(self.content())
+        return b"" if self.kind == AddressKind.NONE else padded(self.content())
 
     @classmethod
     def decode(cls, reader: Reader, kind: AddressKind, what: str) -> Address:
@@ -85,18 +86,42 @@ class Address(msgspec.Struct, frozen=True, gc=False):
                 guid = reader.guid(what)
                 return cls(kind, reader.unpack(_NUMBER, what)[0], guid)
             case AddressKind.DIRECT:
-                (size,) = reader.unpack(_COUNT, what)
-                at = reader.at
-                direct = reader.wide(size, what)
-                if not _DIRECT.fullmatch(direct):
-                    raise reader.fault(f"{what} is no direct name", at)
-                reader.pad()
-                return cls(kind, direct=direct)
+                return _decode_direct(reader, what)
             case _:
                 return cls(kind, reader.unpack(_NUMBER, what)[0])
 
 
 NOWHERE: Final = Address()
+
+KNOWN_NAMES: Final = 4096
+"""Direct names that are remembered by their bytes: a sender uses few names for many messages."""
+_known: Final[dict[bytes, Address]] = {}
+
+
+def _decode_direct(reader: Reader, what: str) -> Address:
+    (size,) = reader.unpack(_COUNT, what)
+    at = reader.at
+    raw = reader.take(size, what)
+    address = _known.get(raw)
+    if address is None:
+        reader.at = at
+        direct = reader.wide(size, what)
+        if not _DIRECT.fullmatch(direct):
+            raise reader.fault(f"{what} is no direct name", at)
+        address = Address(AddressKind.DIRECT, direct=direct)
+        if len(_known) >= KNOWN_NAMES:
+            _known.clear()
+        _known[raw] = address
+    reader.pad()
+    return address
+
+
+@lru_cache(maxsize=KNOWN_NAMES)
+def _direct_content(direct: str) -> bytes:
+    """Return the field of a direct name without its padding."""
+    check_direct(direct)
+    text = wide(direct, "a direct name")
+    return _COUNT.pack(len(text)) + text
 
 
 def check_direct(text: str) -> None:

@@ -6,15 +6,15 @@
 
 from __future__ import annotations
 
-from struct import Struct
 from typing import Final
 
 import msgspec
 
 from reliquary.base.faults import UsageError
+from reliquary.wire.packet import layouts
 from reliquary.wire.packet.fields import Reader
 
-SPEC: Final = "MS-MQMQ 2.2.19.1"
+SPEC: Final = layouts.BASE.spec
 VERSION: Final = 0x10
 SIGNATURE: Final = 0x524F494C
 """The bytes `LIOR`."""
@@ -27,7 +27,7 @@ SESSION: Final = 0x0010
 DEBUG: Final = 0x0020
 TRACING: Final = 0x0100
 
-_LAYOUT: Final = Struct("<BBHIII")
+_LAYOUT: Final = layouts.BASE.struct
 SIZE: Final = _LAYOUT.size
 
 
@@ -53,6 +53,14 @@ class BaseHeader(msgspec.Struct, frozen=True, gc=False):
     @classmethod
     def decode(cls, reader: Reader) -> tuple[BaseHeader, int, int]:
         """The header, its flags, and the size that the packet claims.  Reserved bits are ignored."""
+        header, flags, size = cls.decode_any(reader)
+        if flags & INTERNAL:
+            raise reader.fault("the packet is an internal one, not a user's message", reader.start + 2)
+        return header, flags, size
+
+    @classmethod
+    def decode_any(cls, reader: Reader) -> tuple[BaseHeader, int, int]:
+        """Decode the header of a user's message or of an internal packet (QB-010, QB-029)."""
         reader.begin(SPEC)
         version, _, flags, signature, size, time = reader.unpack(_LAYOUT, "a base header")
         at = reader.start
@@ -60,8 +68,6 @@ class BaseHeader(msgspec.Struct, frozen=True, gc=False):
             raise reader.fault(f"the version is {version:#04x}, not {VERSION:#04x}", at)
         if signature != SIGNATURE:
             raise reader.fault(f"the signature word is {signature:#010x}, not LIOR", at + 4)
-        if flags & INTERNAL:
-            raise reader.fault("the packet is an internal one, not a user's message", at + 2)
         if flags & TRACING and not flags & DEBUG:
             raise reader.fault("the packet is traced and has no debug header", at + 2)
         if not SIZE <= size <= SIZE_LIMIT:

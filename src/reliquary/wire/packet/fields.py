@@ -7,6 +7,7 @@ padding       zero to three bytes up to the next multiple of four
 
 from __future__ import annotations
 
+from functools import lru_cache
 from struct import Struct
 from typing import Any, Final
 from uuid import UUID
@@ -18,6 +19,9 @@ NO_GUID: Final = UUID(int=0)
 NO_GUID_BYTES: Final = bytes(16)
 NAME_LIMIT: Final = 0xFFFF
 """Bytes of a wide string that says nothing of its length: as many as a count of 16 bits could say."""
+
+KNOWN_GUIDS: Final = 1024
+"""GUIDs that are remembered, because to make one takes longer than to look it up."""
 
 _PADDING: Final = (b"", b"\0", b"\0\0", b"\0\0\0")
 
@@ -111,9 +115,16 @@ class Reader:
         )
 
 
+@lru_cache(maxsize=KNOWN_GUIDS)
 def guid_of(raw: bytes) -> UUID:
-    """A GUID out of its 16 bytes."""
+    """A GUID out of its 16 bytes; those of the managers that write to us come again and again."""
     return NO_GUID if raw == NO_GUID_BYTES else UUID(bytes_le=raw)
+
+
+@lru_cache(maxsize=KNOWN_GUIDS)
+def guid_bytes(guid: UUID) -> bytes:
+    """Return the 16 bytes of a GUID."""
+    return guid.bytes_le
 
 
 def padded(raw: bytes) -> bytes:

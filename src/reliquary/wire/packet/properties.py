@@ -11,15 +11,15 @@ The body has room for AllocationBodySize bytes; what is beyond MessageSize is `s
 
 from __future__ import annotations
 
-from struct import Struct
 from typing import Final
 
 import msgspec
 
 from reliquary.base.faults import UsageError
+from reliquary.wire.packet import layouts
 from reliquary.wire.packet.fields import Reader, padded, wide
 
-SPEC: Final = "MS-MQMQ 2.2.19.3"
+SPEC: Final = layouts.PROPERTIES.spec
 LABEL_LIMIT: Final = 0xFA
 """UTF-16 units, with the zero."""
 
@@ -48,7 +48,7 @@ AES256: Final = 0x6610
 
 NO_CORRELATION: Final = bytes(20)
 
-_LAYOUT: Final = Struct("<BBH20sIIIIIIII")
+_LAYOUT: Final = layouts.PROPERTIES.struct
 
 
 class PropertiesHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):

@@ -16,9 +16,10 @@ from typing import Final
 import msgspec
 
 from reliquary.base.faults import UsageError
+from reliquary.wire.packet import layouts
 from reliquary.wire.packet.fields import Reader, padded, wide
 
-SPEC: Final = "MS-MQMQ 2.2.20.6"
+SPEC: Final = layouts.SECURITY.spec
 NO_SENDER: Final = 0
 SID: Final = 1
 QUEUE_MANAGER: Final = 2
@@ -33,7 +34,7 @@ _ENCRYPTED: Final = 0x0020
 _DEFAULT_PROVIDER: Final = 0x0040
 _DATA: Final = 0x0080
 
-_LAYOUT: Final = Struct("<HHHHII")
+_LAYOUT: Final = layouts.SECURITY.struct
 _TYPE: Final = Struct("<I")
 
 

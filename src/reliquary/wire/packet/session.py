@@ -8,16 +8,16 @@ PacketSize does not count it.
 
 from __future__ import annotations
 
-from struct import Struct
 from typing import Final
 
 import msgspec
 
 from reliquary.base.faults import UsageError
+from reliquary.wire.packet import layouts
 from reliquary.wire.packet.fields import Reader
 
-SPEC: Final = "MS-MQMQ 2.2.20.4"
-_LAYOUT: Final = Struct("<HHIHHHH")
+SPEC: Final = layouts.SESSION.spec
+_LAYOUT: Final = layouts.SESSION.struct
 SIZE: Final = _LAYOUT.size
 
 

@@ -6,24 +6,27 @@
 
 from __future__ import annotations
 
-from struct import Struct
 from typing import Final
 from uuid import UUID
 
 import msgspec
 
 from reliquary.base.faults import UsageError
+from reliquary.wire.packet import layouts
 from reliquary.wire.packet.fields import Reader
 
-SPEC: Final = "MS-MQMQ 2.2.20.5"
+SPEC: Final = layouts.TRANSACTION.spec
 IDENTIFIER_LIMIT: Final = 0xFFFFF
 
-_CONNECTOR: Final = 1
+CONNECTOR: Final = 1
 _FINAL_ACK: Final = 2
 _FIRST: Final = 4
 _LAST: Final = 8
 
-_LAYOUT: Final = Struct("<IIIII")
+_LAYOUT: Final = layouts.TRANSACTION.struct
+
+Fields = tuple[int, int, int, int, int]
+"""The fixed part: flags with the number of the transaction, ordinal, timestamp, number, previous number."""
 
 
 class TransactionHeader(msgspec.Struct, frozen=True, gc=False):
@@ -44,23 +47,42 @@ class TransactionHeader(msgspec.Struct, frozen=True, gc=False):
 
     def encode(self) -> bytes:
         """The header."""
+        fixed = _LAYOUT.pack(*self.fields)
+        return fixed if self.connector is None else fixed + self.connector.bytes_le
+
+    @property
+    def fields(self) -> Fields:
+        """Return what its fixed part is packed from."""
         if not 0 <= self.identifier <= IDENTIFIER_LIMIT:
             raise UsageError(f"a transaction's number is 0 to {IDENTIFIER_LIMIT}, not {self.identifier}")
         flags = (
             self.identifier << 4
-            | (_CONNECTOR if self.connector is not None else 0)
+            | (CONNECTOR if self.connector is not None else 0)
             | (_FINAL_ACK if self.final_ack else 0)
             | (_FIRST if self.first else 0)
             | (_LAST if self.last else 0)
         )
-        fixed = _LAYOUT.pack(flags, self.ordinal, self.timestamp, self.number, self.previous)
-        return fixed if self.connector is None else fixed + self.connector.bytes_le
+        return flags, self.ordinal, self.timestamp, self.number, self.previous
 
     @classmethod
     def decode(cls, reader: Reader) -> TransactionHeader:
         """The header.  Reserved bits are ignored."""
         reader.begin(SPEC)
         flags, ordinal, timestamp, number, previous = reader.unpack(_LAYOUT, "a transaction header")
+        connector = reader.guid("the connector's manager") if flags & CONNECTOR else None
+        return cls.of(flags, ordinal, timestamp, number, previous, connector)
+
+    @classmethod
+    def of(
+        cls,
+        flags: int,
+        ordinal: int,
+        timestamp: int,
+        number: int,
+        previous: int,
+        connector: UUID | None = None,
+    ) -> TransactionHeader:
+        """Return the header with these fields.  Reserved bits are ignored."""
         return cls(
             flags >> 4 & IDENTIFIER_LIMIT,
             ordinal,
@@ -70,5 +92,5 @@ class TransactionHeader(msgspec.Struct, frozen=True, gc=False):
             bool(flags & _FINAL_ACK),
             bool(flags & _FIRST),
             bool(flags & _LAST),
-            reader.guid("the connector's manager") if flags & _CONNECTOR else None,
+            connector,
         )

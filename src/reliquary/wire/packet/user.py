@@ -7,17 +7,17 @@
 
 from __future__ import annotations
 
-from struct import Struct
 from typing import Final
 from uuid import UUID
 
 import msgspec
 
 from reliquary.base.faults import UsageError
+from reliquary.wire.packet import layouts
 from reliquary.wire.packet.addresses import NOWHERE, Address, AddressKind
-from reliquary.wire.packet.fields import NO_GUID, Reader, guid_of
+from reliquary.wire.packet.fields import NO_GUID, Reader, guid_bytes, guid_of
 
-SPEC: Final = "MS-MQMQ 2.2.19.2"
+SPEC: Final = layouts.USER.spec
 FOREVER: Final = 0xFFFFFFFF
 HOPS_LIMIT: Final = 0x1F
 
@@ -40,7 +40,7 @@ _DESTINATIONS: Final = frozenset(
 )
 _ADMINS: Final = _DESTINATIONS | {AddressKind.PRIVATE_ON_SOURCE, AddressKind.PRIVATE}
 
-_LAYOUT: Final = Struct("<16s16sIIII")
+_LAYOUT: Final = layouts.USER.struct
 
 
 class UserHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -87,8 +87,8 @@ class UserHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
             | (CONNECTOR if self.connector_type is not None else 0)
         )
         fixed = _LAYOUT.pack(
-            self.source.bytes_le,
-            self.address.bytes_le,
+            guid_bytes(self.source),
+            guid_bytes(self.address),
             self.time_to_be_received,
             self.sent_time,
             self.message_id,
@@ -109,6 +109,7 @@ class UserHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         delivery = flags >> 5 & 3
         destination = _KINDS[flags >> 10 & 7]
         admin = _KINDS[flags >> 13 & 7]
+        response = _KINDS[flags >> 16 & 7]
         _check_flags(reader, flags, delivery, destination, admin)
         return (
             cls(
@@ -122,8 +123,8 @@ class UserHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
                 dead_letter=bool(flags & _DEAD_LETTER),
                 journal=bool(flags & _JOURNAL),
                 destination=Address.decode(reader, destination, "the destination queue"),
-                admin=Address.decode(reader, admin, "the administration queue"),
-                response=Address.decode(reader, _KINDS[flags >> 16 & 7], "the response queue"),
+                admin=Address.decode(reader, admin, "the administration queue") if admin else NOWHERE,
+                response=Address.decode(reader, response, "the response queue") if response else NOWHERE,
                 connector_type=reader.guid("the connector type") if flags & CONNECTOR else None,
             ),
             flags,

@@ -1,0 +1,10 @@
+"""MQQB on real sockets: sessions are TCP connections that either side opens, pings are datagrams.
+
+    Dial --> dialing --> AddressesFound, Dialled or DialFailed
+    a peer connects --> Accepted
+    bytes --> connection: Framer --> PacketsArrived ... ConnectionLost
+    SendPackets, HangUp --> serials --> connection --> bytes
+    a datagram --> pings --> PingArrived; SendPing --> a datagram
+
+The network divides bytes into packets and reads nothing else of them.
+"""

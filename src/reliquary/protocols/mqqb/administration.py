@@ -1,0 +1,35 @@
+"""What an administrator and the server decide about sessions: one is closed, or all of them."""
+
+from __future__ import annotations
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Reply
+from reliquary.protocols.mqqb.events import CloseSession, EndSessions
+from reliquary.protocols.mqqb.sessions.closing import end_quietly
+from reliquary.protocols.mqqb.state import Session, State
+from reliquary.queueing.model.administration import Done
+from reliquary.queueing.model.travel.link import Happening
+
+
+def name_of(session: Session) -> str:
+    """Return the name of a session: `out-` or `in-` and its number."""
+    return f"in-{-session.number}" if session.accepted else f"out-{session.number}"
+
+
+def on_close_session(state: State, event: CloseSession, now: Instant) -> None:
+    """Close a session, or say that there is none of this name."""
+    del now
+    session = next((each for each in state.sessions.values() if name_of(each) == event.session), None)
+    if session is None:
+        state.draft.ask(Reply(event.to, Done(False, f"there is no session {event.session}")))
+        return
+    end_quietly(state, session, Happening.FAILED)
+    state.draft.ask(Reply(event.to, Done(True)))
+
+
+def on_end_sessions(state: State, event: EndSessions, now: Instant) -> None:
+    """The server stops: send acknowledgements that are due, and close all sessions (QB-168)."""
+    del event, now
+    state.addressed = False
+    for session in list(state.sessions.values()):
+        end_quietly(state, session, Happening.DISCONNECTED)

@@ -1,0 +1,7 @@
+"""Packets of [MS-MQQB] as values, without state.
+
+packets    any packet of a session
+acks       order and final acknowledgements, which are user messages to `order_queue$`
+
+The layouts themselves lie in `wire/packet`: UserMessage, the internal packets, the ping, the framer.
+"""

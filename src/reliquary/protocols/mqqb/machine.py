@@ -1,0 +1,100 @@
+"""MQQB as a machine: events of the network and signals of the queue manager, each to its rule."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.rows import Rows
+from reliquary.base.ruled import Rule, Ruled, TimerRule
+from reliquary.base.time import Instant
+from reliquary.base.turn import Event, Signal
+from reliquary.protocols.mqqb import administration, arrivals, events, pings
+from reliquary.protocols.mqqb.receiver import ordering
+from reliquary.protocols.mqqb.sender import closing as streams_closing
+from reliquary.protocols.mqqb.sender import resending, routes, sending, streams
+from reliquary.protocols.mqqb.sessions import acknowledging, closing, opening
+from reliquary.protocols.mqqb.settings import MqqbSettings
+from reliquary.protocols.mqqb.state import Identity, State
+from reliquary.queueing.model.names.schemes import OS, TCP
+from reliquary.queueing.model.travel import transfer
+from reliquary.streams.recovery import recover
+from reliquary.streams.restoring import begin_era
+
+
+class Mqqb(Ruled[State]):
+    """[MS-MQQB] as a machine.  Its state is rebuilt from the rows it is given."""
+
+    def __init__(self, rows: Rows, settings: MqqbSettings) -> None:
+        super().__init__(State(rows, settings), _RULES, _HEARD, _TIMERS)
+        recover(self.state)
+
+    def finish(self, now: Instant) -> None:
+        """Ask the network to send the packets that the rule has made."""
+        del now
+        closing.flush(self.state)
+
+
+def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
+    """The server listens: sender and receiver go on with what was outstanding before a restart (QB-167)."""
+    state.addressed = True
+    state.own_hosts = event.names | event.addresses
+    state.draft.tell(transfer.AddressesKnown((TCP.word,), event.addresses))
+    state.draft.tell(transfer.AddressesKnown((OS.word,), event.names | event.addresses))
+    routes.connect_wanted(state, now)
+    ordering.on_addressed(state, now)
+
+
+def _identity_known(state: State, signal: transfer.IdentityKnown, now: Instant) -> None:
+    """The manager is ready: packets name it from now on (QB-164)."""
+    del now
+    state.identity = Identity(signal.identifier, signal.lineage, signal.computer_name)
+
+
+def _era_began(state: State, signal: transfer.EraBegan, now: Instant) -> None:
+    """The store was restored: streams are marked, both ways."""
+    del now
+    begin_era(state, Instant(signal.era.began))
+
+
+_RULES: Final[dict[type[Event], Rule[State]]] = {
+    events.Addressed: _addressed,
+    events.AddressesFound: opening.on_addresses_found,
+    events.Dialled: opening.on_dialled,
+    events.DialFailed: opening.on_dial_failed,
+    events.Accepted: opening.on_accepted,
+    events.PacketsArrived: arrivals.on_packets,
+    events.ConnectionLost: opening.on_lost,
+    events.PingArrived: pings.on_ping,
+    events.HandOutStored: streams.on_stored,
+    events.InboxDue: arrivals.on_inbox_due,
+    events.CloseSession: administration.on_close_session,
+    events.EndSessions: administration.on_end_sessions,
+}
+
+_HEARD: Final[dict[type[Signal], Rule[State]]] = {
+    transfer.EraBegan: _era_began,
+    transfer.IdentityKnown: _identity_known,
+    transfer.ArrivalJudged: arrivals.on_judged,
+    transfer.RunJudged: arrivals.on_run_judged,
+    transfer.ReceiptDue: ordering.on_receipt_due,
+    transfer.ConnectionWanted: routes.on_connection_wanted,
+    transfer.SendUserMessage: sending.on_send,
+    sending.SendsDue: sending.on_sends_due,
+    transfer.MessageWithdrawn: sending.on_withdrawn,
+    transfer.QueuePaused: routes.on_paused,
+    transfer.QueueResumed: routes.on_resumed,
+    transfer.ManagerOnline: routes.on_online,
+}
+
+_TIMERS: Final[dict[str, TimerRule[State]]] = {
+    closing.INITIALIZATION: closing.on_initialization,
+    closing.CLEANUP: closing.on_cleanup,
+    closing.ACK_WAIT: closing.on_ack_wait,
+    acknowledging.ACK_SEND: acknowledging.on_ack_send,
+    ordering.ORDER_ACK: ordering.on_order_ack_timer,
+    resending.ORDER_WAIT: streams_closing.on_wait_over,
+}
+
+HEARS: Final = tuple(_HEARD)
+TAKES: Final = tuple(_RULES)
+TIMERS: Final = tuple(_TIMERS)

@@ -1,0 +1,239 @@
+r"""Order acknowledgements for streams, and final acknowledgements for single messages.
+
+[MS-MQQB] 3.1.1.6.2, 3.1.5.8.6, 3.1.6.9 and 3.1.7.2.2.
+
+    order    all messages of a stream up to a number were taken or refused; express, cumulative, made anew
+             from the stream whenever it is sent, so no crash loses it for good (G-40)
+    final    how one message left its queue; its sender asks only once, so it is a recoverable message in the
+             outgoing queue PRIVATE=<sender>\4, written with the removal that it reports
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from reliquary.base.time import SECOND, Duration, Instant
+from reliquary.base.turn import CancelTimer, SetTimer, Warn
+from reliquary.protocols.mqqb.codec.acks import LABEL, ORDER_QUEUE_NUMBER
+from reliquary.protocols.mqqb.sender.transmitting import pump
+from reliquary.protocols.mqqb.sessions.opening import address_of_sender, dial, session_of_sender, session_to
+from reliquary.protocols.mqqb.state import Count, Entry, Session, State, Weight
+from reliquary.protocols.mqqb.tables import NAME
+from reliquary.queueing.model.message import FOREVER, Delivery, Message, MessageClass, ObjectId, SequenceId
+from reliquary.queueing.model.travel.transfer import ArrivalJudged, MessageArrived, Outcome, ReceiptDue
+from reliquary.streams.incoming import Incoming
+from reliquary.wire.packet.ordering import FinalBody
+
+ORDER_ACK: Final = "mqqb-order-ack"
+"""Order Ack Send Timer, one for each place of an incoming stream."""
+DIAL_AGAIN: Final = Duration(30 * SECOND)
+"""How long to wait until a sender is dialled again for an order acknowledgement."""
+MOST_DIALS: Final = 3
+"""How often a sender is dialled for one; then its next session gets it."""
+MOST_PEERS: Final = 10_000
+"""How many senders are known that another peer brings messages of."""
+LONGEST_HOLD: Final = 10 * SECOND
+"""How long an order acknowledgement waits for final acknowledgements of refused messages."""
+MARK: Final = "MQQB:"
+"""With this begins TransactionStatusQueue of a message that this protocol brought in a stream."""
+REPORTED: Final[frozenset[MessageClass]] = frozenset(
+    {
+        MessageClass.ACK_RECEIVE,
+        MessageClass.NACK_PURGED,
+        MessageClass.NACK_QUEUE_DELETED,
+        MessageClass.NACK_QUEUE_PURGED,
+        MessageClass.NACK_RECEIVE_TIMEOUT,
+        MessageClass.NACK_RECEIVE_REJECTED,
+        MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED,
+    }
+)
+"""The reasons why a message left its queue that its sender learns of (3.1.7.2.2)."""
+
+
+def mark_of(address: str) -> str:
+    """Return TransactionStatusQueue of a message that came from this address in a stream."""
+    return MARK + address
+
+
+def brought(message: Message) -> bool:
+    """Return whether this protocol brought a message in a stream."""
+    return message.sequence is not None and message.transaction_status_queue.startswith(MARK)
+
+
+def wants_final(message: Message) -> bool:
+    """Return whether the sender of a message waits for its final acknowledgement (QB-308, G-47)."""
+    return message.final_ack_required or message.positive_journaling or message.negative_journaling
+
+
+def note_peer(state: State, sender: UUID, peer: UUID) -> None:
+    """Note which peer brought a message of a sender, because acknowledgements may take the way back."""
+    peers = state.receiver.peers
+    if sender != peer and peers.get(sender) != peer:
+        peers[sender] = peer
+        if len(peers) > MOST_PEERS:
+            del peers[next(iter(peers))]
+
+
+# -- a stream got further
+
+
+def expect(state: State, incoming: Incoming, now: Instant) -> None:
+    """A message of a stream was taken: send the order acknowledgement, or wait for more (QB-130, QB-131)."""
+    if incoming.is_receipt_due(state.receiver.coalescing, now):
+        if incoming.waiting:
+            state.draft.ask(CancelTimer((ORDER_ACK, incoming.place)))
+        send_order_ack(state, incoming, now)
+    elif not incoming.waiting:
+        _wait(state, incoming, now)
+
+
+def repeat(state: State, incoming: Incoming, now: Instant) -> None:
+    """A message of a stream came again: acknowledge soon, because the first acknowledgement may be lost."""
+    if not incoming.waiting:
+        _wait(state, incoming, now)
+
+
+def _wait(state: State, incoming: Incoming, now: Instant) -> None:
+    span = incoming.wait(state.receiver.coalescing, now)
+    state.draft.ask(SetTimer((ORDER_ACK, incoming.place), span))
+
+
+def on_order_ack_timer(state: State, place: int, now: Instant) -> None:
+    """Order Ack Send Timer (QB-142, QB-303): a message that came just now lets it wait longer (QB-161)."""
+    incoming = state.places[place]
+    coalescing = state.receiver.coalescing
+    quiet = now - incoming.stream.accessed
+    if 0 <= quiet < coalescing.delay and not incoming.is_receipt_due(coalescing, now):
+        left = min(coalescing.delay - quiet, incoming.unreceipted_since + coalescing.longest - now)
+        state.draft.ask(SetTimer((ORDER_ACK, place), Duration(max(left, 1))))
+        return
+    send_order_ack(state, incoming, now)
+
+
+def send_order_ack(state: State, incoming: Incoming, now: Instant) -> None:
+    """Put the order acknowledgement of a stream into the outbox of a session with its sender.
+
+    Without a session it is owed: the sender is dialled, a few times, and its next session gets it (T-70).
+    """
+    sender, place = incoming.key[0], incoming.place
+    if _is_held(state, incoming, now):
+        incoming.waiting = True
+        state.draft.ask(SetTimer((ORDER_ACK, place), state.receiver.coalescing.delay))
+        return
+    incoming.receipted()
+    session = session_of_sender(state, sender)
+    if session is not None:
+        state.receiver.owed.pop(place, None)
+        _put(session, place)
+        pump(state, session, now)
+        return
+    # DEPARTS from 3.1.6.9 (QB-303): without a session the acknowledgement is owed and sent later, because
+    # the sender would keep its messages and send them again (G-40).
+    dials = state.receiver.owed.get(place, 0)
+    state.receiver.owed[place] = dials + 1
+    if dials < MOST_DIALS and state.online and state.addressed:
+        address = address_of_sender(state, sender)
+        if address and session_to(state, address) is None:
+            dial(state, address, now)
+        incoming.waiting = True
+        state.draft.ask(SetTimer((ORDER_ACK, place), DIAL_AGAIN))
+
+
+def _is_held(state: State, incoming: Incoming, now: Instant) -> bool:
+    """Return whether an order acknowledgement waits until its sender knows which messages were refused.
+
+    It confirms refused messages too (QB-131), so a sender that got it first would take them for delivered.
+    """
+    receiver, place = state.receiver, incoming.place
+    if not receiver.refusals[incoming.key[0]]:
+        receiver.held_since.pop(place, None)
+        return False
+    since = receiver.held_since.setdefault(place, now)
+    return 0 <= now - since < LONGEST_HOLD
+
+
+def _put(session: Session, place: int) -> None:
+    """Put an order acknowledgement into the outbox of a session, once."""
+    if place not in session.order_acks:
+        session.order_acks.add(place)
+        session.outbox.append(Entry(Weight.ORDER_ACK, place=place))
+
+
+def on_session_open(state: State, session: Session, now: Instant) -> None:
+    """Send the order acknowledgements that were owed to this peer."""
+    for place in list(state.receiver.owed):
+        incoming = state.places[place]
+        if session_of_sender(state, incoming.key[0]) is session:
+            if incoming.waiting:
+                state.draft.ask(CancelTimer((ORDER_ACK, place)))
+            send_order_ack(state, incoming, now)
+
+
+def on_addressed(state: State, now: Instant) -> None:
+    """Messages that were taken before a restart, and are not acknowledged, are acknowledged soon (T-69)."""
+    for incoming in state.places:
+        if incoming.stream.last > incoming.stream.acknowledged and not incoming.waiting:
+            _wait(state, incoming, now)
+
+
+# -- a message left its queue
+
+
+def on_receipt_due(state: State, signal: ReceiptDue, now: Instant) -> None:
+    """A message of a stream left its queue: its sender gets the final acknowledgement (QB-306, QB-308).
+
+    A message that never was in a queue has its answer already (`messages.judged`).
+    """
+    del now
+    # DEPARTS from 3.1.7.2.2 (QB-308): only messages of streams are reported, because others have no number
+    # that a final acknowledgement could name (G-47).
+    if signal.queue and signal.reason in REPORTED:
+        conclude(state, signal.message, signal.reason)
+
+
+def conclude(state: State, message: Message, reason: MessageClass) -> None:
+    """Write a final acknowledgement (QB-319, QB-321), in the turn of the event that it reports."""
+    sequence = message.sequence or SequenceId(0, 0)
+    sender = message.source_machine
+    body = FinalBody(
+        sequence.timestamp << 32 | sequence.ordinal,
+        message.sequence_number,
+        message.previous_sequence_number,
+        sender,
+        message.identifier.uniquifier,
+    )
+    is_direct = message.destination_queue.upper().startswith("DIRECT=")
+    ack = Message.of(
+        message_class=reason,
+        delivery=Delivery.RECOVERABLE,
+        priority=0,
+        label=LABEL,
+        body=body.encode(),
+        time_to_reach_queue=FOREVER,
+        correlation=ObjectId(sender, message.identifier.uniquifier),
+        # the address in a direct name of the order queue, as the packet will have it (QB-322)
+        carrier_header=message.transaction_status_queue.removeprefix(MARK) if is_direct else "",
+    )
+    receiver = state.receiver
+    receiver.last_ticket += 1
+    destination = f"PRIVATE={sender}\\{ORDER_QUEUE_NUMBER:08x}"
+    never_arrived = MessageClass.NACK_BAD_DEST_QUEUE <= reason < MessageClass.NACK_QUEUE_DELETED
+    receiver.finals[receiver.last_ticket] = (destination, sender, never_arrived)
+    state.draft.tell(MessageArrived(NAME, (receiver.last_ticket, 0), destination, ack))
+
+
+def on_final_judged(state: State, signal: ArrivalJudged) -> bool:
+    """Count a final acknowledgement that the manager took, or warn; return False for anything else."""
+    final = state.receiver.finals.pop(signal.ticket[0], None)
+    if final is None:
+        return False
+    destination, sender, never_arrived = final
+    taken = signal.outcome is Outcome.DELIVERED
+    if taken and never_arrived:
+        state.receiver.refusals[sender] += 1
+    state.counts[Count.FINAL_ACKS_SENT if taken else Count.FINAL_ACKS_LOST] += 1
+    if not taken:
+        what = "a final acknowledgement was not sent"
+        state.draft.ask(Warn(destination, what, signal.reason.name.lower().replace("_", "-")))
+    return True

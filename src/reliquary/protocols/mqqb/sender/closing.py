@@ -1,0 +1,41 @@
+"""Streams of an older era are brought to their end (`reliquary.streams.closing` has the rules)."""
+
+from __future__ import annotations
+
+from reliquary.base.time import Instant
+from reliquary.protocols.mqqb.sender.resending import on_order_wait
+from reliquary.protocols.mqqb.sender.streams import forget, free
+from reliquary.protocols.mqqb.state import Route, State
+from reliquary.queueing.rules.era import NOT_KNOWN
+from reliquary.streams.closing import PATIENCE, make_dead_letters
+
+
+def is_free(state: State, route: Route) -> bool:
+    """Return whether new messages may be numbered; if not, they wait for the end of the closed stream."""
+    sent = state.sent.get(route.queue)
+    if sent is None or not sent.stream.closed:
+        return True
+    if sent.awaiting:
+        route.has_unsent = True
+        return False
+    give_up(state, route, "whether they were received is not known")
+    return True
+
+
+def on_wait_over(state: State, queue: int, now: Instant) -> None:
+    """Transactional Ack Wait Timer: all is sent again, unless a closed stream has waited long enough."""
+    route, sent = state.sender.routes.get(queue), state.sent.get(queue)
+    if route is None or not route.wait.running:
+        return
+    hopeless = route.session and route.wait.timeouts + 1 >= PATIENCE
+    if sent is not None and sent.stream.closed and hopeless:
+        give_up(state, route, "they were sent several times and never confirmed")
+    else:
+        on_order_wait(state, route, now)
+
+
+def give_up(state: State, route: Route, why: str) -> None:
+    """Make dead letters of all messages that a stream has left; the stream ends with that."""
+    left = make_dead_letters(state, route.queue, route.destination, why)
+    forget(route, left)
+    free(state, route.queue, left, NOT_KNOWN)

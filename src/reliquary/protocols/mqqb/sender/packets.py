@@ -1,0 +1,179 @@
+"""A message becomes a packet, [MS-MQQB] 3.1.7.1, with its place in the stream of its queue.
+
+A message of a stream always has the sender of the stream as its source, also one that another protocol
+brought: its receiver keeps one sequence for each source and destination (G-30).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.protocols.mqqb.codec import acks
+from reliquary.protocols.mqqb.state import Entry, Route, State, Written
+from reliquary.queueing.model.message import NO_GUID, USUAL, Message, MessageClass
+from reliquary.queueing.packets.messages import construct
+from reliquary.streams.incoming import Incoming
+from reliquary.streams.outgoing import Sent
+from reliquary.wire.packet.ordering import SIZE, FinalBody
+from reliquary.wire.packet.patterns import Pattern, Varying, has_pattern
+from reliquary.wire.packet.transaction import IDENTIFIER_LIMIT, TransactionHeader
+
+LOW: Final = 0xFFFFFFFF
+_NO_PLACE: Final = {"transaction": None, "first_in_transaction": False, "last_in_transaction": False}
+"""The attributes that say where in its transaction a message is; a stream writes them into its header."""
+MOST_TRANSACTIONS: Final = 4096
+"""How many numbers of transactions are remembered; a message that goes again keeps its number that long."""
+
+
+def plain_packet(state: State, route: Route, entry: Entry) -> bytes:
+    """Return the packet of a message outside streams; one that is passed on keeps its TransactionHeader."""
+    written, message = route.written, entry.message
+    assert message is not None, "an entry of a queue has a message"
+    if (
+        written is not None
+        and message.more == written.message.more
+        and message.identifier.lineage == written.source
+        and _is_like(message, written.message)
+    ):
+        return written.pattern.write(Varying(message.sent_time, message.identifier.uniquifier, message.body))
+    addressed = _addressed(entry, message)
+    if is_final_ack(addressed, entry.destination):
+        return _final_ack(state, addressed, entry.destination)
+    packet = construct(addressed, computer=state.identity.computer_name)
+    data = packet.encode()
+    if packet.transaction is None and has_pattern(packet):
+        route.written = Written(Pattern(packet, data), message, message.identifier.lineage)
+    return data
+
+
+def stream_packet(state: State, route: Route, entry: Entry, sent: Sent, number: int) -> bytes:
+    """Return the packet of a message with this number in its stream (QB-281, QB-282)."""
+    # DEPARTS from 3.1.7.1.3 (QB-155, QB-156, QB-282): a number is given once, and `previous` is found anew
+    # each time, because a second number would double the message, and an old `previous` may name one that
+    # expired (G-33, G-34).
+    message, stream = entry.message, sent.stream
+    assert message is not None, "an entry of a queue has a message"
+    header = TransactionHeader(
+        _transaction_number(state, message),
+        stream.number & LOW,
+        stream.number >> 32,
+        number,
+        sent.previous(number),
+        message.final_ack_required,
+        message.first_in_transaction,
+        message.last_in_transaction,
+        None if message.connector_manager == NO_GUID else message.connector_manager,
+    )
+    written, own = route.written, message_id(entry, message, stream.sender)
+    rare = replace(message.more or USUAL, **_NO_PLACE)
+    if (
+        written is not None
+        and rare == written.message.more
+        and written.source == stream.sender
+        and _is_like(message, written.message)
+    ):
+        return written.pattern.write(Varying(message.sent_time, own, message.body, header))
+    packet = construct(_addressed(entry, message), computer=state.identity.computer_name)
+    user = replace(packet.user, source=stream.sender, message_id=own, recoverable=True)
+    packet = replace(packet, base=replace(packet.base, priority=0), user=user, transaction=header)
+    data = packet.encode()
+    if has_pattern(packet):
+        route.written = Written(Pattern(packet, data), replace(message, more=rare), stream.sender)
+    return data
+
+
+def _is_like(message: Message, other: Message) -> bool:
+    """Return whether the attributes that every message has are equal, besides those that a pattern varies."""
+    return (
+        message.label == other.label
+        and message.priority == other.priority
+        and message.delivery is other.delivery
+        and message.time_to_be_received == other.time_to_be_received
+        and message.body_type == other.body_type
+    )
+
+
+def _addressed(entry: Entry, message: Message) -> Message:
+    """Return the message of an entry with the name of its destination."""
+    if message.destination_queue != entry.destination:
+        message = message.changed(destination_queue=entry.destination)
+    return message
+
+
+def message_id(entry: Entry, message: Message, sender: UUID) -> int:
+    """Return the MessageID of a message in a stream: its own, or for a foreign one its LookupIdentifier."""
+    own = message.identifier.lineage == sender
+    return (message.identifier.uniquifier if own else entry.lookup_id) & LOW
+
+
+def _transaction_number(state: State, message: Message) -> int:
+    """Return the number of a transaction in packets: a counter, because 20 bits of a GUID repeat (G-69)."""
+    sender = state.sender
+    transaction = message.transaction
+    if transaction is None:
+        return 0
+    number = sender.transactions.get(transaction)
+    if number is None:
+        sender.last_transaction = sender.last_transaction % IDENTIFIER_LIMIT + 1
+        number = sender.transactions[transaction] = sender.last_transaction
+        if len(sender.transactions) > MOST_TRANSACTIONS:
+            del sender.transactions[next(iter(sender.transactions))]
+    return number
+
+
+# -- acknowledgements of this manager
+
+
+def is_final_ack(message: Message, destination: str) -> bool:
+    """Return whether a message in an outgoing queue is a final acknowledgement of this manager."""
+    return (
+        message.message_class >= acks.LEAST_FINAL_CLASS
+        and message.label == acks.LABEL
+        and destination.startswith("PRIVATE=")
+        and len(message.body) == SIZE
+    )
+
+
+def refused_sender(message: Message, destination: str) -> UUID:
+    """Return the sender of a message that this final acknowledgement reports as refused; else NO_GUID."""
+    if not is_final_ack(message, destination) or message.message_class >= MessageClass.NACK_QUEUE_DELETED:
+        return NO_GUID
+    return manager_of(destination) if message.message_class >= MessageClass.NACK_BAD_DEST_QUEUE else NO_GUID
+
+
+def manager_of(destination: str) -> UUID:
+    """Return the manager that a PRIVATE name names."""
+    return UUID(destination.removeprefix("PRIVATE=").partition("\\")[0])
+
+
+def _final_ack(state: State, message: Message, destination: str) -> bytes:
+    """Return the packet of a final acknowledgement; its carrier header has the address (QB-321)."""
+    body = FinalBody.decode(message.body)
+    route = acks.Route(state.identity.lineage, manager_of(destination), message.carrier_header)
+    return acks.final_ack(
+        route,
+        body,
+        message.message_class,
+        sent_time=message.sent_time,
+        message_id=message.identifier.uniquifier & LOW,
+    ).encode()
+
+
+def order_ack_packet(state: State, incoming: Incoming, now: Instant) -> bytes:
+    """Return the order acknowledgement for all messages that were taken (QB-320, G-39)."""
+    stream = incoming.stream
+    is_direct = stream.format_name.upper().startswith("DIRECT=")
+    route = acks.Route(state.identity.lineage, incoming.key[0], stream.receipts_to if is_direct else "")
+    # DEPARTS from 3.1.7.17 (QB-319, QB-320): an order acknowledgement is express and names the incoming
+    # stream, because it is made anew whenever it is needed, and our own stream says nothing to the peer
+    # (G-39, G-42).
+    receiver, seconds = state.receiver, in_whole_seconds(now)
+    receiver.last_order_ack = (receiver.last_order_ack or seconds) + 1 & LOW
+    packet = acks.order_ack(
+        route, stream.number, stream.last, sent_time=seconds, message_id=receiver.last_order_ack
+    )
+    return packet.encode()

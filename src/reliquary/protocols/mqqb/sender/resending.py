@@ -1,0 +1,50 @@
+"""Order acknowledgements are waited for, [MS-MQQB] 3.1.6.5; messages that have none are sent again.
+
+The wait belongs to the stream and not to the session, because sessions end (G-35).  A time-out makes the next
+wait longer, and progress makes it short again (G-36).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import CancelTimer, SetTimer
+from reliquary.protocols.mqqb.sessions.links import go_again
+from reliquary.protocols.mqqb.state import Route, State
+
+ORDER_WAIT: Final = "mqqb-order-wait"
+"""Transactional Ack Wait Timer, one for each outgoing queue."""
+
+
+def start_wait(state: State, route: Route, now: Instant, *, again: bool = False) -> None:
+    """Wait for an order acknowledgement (QB-141); a wait that runs goes on, unless it is to begin `again`."""
+    if again or not route.wait.running:
+        state.draft.ask(SetTimer((ORDER_WAIT, route.queue), route.wait.start(now)))
+
+
+def stop_wait(state: State, route: Route) -> None:
+    """Wait no more: nothing is outstanding, or no acknowledgement can come."""
+    if route.wait.running:
+        route.wait.stop()
+        state.draft.ask(CancelTimer((ORDER_WAIT, route.queue)))
+
+
+def on_order_wait(state: State, route: Route, now: Instant) -> None:
+    """No order acknowledgement came in time: all messages of the stream are sent again (QB-235)."""
+    sent = state.sent.get(route.queue)
+    route.wait.running = False
+    if sent is None or not sent.awaiting or route.paused:
+        return
+    if route.session and sent.at(sent.first_awaiting()) in route.under_way:
+        # DEPARTS from 3.1.6.5 (QB-235): nothing is sent again while the first message has no session
+        # acknowledgement, because a slow connection would carry it again and again.
+        start_wait(state, route, now)
+        return
+    # DEPARTS from 3.1.5.6 (QB-152, QB-225): a time-out makes the next wait longer and progress makes it
+    # short, and the timer belongs to the stream, because success would slow the sender down, and a session
+    # that ends would forget the wait (G-35, G-36).
+    if route.session:  # a peer that cannot be reached does not make the wait longer
+        route.wait.time_out()
+    go_again(state, route)
+    start_wait(state, route, now)

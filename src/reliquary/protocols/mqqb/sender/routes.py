@@ -1,0 +1,105 @@
+r"""Outgoing queues are connected to sessions, paused and resumed, [MS-MQQB] 3.1.7.12 to 3.1.7.14.
+
+DIRECT=TCP:10.0.0.7\private$\orders    host 10.0.0.7
+DIRECT=OS:shop\private$\orders         host shop
+PRIVATE=guid\4                         the manager with this GUID, for acknowledgements
+"""
+
+from __future__ import annotations
+
+from reliquary.base.time import Instant
+from reliquary.protocols.mqqb.sender.resending import start_wait, stop_wait
+from reliquary.protocols.mqqb.sender.transmitting import pump
+from reliquary.protocols.mqqb.sessions import links
+from reliquary.protocols.mqqb.sessions.closing import end_quietly
+from reliquary.protocols.mqqb.sessions.opening import connect_route
+from reliquary.protocols.mqqb.state import Route, State
+from reliquary.queueing.model.message import NO_GUID
+from reliquary.queueing.model.names.formats import DirectName, PrivateName, parse_single
+from reliquary.queueing.model.names.schemes import IPX, SPX
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.transfer import (
+    ConnectionWanted,
+    ManagerOnline,
+    QueuePaused,
+    QueueResumed,
+)
+from reliquary.streams.ladder import ReceiptWait
+
+
+def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
+    """Messages wait for a destination: find or open its session, once the server listens (QB-271, QB-272)."""
+    state.sender.wanted[signal.queue] = signal.destination
+    if state.addressed:
+        connect_wanted(state, now)
+
+
+def connect_wanted(state: State, now: Instant) -> None:
+    """Connect the queues that want it."""
+    wanted, state.sender.wanted = state.sender.wanted, {}
+    for queue, destination in wanted.items():
+        if leads_home(state, destination):
+            continue
+        route = state.sender.routes.get(queue)
+        if route is None:
+            route = state.sender.routes[queue] = _route(state, queue, destination)
+        route.paused = False
+        if not route.host and route.manager == NO_GUID:
+            rest = state.settings.retry
+            links.lose(state, route, Happening.FAILED, ConnectionStatus.TCP_NOT_ENABLED, rest=rest)
+            continue
+        connect_route(state, route, now)
+        session = state.sessions.get(route.session)
+        if session is not None:
+            pump(state, session, now)
+
+
+def _route(state: State, queue: int, destination: str) -> Route:
+    """Return the route of a destination (QB-174); without a host and a manager it is not reached."""
+    name, wait = parse_single(destination), ReceiptWait(state.settings.resend_ladder)
+    if isinstance(name, PrivateName):
+        return Route(queue, destination, "", wait, name.computer)
+    is_reached = isinstance(name, DirectName) and name.scheme not in (IPX, SPX)
+    host = name.host.casefold() if isinstance(name, DirectName) and is_reached else ""
+    return Route(queue, destination, host, wait)
+
+
+def leads_home(state: State, destination: str) -> bool:
+    """Return whether a destination is at this manager; the queue was made before its addresses were known."""
+    name = parse_single(destination)
+    return isinstance(name, DirectName) and name.host.casefold() in state.own_hosts
+
+
+def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
+    """Pause Queue: nothing more is sent; packets that are under way are still acknowledged (QB-315)."""
+    # DEPARTS from 3.1.7.13 (QB-315): no window of 1 is sent to the peer, because it would throttle the
+    # other direction (G-53).
+    del now
+    route = state.sender.routes.get(signal.queue)
+    if route is not None:
+        route.paused = True
+        stop_wait(state, route)
+
+
+def on_resumed(state: State, signal: QueueResumed, now: Instant) -> None:
+    """Resume Queue (QB-316): wait for acknowledgements again; the manager wants a connection if needed."""
+    route = state.sender.routes.get(signal.queue)
+    if route is None:
+        return
+    route.paused = False
+    sent = state.sent.get(signal.queue)
+    if sent is not None and sent.awaiting:
+        start_wait(state, route, now)
+    session = state.sessions.get(route.session)
+    if session is not None and session.is_open:
+        links.connect(state, session, route)
+        pump(state, session, now)
+
+
+def on_online(state: State, signal: ManagerOnline, now: Instant) -> None:
+    """Go online or offline; offline all sessions are closed and none is accepted."""
+    del now
+    state.online = signal.online
+    if not signal.online:
+        for session in list(state.sessions.values()):
+            end_quietly(state, session, Happening.DISCONNECTED)

@@ -1,0 +1,166 @@
+"""Messages are numbered and put into the outbox of a session, [MS-MQQB] 3.1.7.1 and 3.1.7.16.
+
+SendUserMessage ... SendsDue    all that the manager hands out in a turn is numbered together, in one row
+
+what is sent                         what frees it
+an express message                   the count in a SessionHeader
+a recoverable message                its bit in a SessionHeader
+a transactional message              an order acknowledgement, and a final one if it asks for that
+"""
+
+from __future__ import annotations
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Signal
+from reliquary.protocols.mqqb.sender import closing
+from reliquary.protocols.mqqb.sender.packets import message_id, refused_sender
+from reliquary.protocols.mqqb.sender.resending import start_wait
+from reliquary.protocols.mqqb.sender.streams import begin, forget, free, marked, wants_final
+from reliquary.protocols.mqqb.sender.transmitting import pump
+from reliquary.protocols.mqqb.sessions.links import put
+from reliquary.protocols.mqqb.state import Entry, Route, Session, State, Weight
+from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.travel.transfer import (
+    DestinationReached,
+    MessageWithdrawn,
+    Outcome,
+    SendUserMessage,
+    TransferAccepted,
+    TransferEnded,
+)
+from reliquary.streams.apply import apply
+from reliquary.streams.closing import in_this_era
+from reliquary.streams.facts import MessagesNumbered, ReceiverKnown
+from reliquary.streams.numbering import LAST_NUMBER, next_stream
+from reliquary.streams.outgoing import Sent
+from reliquary.streams.progress import progressed
+
+
+class SendsDue(Signal, frozen=True):
+    """MQQB to itself: the manager has handed out all messages of this turn."""
+
+
+def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
+    """Send User Message Wrapper (QB-274); the message is sent when the manager has handed out all."""
+    del now
+    if not state.sender.handed_out:
+        state.draft.tell(SendsDue())
+    state.sender.handed_out.append(signal)
+
+
+def on_sends_due(state: State, signal: SendsDue, now: Instant) -> None:
+    """Put all messages of this turn into outboxes, in the order of their queues, and send what fits."""
+    del signal
+    handed_out, state.sender.handed_out = state.sender.handed_out, []
+    queues: dict[int, list[SendUserMessage]] = {}
+    for send in handed_out:
+        queues.setdefault(send.queue, []).append(send)
+    waiting = False
+    for queue, sends in queues.items():
+        route = state.sender.routes[queue]
+        session = state.sessions.get(route.session)
+        if session is None:  # it was closed in this turn, after the manager handed them out
+            lookup_ids = tuple(send.lookup_id for send in sends)
+            later = TransferEnded(queue, lookup_ids, Outcome.TRY_LATER, rest=state.settings.retry)
+            state.draft.tell(later)
+            continue
+        in_stream = []
+        for send in sends:
+            if send.message.transaction is None or send.message.sequence is not None:
+                entry = _entry(state, send, _weight(send.message))
+                entry.refused = refused_sender(send.message, send.destination)
+                put(session, route, entry)
+            else:
+                in_stream.append(send)
+        if in_stream:
+            _send_stream(state, route, session, in_stream, now)
+        pump(state, session, now)
+        waiting = waiting or bool(session.outbox)
+    if waiting:
+        marked(state)  # what waits for the window now is on disk when it leaves
+
+
+def _weight(message: Message) -> Weight:
+    """Return how a message outside our streams counts."""
+    # A message of another manager's stream that is passed on keeps its TransactionHeader (QB-124), and a
+    # session acknowledgement frees it here: only its first sender and its destination count its numbers.
+    return Weight.EXPRESS if message.is_express and message.sequence is None else Weight.RECOVERABLE
+
+
+def _entry(state: State, send: SendUserMessage, weight: Weight) -> Entry:
+    mark = state.sender.last_mark + 1  # the next mark is made at the end of this turn, or later
+    return Entry(weight, send.queue, send.lookup_id, send.message, send.destination, mark=mark)
+
+
+def _send_stream(
+    state: State, route: Route, session: Session, sends: list[SendUserMessage], now: Instant
+) -> None:
+    """Send messages that have a number, in the order of numbers; give the others the next numbers."""
+    sent = state.sent.get(route.queue)
+    if sent is not None:
+        numbers = sent.numbers
+        known = [send for send in sends if send.lookup_id in numbers]
+        sends = [send for send in sends if send.lookup_id not in numbers]
+        for send in sorted(known, key=lambda each: numbers[each.lookup_id]):
+            _send_again(state, route, session, sent, send)
+    sends = in_this_era(state, route.queue, route.destination, sends)
+    if sends and closing.is_free(state, route):
+        _send_first(state, route, session, sends, now)
+    sent = state.sent.get(route.queue)
+    if sent is None:
+        return
+    if sent.stream.receiver != session.peer:
+        apply(state, ReceiverKnown(route.queue, session.peer))  # G-65: who may acknowledge it
+    if sent.awaiting:
+        start_wait(state, route, now)
+        state.draft.tell(progressed(route.queue, sent, route.progress, route.wait))
+
+
+def _send_again(state: State, route: Route, session: Session, sent: Sent, send: SendUserMessage) -> None:
+    """Send a message that has a number; one that was confirmed waits only for its final acknowledgement."""
+    if sent.numbers[send.lookup_id] > sent.stream.acknowledged:
+        put(session, route, _entry(state, send, Weight.STREAM))
+        return
+    state.draft.tell(TransferAccepted(route.queue, send.lookup_id))
+    state.draft.tell(DestinationReached(route.queue, (send.lookup_id,)))
+
+
+def _send_first(
+    state: State, route: Route, session: Session, sends: list[SendUserMessage], now: Instant
+) -> None:
+    """Give messages their numbers; the numbers are on disk before the packets leave (QB-281, B.12)."""
+    sent = state.sent.get(route.queue)
+    first = 1 if sent is None else sent.stream.last + 1
+    fitting = sends[: LAST_NUMBER + 1 - first]
+    if len(fitting) < len(sends):
+        route.has_unsent = True
+    if not fitting:
+        return
+    if sent is None:
+        # DEPARTS from 3.1.1.3.1 (QB-107): the ordinal comes from one durable counter of the manager,
+        # because an order acknowledgement names no queue, and two streams must not have one number (G-32).
+        begin(state, route, next_stream(state.ordinals, state.identity.lineage, now))
+    sender = state.sent[route.queue].stream.sender
+    entries = [_entry(state, send, Weight.STREAM) for send in fitting]
+    finals = tuple(
+        (send.lookup_id, message_id(entry, send.message, sender))
+        for send, entry in zip(fitting, entries, strict=True)
+        if wants_final(send.message)
+    )
+    lookup_ids = tuple(send.lookup_id for send in fitting)
+    apply(state, MessagesNumbered(route.queue, first, lookup_ids, finals))
+    for entry in entries:
+        put(session, route, entry)
+
+
+def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:
+    """Messages expired or were purged (QB-279); later numbers name another previous one from now on."""
+    del now
+    route, sent = state.sender.routes.get(signal.queue), state.sent.get(signal.queue)
+    if route is not None:
+        forget(route, signal.lookup_ids)
+        state.receiver.refusals.pop(route.manager, None)  # final acknowledgements may be among them
+    if sent is not None:
+        gone = tuple(each for each in signal.lookup_ids if each in sent.numbers)
+        if gone:
+            free(state, signal.queue, gone, signal.reason)

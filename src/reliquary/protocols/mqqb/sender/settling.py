@@ -1,0 +1,92 @@
+"""What a SessionHeader of the peer says about packets that are under way, [MS-MQQB] 3.1.5.5.
+
+    ack                      that many packets came: express messages are done, those of streams are accepted
+    recoverable ack and set  these recoverable messages are stored: they are done
+
+Only packets of this session are looked at, by its own numbers modulo 2**16 (G-15, G-17).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.time import Instant
+from reliquary.protocols.mqqb.sender.streams import make_room
+from reliquary.protocols.mqqb.sender.transmitting import pump
+from reliquary.protocols.mqqb.sessions.acknowledging import MASK
+from reliquary.protocols.mqqb.state import Entry, Session, State, Weight
+from reliquary.queueing.model.travel.transfer import Outcome, TransferEnded
+from reliquary.wire.packet.session import SessionHeader
+
+HALF: Final = 0x8000
+"""A number that is this far ahead of another one lies before it, modulo 2**16."""
+
+
+def on_header(state: State, session: Session, found: SessionHeader, now: Instant) -> str:
+    """Settle what the peer acknowledges (B.5); return why the session must be closed, or an empty text."""
+    # DEPARTS from 3.1.5.5.1 (QB-201, QB-203, QB-205): only packets of this session are settled, by its own
+    # numbers, and only unsent ones are sent next, because numbers of an older session, or 0, would free
+    # messages that never left (G-15, G-16, G-17).
+    count = (found.ack - session.acked) & MASK
+    if count > len(session.outstanding):
+        return f"it acknowledges {count} packets, and {len(session.outstanding)} are under way"
+    done: dict[int, list[int]] = {}
+    for _ in range(count):
+        entry = session.outstanding.popleft()
+        session.outstanding_bytes -= entry.size
+        _came(state, entry, done)
+    session.acked += count
+    if found.recoverable_set or found.recoverable_ack:
+        _stored(state, session, found, done)
+    for queue, lookup_ids in done.items():  # QB-200, QB-204, QB-206
+        state.draft.tell(TransferEnded(queue, tuple(lookup_ids), Outcome.DELIVERED))
+    session.peer_window = max(found.window, 1)
+    pump(state, session, now)
+    if found.sent != session.received & MASK or found.recoverable_sent != session.recoverable_received & MASK:
+        return (
+            f"it has sent {found.sent} packets, {found.recoverable_sent} of them recoverable, and"
+            f" {session.received & MASK} came, {session.recoverable_received & MASK} of them recoverable"
+        )  # QB-209
+    return ""
+
+
+def _came(state: State, entry: Entry, done: dict[int, list[int]]) -> None:
+    """Note that the peer has a packet."""
+    if not entry.live:
+        return
+    if entry.weight is Weight.EXPRESS:
+        _end(state, entry, done)
+    elif entry.weight is Weight.STREAM:  # QB-211: only the order acknowledgement frees it
+        route = state.sender.routes[entry.queue]
+        route.under_way.pop(entry.lookup_id, None)
+        sent = state.sent.get(entry.queue)
+        number = 0 if sent is None else sent.numbers.get(entry.lookup_id, 0)
+        if sent is not None and number > sent.stream.acknowledged:
+            route.taken.add(entry.lookup_id)
+            route.withheld[entry.lookup_id] = None
+            make_room(state, route, sent)
+
+
+def _stored(state: State, session: Session, found: SessionHeader, done: dict[int, list[int]]) -> None:
+    """Note which recoverable messages the peer has stored: all before the first bit, and those with a bit."""
+    first = found.recoverable_ack
+    for number in list(session.unstored):
+        place = (number - first) & MASK
+        is_before = place >= HALF
+        if is_before or (place < found.recoverable_set.bit_length() and found.recoverable_set >> place & 1):
+            entry = session.unstored.pop(number)
+            if entry.live:
+                _end(state, entry, done)
+        elif place >= found.recoverable_set.bit_length():
+            break
+
+
+def _end(state: State, entry: Entry, done: dict[int, list[int]]) -> None:
+    """Note that the transfer of a message has ended."""
+    entry.live = False
+    route = state.sender.routes.get(entry.queue)
+    if route is not None:
+        route.under_way.pop(entry.lookup_id, None)
+        done.setdefault(entry.queue, []).append(entry.lookup_id)
+    if state.receiver.refusals[entry.refused] > 0:
+        state.receiver.refusals[entry.refused] -= 1

@@ -1,0 +1,108 @@
+"""The stream of an outgoing queue, [MS-MQQB] 3.1.1.5: how it begins and ends.
+
+    numbered --> session ack: accepted --> order ack: done
+        |               |                      '----> if it asked for it, waits for its final ack --> done
+        '-- sent again -'                                                         dead letter <--'
+
+A number is given once, and is on disk before its packet leaves.  With the last number the stream ends; the
+next message begins another, with a greater number (QB-120).  A stream may begin with any number, so one whose
+first message expired goes on.
+"""
+
+from __future__ import annotations
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import ContinueAfterSync
+from reliquary.protocols.mqqb.events import HandOutStored
+from reliquary.protocols.mqqb.sender.resending import stop_wait
+from reliquary.protocols.mqqb.sessions.links import go_again, report_taken
+from reliquary.protocols.mqqb.state import Route, State
+from reliquary.queueing.model.message import Message, MessageClass
+from reliquary.streams.apply import apply
+from reliquary.streams.facts import NumbersFreed, StreamBegun, StreamEnded
+from reliquary.streams.outgoing import Sent
+from reliquary.streams.progress import progressed
+from reliquary.streams.tables import OutgoingStream
+
+
+def wants_final(message: Message) -> bool:
+    """Return whether a transactional message waits for a final acknowledgement (QB-229)."""
+    return message.negative_journaling or message.positive_journaling or message.final_ack_required
+
+
+def begin(state: State, route: Route, stream: OutgoingStream) -> None:
+    """Give a new stream to a queue (QB-106, QB-121)."""
+    apply(state, StreamBegun(route.queue, stream))
+    route.progress.begin()
+    route.wait.progress()
+
+
+def make_room(state: State, route: Route, sent: Sent) -> None:
+    """Report messages that the peer has to the manager, as long as few enough wait for an order ack.
+
+    All are reported if the lowest number is not sent yet, because no order acknowledgement comes before.
+    """
+    room = state.settings.awaiting - (sent.awaiting - len(route.withheld))
+    if room < len(route.withheld):
+        lowest = sent.at(sent.first_awaiting()) if sent.awaiting else 0
+        if lowest not in route.taken and lowest not in route.under_way:
+            room = len(route.withheld)
+    report_taken(state, route, room)
+
+
+def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageClass) -> None:
+    """Messages of a stream have left the queue; with the last one the stream ends (QB-230)."""
+    apply(state, NumbersFreed(queue, lookup_ids))
+    sent, route = state.sent[queue], state.sender.routes.get(queue)
+    if reason.is_failure and route is not None:
+        route.mark = marked(state)
+    if route is not None:
+        route.retransmits.difference_update(lookup_ids)
+    if not sent.numbers:
+        end(state, queue)
+        if route is not None and route.has_unsent:
+            go_again(state, route)
+    else:
+        let_others_go(state, route, sent)
+    if route is not None and reason.is_failure:  # an acknowledgement shows it by itself
+        now_sent = state.sent.get(queue) or Sent(sent.stream)
+        state.draft.tell(progressed(queue, now_sent, route.progress, route.wait))
+
+
+def marked(state: State) -> int:
+    """Return a mark for what this turn writes: it is on disk when `stored_mark` has come up to the mark."""
+    sender = state.sender
+    sender.last_mark += 1
+    state.draft.ask(ContinueAfterSync(HandOutStored(sender.last_mark)))
+    state.draft.wait()  # what is handed out may have been written by an earlier turn
+    return sender.last_mark
+
+
+def on_stored(state: State, event: HandOutStored, now: Instant) -> None:
+    """Note that what a turn wrote is on disk: packets that show it need not wait any more."""
+    del now
+    state.sender.stored_mark = max(state.sender.stored_mark, event.mark)
+
+
+def let_others_go(state: State, route: Route | None, sent: Sent) -> None:
+    """Let messages go that waited behind a closed stream, once all of it is confirmed."""
+    if sent.stream.closed and not sent.awaiting and route is not None and route.has_unsent:
+        go_again(state, route)
+
+
+def end(state: State, queue: int) -> None:
+    """End the stream: nothing is sent in it any more (QB-122)."""
+    apply(state, StreamEnded(queue))
+    route = state.sender.routes.get(queue)
+    if route is not None:
+        stop_wait(state, route)
+
+
+def forget(route: Route, lookup_ids: tuple[int, ...]) -> None:
+    """Forget that these messages are under way; a session acknowledgement for them means nothing any more."""
+    for lookup_id in lookup_ids:
+        entry = route.under_way.pop(lookup_id, None)
+        if entry is not None:
+            entry.live = False
+        route.withheld.pop(lookup_id, None)
+    route.taken.difference_update(lookup_ids)

@@ -1,0 +1,9 @@
+"""Sessions, [MS-MQQB] 3.1.1.3.1: one TCP connection each, used by both sides for all their queues.
+
+phases          the table of the handshake: which packet may come when
+handshake       EstablishConnection and ConnectionParameters, both roles
+opening         sessions are opened and accepted; queues and acknowledgements find theirs
+closing         sessions end: idle, silent, lost, malformed
+acknowledging   SessionHeaders are made from counters, and their timer
+links           what the manager learns about the sessions of its outgoing queues
+"""

@@ -1,0 +1,121 @@
+"""What the manager learns about the sessions of its outgoing queues: ConnectionChanged, ResendWanted.
+
+queue wants a connection --> bound to a session --> CONNECTED when the session is open
+                                                '-> FAILED, CLEANED_UP or DISCONNECTED when it ends
+"""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from typing import Final
+
+from reliquary.base.time import Duration
+from reliquary.protocols.mqqb.state import Entry, Route, Session, State
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.transfer import ConnectionChanged, ResendWanted, TransferAccepted
+
+AHEAD: Final = 2
+"""The manager hands out this multiple of the window, so that the next messages are numbered and on disk."""
+
+
+def hop(address: str) -> str:
+    """Return an address as NextHops writes it (QB-173).
+
+    >>> hop("10.0.0.7"), hop("fe80::1")
+    ('IP=10.0.0.7', 'IPv6=fe80::1')
+    """
+    try:
+        return f"IPv6={address}" if ip_address(address.partition("%")[0]).version == 6 else f"IP={address}"
+    except ValueError:
+        return address
+
+
+def bind(session: Session, route: Route) -> None:
+    """Let an outgoing queue use a session, now or when it is open."""
+    route.session = session.number
+    session.routes.add(route.queue)
+
+
+def connect(state: State, session: Session, route: Route) -> None:
+    """Report to the manager that a queue is connected; entries that were parked go on."""
+    bind(session, route)
+    route.paused = False
+    parked, route.parked = route.parked, []
+    session.outbox.extend(entry for entry in parked if entry.live)
+    state.draft.tell(
+        ConnectionChanged(
+            route.queue,
+            Happening.CONNECTED,
+            ConnectionStatus.ESTABLISHED,
+            addresses=(hop(session.address),),
+            at_once=AHEAD * session.window,
+        )
+    )
+
+
+def begun(state: State, session: Session) -> None:
+    """Report that the peer answered the first packet of the handshake (QB-190)."""
+    for queue in sorted(session.routes):
+        state.draft.tell(
+            ConnectionChanged(
+                queue,
+                Happening.CONNECT_BEGUN,
+                ConnectionStatus.ESTABLISH_PACKET_RECEIVED,
+                addresses=tuple(map(hop, session.addresses or (session.address,))),
+            )
+        )
+
+
+def lose(
+    state: State,
+    route: Route,
+    happening: Happening,
+    status: ConnectionStatus,
+    addresses: tuple[str, ...] = (),
+    rest: Duration | None = None,
+) -> None:
+    """Report that a queue has no session any more: what is under way is handed out again later.
+
+    After a failure messages that wait for an order acknowledgement are sent again too (QB-296, G-35).  After
+    an idle session was closed, the Transactional Ack Wait Timer decides about them.
+    """
+    route.session = 0
+    forget(route)
+    state.draft.tell(
+        ConnectionChanged(route.queue, happening, status, addresses=tuple(map(hop, addresses)), rest=rest)
+    )
+    if route.taken and happening is not Happening.SESSION_CLEANED_UP:
+        go_again(state, route)
+
+
+def forget(route: Route) -> None:
+    """Forget what is under way for a queue; a session acknowledgement for it means nothing any more."""
+    for entry in route.under_way.values():
+        entry.live = False
+    route.under_way.clear()
+    route.parked.clear()
+    route.withheld.clear()
+
+
+def go_again(state: State, route: Route) -> None:
+    """Let all messages without an order acknowledgement be sent again, in their order (QB-235)."""
+    forget(route)
+    route.has_unsent = False
+    route.taken.clear()
+    state.draft.tell(ResendWanted(route.queue))
+
+
+def report_taken(state: State, route: Route, count: int) -> None:
+    """Report up to `count` messages that the peer has to the manager, which may hand out others for them."""
+    for lookup_id in list(route.withheld)[: max(count, 0)]:
+        del route.withheld[lookup_id]
+        state.draft.tell(TransferAccepted(route.queue, lookup_id))
+
+
+def put(session: Session, route: Route, entry: Entry) -> None:
+    """Add an entry of a queue to the outbox of its session."""
+    route.under_way[entry.lookup_id] = entry
+    if route.paused:
+        route.parked.append(entry)
+    else:
+        session.outbox.append(entry)

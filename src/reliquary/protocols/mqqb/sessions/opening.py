@@ -1,0 +1,229 @@
+r"""Sessions are opened and accepted, [MS-MQQB] 3.1.5.2 and 3.1.5.10; queues find the session to their peer.
+
+    DIRECT=TCP:10.0.0.7\q, DIRECT=OS:host\q    the session that was dialled to this host, or to its address
+    PRIVATE=guid\4                             an open session with it, or the address of its streams
+
+There is one session for an address and port, whatever names lead there: a host name is dialled, the resolver
+gives its addresses, and if one of them has a session, the queues of that name use it.
+A session that a peer opened serves for a host too, if this manager answered at that host before, and at the
+address that the peer calls from.  The address alone does not tell which manager it is, because several may
+share one behind a router; the GUID alone does not either, because any caller may claim it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import SetTimer
+from reliquary.protocols.mqqb.effects import Dial
+from reliquary.protocols.mqqb.events import Accepted, AddressesFound, ConnectionLost, DialFailed, Dialled
+from reliquary.protocols.mqqb.sessions import links
+from reliquary.protocols.mqqb.sessions.closing import INITIALIZATION, close, reject
+from reliquary.protocols.mqqb.sessions.phases import Phase
+from reliquary.protocols.mqqb.state import Route, Session, State
+from reliquary.queueing.model.message import NO_GUID
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.travel.failures import FAILED_WITH
+from reliquary.wire.packet.internal import NOT_PINGED, RELEASE, SERVER_CLASS, EstablishConnection
+from reliquary.wire.packet.ping import Ping
+
+MILLISECONDS: Final = 0xFFFFFFFF
+"""TimeStamp is a number of milliseconds modulo 2**32."""
+
+
+def session_to(state: State, host: str, manager: UUID = NO_GUID) -> Session | None:
+    """Return the session to a host or to a manager, open or on its way; None if there is none."""
+    if host:
+        number = state.by_host.get(host)
+        if number is not None:
+            return state.sessions[number]
+        found = _session_at(state, (host, *state.hops.get(host, ())), state.settings.port_of(host))
+        if found is not None:
+            return found
+        manager, address = state.known_at.get(host, (NO_GUID, ""))
+        same = [each for each in state.by_peer.get(manager, ()) if state.sessions[each].address == address]
+        return state.sessions[same[-1]] if same else None
+    numbers = state.by_peer.get(manager) if manager != NO_GUID else None
+    return state.sessions[numbers[-1]] if numbers else None
+
+
+def _session_at(
+    state: State, addresses: tuple[str, ...], port: int, besides: Session | None = None
+) -> Session | None:
+    """Return the session that was dialled to one of these addresses, open or on its way; None without one."""
+    for session in state.sessions.values():
+        is_there = session.address in addresses or session.host in addresses
+        if is_there and not session.accepted and session.port == port and session is not besides:
+            return session
+    return None
+
+
+def _join(state: State, session: Session, addresses: tuple[str, ...]) -> bool:
+    """Let the queues of a session that is dialled use another one to its address; return False without one.
+
+    "One session per peer address, used by every queue that leads there" (F.2 of the digest).
+    """
+    other = _session_at(state, addresses, session.port, besides=session)
+    if other is None:
+        return False
+    routes, session.routes = session.routes, set()
+    close(state, session)
+    state.by_host[session.host] = other.number
+    for queue in sorted(routes):
+        route = state.sender.routes.get(queue)
+        if route is not None and route.session == session.number:
+            links.bind(other, route)
+            if other.is_open:
+                links.connect(state, other, route)
+    return True
+
+
+def session_of_sender(state: State, sender: UUID) -> Session | None:
+    """Return an open session with the manager that sends a stream, or that brought its last message."""
+    found = state.by_peer.get(sender) or state.by_peer.get(state.receiver.peers.get(sender, NO_GUID))
+    return state.sessions[found[-1]] if found else None
+
+
+def address_of_sender(state: State, sender: UUID) -> str:
+    """Return the address from which messages of a sender came last; empty if none is known."""
+    newest = max(
+        (each.stream for each in state.places if each.key[0] == sender and each.stream.receipts_to),
+        key=lambda stream: stream.accessed,
+        default=None,
+    )
+    return "" if newest is None else newest.receipts_to
+
+
+def connect_route(state: State, route: Route, now: Instant) -> None:
+    """Find or open the session of an outgoing queue (QB-170 to QB-174); G-54: whenever there is none."""
+    # DEPARTS from 3.1.7.12 (QB-272): a session is opened whenever there is none, because the history of
+    # connections is never empty again after the first one (G-54).
+    session = session_to(state, route.host, route.manager)
+    if session is None and route.manager != NO_GUID:
+        session = session_of_sender(state, route.manager)
+    if session is not None and session.is_open:
+        links.connect(state, session, route)
+        return
+    if session is None:
+        host = route.host or address_of_sender(state, route.manager)
+        if not host:
+            # second stage: the directory would tell where the manager is (QB-171, QB-175)
+            links.lose(state, route, Happening.VALIDATION_NEEDED, ConnectionStatus.ROUTING_DATA_NOT_AVAILABLE)
+            return
+        session = session_to(state, host) or dial(state, host, now)
+        if session.is_open:
+            links.connect(state, session, route)
+            return
+    links.bind(session, route)
+
+
+def dial(state: State, host: str, now: Instant) -> Session:
+    """Open a session to a host; a retry goes on with the next address and sends no ping (QB-176, QB-297)."""
+    state.last_session += 1
+    addresses = state.hops.pop(host, ())
+    session = Session(
+        state.last_session,
+        Phase.DIALLING,
+        now,
+        host=host,
+        port=state.settings.port_of(host),
+        addresses=addresses,
+        window=state.settings.window,
+        ack_wait=state.settings.ack_wait,
+    )
+    state.sessions[session.number] = session
+    state.by_host[host] = session.number
+    ping = b""
+    if state.settings.ping and not addresses:
+        # DEPARTS from 3.1.3.2 (QB-165): the cookie is one counter for all sessions and is never reset,
+        # because two pings may wait at once (G-57).
+        state.cookie += 1  # QB-310
+        session.pinged = True
+        client = not state.settings.server_class
+        ping = Ping(state.cookie, state.identity.lineage, is_client=client).encode()
+    state.draft.ask(SetTimer((INITIALIZATION, session.number), state.settings.initialization))
+    state.draft.ask(Dial(session.number, host, session.port, addresses, ping))
+    return session
+
+
+def on_addresses_found(state: State, event: AddressesFound, now: Instant) -> None:
+    """Keep all addresses of a host as hops (QB-173)."""
+    del now
+    session = state.sessions.get(event.session)
+    if session is not None and not _join(state, session, event.addresses):
+        session.addresses = event.addresses
+
+
+def on_dialled(state: State, event: Dialled, now: Instant) -> None:
+    """The connection is there: send EstablishConnection (QB-178 to QB-180)."""
+    session = state.sessions.get(event.session)
+    if session is None or session.phase is not Phase.DIALLING or _join(state, session, (event.address,)):
+        return
+    session.address = event.address
+    session.phase = Phase.WAITING_ECR
+    system = RELEASE | (0 if session.pinged else NOT_PINGED) | _server_bit(state)  # QB-049, QB-051
+    request = EstablishConnection(
+        client=state.identity.lineage,
+        server=NO_GUID,  # QB-045: only direct names are dialled
+        timestamp=timestamp(now),
+        operating_system=system,
+    )
+    state.write(session, request.encode())
+    state.draft.ask(SetTimer((INITIALIZATION, session.number), state.settings.initialization))
+
+
+def _server_bit(state: State) -> int:
+    return SERVER_CLASS if state.settings.server_class else 0
+
+
+def timestamp(now: Instant) -> int:
+    """Return the time as the milliseconds of a packet, modulo 2**32."""
+    return now // 1000 & MILLISECONDS
+
+
+def on_dial_failed(state: State, event: DialFailed, now: Instant) -> None:
+    """No address answered (QB-169, QB-177)."""
+    del now
+    session = state.sessions.get(event.session)
+    if session is None:
+        return
+    status = ConnectionStatus.PING_FAILURE if event.ping else FAILED_WITH[event.failure]
+    close(state, session, Happening.FAILED, status, hang_up=False)
+
+
+def on_accepted(state: State, event: Accepted, now: Instant) -> None:
+    """A peer opened a connection (QB-197, QB-198); it has until the Session Initialization Timer fires."""
+    session = Session(
+        event.session,
+        Phase.WAITING_EC,
+        now,
+        address=event.address,
+        window=state.settings.window,
+        ack_wait=state.settings.ack_wait,
+    )
+    state.sessions[session.number] = session
+    state.draft.ask(SetTimer((INITIALIZATION, session.number), state.settings.initialization))
+
+
+def on_lost(state: State, event: ConnectionLost, now: Instant) -> None:
+    """The connection has ended (QB-309), or its bytes are not packets (QB-029)."""
+    del now
+    session = state.sessions.get(event.session)
+    if session is None:
+        return
+    if event.malformed:
+        reject(state, session, event.why)
+    else:
+        status = (
+            ConnectionStatus.SOCKET_SEND_FAILURE if session.is_open else ConnectionStatus.CONNECTION_REFUSED
+        )
+        close(state, session, Happening.FAILED, status, hang_up=False)
+
+
+def is_full(state: State, besides: int = 0) -> bool:
+    """Return whether no more sessions of peers are accepted, not counting `besides` (QB-035)."""
+    count = sum(1 for each in state.sessions.values() if each.accepted and each.is_open)
+    waiting = sum(1 for each in state.sessions.values() if each.accepted and each.phase is Phase.WAITING_CP)
+    return count + waiting - besides >= state.settings.sessions

@@ -1,0 +1,406 @@
+"""What MQQB knows: its streams (`reliquary.streams`), sessions, and outgoing queues with their sessions.
+
+Only the streams are durable: facts change them, and their rows rebuild them when the process starts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+from uuid import UUID
+
+from reliquary.base.rows import Rows
+from reliquary.base.time import Duration, Instant
+from reliquary.protocols.mqqb.codec.packets import Packet
+from reliquary.protocols.mqqb.sessions.phases import Phase
+from reliquary.protocols.mqqb.settings import MqqbSettings
+from reliquary.protocols.mqqb.tables import STREAM_TABLES
+from reliquary.queueing.model.message import NO_GUID, Message, MessageClass
+from reliquary.queueing.model.travel.transfer import SendUserMessage
+from reliquary.streams.incoming import Coalescing, StreamKey
+from reliquary.streams.ladder import ReceiptWait
+from reliquary.streams.progress import Progress
+from reliquary.streams.state import StreamState
+from reliquary.streams.tables import OutgoingStream
+from reliquary.wire.packet.patterns import Pattern
+from reliquary.wire.packet.transaction import TransactionHeader
+from reliquary.wire.packet.user_message import UserMessage
+
+ZERO: Final = Duration(0)
+
+
+class Count(Enum):
+    """What is counted since the process started, for metrics."""
+
+    __hash__ = object.__hash__  # each packet counts
+
+    SENT = "packets-sent"
+    RECEIVED = "packets-received"
+    RETRANSMITTED = "retransmitted"
+    """Messages of streams that were sent before."""
+    DUPLICATES = "duplicates"
+    """Messages that came again, and were dropped."""
+    OUT_OF_TURN = "out-of-turn"
+    """Messages of a stream that came before a message that must come first."""
+    GAPS_CLOSED = "gaps-closed"
+    """Streams that went on after numbers which were lost with a store that was restored."""
+    SESSION_ACKS = "session-acks-sent"
+    ORDER_ACKS_SENT = "order-acks-sent"
+    ORDER_ACKS_RECEIVED = "order-acks-received"
+    FINAL_ACKS_SENT = "final-acks-sent"
+    FINAL_ACKS_LOST = "final-acks-lost"
+    """Final acknowledgements that the manager did not accept for sending."""
+    FINAL_ACKS_RECEIVED = "final-acks-received"
+    STRANGE_ACKS = "strange-acks"
+    """Acknowledgements that were ignored: for unknown streams, or from a peer that is not the receiver."""
+    MALFORMED = "malformed"
+    """Sessions that were closed because of bytes that break the protocol."""
+    REFUSED = "sessions-refused"
+    """Sessions of peers that were refused in the handshake."""
+    TIMED_OUT = "timed-out"
+    """Sessions that were closed because the peer was silent."""
+
+
+class Weight(Enum):
+    """How an entry counts in its session."""
+
+    EXPRESS = "express"
+    RECOVERABLE = "recoverable"
+    STREAM = "stream"
+    """A transactional message: it counts as a recoverable one, and only an order acknowledgement frees it."""
+    ORDER_ACK = "order-ack"
+    """An acknowledgement of this manager; it is made when it is sent, and is express (G-42)."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A packet that is to be sent or is under way, an element of OutgoingMessageTable (3.1.1.3.1.2)."""
+
+    weight: Weight
+    queue: int = 0
+    lookup_id: int = 0
+    message: Message | None = None
+    destination: str = ""
+    place: int = 0
+    """The incoming stream that an order acknowledgement is for."""
+    refused: UUID = NO_GUID
+    """The sender of the message that a final acknowledgement reports as refused; else NO_GUID."""
+    live: bool = True
+    """Whether its fate still matters: not if its message was withdrawn or is handed out again."""
+    size: int = 0
+    """Bytes of the packet, once it is sent."""
+    mark: int = 0
+    """The turn that handed it out (`SenderState.last_mark`)."""
+
+
+@dataclass(slots=True)
+class Session:
+    """One TCP connection to a peer, [MS-MQQB] 3.1.1.3.1."""
+
+    number: int
+    """Positive for a session that this manager opened, negative for one that it accepted."""
+    phase: Phase
+    began: Instant
+    host: str = ""
+    """The host that was dialled, in lower case; empty for a session that was accepted."""
+    port: int = 0
+    address: str = ""
+    """RemoteQMAddress, from the socket (G-50)."""
+    addresses: tuple[str, ...] = ()
+    """NextHopCollection: all addresses that the resolver gave."""
+    peer: UUID = NO_GUID
+    """RemoteQMGuid."""
+    pinged: bool = False
+    window: int = 64
+    peer_window: int = 64
+    """ReceivedWindowSize."""
+    ack_wait: Duration = ZERO
+    """How long the peer may leave packets without an acknowledgement; AckWaitTimeout."""
+    recoverable_ack: Duration = ZERO
+    """RecoverableAckSendTimeout."""
+    serial: int = 0
+    """The serial of the last effect."""
+    out: list[bytes] = field(default_factory=list)
+    """Packets of this turn."""
+    at_once: int = 0
+    """How many of them, from the first one, need not wait for what this turn writes."""
+    routes: set[int] = field(default_factory=set)
+    """Outgoing queues that use the session."""
+
+    # -- packets that this manager sends
+    sent: int = 0
+    recoverable_sent: int = 0
+    outbox: deque[Entry] = field(default_factory=deque)
+    """Packets that wait for room in the window."""
+    outstanding: deque[Entry] = field(default_factory=deque)
+    """Packets without an acknowledgement, in the order of their numbers."""
+    outstanding_bytes: int = 0
+    acked: int = 0
+    """How many packets of `sent` are acknowledged."""
+    unstored: dict[int, Entry] = field(default_factory=dict)
+    """Recoverable messages that are not known to be stored, by their number in the session."""
+    heard: bool = False
+    """ReceivedAck: a packet came since the Session Ack Wait Timer was started."""
+    waits_for_ack: bool = False
+    """Whether the Session Ack Wait Timer runs."""
+    order_acks: set[int] = field(default_factory=set)
+    """Incoming streams whose order acknowledgement is in the outbox."""
+
+    # -- packets that the peer sends
+    received: int = 0
+    recoverable_received: int = 0
+    unacked: int = 0
+    """UnackedReceivedMsgCount."""
+    bits: int = 0
+    """RecoverableMsgAckFlags."""
+    last_acked: int = 0
+    """LastAckedRecoverableMsgSeqNumber."""
+    ack_due: int = 0
+    """When the Session Ack Send Timer fires, in microseconds since 1970; 0 while it does not run."""
+    ack_span: int = 0
+    """The duration of that timer, in microseconds."""
+    inbox: deque[bytes | Packet] = field(default_factory=deque)
+    """Packets that are not processed yet; some are decoded already."""
+    read_before: ReadBefore | None = None
+    """The last packet of a run that was decoded in full."""
+    has_reported: bool = False
+    """Whether this turn has acknowledged packets that it stored."""
+    rests: bool = False
+    """Whether the packets in the inbox wait until that acknowledgement has left."""
+    singly: int = 0
+    """How many packets at the head of the inbox are not handed over in a run."""
+    judging: bool = False
+    """Whether a packet of this session is processed now; the manager may have to judge it first."""
+    mismatch: str = ""
+    """Why the session is closed when the current packet is processed; empty if it is not."""
+    active: bool = False
+    """SessionActive: a user packet was sent or came since the last cleanup."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the peer opened the session."""
+        return self.number < 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether user packets may be sent."""
+        return self.phase is Phase.OPEN
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether nothing is under way or waits, in either direction."""
+        return not (self.outbox or self.outstanding or self.unstored or self.unacked)
+
+    @property
+    def room(self) -> int:
+        """How many packets may be under way: the smaller of both windows (G-09)."""
+        return max(min(self.window, self.peer_window), 1)
+
+
+@dataclass(slots=True)
+class Written:
+    """The packet of an earlier message; a message with the same rare attributes is written by its pattern."""
+
+    pattern: Pattern
+    message: Message
+    """That message; of a stream, without its place in a transaction."""
+    source: UUID
+    """SourceQueueManager of the packet."""
+
+
+@dataclass(slots=True)
+class Route:
+    """An outgoing queue, and how far its messages got."""
+
+    queue: int
+    destination: str
+    """The format name."""
+    host: str
+    """The host to dial, in lower case; empty where only the manager's GUID is known."""
+    wait: ReceiptWait
+    """Transactional Ack Wait Timer."""
+    manager: UUID = NO_GUID
+    """The manager of a PRIVATE name; NO_GUID for a direct name."""
+    session: int = 0
+    """The session that it uses; 0 for none."""
+    paused: bool = False
+    parked: list[Entry] = field(default_factory=list)
+    """Entries that wait until the queue is resumed."""
+    under_way: dict[int, Entry] = field(default_factory=dict)
+    """Entries in an outbox or without a session acknowledgement, by LookupIdentifier."""
+    taken: set[int] = field(default_factory=set)
+    """Messages of the stream with a session acknowledgement and without an order acknowledgement."""
+    withheld: dict[int, None] = field(default_factory=dict)
+    """Those of them that the manager does not know of yet: too many wait for order acknowledgements."""
+    has_unsent: bool = False
+    """Messages wait behind a closed stream; they are handed out again when it ends."""
+    progress: Progress = field(default_factory=Progress)
+    retransmits: set[int] = field(default_factory=set)
+    """Messages of the stream that were sent at least once, to count retransmissions."""
+    written: Written | None = None
+    """The last packet that was written in full."""
+    mark: int = 0
+    """The turn that last removed a message of the stream without an acknowledgement.
+
+    Later messages name another previous number from then on, which must be on disk before they leave.
+    """
+
+
+@dataclass(slots=True)
+class ReadBefore:
+    """A packet of a session and its message; a packet that differs in few fields is read by its pattern."""
+
+    pattern: Pattern
+    packet: UserMessage
+    message: Message
+    key: StreamKey
+
+
+@dataclass(slots=True)
+class Arriving:
+    """A message that the manager judges in this turn."""
+
+    session: int
+    packet: UserMessage
+    """Its packet, or an earlier one of its pattern, which has another place, time, number and body."""
+    message: Message
+    key: StreamKey
+    """Its sender, and its destination as the sender writes it."""
+    header: TransactionHeader | None
+    """Its place in a stream; None outside streams."""
+    unread: bytes | Packet
+    """What the inbox gets back if the message has to be judged by itself."""
+    stream: int = 0
+    """The number of its stream; meaningless outside transactions."""
+    late: bool = False
+    """Its number was passed over in its stream."""
+
+    @property
+    def is_transactional(self) -> bool:
+        """Whether it belongs to a stream."""
+        return self.header is not None
+
+
+@dataclass(slots=True)
+class Run:
+    """Messages that the manager judges together in this turn (`receiver/runs.py`)."""
+
+    session: int
+    arriving: list[Arriving]
+
+
+@dataclass(slots=True)
+class Identity:
+    """Who this manager is (`transfer.IdentityKnown`)."""
+
+    identifier: UUID = NO_GUID
+    lineage: UUID = NO_GUID
+    computer_name: str = ""
+
+    def covers(self, guid: UUID) -> bool:
+        """Return whether a GUID in a packet means this manager."""
+        return guid in (NO_GUID, self.identifier, self.lineage)
+
+
+@dataclass(slots=True)
+class SenderState:
+    """What the sender knows while the process runs."""
+
+    routes: dict[int, Route] = field(default_factory=dict)
+    wanted: dict[int, str] = field(default_factory=dict)
+    """Destinations by outgoing queue; their sessions are opened when `Addressed` has come."""
+    handed_out: list[SendUserMessage] = field(default_factory=list)
+    """Messages that the manager handed out in this turn."""
+    transactions: dict[UUID, int] = field(default_factory=dict)
+    """The numbers of transactions in packets, by TransactionIdentifier, the oldest first (G-69)."""
+    last_transaction: int = 0
+    last_mark: int = 0
+    """The number of turns that wrote something which packets of later turns show."""
+    stored_mark: int = 0
+    """The last of these turns whose writes are on disk."""
+
+
+@dataclass(slots=True)
+class ReceiverState:
+    """What the receiver knows while the process runs."""
+
+    coalescing: Coalescing
+    last_ticket: int = 0
+    arriving: dict[int, Arriving] = field(default_factory=dict)
+    """Messages that the manager judges in this turn, by ticket."""
+    runs: dict[int, Run] = field(default_factory=dict)
+    """Runs that the manager judges in this turn, by ticket."""
+    finals: dict[int, tuple[str, UUID, bool]] = field(default_factory=dict)
+    """Final acknowledgements that the manager judges in this turn, by ticket.
+
+    Each has its outgoing queue, the sender that gets it, and whether it reports a refusal.
+    """
+    owed: dict[int, int] = field(default_factory=dict)
+    """Order acknowledgements without a session, by place: how often the sender was dialled for it."""
+    last_order_ack: int = 0
+    """The MessageID of the last order acknowledgement."""
+    refusals: Counter[UUID] = field(default_factory=Counter)
+    """Final acknowledgements of refused messages that have not reached their sender yet, by sender."""
+    held_since: dict[int, Instant] = field(default_factory=dict)
+    """Order acknowledgements that wait for these, by place."""
+    peers: dict[UUID, UUID] = field(default_factory=dict)
+    """The peer whose session brought the last message of each sender."""
+
+
+class State(StreamState):
+    """All that the rules read and write: the streams, a part for each role, and the sessions of both."""
+
+    def __init__(self, rows: Rows, settings: MqqbSettings) -> None:
+        super().__init__(rows, STREAM_TABLES, history_size=settings.history_size)
+        self.settings = settings
+        self.identity = Identity()
+        self.addressed = False
+        """Whether the event `Addressed` has announced our own addresses."""
+        self.own_hosts: frozenset[str] = frozenset()
+        """Names and addresses of this manager; the manager itself delivers what leads there."""
+        self.online = True
+        self.sessions: dict[int, Session] = {}
+        self.last_session = 0
+        self.by_host: dict[str, int] = {}
+        """The session that was dialled to each host or to its address, open or not yet."""
+        self.by_peer: dict[UUID, list[int]] = {}
+        """The open sessions with each peer, the newest last."""
+        self.known_at: dict[str, tuple[UUID, str]] = {}
+        """The manager that answered at each host, and its address; no other gets messages for the host."""
+        self.hops: dict[str, tuple[str, ...]] = {}
+        """Addresses that are left to try, by host (3.1.6.1)."""
+        self.cookie = 0
+        """PingCookie: one counter for all sessions (G-57)."""
+        self.unsent: dict[int, Session] = {}
+        """Sessions with packets of this turn."""
+        self.sender = SenderState()
+        self.receiver = ReceiverState(
+            Coalescing(settings.order_ack, settings.longest_order_ack, settings.most_coalesced)
+        )
+        self.counts: Counter[Count] = Counter()
+        """Counts since the process started."""
+
+    def write(self, session: Session, packet: bytes, *, stored: bool = False) -> None:
+        """Add a packet to those of this turn; `stored` if all that it shows was on disk before."""
+        if stored and session.at_once == len(session.out):
+            session.at_once += 1
+        session.out.append(packet)
+        self.unsent[session.number] = session
+
+    def name_of(self, stream: OutgoingStream) -> int:
+        """Return the number of a stream, by which acknowledgements name it: it is unique here (G-32)."""
+        return stream.number
+
+
+SILENT_CLASSES: Final[frozenset[MessageClass]] = frozenset(
+    {
+        MessageClass.NACK_BAD_DEST_QUEUE,
+        MessageClass.NACK_BAD_ENCRYPTION,
+        MessageClass.NACK_BAD_SIGNATURE,
+        MessageClass.NACK_ACCESS_DENIED,
+        MessageClass.NACK_UNSUPPORTED_CRYPTO_PROVIDER,
+    }
+)
+"""Refusals that are acknowledged only if an administrator allows insecure ones (3.1.7.15, QB-317)."""

@@ -1,0 +1,24 @@
+"""Where MQQB's durable state lies: in the five tables of its streams (`reliquary.streams.tables`).
+
+Session counters, windows and timers are never stored: a new session begins with zeros (3.1.3.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from reliquary.streams.acceptance import ACCEPTANCE, Acceptance, Standing, Step, Verdict
+from reliquary.streams.tables import StreamTables
+
+NAME: Final = "mqqb"
+"""Under which the queue manager knows this carrier; the names of its tables begin with it."""
+STREAM_TABLES: Final = StreamTables(NAME)
+TABLES: Final[tuple[str, ...]] = STREAM_TABLES.names
+
+BEGINS_ANYWHERE: Final[Mapping[tuple[Standing, Step], Verdict]] = {
+    (Standing.NONE_KEPT, Step.SKIP): Verdict.BEGIN,
+    (Standing.NEWER, Step.SKIP): Verdict.BEGIN,
+}
+"""A stream may begin with any number if its message names no previous one (3.1.5.8.6, QB-259)."""
+MQQB_ACCEPTANCE: Final[Acceptance] = {**ACCEPTANCE, **BEGINS_ANYWHERE}

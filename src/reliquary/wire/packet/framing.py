@@ -1,0 +1,100 @@
+"""The byte stream of a session cut into packets, [MS-MQQB] 2.1.1 and [MS-MQMQ] 2.2.19.1.
+
+    16 bytes: BaseHeader --> how many bytes the packet has
+        user message     PacketSize, and 16 more where a SessionHeader follows, which is not counted
+        internal packet  PacketSize; a SessionAck may leave its SessionHeader out of the count (G-01)
+
+Bytes may come in any pieces.  What is no packet ends the stream: `fault` says why, and the packets that came
+before it are still returned.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.wire.packet import base, internal, layouts, session
+from reliquary.wire.packet.fields import PacketFault
+
+SPEC: Final = "MS-MQQB 2.1.1"
+LEAST_USER: Final = base.SIZE + layouts.USER.struct.size + layouts.PROPERTIES.struct.size
+"""A user message has three headers at least."""
+
+_BASE: Final = layouts.BASE.struct
+_AT_FLAGS: Final = layouts.BASE.offset("Flags")
+_AT_SIGNATURE: Final = layouts.BASE.offset("Signature")
+_AT_SIZE: Final = layouts.BASE.offset("PacketSize")
+
+
+class Framer:
+    """Keeps the bytes of a packet that has not come whole."""
+
+    __slots__ = ("_held", "_largest", "_wanted", "fault")
+
+    def __init__(self, largest: int = base.SIZE_LIMIT) -> None:
+        """`largest` is what PacketSize of a user message may be at most."""
+        self._largest = largest
+        self._held = bytearray()
+        self._wanted = base.SIZE
+        """How many bytes must be there before something can be done with them."""
+        self.fault: PacketFault | None = None
+        """Why the stream ended; its offset counts from the beginning of the packet that is none."""
+
+    @property
+    def held(self) -> int:
+        """Return how many bytes of a packet wait for the rest of it."""
+        return len(self._held)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take bytes that came, and return the packets that are whole now, each by itself."""
+        if self.fault is not None:
+            return []
+        if self._held:
+            self._held += data
+            if len(self._held) < self._wanted:
+                return []
+            data = bytes(self._held)
+            self._held.clear()
+        return self._cut(data)
+
+    def _cut(self, data: bytes) -> list[bytes]:
+        packets: list[bytes] = []
+        at, end = 0, len(data)
+        while True:
+            left = end - at
+            wanted = base.SIZE
+            if left >= wanted:
+                try:
+                    wanted = self._size(data, at)
+                except PacketFault as fault:
+                    self.fault = fault
+                    return packets
+            if left < wanted:
+                break
+            packets.append(data[at : at + wanted])
+            at += wanted
+        self._wanted = wanted
+        if left:
+            self._held += memoryview(data)[at:]
+        return packets
+
+    def _size(self, data: bytes, at: int) -> int:
+        """Return how many bytes the packet has whose BaseHeader begins at a place."""
+        size: int
+        version, _, flags, signature, size, _ = _BASE.unpack_from(data, at)
+        if version != base.VERSION:  # QB-029
+            raise _fault(0, f"the version is {version:#04x}, not {base.VERSION:#04x}")
+        if signature != base.SIGNATURE:
+            raise _fault(_AT_SIGNATURE, f"the signature word is {signature:#010x}, not LIOR")
+        if flags & base.INTERNAL:
+            if size not in internal.SIZES:
+                raise _fault(_AT_SIZE, f"no internal packet has {size} bytes")
+            if size in {internal.ACK_SIZE, internal.LEAST_SIZE} and not flags & base.SESSION:
+                raise _fault(_AT_FLAGS, f"an internal packet of {size} bytes has a session header")
+            return max(size, internal.ACK_SIZE) if flags & base.SESSION else size
+        if not LEAST_USER <= size <= self._largest:  # QB-012
+            raise _fault(_AT_SIZE, f"a message has {LEAST_USER} to {self._largest} bytes, this one {size}")
+        return size + session.SIZE if flags & base.SESSION else size  # QB-011
+
+
+def _fault(offset: int, why: str) -> PacketFault:
+    return PacketFault(offset, why, spec=SPEC)

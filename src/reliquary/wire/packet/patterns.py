@@ -1,0 +1,123 @@
+"""Packets that differ from another packet only in a few fields: written and read without the other fields.
+
+    | base: size | user: SentTime, MessageID | transaction: all fields | properties: sizes | body |
+                  ^ these fields and the body differ; all other bytes are equal
+
+Messages of one sender to one queue mostly differ in nothing else.  A packet with a header that is not in the
+drawing, or with a SessionHeader, has no pattern.
+"""
+
+from __future__ import annotations
+
+import struct
+from struct import Struct
+from typing import Final
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.wire.packet import base, layouts
+from reliquary.wire.packet.transaction import CONNECTOR, TransactionHeader
+from reliquary.wire.packet.user_message import UserMessage
+
+_LONG: Final = Struct("<I")
+_PAIR: Final = Struct("<II")
+_PLACE: Final = layouts.TRANSACTION.struct
+_AT_SIZE: Final = layouts.BASE.offset("PacketSize")
+_AFTER_SIZE: Final = _AT_SIZE + _LONG.size
+_AT_SENT: Final = base.SIZE + layouts.USER.offset("SentTime")
+_AFTER_SENT: Final = _AT_SENT + _PAIR.size
+_BODY_SIZES: Final = layouts.PROPERTIES.offset("MessageSize")
+_AFTER_BODY_SIZES: Final = _BODY_SIZES + _PAIR.size
+_PADDING: Final = (b"", b"\0", b"\0\0", b"\0\0\0")
+
+
+class Varying(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """The fields in which packets of one pattern differ."""
+
+    sent_time: int
+    message_id: int
+    body: bytes
+    transaction: TransactionHeader | None = None
+
+
+class Pattern:
+    """What packets have in common that differ only in `Varying`."""
+
+    __slots__ = ("_at_place", "_at_properties", "_at_sizes", "_head", "_parts")
+
+    def __init__(self, packet: UserMessage, data: bytes) -> None:
+        """Take all bytes that do not differ from those of this packet, `data`."""
+        assert has_pattern(packet), "a packet with rare headers has no pattern"
+        after_user = base.SIZE + len(packet.user.encode(0))
+        after_place = after_user if packet.transaction is None else after_user + _PLACE.size
+        end = after_place + layouts.PROPERTIES.struct.size
+        end += len(packet.properties.label_bytes) + len(packet.properties.extension)
+        self._head = data[:end]
+        self._at_place = 0 if packet.transaction is None else after_user
+        self._at_properties = after_place
+        self._at_sizes = after_place + _BODY_SIZES
+        spans = (
+            (0, _AT_SIZE),
+            (_AFTER_SIZE, _AT_SENT),
+            (_AFTER_SENT, after_user),
+            (after_place, self._at_sizes),
+            (after_place + _AFTER_BODY_SIZES, end),
+        )
+        self._parts = tuple([(slice(*span), self._head[slice(*span)]) for span in spans])
+
+    def write(self, varying: Varying) -> bytes:
+        """Return the packet with these fields; raise UsageError if one does not fit."""
+        head, body = bytearray(self._head), varying.body
+        size = len(head) + len(body)
+        padding = _PADDING[self._at_properties - size & 3]
+        size += len(padding)
+        if size > base.SIZE_LIMIT:
+            raise UsageError(f"a packet has at most {base.SIZE_LIMIT} bytes, this one would have {size}")
+        try:
+            _LONG.pack_into(head, _AT_SIZE, size)
+            _PAIR.pack_into(head, _AT_SENT, varying.sent_time, varying.message_id)
+            _PAIR.pack_into(head, self._at_sizes, len(body), len(body))
+            if varying.transaction is not None:
+                _PLACE.pack_into(head, self._at_place, *varying.transaction.fields)
+        except struct.error as why:
+            raise UsageError(f"a number does not fit into its field of the packet: {why}") from why
+        return b"".join((head, body, padding))
+
+    def read(self, data: bytes) -> Varying | None:
+        """Return the varying fields of a packet; None if it differs in other bytes too."""
+        for span, expected in self._parts:
+            if data[span] != expected:
+                return None
+        end = len(self._head)
+        (size,) = _LONG.unpack_from(data, _AT_SIZE)
+        length, allocated = _PAIR.unpack_from(data, self._at_sizes)
+        unpadded = end + length
+        if (
+            length != allocated
+            or size != len(data)
+            or size != unpadded + (self._at_properties - unpadded & 3)
+        ):
+            return None
+        transaction = None
+        if self._at_place:
+            fields = _PLACE.unpack_from(data, self._at_place)
+            if fields[0] & CONNECTOR:
+                return None
+            transaction = TransactionHeader.of(*fields)
+        sent_time, message_id = _PAIR.unpack_from(data, _AT_SENT)
+        return Varying(sent_time, message_id, data[end:unpadded], transaction)
+
+
+def has_pattern(packet: UserMessage) -> bool:
+    """Return whether a packet has only the headers that most messages have, and a body without slack."""
+    return (
+        packet.security is None
+        and packet.debug is None
+        and packet.envelope is None
+        and packet.soap is None
+        and packet.multi is None
+        and packet.session is None
+        and not packet.properties.slack
+        and (packet.transaction is None or packet.transaction.connector is None)
+    )

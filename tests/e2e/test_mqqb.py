@@ -1,0 +1,188 @@
+"""Two real servers, and kill -9 of either: messages over MQQB arrive once, transactional ones in order.
+
+    application --> A 127.0.0.2 --- MQQB over TCP ---> B 127.0.0.3 --> application
+                    x                                  x     killed at any moment, started again
+
+Of a send whose answer was lost with the server nobody knows the outcome: its messages are all there, or none.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import reliquary
+from tests.e2e.sites import Site
+
+HOSTS = ("127.0.0.2", "127.0.0.3")
+STREAM, PLAIN = "orders", "news"
+
+
+def free_port() -> int:
+    """A port that is free at both addresses."""
+    while True:
+        with socket.socket() as one, socket.socket() as other:
+            one.bind((HOSTS[0], 0))
+            port = int(one.getsockname()[1])
+            try:
+                other.bind((HOSTS[1], port))
+            except OSError:
+                continue
+            return port
+
+
+def settings(host: str, port: int) -> dict[str, str]:
+    """Failures are tried again soon, and what has no acknowledgement goes twice."""
+    return {
+        "MQQB_ENABLED": "true",
+        "MQQB_HOST": host,
+        "MQQB_PORT": str(port),
+        "MQQB_RETRY": "0.2",
+        "MQQB_RESEND_LADDER": "0.5",
+        "MQQB_ORDER_ACK": "0.05",
+        "MQQB_LONGEST_ORDER_ACK": "0.2",
+    }
+
+
+class Pair:
+    """A sends to B; what was confirmed is noted, by queue."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        port = free_port()
+        self.a, self.b = (Site(folder / host, settings(host, port)) for host in HOSTS)
+        self.random = Random(seed)
+        self.number = 0
+        self.sent: dict[str, list[tuple[list[str], bool]]] = {STREAM: [], PLAIN: []}
+
+    def prepare(self) -> None:
+        self.a.start()
+        self.b.start()
+        with self.b.connect() as manager:
+            manager.create_queue(f"private$/{STREAM}", transactional=True)
+            manager.create_queue(f"private$/{PLAIN}")
+
+    def send(self, times: int, most: int = 5) -> None:
+        """So many sends to each queue, each confirmed."""
+        with self.a.connect() as manager:
+            for _ in range(times):
+                for queue in (STREAM, PLAIN):
+                    self._send(manager, queue, most)
+
+    def _send(self, manager: reliquary.Manager, queue: str, most: int) -> None:
+        texts = [str(self.number + each) for each in range(self.random.randint(1, most))]
+        self.number += len(texts)
+        self.sent[queue].append((texts, False))
+        to = manager.queue(f"DIRECT=TCP:{HOSTS[1]}\\private$\\{queue}")
+        if queue == STREAM:
+            with manager.transaction():
+                to.send_many(texts)
+        else:
+            to.send_many(texts)
+        self.sent[queue][-1] = (texts, True)
+
+    def send_into_the_end(self, most: int = 5) -> None:
+        """A dies with a send on its way: nobody knows whether it was."""
+        queue = self.random.choice((STREAM, PLAIN))
+        with self.a.connect() as manager:
+            self._send(manager, queue, most)
+            self.a.kill()
+            with pytest.raises(reliquary.ReliquaryError):
+                self._send(manager, queue, most)
+
+    def kill_one(self, times: int, most: int = 5) -> None:
+        """Kill a server at random while messages are under way, and start it again."""
+        site = self.random.choice((self.a, self.b))
+        self.send(times, most)
+        if site is self.a:
+            self.send_into_the_end(most)
+        else:
+            site.kill()
+            self.send(2, most)
+        site.start()
+
+    def received(self, queue: str) -> list[str]:
+        """All that is in B in the end, in its order; A has let go of all of it."""
+        with self.a.connect() as manager:
+            while any(each.messages for each in manager.outgoing()):
+                pass
+        with self.b.connect() as manager:
+            found = manager.queue(f"private$/{queue}")
+            return [message.text for message in iter(found.receive, None)]
+
+    def check(self) -> int:
+        """What was confirmed is there once, and all of a send that is there is; the stream is in order."""
+        there = {queue: self.received(queue) for queue in self.sent}
+        for queue, received in there.items():
+            known = set(received)
+            expected = [
+                text
+                for texts, confirmed in self.sent[queue]
+                for text in texts
+                if confirmed or texts[0] in known
+            ]
+            if queue == STREAM:
+                assert received == expected
+            else:
+                assert sorted(received, key=int) == expected
+        return sum(map(len, there.values()))
+
+    def end(self) -> None:
+        self.a.end()
+        self.b.end()
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Pair]:
+    made = Pair(tmp_path, seed=1)
+    try:
+        made.prepare()
+        yield made
+    finally:
+        made.end()
+
+
+@pytest.mark.mqqb("T-15", "T-54", "T-61", "T-95")
+@pytest.mark.spec("QB-116", "QB-167")
+def test_messages_wait_for_their_receiver_and_outlive_their_sender(pair: Pair) -> None:
+    pair.b.stop()
+    pair.send(5)
+    pair.a.stop()
+    pair.a.start()
+    pair.send(5)
+    pair.b.start()
+    assert pair.check() == pair.number
+    with pair.a.connect() as manager:
+        (session,) = [each for each in manager.sessions() if each.state == "open"]
+        assert (session.direction, session.peer, session.unacknowledged) == ("out", HOSTS[1], 0)
+        manager.close_session(session.name)
+    pair.send(1)
+    with pair.b.connect() as manager:
+        assert not manager.outgoing()
+
+
+@pytest.mark.mqqb("T-46", "T-54", "T-61", "T-95")
+def test_kill_9_of_either_in_the_middle_loses_doubles_and_reorders_nothing(pair: Pair) -> None:
+    for _ in range(4):
+        pair.kill_one(pair.random.randint(3, 12), most=20)
+    pair.send(3)
+    pair.check()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)  # servers start some twenty times, and a busy machine starts them slowly
+@pytest.mark.mqqb("T-54", "T-61", "T-95")
+@pytest.mark.parametrize("seed", range(3))
+def test_kill_9_of_both_with_20000_messages(tmp_path: Path, seed: int) -> None:
+    pair = Pair(tmp_path, seed)
+    try:
+        pair.prepare()
+        while pair.number < 20_000:
+            pair.kill_one(pair.random.randint(5, 15), most=150)
+        pair.send(3)
+        assert pair.check() >= 20_000 - 300
+    finally:
+        pair.end()

@@ -1,0 +1,66 @@
+"""Order and final acknowledgements of this manager."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.protocols.mqqb.receiver.ordering import REPORTED, brought, mark_of
+from reliquary.queueing.model.message import Message, MessageClass, SequenceId
+from reliquary.queueing.rules.acknowledge import ANSWERS, FINAL
+from tests.protocols.mqqb.mqqb_harness import MqqbBench
+
+LEDGER = "TCP:10.0.0.2\\private$\\ledger"
+
+
+def test_only_messages_that_came_in_a_stream_are_its_own() -> None:
+    ours = Message.of(sequence=SequenceId(1, 1), transaction_status_queue=mark_of("10.0.0.1"))
+    assert brought(ours)
+    assert not brought(Message.of(sequence=SequenceId(1, 1), transaction_status_queue="http://x"))
+    assert not brought(Message.of(transaction_status_queue=mark_of("10.0.0.1")))
+
+
+@pytest.mark.spec("QB-306", "QB-308")
+def test_every_end_in_a_queue_is_reported() -> None:
+    ends = {
+        each for each in MessageClass if ANSWERS[each] & FINAL and each >= MessageClass.NACK_QUEUE_DELETED
+    }
+    at_sender = {MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER}
+    assert ends - at_sender <= REPORTED
+    assert MessageClass.ACK_RECEIVE in REPORTED
+
+
+def test_an_owed_acknowledgement_dials_its_sender_three_times_only() -> None:
+    bench = MqqbBench()
+    bench.create("ledger", transactional=True)
+    peer = bench.accepted()
+    peer.user(b"1", to=LEDGER, stream=(1, 0))
+    peer.lose()
+    bench.advance(1)
+    bench.fail_dial()
+    for _ in range(10):
+        bench.advance(31)
+        if bench.mqqb.sessions:
+            bench.fail_dial()
+    assert len(bench.dials) == 3
+    again = bench.accepted("10.0.0.44")
+    assert [each.body.number for each in again.order_acks] == [1]
+
+
+def test_an_order_acknowledgement_waits_for_the_refusal_it_would_hide() -> None:
+    bench = MqqbBench()
+    peer = bench.accepted()
+    peer.user(b"1", to="TCP:10.0.0.2\\private$\\nowhere", stream=(1, 0))
+    bench.advance(5)
+    assert len(peer.final_acks) == 1
+    assert peer.order_acks == []
+    peer.ack_all()
+    bench.advance(1)
+    assert len(peer.order_acks) == 1
+
+
+def test_an_order_acknowledgement_does_not_wait_for_ever() -> None:
+    bench = MqqbBench()
+    peer = bench.accepted()
+    peer.user(b"1", to="TCP:10.0.0.2\\private$\\nowhere", stream=(1, 0))
+    bench.advance(12)
+    assert len(peer.order_acks) == 1

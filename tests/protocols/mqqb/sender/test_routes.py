@@ -1,0 +1,39 @@
+"""Outgoing queues are connected, paused and resumed."""
+
+from __future__ import annotations
+
+from reliquary.queueing.model.events import PauseQueue, ResumeQueue
+from tests.protocols.mqqb.mqqb_harness import ADDRESS, ELSEWHERE, MqqbBench, waiting
+
+
+def test_a_paused_queue_of_a_stream_does_not_send_again_until_it_is_resumed() -> None:
+    bench = MqqbBench()
+    bench.transact(ELSEWHERE, b"1")
+    peer = bench.dialled()
+    peer.ack_all()
+    bench.ask(PauseQueue(0, ELSEWHERE))
+    bench.advance(120)
+    assert len(peer.messages) == 1
+    bench.ask(ResumeQueue(0, ELSEWHERE))
+    bench.advance(31)
+    assert waiting(bench) == 1
+    assert peer.is_closed or len(peer.messages) == 2
+
+
+def test_a_session_that_ends_during_a_pause_is_opened_again_at_the_resume() -> None:
+    bench = MqqbBench()
+    bench.send(ELSEWHERE, b"1", b"2")
+    peer = bench.dialled(window=1)
+    bench.ask(PauseQueue(0, ELSEWHERE))
+    peer.lose()
+    bench.advance(30)
+    assert len(bench.dials) == 1
+    bench.ask(ResumeQueue(0, ELSEWHERE))
+    assert bench.dialled().bodies == [b"1", b"2"]
+
+
+def test_our_own_address_is_not_dialled() -> None:
+    bench = MqqbBench(addressed=False)
+    bench.send(f"DIRECT=TCP:{ADDRESS}\\private$\\orders", b"a")  # made while it was not known as our own
+    bench.handle(bench.ADDRESSED)
+    assert bench.dials == []

@@ -1,0 +1,570 @@
+"""Scenes T-56 to T-79 of MQQB: transactional messages, once and in order."""
+
+from __future__ import annotations
+
+import random
+from uuid import UUID
+
+import pytest
+
+from reliquary.base.restoration import Restoration
+from reliquary.base.time import SECOND, Instant
+from reliquary.protocols.mqqb.settings import MqqbSettings
+from reliquary.protocols.mqqb.state import Count
+from reliquary.queueing.model.events import DeleteQueue, PurgeQueue
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.travel.link import OutgoingState
+from tests.protocols.mqqb.mqqb_harness import (
+    ELSEWHERE,
+    PEER,
+    STREAM,
+    MqqbBench,
+    Peer,
+    link,
+    place_of,
+    stream_of,
+    waiting,
+)
+from tests.protocols.mqqb.pair import LEFT, RIGHT, Pair
+
+LEDGER = "TCP:10.0.0.2\\private$\\ledger"
+OTHER = "TCP:10.0.0.1\\private$\\other"
+STRANGER = UUID("11111111-2222-3333-4444-555555555555")
+
+
+def receiving(**options: object) -> tuple[MqqbBench, Peer]:
+    """A bench with a transactional queue, and a peer."""
+    bench = MqqbBench(**options)  # type: ignore[arg-type]
+    bench.create("ledger", transactional=True)
+    return bench, bench.accepted()
+
+
+def sent_five(**attributes: object) -> tuple[MqqbBench, Peer, int]:
+    """A bench that has sent five messages of a stream; the peer has acknowledged nothing."""
+    bench = MqqbBench()
+    bench.transact(ELSEWHERE, b"1", b"2", b"3", b"4", b"5", **attributes)
+    peer = bench.dialled()
+    return bench, peer, stream_of(peer.messages[-1])
+
+
+# -- the sender
+
+
+@pytest.mark.mqqb("T-56")
+@pytest.mark.spec("QB-020", "QB-065", "QB-119", "QB-132", "QB-276", "QB-281", "QB-320", "QB-259")
+def test_a_hundred_messages_are_numbered_confirmed_and_the_next_stream_begins() -> None:
+    pair = Pair()
+    pair.right.create("ledger", transactional=True)
+    name = f"DIRECT=TCP:{RIGHT}\\private$\\ledger"
+    pair.left.transact(name, *(b"%d" % number for number in range(100)))
+    pair.run()
+    (stream,) = (each.stream for each in pair.right.mqqb.places)
+    assert pair.right.bodies("ledger") == [b"%d" % number for number in range(100)]
+    assert stream.last == 100
+    pair.advance(1)
+    assert waiting(pair.left, name) == 0
+    assert pair.left.mqqb.sent == {}
+    pair.left.transact(name, b"more")
+    pair.run()
+    assert pair.right.mqqb.places[0].stream.number > stream.number
+    assert pair.right.mqqb.places[0].stream.last == 1
+
+
+@pytest.mark.mqqb("T-56")
+def test_numbers_and_previous_numbers_are_in_the_packets() -> None:
+    _, peer, stream = sent_five()
+    assert [place_of(each) for each in peer.messages] == [(1, 0), (2, 1), (3, 2), (4, 3), (5, 4)]
+    assert {stream_of(each) for each in peer.messages} == {stream}
+    assert {each.user.source for each in peer.messages} == {peer.bench.own}
+
+
+@pytest.mark.mqqb("T-58", "T-59")
+@pytest.mark.spec("QB-133", "QB-134", "QB-207", "QB-211", "QB-228")
+def test_only_an_order_acknowledgement_frees_a_message_of_a_stream() -> None:
+    bench, peer, stream = sent_five()
+    peer.ack_all()
+    assert waiting(bench) == 5
+    peer.order_ack(stream, 3)
+    assert waiting(bench) == 2
+    early, other, number = sent_five()
+    other.order_ack(number, 5)  # before any session acknowledgement
+    assert waiting(early) == 0
+    other.ack_all()
+    assert not other.is_closed
+
+
+@pytest.mark.mqqb("T-58", "T-72")
+@pytest.mark.spec("QB-072", "QB-134", "QB-229", "QB-233")
+def test_a_message_that_asks_for_it_stays_until_its_final_acknowledgement() -> None:
+    bench, peer, stream = sent_five(positive_journaling=True)
+    peer.ack_all()
+    peer.order_ack(stream, 5)
+    assert waiting(bench) == 5
+    assert bench.bodies("system$;journal") == []
+    peer.final_ack(stream, 1, 0x4000)
+    peer.final_ack(stream, 1, 0x4000)
+    assert waiting(bench) == 4
+    assert bench.bodies("system$;journal") == [b"1"]
+
+
+@pytest.mark.mqqb("T-60")
+@pytest.mark.spec("QB-109", "QB-115", "QB-155", "QB-156")
+def test_a_new_session_and_a_new_process_keep_numbers_and_stream() -> None:
+    bench, peer, stream = sent_five()
+    peer.lose()
+    bench.advance(5.1)
+    second = bench.dialled()
+    assert [place_of(each) for each in second.messages] == [(1, 0), (2, 1), (3, 2), (4, 3), (5, 4)]
+    assert {stream_of(each) for each in second.messages} == {stream}
+    bench.restart()
+    third = bench.dialled()
+    assert [place_of(each)[0] for each in third.messages] == [1, 2, 3, 4, 5]
+    assert {stream_of(each) for each in third.messages} == {stream}
+
+
+@pytest.mark.mqqb("T-61")
+@pytest.mark.spec("QB-110", "QB-111", "QB-116")
+@pytest.mark.parametrize("seed", range(6))
+def test_crashes_between_facts_deliver_once_and_in_order(seed: int) -> None:
+    chance = random.Random(seed)
+    pair = Pair()
+    pair.right.create("ledger", transactional=True)
+    pair.right.flush()
+    name = f"DIRECT=TCP:{RIGHT}\\private$\\ledger"
+    bodies = [b"%d" % number for number in range(40)]
+    for body in bodies:
+        pair.left.transact(name, body)
+    pair.left.flush()
+    for _ in range(5):
+        pair.budget = chance.randint(100, 9000)
+        pair.run()
+        pair.advance(chance.choice((0.1, 0.6, 6)))
+        pair.restart(chance.choice((LEFT, RIGHT)), crash=True)
+    pair.budget = None
+    pair.advance(60)
+    assert pair.right.bodies("ledger") == bodies
+    assert waiting(pair.left, name) == 0
+
+
+@pytest.mark.mqqb("T-62")
+@pytest.mark.spec("QB-282")
+def test_an_expired_message_leaves_no_hole_in_the_stream() -> None:
+    bench = MqqbBench()
+    bench.transact(ELSEWHERE, b"1", time_to_reach_queue=2)
+    bench.transact(ELSEWHERE, b"2")
+    bench.transact(ELSEWHERE, b"3", time_to_reach_queue=2)
+    bench.transact(ELSEWHERE, b"4", b"5")
+    bench.dialled().lose()
+    bench.advance(6)
+    peer = bench.dialled()
+    assert [place_of(each) for each in peer.messages] == [(2, 0), (4, 2), (5, 4)]
+
+
+@pytest.mark.mqqb("T-62")
+def test_a_stream_may_begin_with_any_number_that_has_no_previous_one() -> None:
+    bench, peer = receiving()
+    peer.user(b"2", to=LEDGER, stream=(2, 0))
+    peer.user(b"4", to=LEDGER, stream=(4, 2))
+    assert bench.bodies("ledger") == [b"2", b"4"]
+
+
+@pytest.mark.mqqb("T-63")
+@pytest.mark.spec("QB-106", "QB-107", "QB-120", "QB-121", "QB-122", "QB-230")
+def test_every_stream_has_a_greater_number_than_all_before() -> None:
+    bench, peer, stream = sent_five()
+    peer.order_ack(stream, 5)
+    bench.now = Instant(bench.now - 3600 * SECOND)
+    bench.restart()
+    bench.transact(ELSEWHERE, b"6")
+    later = bench.dialled()
+    assert stream_of(later.messages[-1]) > stream
+    assert place_of(later.messages[-1]) == (1, 0)
+
+
+@pytest.mark.mqqb("T-64")
+def test_each_destination_name_has_a_stream_of_its_own() -> None:
+    bench, peer = receiving()
+    bench.create("second", transactional=True)
+    second = "TCP:10.0.0.2\\private$\\second"
+    alias = "OS:bench\\private$\\ledger"
+    for number in (1, 2, 3):
+        peer.user(b"a%d" % number, to=LEDGER, stream=(STREAM + 1, number, number - 1))
+        peer.user(b"b%d" % number, to=second, stream=(STREAM, number, number - 1))
+        peer.user(b"c%d" % number, to=alias, stream=(STREAM - 1, number, number - 1))
+    assert bench.bodies("ledger") == [b"a1", b"c1", b"a2", b"c2", b"a3", b"c3"]
+    assert bench.bodies("second") == [b"b1", b"b2", b"b3"]
+    ours = MqqbBench()
+    ours.transact(ELSEWHERE, b"x")
+    ours.transact(f"DIRECT={OTHER}", b"y")
+    streams = [stream_of(each) for each in ours.dialled().messages]
+    assert len(set(streams)) == 2
+
+
+@pytest.mark.mqqb("T-65")
+@pytest.mark.spec("QB-102", "QB-103", "QB-141", "QB-145", "QB-152", "QB-225", "QB-227", "QB-235")
+def test_a_stream_without_acknowledgements_is_sent_again_less_and_less_often() -> None:
+    bench = MqqbBench()
+    bench.transact(ELSEWHERE, b"1")
+    peer = bench.dialled()
+    peer.ack_all()
+    moments = []
+    for _ in range(500):
+        before = len(peer.messages)
+        bench.advance(5)
+        peer.user(b"alive", express=True)
+        if len(peer.messages) > before:
+            moments.append(round((bench.now - 1_700_000_000 * SECOND) / SECOND))
+            peer.ack_all()
+        if peer.is_closed:
+            break
+    spans = [one - other for one, other in zip(moments[1:], moments, strict=False)]
+    assert [round(each, -1) for each in spans[:5]] == [30, 30, 300, 300, 300]
+    assert bench.mqqb.counts[Count.RETRANSMITTED] == len(moments)
+    peer.order_ack(stream_of(peer.messages[0]), 1)
+    assert waiting(bench) == 0
+
+
+@pytest.mark.mqqb("T-66", "T-37")
+@pytest.mark.spec("QB-226")
+def test_a_late_acknowledgement_of_the_stream_before_frees_nothing() -> None:
+    bench, peer, stream = sent_five()
+    peer.order_ack(stream, 5)
+    bench.transact(ELSEWHERE, b"6", b"7")
+    peer.order_ack(stream, 5)
+    assert waiting(bench) == 2
+    assert bench.mqqb.counts[Count.STRANGE_ACKS] == 1
+
+
+@pytest.mark.mqqb("T-67")
+def test_an_acknowledgement_of_numbers_never_given_frees_nothing_and_warns() -> None:
+    bench, peer, stream = sent_five()
+    peer.order_ack(stream, 9)
+    assert waiting(bench) == 5
+    assert "5 is the last number" in bench.warnings[-1].why
+
+
+@pytest.mark.mqqb("T-67")
+@pytest.mark.spec("QB-107")
+def test_after_a_restore_new_messages_begin_a_later_stream() -> None:
+    bench, _, stream = sent_five()
+    bench.restoration = Restoration(STRANGER, alive_until=bench.now)
+    bench.advance(2)
+    bench.restart()
+    bench.transact(ELSEWHERE, b"6")
+    peer = bench.dialled()
+    assert {stream_of(each) for each in peer.messages} == {stream}
+    peer.order_ack(stream, 5)
+    bench.advance(1)
+    assert stream_of(peer.messages[-1]) > stream
+    assert peer.bodies[-1] == b"6"
+
+
+# -- the receiver
+
+
+@pytest.mark.mqqb("T-57")
+@pytest.mark.spec("QB-108", "QB-129", "QB-259", "QB-260", "QB-262")
+def test_a_message_before_its_turn_is_dropped_until_the_hole_is_filled() -> None:
+    bench, peer = receiving()
+    for number, previous in ((1, 0), (2, 1), (4, 3)):
+        peer.user(b"%d" % number, to=LEDGER, stream=(number, previous))
+    (incoming,) = bench.mqqb.places
+    assert bench.bodies("ledger") == [b"1", b"2"]
+    assert (incoming.stream.last, incoming.rejected) == (2, 1)
+    bench.advance(0.6)
+    assert peer.order_acks[-1].body.number == 2
+    for number, previous in ((3, 2), (4, 3)):
+        peer.user(b"%d" % number, to=LEDGER, stream=(number, previous))
+    assert bench.bodies("ledger") == [b"1", b"2", b"3", b"4"]
+    assert incoming.rejected == 0
+    bench.advance(0.6)
+    assert [(each.body.sequence, each.body.number) for each in peer.order_acks] == [(STREAM, 2), (STREAM, 4)]
+
+
+@pytest.mark.mqqb("T-68")
+@pytest.mark.spec("QB-130", "QB-131", "QB-142", "QB-161", "QB-162")
+def test_order_acknowledgements_wait_for_more_messages_but_not_for_ever() -> None:
+    bench, peer = receiving()
+    peer.user(b"1", to=LEDGER, stream=(1, 0))
+    bench.advance(0.4)
+    assert peer.order_acks == []
+    bench.advance(0.2)
+    assert len(peer.order_acks) == 1
+    for number in range(2, 302):
+        peer.user(b"", to=LEDGER, stream=(number, number - 1))
+        bench.advance(0.1)
+        peer.ack_all()
+    assert 2 <= len(peer.order_acks) - 1 <= 4  # thirty seconds, one about every ten
+    bench.advance(0.6)
+    assert peer.order_acks[-1].body.number == 301
+
+
+@pytest.mark.mqqb("T-69")
+@pytest.mark.spec("QB-303")
+def test_an_order_acknowledgement_is_sent_after_a_restart_without_a_new_message() -> None:
+    bench, peer = receiving()
+    peer.user(b"1", to=LEDGER, stream=(1, 0))
+    bench.restart()
+    bench.advance(0.6)
+    assert bench.dials[-1].host == "10.0.0.1"
+    back = bench.dialled()
+    assert [each.body.number for each in back.order_acks] == [1]
+
+
+@pytest.mark.mqqb("T-70")
+@pytest.mark.spec("QB-063", "QB-241", "QB-322")
+def test_acknowledgements_use_the_session_of_a_sender_that_cannot_be_dialled() -> None:
+    bench, peer = receiving()
+    peer.user(b"1", to=LEDGER, stream=(1, 0), negative_journaling=True)
+    bench.advance(0.6)
+    assert bench.dials == []
+    ack = peer.messages[-1]
+    assert ack.user.destination.direct == "TCP:10.0.0.1\\PRIVATE$\\order_queue$"
+    peer.lose()
+    bench.receive("ledger")
+    bench.fail_dial()
+    again = bench.accepted()
+    bench.advance(5.1)
+    assert [each.message_class for each in again.final_acks] == [0x4000]
+
+
+@pytest.mark.mqqb("T-70")
+@pytest.mark.spec("QB-061", "QB-322")
+def test_messages_to_a_private_name_are_acknowledged_to_a_private_name() -> None:
+    bench, peer = receiving()
+    number = bench.queue("ledger").number
+    peer.user(b"1", to=f"PRIVATE={bench.state.identity().identifier}\\{number:08x}", stream=(1, 0))
+    assert bench.bodies("ledger") == [b"1"]
+    bench.advance(0.6)
+    ack = peer.messages[-1]
+    assert (ack.user.destination.number, ack.user.address) == (4, PEER)
+
+
+@pytest.mark.mqqb("T-71")
+def test_a_sender_that_moved_gets_its_final_acknowledgements_at_the_new_address() -> None:
+    bench, peer = receiving()
+    peer.user(b"1", to=LEDGER, stream=(1, 0), negative_journaling=True)
+    peer.lose()
+    moved = bench.accepted("10.0.0.77")
+    moved.user(b"2", to=LEDGER, stream=(2, 1), negative_journaling=True)
+    moved.lose()
+    bench.receive("ledger")
+    assert bench.dials[-1].host == "10.0.0.77"
+
+
+@pytest.mark.mqqb("T-72", "T-73")
+@pytest.mark.spec("QB-073", "QB-074", "QB-075", "QB-306", "QB-308", "QB-319", "QB-321")
+@pytest.mark.parametrize(
+    ("end", "message_class"),
+    [("read", 0x4000), ("purged", 0xC001), ("deleted", 0xC000), ("expired", 0xC002)],
+)
+def test_a_final_acknowledgement_says_how_a_message_left(end: str, message_class: int) -> None:
+    bench, peer = receiving()
+    peer.user(b"1", to=LEDGER, stream=(1, 0), number=42, negative_journaling=True, time_to_be_received=60)
+    if end == "read":
+        bench.receive("ledger")
+    elif end == "purged":
+        bench.ask(PurgeQueue(0, "ledger"))
+    elif end == "deleted":
+        bench.ask(DeleteQueue(0, "ledger"))
+    else:
+        bench.advance(1)
+        peer.ack_all()  # the order acknowledgement
+        bench.advance(130)
+    (ack,) = peer.final_acks
+    assert ack.message_class == message_class
+    body = ack.body
+    assert (body.sequence, body.number, body.previous, body.source, body.message_id) == (
+        STREAM,
+        1,
+        0,
+        PEER,
+        42,
+    )
+
+
+@pytest.mark.mqqb("T-73")
+@pytest.mark.spec("QB-234")
+def test_a_message_that_was_not_received_becomes_a_dead_letter_of_its_sender() -> None:
+    bench, peer, stream = sent_five(negative_journaling=True)
+    peer.order_ack(stream, 5)
+    peer.final_ack(stream, 2, 0xC001)
+    assert bench.bodies("system$;deadxact") == [b"2"]
+    assert waiting(bench) == 4
+
+
+@pytest.mark.mqqb("T-74")
+@pytest.mark.spec("QB-114")
+def test_a_final_acknowledgement_is_matched_days_and_restarts_later() -> None:
+    bench, peer, stream = sent_five(negative_journaling=True)
+    peer.ack_all()
+    peer.order_ack(stream, 5)
+    bench.restart()
+    bench.advance(3 * 86_400)
+    bench.restart()
+    again = bench.accepted()
+    again.final_ack(stream, 3, 0x4000)
+    assert waiting(bench) == 4
+    receiver, sender = receiving()
+    sender.user(b"1", to=LEDGER, stream=(1, 0), negative_journaling=True)
+    receiver.restart()
+    receiver.advance(86_400)
+    receiver.restart()
+    back = receiver.accepted()
+    receiver.receive("ledger")
+    assert [each.message_class for each in back.final_acks] == [0x4000]
+
+
+@pytest.mark.mqqb("T-75")
+@pytest.mark.spec("QB-233", "QB-234")
+def test_a_final_acknowledgement_counts_once_and_only_for_its_own_message() -> None:
+    bench, peer, stream = sent_five(negative_journaling=True)
+    peer.final_ack(stream, 1, 0x4000, source=STRANGER)
+    peer.final_ack(stream + 99, 1, 0x4000)
+    assert waiting(bench) == 5
+    peer.final_ack(stream, 2, 0x4000)  # before any order acknowledgement: 1 is confirmed by it too
+    assert waiting(bench) == 4
+    assert bench.mqqb.sent[link_queue(bench)].stream.acknowledged == 2
+    peer.final_ack(stream, 2, 0x4000)
+    peer.final_ack(stream, 1, 0xC001)
+    assert waiting(bench) == 3
+
+
+def link_queue(bench: MqqbBench) -> int:
+    """The number of the outgoing queue."""
+    return next(iter(bench.mqqb.sender.routes))
+
+
+@pytest.mark.mqqb("T-76")
+@pytest.mark.spec("QB-237", "QB-244", "QB-245")
+def test_a_refused_message_of_a_stream_has_a_final_acknowledgement_and_the_stream_goes_on() -> None:
+    bench, peer = receiving()
+    nowhere, plain = "TCP:10.0.0.2\\private$\\nowhere", "TCP:10.0.0.2\\private$\\orders"
+    peer.user(b"1", to=nowhere, stream=(1, 0))
+    peer.user(b"2", to=nowhere, stream=(2, 1))
+    peer.user(b"3", to=plain, stream=(STREAM + 1, 1, 0))
+    assert [each.message_class for each in peer.final_acks] == [0x8000, 0x8000, 0x8009]
+    peer.ack_all()
+    bench.advance(1)
+    assert sorted(each.body.number for each in peer.order_acks) == [1, 2]
+    before = len(peer.final_acks)
+    peer.user(b"1", to=nowhere, stream=(1, 0))  # repeated: no second verdict
+    bench.advance(1)
+    assert len(peer.final_acks) == before
+    assert len(peer.order_acks) == 3
+
+
+@pytest.mark.mqqb("T-76")
+def test_the_sender_learns_of_a_refusal_before_the_order_acknowledgement() -> None:
+    pair = Pair()
+    name = f"DIRECT=TCP:{RIGHT}\\private$\\nowhere"
+    pair.left.transact(name, b"1")
+    pair.run()
+    pair.advance(2)
+    assert waiting(pair.left, name) == 0
+    assert pair.left.bodies("system$;deadxact") == [b"1"]
+
+
+@pytest.mark.mqqb("T-77")
+@pytest.mark.spec("QB-264")
+def test_a_full_queue_refuses_for_good() -> None:
+    bench, peer = receiving()
+    bench.create("tiny", transactional=True, quota=1)
+    bench.create("small", quota=1)
+    peer.user(bytes(2000), to="TCP:10.0.0.2\\private$\\tiny", stream=(1, 0))
+    assert [each.message_class for each in peer.final_acks] == [0x8003]
+    peer.user(bytes(2001), to="TCP:10.0.0.2\\private$\\small", negative_journaling=True)
+    assert [len(each) for each in bench.bodies("system$;deadletter")] == [2001]
+    assert not peer.is_closed
+
+
+@pytest.mark.mqqb("T-78")
+@pytest.mark.spec("QB-224", "QB-231", "QB-261", "QB-266")
+def test_the_progress_of_streams_is_shown() -> None:
+    bench, peer, stream = sent_five()
+    peer.ack_all()
+    peer.order_ack(stream, 2)
+    transfer = link(bench).transfer
+    assert transfer.last_acknowledged is not None
+    assert transfer.first_unacknowledged is not None
+    assert transfer.next_to_send is not None
+    assert transfer.last_acknowledged.number == 2
+    assert transfer.first_unacknowledged.number == 3
+    assert transfer.next_to_send.number == 6
+    assert (transfer.unacknowledged, transfer.acknowledged_count, transfer.acknowledged_time) == (
+        3,
+        1,
+        bench.now,
+    )
+    receiver, sender = receiving()
+    sender.user(b"1", to=LEDGER, stream=(1, 0))
+    (incoming,) = receiver.mqqb.places
+    assert incoming.stream.accessed == receiver.now
+    assert incoming.stream.format_name == f"DIRECT={LEDGER}"
+
+
+@pytest.mark.mqqb("T-79")
+def test_a_stranger_empties_no_outgoing_queue() -> None:
+    bench, peer, stream = sent_five()
+    stranger = bench.accepted("10.0.0.66", STRANGER)
+    stranger.order_ack(stream, 5)
+    assert waiting(bench) == 5
+    assert str(STRANGER) in bench.warnings[-1].why
+    peer.order_ack(stream, 5)
+    assert waiting(bench) == 0
+
+
+@pytest.mark.mqqb("T-79")
+def test_a_manager_with_routing_servers_may_accept_acknowledgements_from_anyone() -> None:
+    bench = MqqbBench(settings=MqqbSettings(acks_from_anyone=True))
+    bench.transact(ELSEWHERE, b"1")
+    stream = stream_of(bench.dialled().messages[-1])
+    bench.accepted("10.0.0.66", STRANGER).order_ack(stream, 1)
+    assert waiting(bench) == 0
+
+
+def test_an_outdated_stream_is_dropped_without_an_acknowledgement() -> None:
+    bench, peer = receiving()
+    peer.user(b"new", to=LEDGER, stream=(STREAM + 5, 1, 0))
+    bench.advance(0.6)
+    before = len(peer.order_acks)
+    peer.user(b"old", to=LEDGER, stream=(STREAM, 1, 0))
+    bench.advance(0.6)
+    assert bench.bodies("ledger") == [b"new"]
+    assert len(peer.order_acks) == before
+
+
+def test_too_many_messages_without_an_order_acknowledgement_stop_the_sender() -> None:
+    bench = MqqbBench(settings=MqqbSettings(window=2, awaiting=5))
+    for number in range(40):
+        bench.transact(ELSEWHERE, b"%d" % number)
+    peer = bench.dialled()
+    for _ in range(40):
+        peer.ack_all()
+    sent = len(peer.messages)
+    assert sent < 12
+    peer.order_ack(stream_of(peer.messages[0]), sent)
+    peer.ack_all()
+    assert len(peer.messages) > sent
+
+
+def test_messages_of_one_transaction_share_a_number_that_others_do_not_have() -> None:
+    bench = MqqbBench()
+    bench.transact(ELSEWHERE, b"1", b"2")
+    bench.transact(ELSEWHERE, b"3")
+    peer = bench.dialled()
+    headers = [each.transaction for each in peer.messages]
+    assert [(each.identifier, each.first, each.last) for each in headers if each] == [
+        (1, True, False),
+        (1, False, True),
+        (2, True, True),
+    ]
+
+
+def test_a_queue_waits_for_validation_when_nobody_knows_the_manager() -> None:
+    bench, peer = receiving()
+    peer.user(b"1", to=LEDGER, stream=(1, 0), negative_journaling=True)
+    name = f"PRIVATE={PEER}\\00000004"
+    bench.receive("ledger")
+    assert link(bench, name).state is OutgoingState.CONNECTED
+    assert peer.final_acks[0].message_class == MessageClass.ACK_RECEIVE

@@ -1,0 +1,284 @@
+"""The checkers bite: MQQB that follows the printed text where it fails is found out, within a few seeds.
+
+Each mutant is a trap of the text, by the number of its gap in the digest.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from reliquary.base.time import Instant
+from reliquary.engine.core import Batch
+from reliquary.protocols.mqqb import arrivals
+from reliquary.protocols.mqqb.effects import Dial
+from reliquary.protocols.mqqb.receiver import messages, ordering, runs
+from reliquary.protocols.mqqb.sender import acks, packets, settling, streams, transmitting
+from reliquary.protocols.mqqb.sessions import acknowledging, links
+from reliquary.protocols.mqqb.state import Arriving, Entry, Route, Session, State, Weight
+from reliquary.protocols.mqqb.tables import MQQB_ACCEPTANCE
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.travel.transfer import Outcome, TransferEnded
+from reliquary.sim.mqqb.network import StreamNetwork
+from reliquary.sim.mqqb.plugin import MqqbPlugin
+from reliquary.sim.process import Process
+from reliquary.sim.world.run import simulate
+from reliquary.streams import facts
+from reliquary.streams.acceptance import Step, Verdict
+from reliquary.streams.apply import apply
+from reliquary.streams.outgoing import Sent
+from reliquary.wire.packet.session import SessionHeader
+from tests.sim.seeds import find_failure
+
+SEEDS = range(1, 81)
+FOUND = (
+    "loss",
+    "duplication",
+    "order",
+    "left behind",
+    "number",
+    "bit",
+    "counts",
+    "visible",
+    "order ack",
+    "dead letter",
+)
+
+
+def first_failure(process: type[Process] = Process, seeds: range = SEEDS) -> str:
+    """What the checkers say about the first seed in which they find something."""
+    failure = find_failure(partial(simulate, plugins=[MqqbPlugin], process=process), seeds, "mqqb")
+    assert failure.startswith(FOUND), failure
+    return failure
+
+
+class Hasty(Process):
+    """Tells the world before the disk has it."""
+
+    def _settle(self, batch: Batch) -> None:
+        self._perform(batch.after_sync)
+        batch.after_sync = []
+        super()._settle(batch)
+
+
+def test_packets_that_leave_before_their_sync_are_found() -> None:
+    assert first_failure(Hasty).startswith(("visible", "bit", "order ack"))
+
+
+def test_a_message_that_leaves_at_once_and_is_not_on_disk_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transmitting, "_is_stored", lambda *_: True)
+    assert first_failure().startswith("visible")
+
+
+def test_a_number_that_is_passed_over_before_that_is_on_disk_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def is_stored(state: State, route: Route, entry: Entry) -> bool:
+        del route
+        return entry.mark <= state.sender.stored_mark
+
+    monkeypatch.setattr(transmitting, "_is_stored", is_stored)
+    assert first_failure().startswith("visible")
+
+
+def test_g14_bits_that_are_not_cleared_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = acknowledging.header
+
+    def header(state: State, session: Session) -> SessionHeader:
+        bits = session.bits
+        made = real(state, session)
+        session.bits = bits & 1
+        return made
+
+    monkeypatch.setattr(acknowledging, "header", header)
+    monkeypatch.setattr(transmitting, "header", header)
+    first_failure()
+
+
+def test_g15_an_acknowledgement_that_frees_messages_which_were_not_sent_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = settling.on_header
+
+    def on_header(state: State, session: Session, found: SessionHeader, now: Instant) -> str:
+        done: dict[int, list[int]] = {}
+        for entry in session.outbox:  # the number of a message that was not sent is 0, and 0 <= ack
+            if entry.live and entry.weight is Weight.RECOVERABLE:
+                settling._end(state, entry, done)
+        for queue, lookup_ids in done.items():
+            state.draft.tell(TransferEnded(queue, tuple(lookup_ids), Outcome.DELIVERED))
+        return real(state, session, found, now)
+
+    monkeypatch.setattr(arrivals, "on_header", on_header)
+    assert first_failure().startswith("loss")
+
+
+def test_g19_a_duplicate_that_is_not_counted_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = messages.take_message
+
+    def take_message(state: State, session: Session, packet: Any, now: Instant) -> bool:
+        taken = real(state, session, packet, now)
+        if not taken:
+            session.received -= 1
+            session.unacked -= 1
+            if packet.user.recoverable or packet.transaction is not None:
+                session.recoverable_received -= 1
+        return taken
+
+    monkeypatch.setattr(messages, "take_message", take_message)
+    failure = find_failure(partial(simulate, plugins=[MqqbPlugin]), SEEDS, "mqqb")
+    assert failure.startswith((*FOUND, "ValueError")), failure
+
+
+def test_g22_an_identifier_that_is_remembered_before_its_message_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = messages._hand_over
+
+    def hand_over(state: State, session: Session, arriving: Arriving) -> None:
+        if not arriving.is_transactional:
+            messages.remember(state, arriving, Instant(arriving.message.sent_time * 1_000_000))
+        real(state, session, arriving)
+        session.mismatch = session.mismatch or ("" if session.received % 5 else "lost")
+
+    monkeypatch.setattr(messages, "_hand_over", hand_over)
+    monkeypatch.setattr(messages, "_verified", _refuse_some)
+    monkeypatch.setattr(runs, "begin_run", lambda *_: False)
+    first_failure()
+
+
+def _refuse_some(packet: Any, message: Any) -> Any:
+    refuse = message.identifier.uniquifier % 7 == 0 and packet.transaction is None
+    return message, MessageClass.NACK_BAD_SIGNATURE if refuse else MessageClass.NORMAL
+
+
+def test_g28_a_stream_that_advances_by_a_message_out_of_order_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = {
+        key: Verdict.GO_ON if key[1] is Step.GAP else verdict for key, verdict in MQQB_ACCEPTANCE.items()
+    }
+    monkeypatch.setattr(messages, "MQQB_ACCEPTANCE", table)
+    monkeypatch.setattr(runs, "MQQB_ACCEPTANCE", table)
+    first_failure()
+
+
+def test_g33_a_second_number_for_a_message_that_goes_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = links.go_again
+
+    def go_again(state: State, route: Route) -> None:
+        sent = state.sent.get(route.queue)
+        if sent is not None and sent.numbers:
+            apply(state, facts.NumbersFreed(route.queue, tuple(sent.numbers)))
+        real(state, route)
+
+    monkeypatch.setattr(links, "go_again", go_again)
+    first_failure()
+
+
+def test_g34_a_previous_number_that_is_always_one_less_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sent, "previous", lambda self, number: number - 1)
+    first_failure()
+
+
+def test_g37_an_acknowledgement_of_another_stream_that_counts_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = acks.on_order_ack
+
+    def on_order_ack(state: State, session: Session, ack: Any, now: Instant) -> None:
+        real(state, session, ack, now)
+        for queue, sent in list(state.sent.items()):
+            if sent.stream.number != ack.body.sequence and sent.awaiting:
+                acks._acknowledge(state, queue, min(ack.body.number, sent.stream.last), now)
+
+    monkeypatch.setattr(arrivals, "on_order_ack", on_order_ack)
+    first_failure()
+
+
+def test_g39_an_acknowledgement_that_names_a_number_not_taken_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = packets.order_ack_packet
+
+    def order_ack_packet(state: State, incoming: Any, now: Instant) -> bytes:
+        ahead = replace(incoming.stream, last=incoming.stream.last + 1)
+        kept, incoming.stream = incoming.stream, ahead
+        try:
+            return real(state, incoming, now)
+        finally:
+            incoming.stream = kept
+
+    monkeypatch.setattr(transmitting, "order_ack_packet", order_ack_packet)
+    assert first_failure().startswith("order ack")
+
+
+def test_g40_an_acknowledgement_that_is_forgotten_with_its_session_is_survived_by_resending(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The sender sends again, so nothing is lost; the stream only gets slower."""
+    monkeypatch.setattr(ordering, "on_session_open", lambda *_: None)
+    monkeypatch.setattr(ordering, "MOST_DIALS", 0)
+    for seed in range(1, 9):
+        assert not simulate(seed, [MqqbPlugin]).failure
+
+
+@pytest.mark.long
+def test_g59_packets_that_overtake_each_other_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = StreamNetwork.perform
+
+    def perform(self: StreamNetwork, site: str, process: Process, effect: Any) -> None:
+        connection = None if isinstance(effect, Dial) else self._connections.get((process, effect.session))
+        if connection is not None and effect.serial:
+            end = connection.client if connection.client.session == effect.session else connection.server
+            self._perform_next(connection, end, effect)
+            return
+        real(self, site, process, effect)
+
+    monkeypatch.setattr(StreamNetwork, "perform", perform)
+    first = find_failure(partial(simulate, plugins=[MqqbPlugin]), SEEDS, "mqqb")
+    assert first.startswith((*FOUND, "PacketFault")), first
+
+
+def test_a_tx_message_that_is_delivered_by_its_session_acknowledgement_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = settling._came
+
+    def came(state: State, entry: Entry, done: dict[int, list[int]]) -> None:
+        if entry.live and entry.weight is Weight.STREAM:
+            state.draft.tell(
+                TransferEnded(entry.queue, (entry.lookup_id,), Outcome.DELIVERED, by_receipt=True)
+            )
+            sent = state.sent.get(entry.queue)
+            if sent is not None and entry.lookup_id in sent.numbers:
+                streams.free(state, entry.queue, (entry.lookup_id,), MessageClass.ACK_REACH_QUEUE)
+            entry.live = False
+            return
+        real(state, entry, done)
+
+    monkeypatch.setattr(settling, "_came", came)
+    first_failure()
+
+
+def test_a_table_that_takes_repeated_messages_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = {
+        key: Verdict.GO_ON if verdict is Verdict.REPEATED else verdict
+        for key, verdict in MQQB_ACCEPTANCE.items()
+    }
+    monkeypatch.setattr(messages, "MQQB_ACCEPTANCE", table)
+    monkeypatch.setattr(runs, "MQQB_ACCEPTANCE", table)
+    assert first_failure(seeds=range(42, 46)).startswith("duplication")
+
+
+def test_a_run_whose_messages_are_in_no_order_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "_is_next", lambda *_: True)
+    first_failure()
+
+
+def test_a_run_that_does_not_look_for_duplicates_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "_is_new", lambda *_: True)
+    assert first_failure().startswith("duplication")

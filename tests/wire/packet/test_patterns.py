@@ -1,0 +1,109 @@
+"""Packets by their pattern: written and read as the codec does, or not at all."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from reliquary.base.faults import UsageError
+from reliquary.wire.packet.base import SIZE_LIMIT
+from reliquary.wire.packet.patterns import Pattern, Varying, has_pattern
+from reliquary.wire.packet.transaction import TransactionHeader
+from reliquary.wire.packet.user_message import UserMessage, decode_user_message
+from tests.wire.packet import strategies
+from tests.wire.packet.both_ways import changed
+
+NUMBERS = st.integers(0, 0xFFFFFFFF)
+varyings = st.builds(
+    Varying,
+    NUMBERS,
+    NUMBERS,
+    st.binary(max_size=40),
+    st.builds(
+        TransactionHeader,
+        st.integers(0, 0xFFFFF),
+        NUMBERS,
+        NUMBERS,
+        NUMBERS,
+        NUMBERS,
+        st.booleans(),
+        st.booleans(),
+        st.booleans(),
+    ),
+)
+
+
+def without_rare(packet: UserMessage) -> UserMessage:
+    """The packet without the headers that a pattern cannot have."""
+    transaction = packet.transaction
+    return replace(
+        packet,
+        base=replace(packet.base, tracing=False),
+        transaction=None if transaction is None else replace(transaction, connector=None),
+        properties=replace(packet.properties, slack=b""),
+        **dict.fromkeys(("security", "debug", "envelope", "compound", "soap", "multi", "session")),
+    )
+
+
+plain = strategies.packets().map(without_rare)
+
+
+def filled(packet: UserMessage, varying: Varying) -> tuple[UserMessage, Varying]:
+    """The packet with these fields; one outside streams has no place in one."""
+    if packet.transaction is None:
+        varying = replace(varying, transaction=None)
+    return replace(
+        packet,
+        user=replace(packet.user, sent_time=varying.sent_time, message_id=varying.message_id),
+        transaction=varying.transaction,
+        properties=replace(packet.properties, body=varying.body),
+    ), varying
+
+
+@settings(max_examples=60)
+@given(plain, varyings)
+def test_a_packet_is_written_and_read_as_the_codec_does(packet: UserMessage, varying: Varying) -> None:
+    pattern = Pattern(packet, packet.encode())
+    expected, varying = filled(packet, varying)
+    assert pattern.write(varying) == expected.encode()
+    assert pattern.read(expected.encode()) == varying
+
+
+@settings(max_examples=60)
+@given(plain, st.data())
+def test_what_a_pattern_reads_of_changed_bytes_is_what_the_codec_reads(
+    packet: UserMessage, data: st.DataObject
+) -> None:
+    raw = packet.encode()
+    pattern = Pattern(packet, raw)
+    at = data.draw(st.integers(0, len(raw) - 1))
+    other = changed(raw, at, to=data.draw(st.binary(min_size=1, max_size=1)))
+    found = pattern.read(other)
+    if found is not None:
+        assert decode_user_message(other) == filled(packet, found)[0]
+
+
+@settings(max_examples=30)
+@given(plain)
+def test_a_packet_that_is_cut_or_too_long_has_no_pattern(packet: UserMessage) -> None:
+    raw = packet.encode()
+    pattern = Pattern(packet, raw)
+    assert [size for size in range(len(raw)) if pattern.read(raw[:size]) is not None] == []
+    assert pattern.read(raw + bytes(4)) is None
+
+
+def test_a_packet_with_a_rare_header_has_no_pattern() -> None:
+    assert has_pattern(UserMessage())
+    rare = UserMessage(transaction=TransactionHeader(connector=UserMessage().user.source))
+    assert not has_pattern(rare)
+
+
+def test_a_number_that_does_not_fit_and_a_packet_that_is_too_large_are_refused() -> None:
+    packet = UserMessage()
+    pattern = Pattern(packet, packet.encode())
+    with pytest.raises(UsageError, match="does not fit"):
+        pattern.write(Varying(1 << 32, 0, b""))
+    with pytest.raises(UsageError, match="at most"):
+        pattern.write(Varying(0, 0, bytes(SIZE_LIMIT)))

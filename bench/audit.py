@@ -1,46 +1,63 @@
-"""How long the delivery audit takes: ten million events of two managers, on two cores with two gigabytes.
+"""How long the delivery audit takes, and how time and memory grow with the history.
 
-    python -m bench.audit                 the whole size
-    python -m bench.audit --events 1e6    smaller
+    python -m bench.audit                          ten million events, then 100,000 more
+    python -m bench.audit --events 1e6             smaller
+    python -m bench.audit --events 1e6 1e7 1e8     growth: the slope between these sizes is printed
 
-The history is made with Arrow, as the exporter writes it: from alpha to beta over SRMP streams and HTTPR
-batches, five events a message.  Ten messages are lost on purpose and must be found.  A plain count over the
-same files in the same session says what this machine gives; on a busy machine the seconds of processor time
-of Spark's process say more than those of the clock.
+The history is made with Arrow and written by the exporter's own writer: from alpha to beta over SRMP streams
+and HTTPR batches, five events a message.  Ten messages are lost on purpose and must be found.  Then 100,000
+events are added, and a second run reads only those.  A plain count over the same files in the same session
+says what this machine gives.  On a busy machine the seconds of processor time say more than those of the
+clock.  Processor time and memory are those of all processes together: Spark's, its workers and this one.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from reliquary.spark.pipelines.audit.rules import Kind
 from reliquary.spark.pipelines.audit.run import AuditConfig, run_audit
 from reliquary.spark.session import session
-from reliquary.store.history.columns import SCHEMA
+from reliquary.store.history.columns import PACKED, SCHEMA
+from reliquary.store.history.files import FileWriter
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ALPHA, BETA = str(UUID(int=1)), str(UUID(int=2))
+ALPHA, BETA = UUID(int=1), UUID(int=2)
+NAMES = {ALPHA: "alpha", BETA: "beta"}
 Numbers = np.ndarray[Any, Any]
 BEGIN = 1_772_000_000_000_000
 STEP = 500
 """Microseconds between two messages."""
 PART = 100_000
-"""Messages in a file."""
+"""Messages that are made at once."""
 LOST = 10
+EVENTS = 5
+"""Of each message."""
+NEW = 100_000
+"""Events that the second run finds."""
+
+
+# -- the history
 
 
 def batch(columns: dict[str, pa.Array | None], count: int) -> pa.Table:
@@ -53,7 +70,7 @@ def words(word: str, count: int) -> pa.Array:
 
 
 def told(
-    manager: str, event: list[str], queue: str, kind: str, first: int, numbers: Numbers, delays: list[int]
+    manager: UUID, event: list[str], queue: str, kind: str, first: int, numbers: Numbers, delays: list[int]
 ) -> dict[str, pa.Array]:
     """Every message with each of these events, message after message."""
     several, count = len(event), len(numbers) * len(event)
@@ -64,8 +81,8 @@ def told(
         "event_id": pa.array(first + np.arange(count)),
         "event": pa.array(event).take(pa.array(np.tile(np.arange(several), len(numbers)))),
         "time": pa.array(at).cast(SCHEMA.field("time").type),
-        "manager": words(manager, count),
-        "manager_name": words({ALPHA: "alpha", BETA: "beta"}[manager], count),
+        "manager": words(str(manager), count),
+        "manager_name": words(NAMES[manager], count),
         "queue": words(queue, count),
         "queue_kind": words(kind, count),
         "message": pa.array(message),
@@ -78,7 +95,7 @@ def subjects(columns: dict[str, pa.Array], several: int, numbers: Numbers, strea
     count = len(numbers) * several
     first = pa.array(np.arange(count) % several != 0)
     ids = pa.array(np.repeat(numbers, several)).cast(pa.string())
-    text = pa.compute.binary_join_element_wise(words(ALPHA, count), ids, "\\")
+    text = pa.compute.binary_join_element_wise(words(str(ALPHA), count), ids, "\\")
     columns["message_id"] = pa.compute.if_else(first, pa.scalar(None, pa.string()), text)
     columns["durable"] = pa.compute.if_else(first, pa.scalar(None, pa.bool_()), pa.scalar(True))
     if stream:
@@ -89,107 +106,199 @@ def subjects(columns: dict[str, pa.Array], several: int, numbers: Numbers, strea
         columns["stream_number"] = pa.compute.if_else(first, pa.scalar(None, pa.int64()), number)
 
 
-def parts(messages: int) -> Iterator[tuple[str, pa.Table]]:
-    """All files of both managers."""
-    events = {ALPHA: 1, BETA: 1}
-    lost = set(range(messages // 2, messages // 2 + LOST))
-    for begin in range(0, messages, PART):
-        numbers = np.arange(begin + 1, min(begin + PART, messages) + 1)
-        stream = begin // PART % 2 == 0
+class History:
+    """The histories of both managers, as they grow."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._events = {ALPHA: 1, BETA: 1}
+        self._messages = 0
+
+    def grow(self, messages: int, lost: int = 0) -> int:
+        """Write so many more messages; some of them in the middle never arrive.  Returns the bytes of all."""
+        writers = {each: FileWriter(self._folder / NAMES[each], each) for each in NAMES}
+        for manager, table in self._parts(messages, lost):
+            for _ in writers[manager].add(table.cast(PACKED)):
+                pass
+        for writer in writers.values():
+            for _ in writer.end():
+                pass
+        return sum(path.stat().st_size for path in self._folder.rglob("*.parquet"))
+
+    def _parts(self, messages: int, lost: int) -> Iterator[tuple[UUID, pa.Table]]:
+        start, self._messages = self._messages, self._messages + messages
+        missing = set(range(start + messages // 2, start + messages // 2 + lost))
+        for begin in range(start, self._messages, PART):
+            numbers = np.arange(begin + 1, min(begin + PART, self._messages) + 1)
+            yield from self._way(numbers, missing, stream=begin // PART % 2 == 0)
+        # the clocks of both go on, so that all that was sent can be judged
+        end = np.array([self._messages + 10 * 60 * 1_000_000 // STEP])
+        for manager in NAMES:
+            yield manager, self._clock(manager, end)
+
+    def _way(self, numbers: Numbers, missing: set[int], *, stream: bool) -> Iterator[tuple[UUID, pa.Table]]:
         way, middle = ("orders", "sent") if stream else ("bills", "held")
         protocol = "srmp" if stream else "httpr"
-        out = told(
-            ALPHA,
-            ["queued", middle, "delivered"],
-            f"DIRECT=HTTP://beta/{way}",
-            "outgoing",
-            events[ALPHA],
-            numbers,
-            [0, 90, 2000],
-        )
+        kinds, queue = ["queued", middle, "delivered"], f"DIRECT=HTTP://beta/{way}"
+        out = told(ALPHA, kinds, queue, "outgoing", self._events[ALPHA], numbers, [0, 90, 2000])
         subjects(out, 3, numbers, stream=False)
         out["protocol"] = words(protocol, len(numbers) * 3)
-        events[ALPHA] += len(numbers) * 3
+        self._events[ALPHA] += len(numbers) * 3
         yield ALPHA, batch(out, len(numbers) * 3)
-        there = np.array([each for each in numbers if each not in lost])
-        came = told(BETA, ["arrived", "received"], way, "local", events[BETA], there, [1000, 40_000])
+        there = np.array([each for each in numbers if each not in missing])
+        came = told(BETA, ["arrived", "received"], way, "local", self._events[BETA], there, [1000, 40_000])
         subjects(came, 2, there, stream)
         came["protocol"] = pa.array([protocol, "api"] * len(there))
-        events[BETA] += len(there) * 2
+        self._events[BETA] += len(there) * 2
         yield BETA, batch(came, len(there) * 2)
-    end = np.array([messages + 10 * 60 * 1_000_000 // STEP])
-    for manager in (ALPHA, BETA):
-        last = told(manager, ["accepted", "received"], "clock", "local", events[manager], end, [0, 1])
-        subjects(last, 2, end, stream=False)
-        yield manager, batch(last, 2)
+
+    def _clock(self, manager: UUID, end: Numbers) -> pa.Table:
+        numbers = end + (1 << 40)  # of no message that is sent later
+        last = told(
+            manager, ["accepted", "received"], "clock", "local", self._events[manager], numbers, [0, 1]
+        )
+        at = BEGIN + np.array([end[0] * STEP, end[0] * STEP + 1])
+        last["time"] = pa.array(at).cast(SCHEMA.field("time").type)
+        subjects(last, 2, numbers, stream=False)
+        self._events[manager] += 2
+        return batch(last, 2)
 
 
-def write(folder: Path, events: int) -> int:
-    """Make the history; returns its bytes."""
-    for number, (manager, table) in enumerate(parts(events // 5)):
-        place = folder / manager
-        place.mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, place / f"{number:06d}.parquet", compression="zstd")
-    return sum(path.stat().st_size for path in folder.rglob("*.parquet"))
+def grown(history: History, messages: int, lost: int = 0) -> tuple[History, int]:
+    """Let another process write more messages, so that its memory is not counted."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(_grow, history, messages, lost).result()
 
 
-def process_of(spark: SparkSession) -> Path:
-    """What the system tells of Spark's process."""
-    jvm: Any = spark._jvm
-    return Path("/proc") / str(jvm.java.lang.ProcessHandle.current().pid())
+def _grow(history: History, messages: int, lost: int) -> tuple[History, int]:
+    return history, history.grow(messages, lost)
 
 
-def peak(spark: SparkSession) -> float:
-    """The most that Spark's process has had in memory so far, in megabytes."""
-    return int((process_of(spark) / "status").read_text().split("VmHWM:")[1].split()[0]) / 1024
+# -- what it costs
 
 
-def processor(spark: SparkSession) -> float:
-    """The seconds of processor time that Spark's process has used."""
-    fields = (process_of(spark) / "stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def processes() -> list[Path]:
+    """This process and all that it started, as the system shows them."""
+    parents: dict[int, int] = {}
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit():
+            with suppress(OSError, IndexError):
+                parents[int(path.name)] = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+    family = {os.getpid()}
+    while more := {each for each, parent in parents.items() if parent in family} - family:
+        family |= more
+    return [Path("/proc") / str(each) for each in family]
+
+
+def processor() -> float:
+    """The seconds of processor time that all of them have used, ended children included."""
+    total = 0
+    for path in processes():
+        with suppress(OSError):
+            total += sum(map(int, (path / "stat").read_text().rpartition(")")[2].split()[11:15]))
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def memory() -> float:
+    """What all of them have in memory, shared pages in parts, in megabytes."""
+    total = 0
+    for path in processes():
+        with suppress(OSError, IndexError):
+            total += int((path / "smaps_rollup").read_text().split("\nPss:")[1].split()[0])
+    return total / 1024
+
+
+class Peak(threading.Thread):
+    """Looks at the memory again and again, and remembers the most."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.most = 0.0
+        self._ended = threading.Event()
+
+    def run(self) -> None:
+        while not self._ended.wait(0.1):
+            self.most = max(self.most, memory())
+
+    def end(self) -> float:
+        self._ended.set()
+        self.join()
+        return self.most
+
+
+@dataclass
+class Cost:
+    """What a run took."""
+
+    events: int
+    seconds: float
+    worked: float
+    most: float
+
+
+def measure(spark: SparkSession, config: AuditConfig, lost: int) -> Cost:
+    peak = Peak()
+    peak.start()
+    marks = [(time.perf_counter(), processor(), "start")]
+    report = run_audit(spark, config, lambda line: marks.append((time.perf_counter(), processor(), line)))
+    marks.append((time.perf_counter(), processor(), "end"))
+    most = peak.end()
+    for (one, before, line), (two, after, _) in pairwise(marks):
+        print(f"  {line:40} {two - one:6.1f} s, {after - before:6.1f} s of processor time")
+    assert report.found[Kind.LOST] == lost, report.found
+    assert sum(report.found.values()) == lost, report.found
+    assert not any(report.unjudged.values()), report.unjudged
+    took, worked = marks[-1][0] - marks[0][0], marks[-1][1] - marks[0][1]
+    print(f"  all: {took:.1f} s, {worked:.1f} s of processor time, {most:,.0f} MB at most in memory")
+    return Cost(report.events, took, worked, most)
+
+
+def plain(spark: SparkSession, folders: list[str]) -> tuple[float, float]:
+    """Seconds, and seconds of processor time, of a plain count."""
+    began, start = time.perf_counter(), processor()
+    every = reduce(lambda one, two: one.union(two), (spark.read.parquet(each) for each in folders))
+    every.selectExpr("count(event)", "max(time)").collect()
+    return time.perf_counter() - began, processor() - start
+
+
+def audit(events: int) -> Cost:
+    """Audit a history of so many events, then a little more."""
+    with tempfile.TemporaryDirectory(prefix="reliquary-audit-") as name:
+        folder = Path(name)
+        began = time.perf_counter()
+        history, size = grown(History(folder / "history"), events // EVENTS, LOST)
+        print(f"made {events:,} events, {size / 1e6:.1f} MB, in {time.perf_counter() - began:.1f} s")
+        conf = {"spark.master": "local[2]", "spark.driver.memory": "1g", "spark.log.level": "ERROR"}
+        spark = session("bench", **conf)
+        spark.range(1000).selectExpr("sum(id)").collect()
+        everything = [str(folder / "history" / each) for each in NAMES.values()]
+        config = AuditConfig(everything, folder / "out")
+        counted, busy = plain(spark, everything)
+        print(f"audit of {events:,} events")
+        whole = measure(spark, config, LOST)
+        print(
+            f"  {whole.events / whole.seconds:,.0f} events/s; {whole.seconds / counted:.1f} times a plain "
+            f"count ({counted:.1f} s), {whole.worked / busy:.1f} times its processor time"
+        )
+        grown(history, NEW // EVENTS)
+        print(f"audit of {NEW:,} events more")
+        measure(spark, config, LOST)
+        spark.stop()
+        return whole
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="How long the delivery audit takes.")
-    parser.add_argument("--events", type=float, default=10_000_000)
-    events = int(parser.parse_args().events)
-    with tempfile.TemporaryDirectory(prefix="reliquary-audit-") as name:
-        folder = Path(name)
-        began = time.perf_counter()
-        size = write(folder / "history", events)
-        print(f"made {events:,} events, {size / 1e6:.0f} MB, in {time.perf_counter() - began:.1f} s")
-        conf = {"spark.master": "local[2]", "spark.driver.memory": "2g", "spark.log.level": "ERROR"}
-        spark = session("bench", **conf)
-        spark.range(1000).selectExpr("sum(id)").collect()
-        everything = str(folder / "history" / "*")
-        began = time.perf_counter()
-        start = processor(spark)
-        counted = spark.read.parquet(everything).selectExpr("count(event)", "max(time)").collect()[0][0]
-        plain = time.perf_counter() - began
-        busy = processor(spark)
-        marks = [(time.perf_counter(), busy, "start")]
-        report = run_audit(
-            spark,
-            AuditConfig([everything], folder / "out"),
-            lambda line: marks.append((time.perf_counter(), processor(spark), line)),
-        )
-        marks.append((time.perf_counter(), processor(spark), "end"))
-        for (one, before, line), (two, after, _) in pairwise(marks):
-            print(f"  {line:40} {two - one:6.1f} s, {after - before:6.1f} s of processor time")
-        took = marks[-1][0] - marks[0][0]
-        assert report.found[Kind.LOST] == LOST, report.found
-        assert sum(report.found.values()) == LOST, report.found
-        assert not any(report.unjudged.values()), report.unjudged
-        print(f"audit of {counted:,} events: {took:.1f} s, {counted / took:,.0f} events/s")
-        print(f"  {took / plain:.1f} times a plain count ({plain:.1f} s)")
-        worked = marks[-1][1] - busy
+    parser.add_argument("--events", type=float, nargs="+", default=[10_000_000])
+    costs = [audit(int(events)) for events in parser.parse_args().events]
+    for one, two in pairwise(costs):
+        growth = math.log(two.events / one.events)
         print(
-            f"  {worked:.1f} s of processor time in Spark's process, {worked / (busy - start):.1f} times a "
-            f"plain count; before both {start:.1f} s for the start"
+            f"from {one.events:,} to {two.events:,} events: time grows with the power "
+            f"{math.log(two.seconds / one.seconds) / growth:.2f} of the events, processor time "
+            f"{math.log(two.worked / one.worked) / growth:.2f}, "
+            f"memory {math.log(two.most / one.most) / growth:.2f}"
         )
-        print(f"  {peak(spark):,.0f} MB at most in memory, with 2 GB of heap")
-        spark.stop()
 
 
 if __name__ == "__main__":

@@ -38,11 +38,11 @@ ENVELOPES = 200_000
 NARROW = "feed_id bigint, lookup_id bigint, arrived timestamp, size bigint"
 COPIED = "body binary, label string"
 GOALS = {
-    "batch read": 150_000,
+    "batch read": 200_000,
     "narrow read": 400_000,
-    "queue to queue": 40_000,
+    "queue to queue": 60_000,
     "SOAP decode": 60_000,
-    "SOAP to silver": 0,
+    "SOAP to silver": 40_000,
 }
 SOAP = (
     b'<?xml version="1.0" encoding="UTF-8"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/">'

@@ -14,11 +14,14 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from reliquary.client.errors import QueueNotFound, ReliquaryError, ServerUnreachable
 from reliquary.client.feed import Bounds, Feed, Part, Plan, Published, Staged, StagePlace
-from reliquary.spark.options import Access
+from reliquary.client.feed import Writer as WriterInfo
+from reliquary.spark.access import Access
 from reliquary.spark.schema import arrow_schema
 
 SIZE = 10
 """What each row counts, unless it says otherwise."""
+SECOND = 1_000_000
+"""A row arrives as many seconds after 1970 as its place says."""
 
 
 @dataclass
@@ -38,11 +41,14 @@ class World:
     sequence: int = 0
     stages: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     ledger: dict[str, int] = field(default_factory=dict)
+    spreads: dict[str, str] = field(default_factory=dict)
     writers: dict[str, str] = field(default_factory=dict)
     published: list[dict[str, Any]] = field(default_factory=list)
     break_reads_after: list[int] = field(default_factory=list)
     """Each entry breaks one read after so many rows."""
     calls: list[str] = field(default_factory=list)
+    away: bool = False
+    """Whether it does not answer."""
 
     def create(self, queue: str) -> None:
         self.sequence += 1
@@ -53,7 +59,8 @@ class World:
         places = []
         for _ in range(count):
             self.sequence += 1
-            row = {"queue": queue, "feed_id": self.sequence, "lookup_id": self.sequence, "size": size}
+            row: dict[str, Any] = {"queue": queue, "feed_id": self.sequence, "lookup_id": self.sequence}
+            row |= {"size": size, "arrived": self.sequence * SECOND}
             self.queues[queue].rows.append((self.sequence, row))
             places.append(self.sequence)
         return places
@@ -64,11 +71,29 @@ class World:
         return Double(self)
 
 
+@dataclass
+class Worlds:
+    """Several servers, by the names of their managers."""
+
+    by_name: dict[str, World] = field(default_factory=dict)
+
+    def connect(self, access: Access) -> Any:
+        """A client of one of them."""
+        return Double(self.by_name[access.name])
+
+
 class Double:
     """The calls of FeedClient."""
 
     def __init__(self, world: World) -> None:
-        self.world = world
+        self._world = world
+
+    @property
+    def world(self) -> World:
+        """The world, unless it is away; every call asks for it."""
+        if self._world.away:
+            raise ServerUnreachable(sentence="it does not answer")
+        return self._world
 
     def __enter__(self) -> Self:
         return self
@@ -123,7 +148,12 @@ class Double:
         if consumer and line.consumers.get(consumer, 1 << 60) > after:
             raise ReliquaryError("DATA_LOST", f"{queue} does not keep what comes after {after}")
         low, high = bounds.from_lookup or 0, bounds.to_lookup or 1 << 60
-        return [row for row in line.rows if after < row[0] <= until and low <= row[0] <= high]
+        since, before = bounds.from_time or 0, bounds.to_time if bounds.to_time is not None else 1 << 60
+        return [
+            row
+            for row in line.rows
+            if after < row[0] <= until and low <= row[0] <= high and since <= row[1]["arrived"] <= before
+        ]
 
     def plan(
         self,
@@ -191,8 +221,21 @@ class Double:
         self.world.stages[self.world.sequence] = rows
         return Staged(self.world.sequence, len(rows), SIZE * len(rows), 0)
 
+    def writer(self, query: str) -> WriterInfo | None:
+        if query not in self.world.ledger:
+            return None
+        last, spread = self.world.ledger[query], self.world.spreads[query]
+        return WriterInfo(query, (), last, 0, 0, "", 0, spread)
+
     def publish(
-        self, query: str, batch: int, stages: Sequence[int], *, writer: str = "", take_over: bool = False
+        self,
+        query: str,
+        batch: int,
+        stages: Sequence[int],
+        *,
+        writer: str = "",
+        take_over: bool = False,
+        spread: str = "",
     ) -> Published:
         if batch <= self.world.ledger.get(query, -1):
             return Published(0, already=True)
@@ -202,6 +245,7 @@ class Double:
         rows = [row for stage in stages for row in self.world.stages.pop(stage)]
         self.world.published += rows
         self.world.ledger[query] = batch
+        self.world.spreads[query] = spread
         return Published(len(rows), already=False)
 
     def unstage(self, stages: Sequence[int]) -> None:

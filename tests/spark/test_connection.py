@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from reliquary.client.errors import ServerUnreachable
+from reliquary.spark.access import Access
 from reliquary.spark.connection import LONGEST, connected, pauses
-from reliquary.spark.options import Access
 
 
 @pytest.mark.parametrize("seconds", [0.1, 3.0, 60.0, 3600.0])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.errors import PySparkException
 
-from reliquary.wire.columns import NAMES
+from reliquary.spark.schema import NAMES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,7 +20,7 @@ def test_the_format_is_found_and_has_all_columns(spark: SparkSession) -> None:
 
 
 def test_a_bad_option_is_refused_at_load(spark: SparkSession) -> None:
-    with pytest.raises(PySparkException, match="BadOption: there is no option que here: use url, queue"):
+    with pytest.raises(PySparkException, match="BadOption: there is no option que here: use url, managers"):
         spark.read.format("reliquary").options(**NOBODY, que="orders").load()
 
 

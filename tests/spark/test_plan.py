@@ -2,56 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reliquary.client.feed import Feed, Plan
-from reliquary.spark.errors import BadOffset
+from reliquary.client.feed import Feed, Loss, Plan
+from reliquary.spark.errors import DataLost, QueueMissing
+from reliquary.spark.offsets import Place, QueueKey
 from reliquary.spark.plan import (
     Finding,
     Limit,
-    Place,
     Span,
     Trouble,
     allot,
-    from_json,
+    cuts,
     still_wanted,
     survey,
-    to_json,
 )
-
-NAMES = st.text("abcß.", min_size=1, max_size=3)
-PLACES = st.builds(Place, st.sampled_from(["one", "two"]), st.integers(0, 1 << 56))
-
-
-# -- offsets
-
-
-@given(st.dictionaries(NAMES, PLACES))
-def test_an_offset_goes_through_a_checkpoint(offset: dict[str, Place]) -> None:
-    text = json.dumps(to_json(offset))
-    assert from_json(json.loads(text)) == offset
-    assert json.dumps(to_json(dict(reversed(offset.items())))) == text
-
-
-@pytest.mark.parametrize(
-    ("written", "sentence"),
-    [
-        ({"v": 2, "queues": {}}, "an offset of version 2, and this is version 1"),
-        ({"orders": 7}, "an offset that this source did not write"),
-        ({"v": 1, "queues": {"orders": {"inc": "x", "id": "7"}}}, "an offset that this source did not write"),
-    ],
-)
-def test_a_foreign_offset_is_refused(written: dict[str, object], sentence: str) -> None:
-    with pytest.raises(BadOffset, match=sentence):
-        from_json(written)
-
 
 # -- survey
+
+
+def key(queue: str, manager: str = "m") -> QueueKey:
+    return QueueKey(manager, queue)
+
+
+def feeds(*each: Feed, manager: str = "m") -> dict[QueueKey, Feed]:
+    return {key(feed.queue, manager): feed for feed in each}
 
 
 def feed(queue: str, incarnation: str = "one", mark: int = 100, cursor: int | None = 0) -> Feed:
@@ -59,32 +38,59 @@ def feed(queue: str, incarnation: str = "one", mark: int = 100, cursor: int | No
 
 
 def test_a_queue_is_read_from_its_place_to_the_mark() -> None:
-    found = survey({"a": Place("one", 7), "b": Place("one", 100)}, [feed("a"), feed("b"), feed("c")])
-    assert found.spans == (Span("a", "one", 7, 100), Span("b", "one", 100, 100))
-    assert [each.queue for each in found.new] == ["c"]
+    offset = {key("a"): Place("one", 7), key("b"): Place("one", 100)}
+    found = survey(offset, feeds(feed("a"), feed("b"), feed("c")) | feeds(feed("a"), manager="n"))
+    assert found.spans == (Span(key("a"), "one", 7, 100), Span(key("b"), "one", 100, 100))
+    assert found.new == (key("c"), key("a", "n")), "a queue of the same name of another manager is another"
     assert found.findings == ()
 
 
 @pytest.mark.parametrize(
-    ("feeds", "finding"),
+    ("there", "finding"),
     [
-        ([], Finding(Trouble.MISSING, "a", 7)),
-        ([feed("a", "two")], Finding(Trouble.REPLACED, "a", 7)),
-        ([feed("a", cursor=None)], Finding(Trouble.UNKEPT, "a", 7)),
-        ([feed("a", cursor=8)], Finding(Trouble.LOST, "a", 7, 8)),
-        ([feed("a", mark=6, cursor=5)], Finding(Trouble.REWOUND, "a", 7, 5)),
-        ([feed("a", "one@1")], Finding(Trouble.REWOUND, "a", 7)),
-        ([feed("a", "two@1")], Finding(Trouble.REPLACED, "a", 7)),
+        ([], Finding(Trouble.MISSING, key("a"), 7)),
+        ([feed("a", "two")], Finding(Trouble.REPLACED, key("a"), 7)),
+        ([feed("a", cursor=None)], Finding(Trouble.UNKEPT, key("a"), 7)),
+        ([feed("a", cursor=8)], Finding(Trouble.LOST, key("a"), 7, 8)),
+        ([feed("a", mark=6, cursor=5)], Finding(Trouble.REWOUND, key("a"), 7, 5)),
+        ([feed("a", "one@1")], Finding(Trouble.REWOUND, key("a"), 7)),
+        ([feed("a", "two@1")], Finding(Trouble.REPLACED, key("a"), 7)),
     ],
 )
-def test_every_trouble_has_its_name(feeds: list[Feed], finding: Finding) -> None:
-    assert survey({"a": Place("one", 7)}, feeds).findings == (finding,)
+def test_every_trouble_has_its_name(there: list[Feed], finding: Finding) -> None:
+    assert survey({key("a"): Place("one", 7)}, feeds(*there)).findings == (finding,)
+
+
+def test_a_loss_by_a_limit_is_told_with_its_numbers() -> None:
+    loss = Loss(5, 9, 4, 4000, "2026-11-18T05:00:00Z")
+    there = Feed("a", "one", 100, 9, 0, 0, loss=loss)
+    (finding,) = survey({key("a"): Place("one", 7)}, feeds(there)).findings
+    told = str(finding.fault("a at m", "lake"))
+    assert "lost 4 messages (4000 bytes) after 5 up to 9" in told
+    assert "at 2026-11-18T05:00:00Z" in told
+    moved = Finding(Trouble.LOST, key("a"), 12, 15, loss).fault("a", "lake")
+    assert "does another query use the same consumer" in str(moved), "this gap is not the loss"
+
+
+def test_for_a_paused_consumer_nothing_new_is_begun() -> None:
+    paused = Feed("a", "one", 100, 5, 0, 0, paused=True)
+    found = survey({key("a"): Place("one", 7)}, feeds(paused))
+    assert found.spans == (Span(key("a"), "one", 7, 7),)
+
+
+def test_a_restored_manager_is_noticed_although_it_has_passed_the_old_numbers() -> None:
+    (finding,) = survey({key("a"): Place("one@5", 7)}, feeds(feed("a", "one@6", mark=1 << 50))).findings
+    assert finding.trouble is Trouble.REWOUND
+    assert isinstance(finding.fault("a at m", "lake"), DataLost)
+    assert "'a at m' up to 7" in str(finding.fault("a at m", "lake"))
+    assert isinstance(Finding(Trouble.MISSING, key("a")).fault("a", "lake"), QueueMissing)
 
 
 def test_a_queue_that_the_option_does_not_name_any_more_is_left_alone() -> None:
-    offset = {"orders": Place("one", 1), "old": Place("one", 2), "inv-gone": Place("one", 3)}
-    kept = still_wanted(offset, [feed("orders")], ["Orders", "INV-*"])
-    assert sorted(kept) == ["inv-gone", "orders"]
+    names = ("orders", "old", "inv-gone")
+    offset = {key(name, manager): Place("one", 1) for name in names for manager in ("m", "away")}
+    kept = still_wanted(offset, feeds(feed("orders")), ["m"], ["Orders", "INV-*"])
+    assert sorted(kept) == [key("inv-gone"), key("orders")], "nothing is missing of a manager that is away"
 
 
 # -- limits
@@ -162,3 +168,19 @@ def test_a_busy_small_queue_does_not_starve_a_large_one() -> None:
 def test_where_there_is_not_a_row_for_each_the_turn_goes_round() -> None:
     served = [allotted(Limit(2, 4), [[1], [2], [3]], turn)[2] is not None for turn in range(3)]
     assert served == [False, False, True], "whoever is largest is not last for ever"
+
+
+# -- parts
+
+
+@given(st.lists(st.integers(1, 1000), min_size=1, max_size=8), st.integers(1, 9), st.integers(1, 200))
+def test_a_batch_has_as_many_parts_as_are_wanted_at_least(rows: list[int], most: int, least: int) -> None:
+    assert cuts(rows, most, None) == [min(most, count) for count in rows]
+    parts = cuts(rows, most, least)
+    assert sum(parts) >= min(least, sum(rows))
+    assert all(1 <= part <= count for part, count in zip(parts, rows, strict=True))
+
+
+def test_a_large_queue_is_cut_finer_than_a_small_one() -> None:
+    assert cuts([1000, 10], 2, 20) == [20, 2]
+    assert cuts([1000, 10], 2, 4) == [2, 2]

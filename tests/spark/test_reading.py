@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pyspark.errors import PySparkException
 
-from reliquary.wire.columns import NAMES
+from reliquary.spark.schema import NAMES
 from tests.spark.desk import Desk
 
 
@@ -75,5 +75,15 @@ def test_large_bodies_and_no_messages(desk: Desk) -> None:
 
 
 def test_a_missing_queue_is_named(desk: Desk) -> None:
-    with pytest.raises(PySparkException, match="QueueMissing: planning the read: there is no queue nowhere"):
+    with pytest.raises(PySparkException, match="QueueMissing: there is no queue 'nowhere'"):
         desk.read("nowhere").collect()
+
+
+def test_headers_are_there_where_they_are_asked_for(desk: Desk) -> None:
+    queue = desk.queue("headed")
+    desk.manager.queue(queue).send("x", httpr={"content-type": "text/plain"})
+    [row] = desk.read(queue, includeHeaders="true").select("manager", "headers").collect()
+    assert row["manager"] == desk.url.removeprefix("http://")
+    assert [(each["key"], bytes(each["value"])) for each in row["headers"]] == [
+        ("httpr:content-type", b"text/plain")
+    ]

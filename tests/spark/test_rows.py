@@ -79,14 +79,28 @@ def test_a_sink_sends_only_what_the_server_takes_in_its_one_type() -> None:
     )
     schema = arrow_schema(["body", "priority", "tag", "label"])
     sent = list(shaped([given_rows, given_rows.slice(0, 0)], schema))
-    assert [batch.schema for batch in sent] == [schema]
-    assert sent[0].to_pylist() == [
+    assert [(batch.schema, keys) for batch, keys in sent] == [(schema, None)]
+    assert sent[0][0].to_pylist() == [
         {"body": "ä".encode(), "priority": 7, "tag": 1, "label": None},
         {"body": None, "priority": None, "tag": 2, "label": None},
     ]
 
 
-def test_a_number_that_does_not_fit_is_refused_by_its_column() -> None:
-    batch = pa.RecordBatch.from_pydict({"priority": pa.array([1 << 40])})
+def test_the_key_column_comes_with_the_rows() -> None:
+    batch = pa.RecordBatch.from_pydict({"body": [b"a"], "customer": [7]})
+    ((sent, keys),) = shaped([batch], arrow_schema(["body"]), "customer")
+    assert sent.schema.names == ["body"]
+    assert keys is not None
+    assert keys.to_pylist() == [7]
+
+
+def test_a_number_that_does_not_fit_is_left_to_the_server_to_refuse() -> None:
+    batch = pa.RecordBatch.from_pydict({"priority": pa.array([1 << 40, None, 5, -(1 << 40)])})
+    (sent,) = shape(batch, arrow_schema(["priority"])).columns
+    assert sent.to_pylist() == [2**31 - 1, None, 5, -(2**31)]
+
+
+def test_a_value_that_does_not_fit_is_refused_by_its_column() -> None:
+    batch = pa.RecordBatch.from_pydict({"priority": pa.array(["high"])})
     with pytest.raises(BadRow, match="the column priority has a value that does not fit int32"):
         shape(batch, arrow_schema(["priority"]))

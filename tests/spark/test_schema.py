@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
@@ -19,9 +20,18 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from reliquary.spark.errors import BadSchema
-from reliquary.spark.schema import arrow_schema, ddl, projection, written
-from reliquary.wire.columns import COLUMNS, NAMES, WRITTEN, Kind
+from reliquary.spark.errors import BadOption, BadSchema
+from reliquary.spark.schema import (
+    COLUMNS,
+    NAMES,
+    added,
+    arrow_schema,
+    ddl,
+    of_the_server,
+    projection,
+    written,
+)
+from reliquary.wire.columns import WRITTEN, Kind
 
 SPARK: dict[Kind, DataType] = {
     Kind.STRING: StringType(),
@@ -97,3 +107,45 @@ def test_rows_that_are_no_messages_are_refused(schema: StructType, sentence: str
     with pytest.raises(BadSchema) as refused:
         written(schema.fields)
     assert str(refused.value).startswith(sentence)
+
+
+def test_the_manager_is_added_where_it_is_asked_for() -> None:
+    names = ("label", "manager", "feed_id")
+    assert of_the_server(names) == ("label", "feed_id")
+    assert of_the_server(("manager",)) == ("feed_id",), "rows are counted by something"
+    batch = pa.RecordBatch.from_pydict({"label": ["a", None], "feed_id": [1, 2]})
+    assert added(batch, ("label", "feed_id"), "north") is batch
+    assert added(batch, names, "north").to_pylist() == [
+        {"label": "a", "manager": "north", "feed_id": 1},
+        {"label": None, "manager": "north", "feed_id": 2},
+    ]
+    assert added(batch, ("manager",), "north").num_rows == 2
+
+
+def test_a_key_column_may_be_any_column_and_is_sent_if_messages_have_it() -> None:
+    fields = of(body=BinaryType(), label=StringType(), customer=LongType()).fields
+    assert written(fields, "customer") == ("body", "label")
+    assert written(fields[:2], "label") == ("body", "label")
+    with pytest.raises(BadOption, match="the option partitionBy names 'x', and the rows have body, label"):
+        written(fields[:2], "x")
+    with pytest.raises(BadSchema, match="customer of the option partitionBy is double and must be"):
+        written(of(body=BinaryType(), customer=DoubleType()).fields, "customer")
+
+
+def test_headers_are_a_column_where_they_are_asked_for() -> None:
+    assert "headers" not in ddl()
+    assert ddl(headers=True).endswith("`manager` string, `headers` array<struct<key:string,value:binary>>")
+    kind = ArrayType(StructType().add("key", StringType()).add("value", BinaryType()))
+    schema = of(label=StringType(), headers=kind, soap_body=StringType())
+    names = projection(schema.fields)
+    assert names == ("label", "headers", "soap_body")
+    assert arrow_schema(names).equals(to_arrow_schema(schema, timezone="UTC"))
+    assert of_the_server(names) == ("label", "soap_body", "soap_envelope", "soap_header", "httpr_header")
+    batch = pa.RecordBatch.from_pydict(
+        {"label": ["a"], "soap_body": ["b"]}
+        | {name: pa.nulls(1, pa.string()) for name in ("soap_envelope", "soap_header", "httpr_header")}
+    )
+    assert added(batch, names, "north").to_pylist() == [
+        {"label": "a", "headers": [{"key": "soap:body", "value": b"b"}], "soap_body": "b"}
+    ]
+    assert written([*of(body=BinaryType()).fields, *schema.fields]) == ("body", "label")

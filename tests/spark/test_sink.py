@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -12,10 +13,11 @@ from pyspark import TaskContext
 
 from reliquary.client.errors import BadRequest, ServerUnreachable
 from reliquary.client.feed import StagePlace
-from reliquary.spark.errors import BadRow, ServerGone, WriterTaken
-from reliquary.spark.options import For, Writing, parse_writing
+from reliquary.spark.errors import BadOption, BadRow, ServerGone, WriterTaken
+from reliquary.spark.option_list import For
+from reliquary.spark.options import Writing, parse_writing
 from reliquary.spark.sink import Part, StreamWriter, Writer, query_of_checkpoint, stage_part
-from tests.spark.feed_double import Double, World
+from tests.spark.feed_double import Double, World, Worlds
 
 NAMES = ("body", "label")
 
@@ -98,7 +100,7 @@ def test_an_abort_does_not_hide_why_it_was_called() -> None:
     def gone(access: object) -> Any:
         raise ServerUnreachable
 
-    StreamWriter(options(), NAMES, gone).abort([Part("q", 0, 1, 7)], 0)
+    StreamWriter(options(), NAMES, gone).abort([Part("q", 0, 1, (("server:1", 7),))], 0)
 
 
 def test_an_empty_part_is_not_staged_and_the_batch_is_noted(tasks: list[Task]) -> None:
@@ -106,7 +108,7 @@ def test_an_empty_part_is_not_staged_and_the_batch_is_noted(tasks: list[Task]) -
     writer = StreamWriter(options(), NAMES, world.connect)
     tasks.append(Task(0, batch=4))
     part = writer.write(iter([]))
-    assert part == Part("query-1", 4, 0, None)
+    assert part == Part("query-1", 4, 0)
     writer.commit([part], 4)
     assert world.ledger == {"query-1": 4}
 
@@ -162,11 +164,24 @@ def test_a_bad_row_is_told_in_the_words_of_the_server() -> None:
     def refusing(access: object) -> Any:
         return Refusing(World())
 
-    place = StagePlace("q", 0, 3, "0-x")
+    part = stage_part(options(), NAMES, batches("a"), StagePlace("q", 0, 3, "0-x"), refusing)
+    assert part.stages == (), "the task has not failed: Spark would only try it three times more"
     with pytest.raises(
         BadRow, match=r"row 17 \(of part 3\): a priority is 0 to 7, not 9; nothing of the batch"
     ):
-        stage_part(options(), NAMES, batches("a"), place, refusing)
+        StreamWriter(options(), NAMES, refusing).commit([Part("q", 0, 1, (("server:1", 5),)), part], 0)
+
+
+def test_a_bad_row_publishes_nothing_and_the_abort_takes_back_the_rest(tasks: list[Task]) -> None:
+    world = World()
+    writer = StreamWriter(options(), NAMES, world.connect)
+    tasks.append(Task(0))
+    good = writer.write(batches("a"))
+    bad = Part("query-1", 0, 0, fault="row 1 is bad")
+    with pytest.raises(BadRow, match="row 1 is bad"):
+        writer.commit([good, bad], 0)
+    writer.abort([good, bad], 0)
+    assert (world.published, world.stages, world.ledger) == ([], {}, {})
 
 
 def test_a_server_that_is_gone_is_named() -> None:
@@ -181,4 +196,128 @@ def test_a_server_that_is_gone_is_named() -> None:
     with pytest.raises(
         ServerGone, match="publishing batch 5: the server does not answer: is the option url right"
     ):
-        writer.commit([Part("q", 5, 0, None)], 5)
+        writer.commit([Part("q", 5, 0)], 5)
+
+
+# -- several managers
+
+
+class Ground:
+    """Three managers, and a sink that spreads rows over them by their label."""
+
+    def __init__(self, *names: str, **more: str) -> None:
+        self.worlds = Worlds({name: World() for name in ("north", "south", "west")})
+        self.names = names or ("north", "south", "west")
+        self.more = more
+
+    def writer(self, *names: str) -> StreamWriter:
+        url = ",".join(f"{name}=http://{name}:1" for name in names or self.names)
+        given = options(For.SINK, url=url, partitionBy="label", **self.more)
+        return StreamWriter(given, NAMES, self.worlds.connect)
+
+    def bodies(self) -> dict[str, list[str]]:
+        return {name: bodies(world) for name, world in self.worlds.by_name.items()}
+
+
+LABELS = [f"label-{number}" for number in range(40)]
+
+
+def test_each_row_goes_to_one_manager_and_the_batch_is_noted_on_all(tasks: list[Task]) -> None:
+    ground = Ground()
+    writer = ground.writer()
+    for batch in range(2):
+        tasks.append(Task(0, batch=batch))
+        writer.commit([writer.write(batches(*LABELS))], batch)
+    found = ground.bodies()
+    assert sorted(body for rows in found.values() for body in rows) == sorted(LABELS * 2)
+    for rows in found.values():
+        assert rows, "every manager has some"
+        assert rows == [label for label in LABELS if label in rows] * 2, "each in its order, as before"
+    tasks.append(Task(0, batch=2))
+    writer.commit([writer.write(batches("x"))], 2)
+    assert [world.ledger["query-1"] for world in ground.worlds.by_name.values()] == [2, 2, 2]
+    assert sum(map(len, ground.bodies().values())) == 81
+
+
+def test_a_batch_that_only_some_managers_have_is_there_once_after_a_second_run(tasks: list[Task]) -> None:
+    ground = Ground()
+    tasks += [Task(0), Task(0)]
+    writer = ground.writer()
+    part = writer.write(batches(*LABELS))
+    ground.worlds.by_name["south"].away = True
+    with pytest.raises(ServerGone):
+        writer.commit([part], 0)
+    writer.abort([part], 0)
+    ground.worlds.by_name["south"].away = False
+    assert ground.bodies()["west"] == []
+    again = ground.writer()
+    again.commit([again.write(batches(*LABELS))], 0)
+    assert sorted(body for rows in ground.bodies().values() for body in rows) == sorted(LABELS)
+
+
+def test_managers_may_not_change_in_the_middle_of_a_batch(tasks: list[Task]) -> None:
+    ground = Ground("north", "south")
+    tasks += [Task(0), Task(0), Task(0), Task(0, batch=1)]
+    writer = ground.writer()
+    part = writer.write(batches(*LABELS))
+
+    class Fallen(Exception):
+        pass
+
+    def falls(access: Any) -> Any:
+        client: Double = ground.worlds.connect(access)
+        if access.name == "south":
+            client.publish = lambda *given, **more: (_ for _ in ()).throw(Fallen)  # type: ignore[method-assign]
+        return client
+
+    fallen = StreamWriter(writer._options, NAMES, falls)
+    with pytest.raises(Fallen):
+        fallen.commit([part], 0)
+    other = ground.writer("north", "south", "west")
+    with pytest.raises(BadOption, match="batch 0 was published on north when its rows were spread"):
+        other.commit([other.write(batches(*LABELS))], 0)
+    assert ground.bodies()["west"] == []
+    writer.commit([writer.write(batches(*LABELS))], 0)
+    assert sorted(body for rows in ground.bodies().values() for body in rows) == sorted(LABELS)
+    other.commit([other.write(batches("more"))], 1)
+    assert sum(map(len, ground.bodies().values())) == len(LABELS) + 1
+
+
+def test_a_sink_can_wait_for_a_manager(tasks: list[Task], monkeypatch: pytest.MonkeyPatch) -> None:
+    ground = Ground(onManagerGone="wait")
+    waited: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) in {2, 4}:
+            ground.worlds.by_name["south"].away = False
+
+    monkeypatch.setattr("reliquary.spark.sink.time", SimpleNamespace(sleep=wait))  # other threads sleep too
+    writer = ground.writer()
+    tasks.append(Task(0))
+    ground.worlds.by_name["south"].away = True
+    part = writer.write(batches(*LABELS))
+    assert len(waited) == 2
+    ground.worlds.by_name["south"].away = True
+    writer.commit([part], 0)
+    assert len(waited) == 4
+    assert sorted(body for rows in ground.bodies().values() for body in rows) == sorted(LABELS)
+
+
+def test_a_bad_row_on_one_manager_breaks_off_the_others(tasks: list[Task]) -> None:
+    ground = Ground()
+
+    class Refusing(Double):
+        def stage(self, *given: Any, **more: Any) -> Any:
+            next(iter(given[2]))
+            raise BadRequest("INVALID_PARAMETER", "row 0 (of part 0): it is bad")
+
+    def refusing(access: Any) -> Any:
+        world = ground.worlds.by_name[access.name]
+        return Refusing(world) if access.name == "south" else Double(world)
+
+    writer = StreamWriter(ground.writer()._options, NAMES, refusing)
+    tasks.append(Task(0))
+    part = writer.write(batches(*LABELS))
+    assert part.fault.startswith("row 0 (of part 0): it is bad; nothing of the batch was published")
+    assert [world.stages for world in ground.worlds.by_name.values()] == [{}, {}, {}]

@@ -9,7 +9,8 @@ from pyspark.sql.datasource import EqualTo, GreaterThan, InputPartition, LessTha
 
 from reliquary.spark import source
 from reliquary.spark.errors import QueueMissing
-from reliquary.spark.options import For, Reading, parse_reading
+from reliquary.spark.option_list import For
+from reliquary.spark.options import Reading, parse_reading
 from reliquary.spark.source import PUSHING_WORKER, PushingReader, Range, Reader, batch_reader
 from tests.spark.feed_double import World
 
@@ -50,7 +51,7 @@ def test_empty_queues_have_no_ranges_and_spark_asks_all_the_same(world: World) -
 
 
 def test_a_queue_that_is_missing_is_told(world: World) -> None:
-    with pytest.raises(QueueMissing, match=r"planning the read: there is no queue orders: create the queue"):
+    with pytest.raises(QueueMissing, match="there is no queue 'orders': create it"):
         Reader(options(), ("lookup_id",), World().connect).partitions()
 
 

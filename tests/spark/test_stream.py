@@ -16,7 +16,8 @@ from reliquary.spark.errors import (
     QueueReplaced,
     SparkFault,
 )
-from reliquary.spark.options import For, parse_reading
+from reliquary.spark.option_list import For
+from reliquary.spark.options import parse_reading
 from reliquary.spark.stream import StreamReader
 from tests.spark.feed_double import World
 
@@ -62,7 +63,14 @@ def test_a_new_query_reads_all_there_is_and_then_nothing(world: World) -> None:
     sent = world.send("orders", 5)
     stream = reader(world)
     start = stream.initialOffset()
-    assert start == stream.initialOffset() == {"v": 1, "queues": {"orders": {"inc": "inc-1", "id": 0}}}
+    assert (
+        start
+        == stream.initialOffset()
+        == {
+            "v": 2,
+            "managers": {"server:1": {"orders": {"inc": "inc-1", "id": 0}}},
+        }
+    )
     batches, end = run(stream, start)
     assert batches == [sent]
     assert stream.latestOffset(end, ALL) == end
@@ -80,7 +88,52 @@ def test_the_consumer_is_opened_and_moves_with_the_commit_alone(world: World) ->
     assert world.queues["orders"].consumers == {"lake": 0}
     stream.commit(end)
     stream.commit(end)
-    assert world.queues["orders"].consumers == {"lake": end["queues"]["orders"]["id"]}
+    assert world.queues["orders"].consumers == {"lake": end["managers"]["server:1"]["orders"]["id"]}
+
+
+def test_a_batch_moves_the_consumer_to_where_it_begins(world: World) -> None:
+    """Spark fell after it had logged the batch, and before it called `commit` for the one before."""
+    world.send("orders", 4)
+    first = reader(world)
+    start = first.initialOffset()
+    middle = first.latestOffset(start, ReadMaxRows(2))
+    end = first.latestOffset(middle, ALL)
+    again = reader(world)
+    again.partitions(middle, end)
+    assert world.queues["orders"].consumers == {"lake": middle["managers"]["server:1"]["orders"]["id"]}
+    again.partitions(middle, end)
+    again.latestOffset(end, ALL)
+    assert world.queues["orders"].consumers == {"lake": middle["managers"]["server:1"]["orders"]["id"]}, (
+        "not committed yet"
+    )
+
+
+def test_a_run_moves_the_consumer_to_where_it_resumes(world: World) -> None:
+    """The last batch of a run is done, and Spark never calls `commit` for it."""
+    world.send("orders", 3)
+    _, end = run(first := reader(world), first.initialOffset())
+    assert world.queues["orders"].consumers == {"lake": 0}
+    assert reader(world).latestOffset(end, ALL) == end
+    assert world.queues["orders"].consumers == {"lake": end["managers"]["server:1"]["orders"]["id"]}
+
+
+def test_a_new_query_moves_no_consumer_before_its_first_batch(world: World) -> None:
+    world.queues["orders"].consumers["lake"] = 0
+    world.send("orders", 3)
+    stream = reader(world, startingOffset="latest")
+    start = stream.initialOffset()
+    world.send("orders", 1)
+    stream.partitions(start, stream.latestOffset(start, ALL))
+    assert world.queues["orders"].consumers == {"lake": 0}
+
+
+def test_a_consumer_does_not_move_where_the_queue_has_a_trouble(world: World) -> None:
+    world.send("orders", 3)
+    _, end = run(first := reader(world), first.initialOffset())
+    world.sequence -= 2  # an older store
+    stream = reader(world, failOnDataLoss="false")
+    stream.partitions(end, stream.latestOffset(end, ALL))
+    assert world.queues["orders"].consumers == {"lake": 0}
 
 
 @pytest.mark.parametrize(("start", "skipped"), [("latest", 3), ('{"orders": 2}', 1), ("earliest", 0)])
@@ -169,7 +222,7 @@ def test_a_pattern_finds_queues_that_come_later(world: World) -> None:
     two = world.send("organs", 3)
     batches, end = run(stream, end)
     assert batches == [two]
-    assert sorted(end["queues"]) == ["orders", "organs"]
+    assert sorted(end["managers"]["server:1"]) == ["orders", "organs"]
     assert world.queues["organs"].consumers == {"lake": 0}
 
 
@@ -201,7 +254,7 @@ def test_what_is_there_now_is_all_that_an_available_now_run_reads(world: World) 
     world.send("organs", 2)
     batches, end = run(stream, start, ReadMaxRows(3))
     assert list(chain.from_iterable(batches)) == sent
-    assert list(end["queues"]) == ["orders"]
+    assert list(end["managers"]["server:1"]) == ["orders"]
     assert max(map(len, batches)) == 3
     again = reader(world, queue="or*")
     again.prepareForTriggerAvailableNow()
@@ -214,8 +267,8 @@ def test_the_report_tells_the_mark_and_how_far_behind(world: World) -> None:
     stream.latestOffset(stream.initialOffset(), ReadMaxRows(4))
     report = stream.reportLatestOffset()
     assert report is not None
-    assert report["queues"]["orders"]["id"] == sent[-1]
-    assert report["behind"] == {"orders": 5}
+    assert report["managers"]["server:1"]["orders"]["id"] == sent[-1]
+    assert report["behind"] == {"server:1": {"orders": 5}}
     assert "holes" not in report
 
 
@@ -279,7 +332,7 @@ def test_with_leave_the_query_goes_on_and_tells_the_hole(world: World, harm: Any
         assert run(stream, end)[0] == [expected]
     report = stream.reportLatestOffset()
     assert report is not None
-    assert "orders" in report["holes"]
+    assert "orders" in report["holes"]["server:1"]
 
 
 def test_a_feed_that_ends_before_the_query_is_never_read_on_in_silence(world: World) -> None:
@@ -305,7 +358,7 @@ def test_a_queue_that_was_never_there_stops_the_start() -> None:
 def test_a_pattern_may_find_nothing() -> None:
     stream = reader(World(), queue="or*")
     start = stream.initialOffset()
-    assert start == {"v": 1, "queues": {}}
+    assert start == {"v": 2, "managers": {}}
     assert stream.latestOffset(start, ALL) == start
 
 

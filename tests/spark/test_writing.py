@@ -36,8 +36,11 @@ def test_rows_that_break_a_rule_fail_the_batch_or_go_elsewhere(desk: Desk) -> No
     source = desk.queue("rows", ["3", "9", "5"])
     target, dead = desk.queue("good"), desk.queue("bad")
     rows = desk.stream(source).selectExpr("body", "CAST(CAST(body AS STRING) AS INT) AS priority")
-    with pytest.raises(StreamingQueryException, match=r"BadRow: row 2 .*priority.*9.*badRows=dead:QUEUE"):
+    with pytest.raises(
+        StreamingQueryException, match=r"BadRow: row 2 .*priority.*9.*badRows=dead:QUEUE"
+    ) as told:
         desk.run_to_queue(rows, "strict", queue=target)
+    assert "failed 4 times" not in str(told.value), "the commit says it, and no task is tried again"
     assert desk.bodies(target) == []
     desk.run_to_queue(rows, "strict", queue=target, badRows=f"dead:{dead}")
     assert sorted(desk.bodies(target)) == ["3", "5"]

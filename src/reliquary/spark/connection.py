@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reliquary.client.feed import FeedClient
-from reliquary.spark.options import Access
+from reliquary.spark.access import Access
 
 FIRST, LONGEST = 0.2, 5.0
 
@@ -29,5 +29,5 @@ def connected(access: Access) -> FeedClient:
         token=access.token,
         ca=access.ca,
         timeout=access.timeout,
-        pauses=pauses(access.timeout),
+        pauses=pauses(access.timeout if access.patience is None else access.patience),
     )

@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from reliquary.client.errors import ReliquaryError
+from reliquary.client.feed import Loss
 
 
 class SparkFault(Exception):
@@ -94,6 +95,15 @@ def queue_missing(queue: str) -> QueueMissing:
     )
 
 
+def manager_not_named(manager: str, queue: str) -> BadOffset:
+    """The sentence for a batch of a manager that the query does not name any more."""
+    called = f"the manager {manager}" if manager else "a server"
+    return BadOffset(
+        f"the batch that the checkpoint holds has messages of the queue {queue!r} of {called}, which the "
+        "query does not name any more: name it in the option url until the batch has ended, then leave it out"
+    )
+
+
 def queue_replaced(queue: str) -> QueueReplaced:
     """The sentence for a queue that was made anew."""
     return QueueReplaced(
@@ -111,8 +121,16 @@ def consumer_missing(queue: str, consumer: str) -> ConsumerMissing:
     )
 
 
-def data_lost(queue: str, consumer: str, after: int, cursor: int) -> DataLost:
-    """The sentence for a range that is not kept any more."""
+def data_lost(queue: str, consumer: str, after: int, cursor: int, loss: Loss | None = None) -> DataLost:
+    """The sentence for a range that is not kept any more; `loss` is what the consumer lost by its limit."""
+    if loss is not None and after < loss.until:
+        return DataLost(
+            f"of the queue {queue!r} the query wants what comes after {after}, and its consumer {consumer!r} "
+            f"lost {loss.messages} messages ({loss.bytes} bytes) after {loss.after} up to {loss.until}, "
+            f"because more was kept for it than its limit allows, at {loss.moment}: start the query more "
+            "often, or give it a larger limit (reliquary consumer set).  To go on after "
+            f"{cursor}, set failOnDataLoss=false"
+        )
     return DataLost(
         f"of the queue {queue!r} the query wants what comes after {after}, and its consumer {consumer!r} is "
         f"at {cursor}: the messages between may be gone; does another query use the same consumer, or is the "

@@ -12,7 +12,8 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StructType
 
 from reliquary.spark.errors import BadOption
-from reliquary.spark.options import SOURCE, For, parse_reading, parse_writing
+from reliquary.spark.option_list import SOURCE, For
+from reliquary.spark.options import parse_reading, parse_writing
 from reliquary.spark.schema import ddl, projection, written
 from reliquary.spark.sink import StreamWriter, Writer
 from reliquary.spark.source import batch_reader
@@ -29,8 +30,7 @@ class ReliquarySource(DataSource):
 
     def schema(self) -> str:
         """All columns; asked at `load`, so bad options are refused there."""
-        parse_reading(self.options, SOURCE)
-        return ddl()
+        return ddl(headers=parse_reading(self.options, SOURCE).headers)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """For `spark.read`."""
@@ -44,12 +44,12 @@ class ReliquarySource(DataSource):
         """For `df.write`."""
         if overwrite:
             raise BadOption('a queue is not overwritten: use mode("append")')
-        names = written(schema.fields)
-        return Writer(parse_writing(self.options, For.WRITE, queue_column="queue" in names), names)
+        options = parse_writing(self.options, For.WRITE, queue_column="queue" in schema.names)
+        return Writer(options, written(schema.fields, options.key))
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
         """For `df.writeStream`."""
         if overwrite:
             raise BadOption('a queue is not overwritten: use outputMode("append")')
-        names = written(schema.fields)
-        return StreamWriter(parse_writing(self.options, For.SINK, queue_column="queue" in names), names)
+        options = parse_writing(self.options, For.SINK, queue_column="queue" in schema.names)
+        return StreamWriter(options, written(schema.fields, options.key))

@@ -6,109 +6,23 @@ that travels to the executors.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
-from enum import Enum, Flag, auto
-from pathlib import Path
-from typing import Final, NamedTuple
-from urllib.parse import urlsplit
+from enum import Enum
+from typing import Final
 
 import msgspec
 
+from reliquary.spark.access import Access, Gone, parse_managers
 from reliquary.spark.errors import BadOption
-
-
-class For(Flag):
-    """What an option is for."""
-
-    READ = auto()
-    """`spark.read`"""
-    STREAM = auto()
-    """`spark.readStream`"""
-    WRITE = auto()
-    """`df.write`"""
-    SINK = auto()
-    """`df.writeStream`"""
-
-
-SOURCE: Final = For.READ | For.STREAM
-TARGET: Final = For.WRITE | For.SINK
-ALL: Final = SOURCE | TARGET
-
-
-class Option(NamedTuple):
-    """One option."""
-
-    name: str
-    use: For
-    default: str
-    """As a person reads it."""
-    about: str
-
-
-OPTIONS: Final = (
-    Option("url", ALL, "required", "the server, such as `https://queues.example:8480`"),
-    Option(
-        "queue",
-        ALL,
-        "required; a sink also takes a column `queue`",
-        "one queue; a source also takes several, separated by commas, and patterns with `*`",
-    ),
-    Option("token", ALL, "`RELIQUARY_TOKEN` of the driver", "who asks, for a server with users"),
-    Option("tokenFile", ALL, "", "a file of the driver that holds the token"),
-    Option("ca", ALL, "what the system trusts", "a file with the authority of the server's certificate"),
-    Option("timeout", ALL, "`60`", "seconds for an answer, and for a server that restarts"),
-    Option("partitions", SOURCE, "`2`", "how many tasks read one queue in one batch, at most"),
-    Option(
-        "pushFilters",
-        For.READ,
-        "`auto`",
-        "`true`, `false`, or `auto`: when the session has `spark.sql.python.filterPushdown.enabled`",
-    ),
-    Option(
-        "consumer",
-        For.STREAM,
-        "required",
-        "the name under which the server keeps what the query has not read",
-    ),
-    Option(
-        "startingOffset",
-        For.STREAM,
-        "`earliest`",
-        'where a new query begins: `earliest`, `latest`, or JSON such as `{"orders": 123}`',
-    ),
-    Option("maxRowsPerBatch", For.STREAM, "no limit", "how many rows a batch has at most, of all queues"),
-    Option(
-        "maxBytesPerBatch",
-        For.STREAM,
-        "no limit",
-        "how large a batch is at most, such as `64m`; a larger message comes alone",
-    ),
-    Option(
-        "failOnDataLoss",
-        For.STREAM,
-        "`true`",
-        "whether the query stops when messages it has not read are gone; else it goes on after them",
-    ),
-    Option("writerId", TARGET, "", "a name under which only one query may write"),
-    Option("takeOver", TARGET, "`false`", "write under the name although another query did"),
-    Option(
-        "badRows",
-        TARGET,
-        "`fail`",
-        "what becomes of rows that break a rule: `fail`, or `dead:QUEUE`, which takes them",
-    ),
-    Option("runId", For.WRITE, "", "a name for this write: done again under it, it changes nothing"),
-    Option("checkpointLocation", For.SINK, "Spark's own", "where Spark keeps the progress of the query"),
-)
-
-_PASSED_ON: Final = {"queryname"}
-"""What Spark itself adds for sinks."""
+from reliquary.spark.option_list import For, known
+from reliquary.spark.positions import EARLIEST, LATEST, Positions, parse_positions
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _SIZE = re.compile(r"(\d+)\s*([kmg]?)b?", re.IGNORECASE)
 _UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SPAN = re.compile(r"(\d+)\s*(ms|s|m|h|d)", re.IGNORECASE)
+_SECONDS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 class Push(Enum):
@@ -119,49 +33,59 @@ class Push(Enum):
     NO = "false"
 
 
-class Access(msgspec.Struct, frozen=True):
-    """Which server, and who asks."""
-
-    url: str
-    token: str = ""
-    ca: str = ""
-    timeout: float = 60.0
-
-    def __repr__(self) -> str:
-        return f"Access(url={self.url!r}, token={'***' if self.token else ''!r})"
-
-
 class Reading(msgspec.Struct, frozen=True):
     """The options of a source."""
 
-    access: Access
+    managers: tuple[Access, ...]
     queues: tuple[str, ...]
     """Names and patterns."""
+    gone: Gone = Gone.FAIL
     partitions: int = 2
+    min_partitions: int | None = None
     push: Push = Push.AUTO
     consumer: str = ""
-    start: str | dict[str, int | str] = "earliest"
-    """Where a query begins that has no checkpoint: for all queues, or by name."""
+    start: Positions = Positions()
+    """Where a batch read begins, or a query that has no checkpoint."""
+    end: Positions = Positions(LATEST)
+    """Where a batch read ends."""
+    headers: bool = False
+    """Whether rows have a column of headers."""
     max_rows: int | None = None
     max_bytes: int | None = None
+    min_rows: int = 1
+    max_delay: float = 900.0
+    """Seconds that a batch waits for `min_rows`."""
     fail_on_loss: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the managers."""
+        return tuple(access.name for access in self.managers)
 
 
 class Writing(msgspec.Struct, frozen=True):
     """The options of a sink."""
 
-    access: Access
+    managers: tuple[Access, ...]
     queue: str = ""
+    gone: Gone = Gone.FAIL
+    key: str = ""
+    """The column that decides to which manager a row goes."""
     writer: str = ""
     take_over: bool = False
     bad: str = "fail"
     run: str = ""
     checkpoint: str = ""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the managers."""
+        return tuple(access.name for access in self.managers)
+
 
 def parse_reading(options: Mapping[str, str], use: For) -> Reading:
     """The options of a source, or a refusal by name."""
-    given = _known(options, use)
+    given = known(options, use)
     consumer = _name(given, "consumer")
     if use is For.STREAM and not consumer:
         raise BadOption(
@@ -169,21 +93,27 @@ def parse_reading(options: Mapping[str, str], use: For) -> Reading:
             "query has not read; every query has its own"
         )
     return Reading(
-        access=_access(given),
+        managers=parse_managers(given),
         queues=_queues(given),
+        gone=_gone(given, list(Gone)),
         partitions=_whole(given, "partitions", 2, most=1000),
+        min_partitions=_whole(given, "minPartitions", 0, most=100_000) or None,
         push=Push(_one_of(given, "pushFilters", [each.value for each in Push], Push.AUTO.value)),
         consumer=consumer,
-        start=_start(given.get("startingOffset", "earliest")),
+        start=parse_positions(given, "starting", EARLIEST),
+        end=parse_positions(given, "ending", LATEST),
+        headers=_truth(given, "includeHeaders", False),
         max_rows=_whole(given, "maxRowsPerBatch", 0, most=1 << 40) or None,
         max_bytes=_size(given, "maxBytesPerBatch"),
+        min_rows=_whole(given, "minRowsPerBatch", 1, most=1 << 40),
+        max_delay=_seconds(given, "maxTriggerDelay", 900.0),
         fail_on_loss=_truth(given, "failOnDataLoss", True),
     )
 
 
 def parse_writing(options: Mapping[str, str], use: For, *, queue_column: bool) -> Writing:
     """The options of a sink, or a refusal by name; with a column `queue` the option may be missing."""
-    given = _known(options, use)
+    given = known(options, use)
     queue = given.get("queue", "").strip()
     if not queue and not queue_column:
         raise BadOption("a sink needs the option queue, or a column queue that names one for each row")
@@ -192,68 +122,24 @@ def parse_writing(options: Mapping[str, str], use: For, *, queue_column: bool) -
     bad = given.get("badRows", "fail").strip()
     if bad != "fail" and not (bad.startswith("dead:") and bad.removeprefix("dead:")):
         raise BadOption(f"the option badRows is fail or dead:QUEUE, not {bad!r}")
+    managers = parse_managers(given)
+    key = given.get("partitionBy", "").strip()
+    if len(managers) > 1 and not key:
+        raise BadOption(
+            "a sink of several managers needs the option partitionBy: the column whose value decides to "
+            "which manager a row goes"
+        )
     return Writing(
-        access=_access(given),
+        managers=managers,
         queue=queue,
+        gone=_gone(given, [Gone.FAIL, Gone.WAIT]),
+        key=key,
         writer=_name(given, "writerId"),
         take_over=_truth(given, "takeOver", False),
         bad=bad,
         run=_name(given, "runId"),
         checkpoint=given.get("checkpointLocation", ""),
     )
-
-
-def _known(options: Mapping[str, str], use: For) -> dict[str, str]:
-    """The options by the names that people write; one that is not for this is refused."""
-    by_lower = {option.name.lower(): option for option in OPTIONS}
-    given: dict[str, str] = {}
-    for word, value in options.items():
-        option = by_lower.get(word.lower())
-        if option is not None and option.use & use:
-            given[option.name] = value
-        elif not (use & TARGET and word.lower() in _PASSED_ON):
-            allowed = ", ".join(each.name for each in OPTIONS if each.use & use)
-            raise BadOption(f"there is no option {option.name if option else word} here: use {allowed}")
-    return given
-
-
-def _access(given: Mapping[str, str]) -> Access:
-    url = given.get("url", "").strip()
-    if not url:
-        raise BadOption("the option url is missing: the server, such as http://127.0.0.1:8480")
-    try:
-        parts = urlsplit(url)
-        right = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        right = False
-    if not right:
-        raise BadOption(f"the option url is like http://host:port, not {url!r}")
-    ca = given.get("ca", "").strip()
-    if ca and not Path(ca).is_file():
-        raise BadOption(f"the option ca names a file that is not here: {ca!r}")
-    timeout = given.get("timeout", "60")
-    try:
-        seconds = float(timeout)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 86_400:
-        raise BadOption(f"the option timeout is a number of seconds up to 86400, not {timeout!r}")
-    return Access(url, _token(given), ca, seconds)
-
-
-def _token(given: Mapping[str, str]) -> str:
-    if "token" in given and "tokenFile" in given:
-        raise BadOption("give token or tokenFile, not both")
-    if "tokenFile" in given:
-        try:
-            token = Path(given["tokenFile"]).read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError) as why:
-            raise BadOption(f"the option tokenFile names a file that cannot be read: {why}") from why
-    else:
-        token = given.get("token", os.environ.get("RELIQUARY_TOKEN", "")).strip()
-    if token and not (token.isascii() and token.isprintable()):
-        raise BadOption("a token is printable ASCII; this one is not")
-    return token
 
 
 def _queues(given: Mapping[str, str]) -> tuple[str, ...]:
@@ -275,23 +161,6 @@ def _name(given: Mapping[str, str], option: str) -> str:
     return value
 
 
-def _start(value: str) -> str | dict[str, int | str]:
-    sentence = (
-        f'the option startingOffset is earliest, latest, or JSON such as {{"orders": 123}}, not {value!r}'
-    )
-    word = value.strip()
-    if word.lower() in {"earliest", "latest"}:
-        return word.lower()
-    try:
-        places = msgspec.json.decode(word, type=dict[str, int | str])
-    except (msgspec.MsgspecError, UnicodeDecodeError) as why:
-        raise BadOption(sentence) from why
-    for place in places.values():
-        if place not in {"earliest", "latest"} and not (isinstance(place, int) and place >= 0):
-            raise BadOption(sentence)
-    return places
-
-
 def _whole(given: Mapping[str, str], option: str, default: int, *, most: int) -> int:
     value = given.get(option)
     if value is None:
@@ -311,6 +180,22 @@ def _size(given: Mapping[str, str], option: str) -> int | None:
     if not 0 < size < 1 << 60:
         raise BadOption(f"the option {option} is a number of bytes, such as 67108864 or 64m, not {value!r}")
     return size
+
+
+def _seconds(given: Mapping[str, str], option: str, default: float) -> float:
+    value = given.get(option)
+    if value is None:
+        return default
+    match = _SPAN.fullmatch(value.strip())
+    if match is None or not match[1].isascii():
+        raise BadOption(f"the option {option} is a span of time, such as 30s, 15m or 2h, not {value!r}")
+    return int(match[1]) * _SECONDS[match[2].lower()]
+
+
+def _gone(given: Mapping[str, str], allowed: Sequence[Gone]) -> Gone:
+    if given.get("onManagerGone", "").strip().lower() == Gone.SKIP.value and Gone.SKIP not in allowed:
+        raise BadOption("a sink leaves out no manager: the option onManagerGone is fail or wait, not 'skip'")
+    return Gone(_one_of(given, "onManagerGone", [each.value for each in allowed], Gone.FAIL.value))
 
 
 def _truth(given: Mapping[str, str], option: str, default: bool) -> bool:

@@ -1,18 +1,21 @@
 """How far a batch goes, decided without Spark and without a network.
 
-An *offset* names for each queue its incarnation and a place in its feed; a batch is for each queue the range
+An offset (`offsets`) has for each queue of each manager its incarnation and a place in its feed; a batch is
+for each queue the range
 
     after < place <= until          after = the place of the start, until = the place of the end
 
 so that batches that follow each other cover every place once.  A queue that the end names and the start does
 not is new to the query: its range begins at the cursor of its consumer, which does not move before the batch
-is committed.  The same holds for one that was made anew.
+is committed.  This is also true for a queue that was created anew.
 
-`survey` compares an offset with what the server tells and names every trouble; `allot` divides the limits of
-a batch among queues that have something:
+`survey` compares an offset with what the servers answer and names every trouble; `allot` divides the limits
+of a batch among queues that have something:
 
     a queue that wants less than an equal share gets all it wants, and leaves the rest to the others;
     when there is not a row for each, the turn goes round from batch to batch.
+
+`cuts` says into how many parts each queue of a batch is cut.
 """
 
 from __future__ import annotations
@@ -20,58 +23,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from fnmatch import fnmatchcase
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
-import msgspec
+from reliquary.client.feed import Feed, Loss, Plan
+from reliquary.spark import errors
+from reliquary.spark.errors import SparkFault
+from reliquary.spark.offsets import Offset, Place, QueueKey, identifier_of
 
-from reliquary.client.feed import Feed, Plan
-from reliquary.spark.errors import BadOffset
-
-VERSION: Final = 1
-
-
-class Place(NamedTuple):
-    """How far a queue was read."""
-
-    incarnation: str
-    id: int
-
-
-Offset = Mapping[str, Place]
-
-
-class _Written(msgspec.Struct):
-    inc: str
-    id: int
-
-
-class _Offset(msgspec.Struct):
-    v: int
-    queues: dict[str, _Written]
-
-
-def to_json(offset: Offset) -> dict[str, Any]:
-    """An offset as Spark keeps it in a checkpoint; queues by name, so that equal offsets are equal texts."""
-    queues = {queue: {"inc": place.incarnation, "id": place.id} for queue, place in sorted(offset.items())}
-    return {"v": VERSION, "queues": queues}
-
-
-def from_json(written: Mapping[str, Any]) -> dict[str, Place]:
-    """An offset from a checkpoint."""
-    try:
-        offset = msgspec.convert(dict(written), _Offset)
-    except msgspec.ValidationError as why:
-        raise BadOffset(
-            f"the checkpoint holds an offset that this source did not write ({why}): has the query another "
-            "source now?  Start it with a new checkpoint"
-        ) from why
-    if offset.v != VERSION:
-        raise BadOffset(
-            f"the checkpoint holds an offset of version {offset.v}, and this is version {VERSION}: use the "
-            "release that wrote it, or start with a new checkpoint"
-        )
-    return {queue: Place(place.inc, place.id) for queue, place in offset.queues.items()}
-
+Feeds = Mapping[QueueKey, Feed]
+"""What the servers answer about the queues of a query."""
 
 # --------------------------------------------------------------------------------------- survey
 
@@ -79,7 +39,7 @@ def from_json(written: Mapping[str, Any]) -> dict[str, Place]:
 class Span(NamedTuple):
     """What may be read of a queue now."""
 
-    queue: str
+    key: QueueKey
     incarnation: str
     after: int
     until: int
@@ -104,58 +64,74 @@ class Finding(NamedTuple):
     """One trouble of one queue."""
 
     trouble: Trouble
-    queue: str
+    key: QueueKey
     after: int = 0
     cursor: int = 0
+    loss: Loss | None = None
+    """What the consumer lost, where its limit was passed."""
+
+    def fault(self, queue: str, consumer: str) -> SparkFault:
+        """Return the error about it; `queue` is the name of the queue as people are told it."""
+        match self.trouble:
+            case Trouble.MISSING:
+                return errors.queue_missing(queue)
+            case Trouble.REPLACED:
+                return errors.queue_replaced(queue)
+            case Trouble.UNKEPT:
+                return errors.consumer_missing(queue, consumer)
+            case Trouble.LOST:
+                return errors.data_lost(queue, consumer, self.after, self.cursor, self.loss)
+            case Trouble.REWOUND:
+                return errors.feed_rewound(queue, self.after)
 
 
 class Survey(NamedTuple):
     """All queues of a query: those that can be read, new ones, and the troubles."""
 
     spans: tuple[Span, ...]
-    new: tuple[Feed, ...]
+    new: tuple[QueueKey, ...]
     """Queues that the offset does not know yet; they need a consumer."""
     findings: tuple[Finding, ...]
 
 
-def still_wanted(offset: Offset, feeds: Sequence[Feed], wanted: Sequence[str]) -> dict[str, Place]:
-    """The queues of an offset that the query still reads: the option may name fewer than it did."""
-    there = {feed.queue for feed in feeds}
+def still_wanted(
+    offset: Offset, feeds: Feeds, managers: Sequence[str], wanted: Sequence[str]
+) -> dict[QueueKey, Place]:
+    """Return the queues of an offset that the query still reads, of the managers that answered.
+
+    The option may name fewer queues than it did.
+    """
     patterns = [name.lower() for name in wanted if "*" in name]
     return {
-        queue: place
-        for queue, place in offset.items()
-        if queue in there or any(fnmatchcase(queue.lower(), pattern) for pattern in patterns)
+        key: place
+        for key, place in offset.items()
+        if key in feeds
+        or (key.manager in managers and any(fnmatchcase(key.queue.lower(), pattern) for pattern in patterns))
     }
 
 
-def survey(offset: Offset, feeds: Sequence[Feed]) -> Survey:
+def survey(offset: Offset, feeds: Feeds) -> Survey:
     """Compare what the query knows with what is there.  Changes nothing."""
-    there = {feed.queue: feed for feed in feeds}
     spans: list[Span] = []
     findings: list[Finding] = []
-    for queue, place in sorted(offset.items()):
-        feed = there.get(queue)
+    for key, place in sorted(offset.items()):
+        feed = feeds.get(key)
         if feed is None:
-            findings.append(Finding(Trouble.MISSING, queue, place.id))
+            findings.append(Finding(Trouble.MISSING, key, place.id))
         elif feed.incarnation != place.incarnation:
-            restored = _queue_of(feed.incarnation) == _queue_of(place.incarnation)
-            findings.append(Finding(Trouble.REWOUND if restored else Trouble.REPLACED, queue, place.id))
+            restored = identifier_of(feed.incarnation) == place.identifier
+            findings.append(Finding(Trouble.REWOUND if restored else Trouble.REPLACED, key, place.id))
         elif feed.cursor is None:
-            findings.append(Finding(Trouble.UNKEPT, queue, place.id))
+            findings.append(Finding(Trouble.UNKEPT, key, place.id))
         elif feed.cursor > place.id:
-            findings.append(Finding(Trouble.LOST, queue, place.id, feed.cursor))
+            findings.append(Finding(Trouble.LOST, key, place.id, feed.cursor, feed.loss))
         elif feed.mark < place.id:
-            findings.append(Finding(Trouble.REWOUND, queue, place.id, feed.cursor))
+            findings.append(Finding(Trouble.REWOUND, key, place.id, feed.cursor))
         else:
-            spans.append(Span(queue, feed.incarnation, place.id, feed.mark))
-    new = tuple(feed for queue, feed in sorted(there.items()) if queue not in offset)
+            until = place.id if feed.paused else feed.mark  # nothing new is begun for a paused consumer
+            spans.append(Span(key, feed.incarnation, place.id, until))
+    new = tuple(key for key in sorted(feeds) if key not in offset)
     return Survey(tuple(spans), new, tuple(findings))
-
-
-def _queue_of(incarnation: str) -> str:
-    """Return the identifier of the queue, without the era of its manager."""
-    return incarnation.partition("@")[0]
 
 
 # --------------------------------------------------------------------------------------- limits
@@ -231,3 +207,18 @@ def _order(limit: Limit, wants: Sequence[Plan], turn: int) -> list[int]:
         return max(rows, size)
 
     return sorted(rotated, key=part)
+
+
+def cuts(rows: Sequence[int], most: int, least: int | None) -> list[int]:
+    """Return the number of parts for each queue, of which a batch has these rows.
+
+    Each has up to `most` parts.  If all together have fewer than `least`, each gets more, by its rows; no
+    part is without a row.
+    """
+    parts = [min(most, count) for count in rows]
+    if least is None or sum(parts) >= least:
+        return parts
+    total = sum(rows)
+    return [
+        min(count, max(part, -(-least * count // total))) for part, count in zip(parts, rows, strict=True)
+    ]

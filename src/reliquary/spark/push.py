@@ -84,6 +84,11 @@ def _between(bounds: Bounds, side: str, low: int | None, high: int | None) -> Bo
     return Bounds(bounds.from_lookup, bounds.to_lookup, lowest, highest)
 
 
+def between_times(bounds: Bounds, low: int | None, high: int | None) -> Bounds:
+    """Narrower bounds of the time of arrival, in microseconds since 1970; both ends are included."""
+    return _between(bounds, "time", low, high)
+
+
 def is_empty(bounds: Bounds) -> bool:
     """Whether no row can be within."""
     return _crossed(bounds.from_lookup, bounds.to_lookup) or _crossed(bounds.from_time, bounds.to_time)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from reliquary.client.errors import ServerUnreachable
 from reliquary.spark.errors import BadRow
@@ -33,9 +34,15 @@ def fetched(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_range(
-    after: int, names: Sequence[str], read: Callable[[int], Iterator[pa.RecordBatch]]
+    after: int,
+    names: Sequence[str],
+    read: Callable[[int], Iterator[pa.RecordBatch]],
+    tries: int | None = TRIES,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a range with exactly these columns; `read` reads from a place to the end of the range."""
+    """The rows of a range with exactly these columns; `read` reads from a place to the end of the range.
+
+    A range that breaks off `tries` times without a row in between is given up; None is never.
+    """
     schema = arrow_schema(names)
     broken = 0
     while True:
@@ -50,7 +57,7 @@ def read_range(
             return
         except ServerUnreachable as error:
             broken += 1
-            if broken >= TRIES:
+            if tries is not None and broken >= tries:
                 raise
             log.warning("a read broke off after %d and goes on from there: %s", after, error)
 
@@ -64,14 +71,30 @@ def _cast(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
     column = batch.column(field.name)
     if column.type.equals(field.type):
         return column
+    if pa.types.is_int32(field.type) and pa.types.is_int64(column.type):
+        column = _within(column, -(2**31), 2**31 - 1)
     try:
         return column.cast(field.type)
     except pa.ArrowInvalid as why:
         raise BadRow(f"the column {field.name} has a value that does not fit {field.type}: {why}") from why
 
 
-def shaped(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Batches for the server: only columns that it takes, each of its one type; empty ones are left out."""
+def _within(column: pa.Array, low: int, high: int) -> pa.Array:
+    """Return numbers with those that are too large or too small at the ends of the range.
+
+    No message has the lowest or highest number of 32 bits in any column, so the server refuses the row.
+    """
+    least = pc.max_element_wise(column, pa.scalar(low, column.type), skip_nulls=False)
+    return pc.min_element_wise(least, pa.scalar(high, column.type), skip_nulls=False)
+
+
+def shaped(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, key: str = ""
+) -> Iterator[tuple[pa.RecordBatch, pa.Array | None]]:
+    """Batches for the server: only columns that it takes, each of its one type; empty ones are left out.
+
+    With each batch comes its key column, if there is a key.
+    """
     for batch in batches:
         if batch.num_rows:
-            yield shape(batch, schema)
+            yield shape(batch, schema), batch.column(key) if key else None

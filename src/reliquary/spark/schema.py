@@ -6,13 +6,20 @@ bodies over the network.  What a sink is given is checked before anything runs, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Protocol
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from reliquary.spark.errors import BadSchema
-from reliquary.wire.columns import BY_NAME, COLUMNS, NAMES, WRITTEN, Kind
+from reliquary.spark.errors import BadOption, BadSchema
+from reliquary.spark.headers import ARROW as HEADERS_ARROW
+from reliquary.spark.headers import COLUMNS as HEADER_PARTS
+from reliquary.spark.headers import NAME as HEADERS
+from reliquary.spark.headers import TYPE as HEADERS_TYPE
+from reliquary.spark.headers import headers_of
+from reliquary.wire.columns import BY_NAME as OF_MESSAGES
+from reliquary.wire.columns import COLUMNS as MESSAGE_COLUMNS
+from reliquary.wire.columns import WRITTEN, Column, Kind, Use
 
 ARROW: Final[dict[Kind, pa.DataType]] = {
     Kind.STRING: pa.string(),
@@ -24,6 +31,14 @@ ARROW: Final[dict[Kind, pa.DataType]] = {
     Kind.DOUBLE: pa.float64(),
     Kind.TIMESTAMP: pa.timestamp("us", tz="UTC"),
 }
+
+MANAGER: Final = Column(
+    "manager", Kind.STRING, Use.POSITION, "the name of the manager that the row was read from"
+)
+COLUMNS: Final = (*MESSAGE_COLUMNS, MANAGER)
+"""The columns of messages, and those that this source adds."""
+BY_NAME: Final = {column.name: column for column in COLUMNS}
+NAMES: Final = tuple(BY_NAME)
 
 _WHOLE: Final = frozenset({"tinyint", "smallint", "int", "bigint"})
 TAKEN: Final[dict[Kind, frozenset[str]]] = {
@@ -39,6 +54,10 @@ TAKEN: Final[dict[Kind, frozenset[str]]] = {
 """Types of Spark that a sink turns into the kind of a column; `void` too, a column of nulls."""
 
 
+KEYS: Final = _WHOLE | {"string", "binary", "boolean"}
+"""Types of Spark that a key column may have."""
+
+
 class FieldLike(Protocol):
     """A field of Spark's StructType, as far as it is asked here."""
 
@@ -50,21 +69,22 @@ class FieldLike(Protocol):
         """Its type, which knows its `simpleString`."""
 
 
-def ddl() -> str:
-    """The schema of the source, in Spark's own words."""
-    return ", ".join(f"`{column.name}` {column.kind.value}" for column in COLUMNS)
+def ddl(*, headers: bool = False) -> str:
+    """The schema of the source, in Spark's own words; with the column of headers if it is wanted."""
+    columns = [f"`{column.name}` {column.kind.value}" for column in COLUMNS]
+    return ", ".join([*columns, f"`{HEADERS}` {HEADERS_TYPE}"] if headers else columns)
 
 
 def projection(fields: Iterable[FieldLike]) -> tuple[str, ...]:
     """The columns that a schema asks for, in its order; one that messages do not have is refused."""
     names: list[str] = []
     for field in fields:
-        column = BY_NAME.get(field.name)
-        if column is None:
+        kind = _type_of(field.name)
+        if kind is None:
             raise BadSchema(f"messages have no column {field.name!r}: they have {', '.join(NAMES)}")
         told = field.dataType.simpleString()
-        if told != column.kind.value:
-            raise BadSchema(f"the column {field.name} is {column.kind.value}, not {told}: cast it later")
+        if told != kind:
+            raise BadSchema(f"the column {field.name} is {kind}, not {told}: cast it later")
         if not field.nullable:
             raise BadSchema(f"the column {field.name} may be null: leave NOT NULL out of the schema")
         if field.name in names:
@@ -75,11 +95,26 @@ def projection(fields: Iterable[FieldLike]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def written(fields: Iterable[FieldLike]) -> tuple[str, ...]:
-    """The columns that a sink sends, in their order; those that only the manager gives are passed over."""
+def _type_of(name: str) -> str | None:
+    """Return the type of a column of the source; None if there is no such column."""
+    column = BY_NAME.get(name)
+    if column is not None:
+        return column.kind.value
+    return HEADERS_TYPE if name == HEADERS else None
+
+
+def written(fields: Iterable[FieldLike], key: str = "") -> tuple[str, ...]:
+    """The columns that a sink sends, in their order; those that only the manager gives are passed over.
+
+    `key` is the column of the option partitionBy: it may be any column, and is sent if messages have it.
+    """
     names: list[str] = []
-    for field in fields:
+    given = list(fields)
+    _check_key(given, key)
+    for field in given:
         column = BY_NAME.get(field.name)
+        if column is None and field.name in {key, HEADERS}:
+            continue
         if column is None:
             allowed = ", ".join(name for name in NAMES if name in WRITTEN)
             raise BadSchema(f"a sink knows no column {field.name!r}: select or rename to {allowed}")
@@ -97,6 +132,44 @@ def written(fields: Iterable[FieldLike]) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _check_key(fields: Sequence[FieldLike], key: str) -> None:
+    """Refuse a key column that the rows do not have, or whose values have no one text."""
+    if not key:
+        return
+    types = [field.dataType.simpleString() for field in fields if field.name == key]
+    if not types:
+        raise BadOption(
+            f"the option partitionBy names {key!r}, and the rows have "
+            f"{', '.join(each.name for each in fields)}"
+        )
+    if types[0] not in KEYS:
+        raise BadSchema(
+            f"the column {key} of the option partitionBy is {types[0]} and must be "
+            f"{', '.join(sorted(KEYS))}: cast it"
+        )
+
+
 def arrow_schema(names: Iterable[str]) -> pa.Schema:
     """The Arrow schema of these columns: what the server sends, what Spark wants, what a sink sends."""
-    return pa.schema([pa.field(name, ARROW[BY_NAME[name].kind]) for name in names])
+    return pa.schema(
+        [pa.field(name, HEADERS_ARROW if name == HEADERS else ARROW[BY_NAME[name].kind]) for name in names]
+    )
+
+
+def of_the_server(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns to read from the server; one at least, so that rows can be counted."""
+    parts = HEADER_PARTS if HEADERS in names else ()
+    wanted = (*names, *(part for part in parts if part not in names))
+    return tuple(name for name in wanted if name in OF_MESSAGES) or ("feed_id",)
+
+
+def added(batch: pa.RecordBatch, names: Sequence[str], manager: str) -> pa.RecordBatch:
+    """Return the rows with exactly these columns; those that the server does not have are added."""
+    if batch.schema.names == list(names):
+        return batch
+    own = {
+        MANAGER.name: lambda: pa.repeat(pa.scalar(manager, pa.string()), batch.num_rows),
+        HEADERS: lambda: headers_of(batch),
+    }
+    columns = [own[name]() if name in own else batch.column(name) for name in names]
+    return pa.RecordBatch.from_arrays(columns, schema=arrow_schema(names))

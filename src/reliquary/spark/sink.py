@@ -5,6 +5,10 @@
                              which knows the last batch of each query: a second time nothing happens
     driver          abort    takes back what was staged, never what was published
 
+With several managers each row goes to one of them (`spread`), and the commit publishes on one after the
+other: Spark takes the batch for done when all have it.  If the driver falls in between, the batch is run
+again, and the managers that have it change nothing.
+
 Spark may call commit again for a batch that is there, and abort after a commit that worked and whose answer
 was lost; both are harmless.  A stream is known by the id of its query, which lives in the checkpoint together
 with the numbers of the batches; a batch write by its `runId`, or by a name drawn when it is planned.
@@ -14,9 +18,13 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -29,15 +37,20 @@ from pyspark.sql.datasource import (
 )
 
 from reliquary.client.errors import BadRequest, ReliquaryError
-from reliquary.client.feed import FeedClient, StagePlace
+from reliquary.client.feed import FeedClient, Published, Staged, StagePlace
+from reliquary.client.feed import Writer as WriterInfo
+from reliquary.spark.access import Access, Gone
 from reliquary.spark.connection import connected
-from reliquary.spark.errors import BadRow, SparkFault, explaining
-from reliquary.spark.options import Access, Writing
+from reliquary.spark.errors import BadOption, BadRow, SparkFault, explaining
+from reliquary.spark.lanes import Stage, stage_all
+from reliquary.spark.managers import PAUSE, SILENT, Connect
+from reliquary.spark.options import Writing
 from reliquary.spark.rows import shaped
 from reliquary.spark.schema import arrow_schema
+from reliquary.spark.spread import Spread, spread_of
 
 log = logging.getLogger(__name__)
-Connect = Callable[[Access], FeedClient]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -47,9 +60,11 @@ class Part(WriterCommitMessage):
     query: str
     batch: int
     rows: int
-    stage: int | None
-    """None for a part without rows."""
+    stages: tuple[tuple[str, int], ...] = ()
+    """The names of managers, and the stage on each; none for a part without rows."""
     bad: int = 0
+    fault: str = ""
+    """Why the batch cannot be published: a row breaks a rule."""
 
 
 def stage_part(
@@ -59,56 +74,150 @@ def stage_part(
     place: StagePlace,
     connect: Connect,
 ) -> Part:
-    """Send the rows of a task to the server, where nobody sees them yet."""
+    """Send the rows of a task to the managers, where nobody sees them yet.
+
+    A row that breaks a rule is told in the part, and the commit raises it: an error in the task would only
+    let Spark try the task again.
+    """
     schema = arrow_schema(names)
-    rows = shaped(batches, schema)
+
+    def stage(manager: str, rows: Iterator[pa.RecordBatch]) -> Staged:
+        with connect(_access(options, manager)) as client:
+            _wait_for(client, options, place.query)
+            return client.stage(options.queue, place, rows, schema, bad=options.bad)
+
+    try:
+        with explaining(f"writing part {place.part}"):
+            staged = _stage_rows(options, shaped(batches, schema, options.key), stage)
+    except BadRow as bad:
+        return Part(place.query, place.batch, 0, fault=str(bad))
+    bad_rows = sum(each.bad for each in staged.values())
+    if bad_rows:
+        log.warning("part %d: %d rows broke a rule and go to %s", place.part, bad_rows, options.bad)
+    return Part(
+        place.query,
+        place.batch,
+        sum(each.rows for each in staged.values()),
+        tuple((manager, each.stage) for manager, each in staged.items()),
+        bad_rows,
+    )
+
+
+def _stage_rows(
+    options: Writing, rows: Iterator[tuple[pa.RecordBatch, pa.Array | None]], stage: Stage
+) -> dict[str, Staged]:
+    """Stage rows on each manager that gets some; a single manager needs no thread."""
     first = next(rows, None)
     if first is None:
-        return Part(place.query, place.batch, 0, None)
+        return {}
+    everything = chain((first,), rows)
+    try:
+        if len(options.managers) == 1:
+            name = options.managers[0].name
+            return {name: stage(name, (batch for batch, _ in everything))}
+        spread = Spread(options.names)
+        return stage_all((piece for batch, keys in everything for piece in spread.split(keys, batch)), stage)
+    except BadRequest as error:
+        raise BadRow(
+            f"{error.sentence}; nothing of the batch was published: correct the rows, or let a queue "
+            "take such rows with badRows=dead:QUEUE"
+        ) from error
 
-    def all_rows() -> Iterator[pa.RecordBatch]:
-        yield first
-        yield from rows
 
-    with explaining(f"writing part {place.part}"), connect(options.access) as client:
+def _access(options: Writing, manager: str) -> Access:
+    return next(each for each in options.managers if each.name == manager)
+
+
+def _wait_for(client: FeedClient, options: Writing, query: str) -> None:
+    """Wait until the manager answers, if the option says so: rows can be sent only once."""
+    if options.gone is Gone.WAIT:
+        _until_it_answers(lambda: client.writer(query))
+
+
+def _until_it_answers(work: Callable[[], T]) -> T:
+    waits = False
+    while True:
         try:
-            staged = client.stage(options.queue, place, all_rows(), schema, bad=options.bad)
-        except BadRequest as error:
-            raise BadRow(
-                f"{error.sentence}; nothing of the batch was published: correct the rows, or let a queue "
-                "take such rows with badRows=dead:QUEUE"
-            ) from error
-    if staged.bad:
-        log.warning("part %d: %d rows broke a rule and go to %s", place.part, staged.bad, options.bad)
-    return Part(place.query, place.batch, staged.rows, staged.stage, staged.bad)
+            return work()
+        except SILENT as silence:
+            if not waits:
+                log.warning("the sink waits for a manager: %s", silence)
+            waits = True
+        time.sleep(PAUSE)  # noqa: TID251 - nobody tells when a server comes back
 
 
 def publish(
     options: Writing, query: str, batch: int, parts: Sequence[WriterCommitMessage | None], connect: Connect
 ) -> None:
-    """Put all parts into their queues, in their order, once."""
-    with explaining(f"publishing batch {batch}"), connect(options.access) as client:
-        published = client.publish(
-            query, batch, _stages(parts), writer=options.writer, take_over=options.take_over
-        )
-    if published.already:
-        log.warning("batch %d of %s was published before; nothing was written again", batch, query)
+    """Put all parts into their queues, in their order, once on each manager.
+
+    A manager that has the batch already changes nothing, so this may be called again until all have it.
+    """
+    for part in parts:
+        if isinstance(part, Part) and part.fault:
+            raise BadRow(part.fault)
+    spread = spread_of(options.names, options.key)
+    with explaining(f"publishing batch {batch}"), ExitStack() as stack:
+        clients = {access.name: stack.enter_context(connect(access)) for access in options.managers}
+        if spread:
+            _check_spread(options, clients, query, batch, spread)
+        for manager, client in clients.items():
+
+            def send(manager: str = manager, client: FeedClient = client) -> Published:
+                return client.publish(
+                    query,
+                    batch,
+                    _stages(parts, manager),
+                    writer=options.writer,
+                    take_over=options.take_over,
+                    spread=spread,
+                )
+
+            published = _until_it_answers(send) if options.gone is Gone.WAIT else send()
+            if published.already:
+                log.warning(
+                    "batch %d of %s was published on %s before; nothing was written again",
+                    batch,
+                    query,
+                    manager,
+                )
+
+
+def _check_spread(
+    options: Writing, clients: Mapping[str, FeedClient], query: str, batch: int, spread: str
+) -> None:
+    """Ask every manager before the first one publishes: one may have the batch, spread in another way."""
+    for manager, client in clients.items():
+
+        def ask(client: FeedClient = client) -> WriterInfo | None:
+            return client.writer(query)
+
+        known = _until_it_answers(ask) if options.gone is Gone.WAIT else ask()
+        if known is not None and known.batch == batch and known.spread != spread:
+            raise BadOption(
+                f"batch {batch} was published on {manager} when its rows were spread over other managers, or "
+                "by another column: start the query once with url and partitionBy as they were, until the "
+                "batch has ended"
+            )
 
 
 def take_back(options: Writing, parts: Sequence[WriterCommitMessage | None], connect: Connect) -> None:
-    """Drop what was staged; the server's sweeper does it later if this fails."""
-    stages = _stages(parts)
-    if not stages:
-        return
-    try:
-        with connect(options.access) as client:
-            client.unstage(stages)
-    except ReliquaryError as error:
-        log.warning("%d staged parts are left to the server's sweeper: %s", len(stages), error)
+    """Drop what was staged; the servers' sweepers do it later if this fails."""
+    for access in options.managers:
+        stages = _stages(parts, access.name)
+        if not stages:
+            continue
+        try:
+            with connect(access) as client:
+                client.unstage(stages)
+        except ReliquaryError as error:
+            log.warning("%d staged parts are left to the server's sweeper: %s", len(stages), error)
 
 
-def _stages(parts: Sequence[WriterCommitMessage | None]) -> list[int]:
-    return [part.stage for part in parts if isinstance(part, Part) and part.stage is not None]
+def _stages(parts: Sequence[WriterCommitMessage | None], manager: str) -> list[int]:
+    return [
+        stage for part in parts if isinstance(part, Part) for name, stage in part.stages if name == manager
+    ]
 
 
 def new_name() -> str:
@@ -156,7 +265,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
         query = next((part.query for part in messages if isinstance(part, Part)), None)
         query = query or query_of_checkpoint(self._options.checkpoint)
         if query is None:
-            if _stages(messages):
+            if any(isinstance(part, Part) and part.stages for part in messages):
                 raise SparkFault(f"batch {batchId} does not say which query it is of")
             return  # no task, no rows: there is nothing to publish, now or in a second run of the batch
         publish(self._options, query, batchId, messages, self._connect)

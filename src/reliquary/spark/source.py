@@ -7,6 +7,7 @@ decided lies in `options`, `schema`, `push` and `rows`; here Spark's calls meet 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -14,23 +15,29 @@ from typing import Final
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
-from reliquary.client.feed import NO_BOUNDS, Bounds, FeedClient
-from reliquary.spark import push
+from reliquary.client.feed import NO_BOUNDS, Bounds, Feed, Plan
+from reliquary.spark import errors, push
+from reliquary.spark.access import Gone
 from reliquary.spark.connection import connected
 from reliquary.spark.errors import explaining
-from reliquary.spark.options import Access, Push, Reading
-from reliquary.spark.rows import fetched, read_range
+from reliquary.spark.looking import look
+from reliquary.spark.managers import Connect, Managers
+from reliquary.spark.offsets import QueueKey
+from reliquary.spark.options import Push, Reading
+from reliquary.spark.plan import cuts
+from reliquary.spark.positions import LATEST, Moment, Position
+from reliquary.spark.rows import TRIES, fetched, read_range
+from reliquary.spark.schema import added, of_the_server
 
 PUSHING_WORKER: Final = "pyspark.sql.worker.data_source_pushdown_filters"
 """The program in which Spark plans a read whose filters it wants to push."""
-
-Connect = Callable[[Access], FeedClient]
 
 
 @dataclass(frozen=True)
 class Range(InputPartition):
     """What one task reads: after < place <= until."""
 
+    manager: str
     queue: str
     incarnation: str
     after: int
@@ -41,59 +48,119 @@ class Range(InputPartition):
 def read_part(
     options: Reading, names: tuple[str, ...], part: InputPartition, connect: Connect
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a range, in a process of an executor."""
+    """The rows of a range, in a process of an executor.
+
+    The rows of a batch are fixed, so a manager that goes away now is waited for unless the option is `fail`.
+    """
     if not isinstance(part, Range):  # Spark's own word for "no partitions"
         return
-    with explaining(f"reading the queue {part.queue!r}"), connect(options.access) as client:
+    access = next(each for each in options.managers if each.name == part.manager)
+    columns = of_the_server(names)
+    tries = TRIES if options.gone is Gone.FAIL else None
+    with explaining(f"reading the queue {part.queue!r}"), connect(access) as client:
 
         def read(after: int) -> Iterator[pa.RecordBatch]:
             return client.read(
                 part.queue,
                 after,
                 part.until,
-                columns=fetched(names),
+                columns=fetched(columns),
                 consumer=options.consumer,
                 incarnation=part.incarnation,
                 bounds=part.bounds,
             )
 
-        yield from read_range(part.after, names, read)
+        for batch in read_range(part.after, columns, read, tries):
+            yield added(batch, names, part.manager)
 
 
 class Reader(DataSourceReader):
     """`spark.read`: what lies in the queues now."""
 
-    def __init__(self, options: Reading, names: tuple[str, ...], connect: Connect = connected) -> None:
+    def __init__(
+        self,
+        options: Reading,
+        names: tuple[str, ...],
+        connect: Connect = connected,
+        wait: Callable[[float], None] = time.sleep,  # noqa: TID251 - nobody tells when a server comes back
+    ) -> None:
         self._options = options
         self._names = names
         self._connect = connect
+        self._wait = wait
         self._bounds = Bounds()
 
     def partitions(self) -> list[InputPartition]:
-        """Ranges of all queues, in the order of their names and of arrival."""
+        """Ranges of all queues, in the order of managers, names and arrival."""
         options = self._options
         if push.is_empty(self._bounds):
             return []
+        managers = Managers(options.managers, options.gone, self._connect, self._wait, time.monotonic)
+        with explaining("planning the read"):
+            found = look(managers.ask, managers.names, options.queues, "")
+            if found.missing:
+                raise errors.queue_missing(managers.called(*found.missing[0]))
+            there = found.by_manager(managers.names)
+            options.start.check(there, "startingOffset")
+            options.end.check(there, "endingOffset")
+            edges = {key: self._edges(managers, key, feed) for key, feed in found.feeds.items()}
+            ranges = self._ranges(managers, found.feeds, edges)
+        managers.close()
+        return ranges
+
+    def _edges(self, managers: Managers, key: QueueKey, feed: Feed) -> tuple[int, int, Bounds]:
+        """Where the read of one queue begins and ends, and the bounds of its rows."""
+        bounds = self._bounds
+        start, end = self._options.start.of(key), self._options.end.of(key)
+        if isinstance(start, Moment):
+            bounds = push.between_times(bounds, start.microseconds, None)
+        if isinstance(end, Moment):
+            bounds = push.between_times(bounds, None, end.microseconds - 1)
+        return _number(start, feed, 0), min(_number(end, feed, feed.mark), feed.mark), bounds
+
+    def _ranges(
+        self,
+        managers: Managers,
+        feeds: dict[QueueKey, Feed],
+        edges: dict[QueueKey, tuple[int, int, Bounds]],
+    ) -> list[InputPartition]:
+        """The ranges of all queues, with more parts if there are fewer than `minPartitions`."""
+        options = self._options
+        wanted = {
+            key: edge for key, edge in edges.items() if edge[0] < edge[1] and not push.is_empty(edge[2])
+        }
+
+        def plan(key: QueueKey, parts: int) -> Plan | None:
+            after, until, bounds = wanted[key]
+            return managers.ask(
+                key.manager,
+                lambda client: client.plan(
+                    key.queue, after, until, parts=parts, incarnation=feeds[key].incarnation, bounds=bounds
+                ),
+            )
+
+        planned = {key: plan(key, options.partitions) for key in wanted}
+        plans = {key: each for key, each in planned.items() if each is not None and each.rows}
+        numbers = cuts([each.rows for each in plans.values()], options.partitions, options.min_partitions)
         ranges: list[InputPartition] = []
-        with explaining("planning the read"), self._connect(options.access) as client:
-            for feed in client.feeds(options.queues):
-                plan = client.plan(
-                    feed.queue,
-                    0,
-                    feed.mark,
-                    parts=options.partitions,
-                    incarnation=feed.incarnation,
-                    bounds=self._bounds,
-                )
-                ranges += (
-                    Range(feed.queue, feed.incarnation, part.after, part.until, self._bounds)
-                    for part in plan.parts
-                )
+        for (key, first), number in zip(plans.items(), numbers, strict=True):
+            finer = plan(key, number) if number > len(first.parts) else None
+            ranges += (
+                Range(*key, feeds[key].incarnation, part.after, part.until, wanted[key][2])
+                for part in (finer or first).parts
+            )
         return ranges
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a range."""
         return read_part(self._options, self._names, partition, self._connect)
+
+
+def _number(position: Position, feed: Feed, default: int) -> int:
+    """The place of a position that is not a time; times are bounds of a batch read."""
+    if isinstance(position, int):
+        return position
+    return feed.mark if position == LATEST else default
 
 
 class PushingReader(Reader):

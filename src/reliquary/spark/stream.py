@@ -1,12 +1,15 @@
 """The source of a stream: everything that arrives in queues, once, without taking anything away.
 
-What is decided lies in `options`, `schema`, `plan` and `rows`; here Spark's calls meet the server's.
+What is decided lies in `options`, `offsets`, `plan` and `rows`; here Spark's calls meet the servers'.
 
     driver, one process a query          executors, a process a task
     initialOffset   opens the consumers  read   a range, as record batches
     latestOffset    how far a batch goes
     partitions      cuts it into ranges
     commit          moves the consumers
+
+A batch that begins at an offset follows batches that are done up to there, and so does the first look of a
+run: consumers move then too.  So a query that fell before Spark could call `commit` leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -26,29 +29,27 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from reliquary.client.errors import QueueNotFound, ReliquaryError
-from reliquary.client.feed import Feed, Part, Plan
+from reliquary.client.errors import ReliquaryError
+from reliquary.client.feed import Feed, FeedClient, Part, Plan
 from reliquary.spark import errors
 from reliquary.spark.connection import connected
-from reliquary.spark.errors import BadOption, SparkFault, explaining
-from reliquary.spark.options import Reading
-from reliquary.spark.plan import (
-    Finding,
-    Limit,
+from reliquary.spark.errors import explaining
+from reliquary.spark.looking import Look, look, place_at
+from reliquary.spark.managers import Connect, Managers
+from reliquary.spark.offsets import (
     Offset,
     Place,
-    Span,
-    Trouble,
-    allot,
+    QueueKey,
+    check_managers,
     from_json,
-    still_wanted,
-    survey,
+    renamed,
     to_json,
 )
-from reliquary.spark.source import Connect, Range, read_part
-
-BEHIND_LIMIT: Final = 10_000
-"""Up to so many messages are counted that the query is behind."""
+from reliquary.spark.options import Reading
+from reliquary.spark.plan import Finding, Limit, Span, Trouble, allot, cuts, still_wanted, survey
+from reliquary.spark.positions import LATEST, Moment, Positions
+from reliquary.spark.report import Report
+from reliquary.spark.source import Range, read_part
 
 IDLE: Final = 0.2
 """Seconds between two looks at queues in which nothing arrives: Spark itself would look a hundred times."""
@@ -65,21 +66,25 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         names: tuple[str, ...],
         connect: Connect = connected,
         wait: Callable[[float], None] = time.sleep,  # noqa: TID251 - nobody tells when something arrives
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._options = options
         self._names = names
         self._connect = connect
         self._wait = wait
+        self._clock = clock
         self._idle = False
-        self._client = connect(options.access)
-        self._initial: dict[str, Place] | None = None
-        self._target: dict[str, Place] | None = None
-        self._planned: dict[str, tuple[Span, tuple[Part, ...]]] = {}
-        self._marks: dict[str, Place] = {}
-        self._end: dict[str, Place] = {}
-        self._committed: dict[str, Place] = {}
-        self._holes: dict[str, list[str]] = {}
+        self._managers = Managers(options.managers, options.gone, connect, wait, clock)
+        self._initial: dict[QueueKey, Place] | None = None
+        self._target: dict[QueueKey, Place] | None = None
+        self._planned: dict[QueueKey, tuple[Span, tuple[Part, ...]]] = {}
+        self._marks: dict[QueueKey, Place] = {}
+        self._end: dict[QueueKey, Place] = {}
+        self._committed: dict[QueueKey, Place] = {}
+        self._resuming = True
+        self._report = Report(self._managers, options.consumer)
         self._turn = 0
+        self._last_batch = clock()
 
     # -- where to begin, and how far to go
 
@@ -88,28 +93,33 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self._initial is None:
             start = self._options.start
             with explaining("starting the stream"):
-                feeds, missing = self._feeds(self._options.queues)
-                if missing:
-                    raise errors.queue_missing(missing[0])
-                if isinstance(start, dict):
-                    _check_start(start, feeds)
-                self._initial = {feed.queue: self._first(feed) for feed in feeds}
+                # a manager that is skipped is read from its beginning later, which must be what was asked for
+                found = self._look(insist=start != Positions())
+                if found.missing:
+                    raise errors.queue_missing(self._called(found.missing[0]))
+                start.check(found.by_manager(self._managers.names), "startingOffset")
+                self._initial = {key: self._first(key, feed) for key, feed in found.feeds.items()}
         return to_json(self._initial)
 
-    def _first(self, feed: Feed) -> Place:
-        start = self._options.start
-        at: int | str = start.get(feed.queue, "earliest") if isinstance(start, dict) else start
-        opened = self._client.open_consumer(feed.queue, self._options.consumer, at)  # type: ignore[arg-type]
+    def _first(self, key: QueueKey, feed: Feed) -> Place:
+        at = self._options.start.of(key)
+        if isinstance(at, Moment):
+            moment = at
+            at = self._managers.insist(key.manager, lambda client: place_at(client, feed, moment))
+        opened = self._managers.insist(key.manager, lambda client: self._open(client, key.queue, at))
         cursor = opened.cursor or 0
-        if at == "latest":
+        if at == LATEST:
             return Place(opened.incarnation, max(cursor, feed.mark))
         return Place(opened.incarnation, at if isinstance(at, int) else cursor)
+
+    def _open(self, client: FeedClient, queue: str, at: Any) -> Feed:
+        return client.open_consumer(queue, self._options.consumer, at)
 
     def prepareForTriggerAvailableNow(self) -> None:
         """What is there now is all that the query reads in this run."""
         with explaining("asking how far the queues go"):
-            feeds, _ = self._feeds(self._options.queues)
-        self._target = {feed.queue: Place(feed.incarnation, feed.mark) for feed in feeds}
+            feeds = self._look().feeds
+        self._target = {key: Place(feed.incarnation, feed.mark) for key, feed in feeds.items()}
 
     def getDefaultReadLimit(self) -> ReadLimit:
         """The limit of the options; Spark knows one, and `latestOffset` holds to both."""
@@ -121,24 +131,49 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         """How far the next batch goes; the same as the start when there is nothing."""
-        places = from_json(start)
+        places = from_json(start, self._managers.names)
         if self._idle and self._target is None:
             self._wait(IDLE)
         with explaining("planning a batch"):
-            spans = self._spans(places)
+            found = self._look()
+            places = renamed(places, found.incarnations, self._managers.names)
+            check_managers(places, self._managers.names, all_there=not self._managers.away)
+            spans = self._spans(places, found)
+            if self._resuming:
+                self._settle({span.key: Place(span.incarnation, span.after) for span in spans}, places)
             plans = self._plans(spans, self._limit(limit))
         end = dict(places)
         self._planned = {}
         for span, plan in zip(spans, plans, strict=True):
             if plan is not None and plan.rows:
-                end[span.queue] = Place(span.incarnation, plan.until)
-                self._planned[span.queue] = (span, plan.parts)
-            elif places.get(span.queue) != Place(span.incarnation, span.after):
-                end[span.queue] = Place(span.incarnation, span.after)  # it begins there, and is empty
-                self._planned[span.queue] = (span, ())
+                end[span.key] = Place(span.incarnation, plan.until)
+                self._planned[span.key] = (span, plan.parts)
+            elif places.get(span.key) != Place(span.incarnation, span.after):
+                end[span.key] = Place(span.incarnation, span.after)  # it begins there, and is empty
+                self._planned[span.key] = (span, ())
+        if self._waits_for_more(spans, plans):
+            end = dict(places)
         self._end = end
+        self._report.planned(self._marks, end)
         self._idle = end == places
+        if self._idle:
+            return start
+        self._last_batch = self._clock()
         return to_json(end)
+
+    def _waits_for_more(self, spans: list[Span], plans: list[Plan | None]) -> bool:
+        """Whether a batch with all that is there is too small to be read now."""
+        rows = sum(plan.rows for plan in plans if plan is not None)
+        return (
+            self._target is None
+            and 0 < rows < self._options.min_rows
+            and self._clock() - self._last_batch < self._options.max_delay
+            and all(
+                plan is not None and plan.until >= span.until
+                for span, plan in zip(spans, plans, strict=True)
+                if span.until > span.after
+            )
+        )
 
     def _limit(self, limit: ReadLimit) -> Limit:
         if isinstance(limit, ReadAllAvailable):
@@ -150,76 +185,65 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             min((each for each in sizes if each is not None), default=None),
         )
 
-    def _spans(self, places: Offset) -> list[Span]:
+    def _spans(self, places: Offset, found: Look) -> list[Span]:
         """What can be read of each queue; troubles stop the query, or are told and passed over."""
-        feeds, missing = self._feeds(self._options.queues)
-        if missing and self._options.fail_on_loss:
-            raise errors.queue_missing(missing[0])
-        for name in missing:
-            self._tell_hole(name, str(errors.queue_missing(name)))
-        found = survey(still_wanted(places, feeds, self._options.queues), feeds)
-        self._marks = {feed.queue: Place(feed.incarnation, feed.mark) for feed in feeds}
-        spans = list(found.spans)
-        for finding in found.findings:
-            spans += self._past(finding, places[finding.queue])
-        spans += (self._opened(feed.queue) for feed in found.new if self._wants(feed))
-        return [self._up_to_target(span) for span in spans]
+        for key in found.missing:
+            fault = errors.queue_missing(self._called(key))
+            if self._options.fail_on_loss:
+                raise fault
+            self._report.hole(key, fault)
+        wanted = still_wanted(places, found.feeds, found.managers, self._options.queues)
+        surveyed = survey(wanted, found.feeds)
+        self._marks = {key: Place(feed.incarnation, feed.mark) for key, feed in found.feeds.items()}
+        spans: list[Span | None] = list(surveyed.spans)
+        spans += (self._past(finding, places[finding.key]) for finding in surveyed.findings)
+        spans += (self._opened(key) for key in surveyed.new if self._wants(key))
+        return [self._up_to_target(span) for span in spans if span is not None]
 
-    def _wants(self, feed: Feed) -> bool:
+    def _wants(self, key: QueueKey) -> bool:
         """Whether a queue that is new to the query is read in this run."""
-        return self._target is None or feed.queue in self._target
+        return self._target is None or key in self._target
 
-    def _opened(self, queue: str, at: int = 0) -> Span:
-        feed = self._client.open_consumer(queue, self._options.consumer, at)
-        return Span(queue, feed.incarnation, max(at, feed.cursor or 0), feed.mark)
+    def _opened(self, key: QueueKey, at: int = 0) -> Span | None:
+        feed = self._managers.ask(key.manager, lambda client: self._open(client, key.queue, at))
+        if feed is None:
+            return None
+        return Span(key, feed.incarnation, max(at, feed.cursor or 0), feed.mark)
 
     def _up_to_target(self, span: Span) -> Span:
         if self._target is None:
             return span
-        target = self._target.get(span.queue)
+        target = self._target.get(span.key)
         until = span.after if target is None or target.incarnation != span.incarnation else target.id
         return span._replace(until=min(span.until, max(until, span.after)))
 
-    def _past(self, finding: Finding, place: Place) -> list[Span]:
+    def _past(self, finding: Finding, place: Place) -> Span | None:
         """How a query goes on that may lose data: with what is left, after it was told."""
-        fault = self._fault(finding)
-        if self._options.fail_on_loss:
-            raise fault
-        self._tell_hole(finding.queue, str(fault))
+        self._tell(finding)
         match finding.trouble:
             case Trouble.MISSING:
-                return []
+                return None
             case Trouble.LOST:
-                mark = self._marks[finding.queue].id
-                return [Span(finding.queue, place.incarnation, finding.cursor, max(finding.cursor, mark))]
+                mark = self._marks[finding.key].id
+                return Span(finding.key, place.incarnation, finding.cursor, max(finding.cursor, mark))
             case Trouble.REWOUND:
                 # no number is given out twice, so what was read is not read again
-                mark = self._marks[finding.queue].id
-                return [self._opened(finding.queue, min(place.id, mark))]
+                mark = self._marks[finding.key].id
+                return self._opened(finding.key, min(place.id, mark))
             case Trouble.UNKEPT:
-                return [self._opened(finding.queue, place.id)]
+                return self._opened(finding.key, place.id)
             case Trouble.REPLACED:
-                return [self._opened(finding.queue)]
+                return self._opened(finding.key)
 
-    def _fault(self, finding: Finding) -> SparkFault:
-        consumer = self._options.consumer
-        match finding.trouble:
-            case Trouble.MISSING:
-                return errors.queue_missing(finding.queue)
-            case Trouble.REPLACED:
-                return errors.queue_replaced(finding.queue)
-            case Trouble.UNKEPT:
-                return errors.consumer_missing(finding.queue, consumer)
-            case Trouble.LOST:
-                return errors.data_lost(finding.queue, consumer, finding.after, finding.cursor)
-            case Trouble.REWOUND:
-                return errors.feed_rewound(finding.queue, finding.after)
+    def _tell(self, finding: Finding) -> None:
+        """Stop the query because of a trouble, or note the hole."""
+        fault = finding.fault(self._called(finding.key), self._options.consumer)
+        if self._options.fail_on_loss:
+            raise fault
+        self._report.hole(finding.key, fault)
 
-    def _tell_hole(self, queue: str, sentence: str) -> None:
-        holes = self._holes.setdefault(queue, [])
-        if sentence not in holes:
-            holes.append(sentence)
-            log.warning("failOnDataLoss=false, so the query goes on: %s", sentence)
+    def _called(self, key: QueueKey) -> str:
+        return self._managers.called(key.manager, key.queue)
 
     def _plans(self, spans: list[Span], limit: Limit) -> list[Plan | None]:
         """What the batch takes of each queue; None for nothing."""
@@ -227,137 +251,159 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._plan(span, limit) if span.until > span.after else None for span in spans
         ]
         having = [index for index, want in enumerate(wants) if want is not None and want.rows]
-        if limit == Limit() or not having:
-            return wants
-        given = allot(
-            limit,
-            [want for want in wants if want is not None and want.rows],
-            self._turn,
-            lambda index, share: self._plan(spans[having[index]], share),
-        )
-        self._turn += 1
-        plans: list[Plan | None] = [None] * len(spans)
-        for index, plan in zip(having, given, strict=True):
-            plans[index] = plan
-        return plans
+        if limit != Limit() and having:
+            given = allot(
+                limit,
+                [want for want in wants if want is not None and want.rows],
+                self._turn,
+                lambda index, share: self._plan(spans[having[index]], share) or NOTHING,
+            )
+            self._turn += 1
+            wants = [None] * len(spans)
+            for index, plan in zip(having, given, strict=True):
+                wants[index] = plan
+        return self._cut_finer(spans, wants)
 
-    def _plan(self, span: Span, limit: Limit) -> Plan:
-        return self._client.plan(
-            span.queue,
+    def _cut_finer(self, spans: list[Span], plans: list[Plan | None]) -> list[Plan | None]:
+        """The plans with more parts, if the batch has fewer than `minPartitions`."""
+        least = self._options.min_partitions
+        having = [index for index, plan in enumerate(plans) if plan is not None and plan.rows]
+        if least is None or not having:
+            return plans
+        rows = [plan.rows for plan in plans if plan is not None and plan.rows]
+        finer = list(plans)
+        for index, parts in zip(having, cuts(rows, self._options.partitions, least), strict=True):
+            plan = plans[index]
+            if plan is not None and parts > len(plan.parts):
+                span = spans[index]._replace(until=plan.until)
+                finer[index] = self._plan(span, Limit(), parts) or plan
+        return finer
+
+    def _plan(self, span: Span, limit: Limit, parts: int | None = None) -> Plan | None:
+        return self._managers.ask(
+            span.key.manager, lambda client: self._planned_by(client, span, limit, parts)
+        )
+
+    def _planned_by(self, client: FeedClient, span: Span, limit: Limit, parts: int | None = None) -> Plan:
+        return client.plan(
+            span.key.queue,
             span.after,
             span.until,
             rows=limit.rows,
             bytes=limit.bytes,
-            parts=self._options.partitions,
+            parts=parts or self._options.partitions,
             consumer=self._options.consumer,
             incarnation=span.incarnation,
         )
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
-        """How far the queues go, how many messages the query is behind (counted up to a limit), and holes."""
-        report = to_json(self._marks)
-        report["behind"] = {queue: self._behind(queue, mark) for queue, mark in self._marks.items()}
-        if self._holes:
-            report["holes"] = self._holes
-        return report
-
-    def _behind(self, queue: str, mark: Place) -> int:
-        """How many messages the batch at hand leaves; a report that cannot be made stops nobody."""
-        end = self._end.get(queue)
-        if end is None or end.incarnation != mark.incarnation or end.id >= mark.id:
-            return 0
-        try:
-            return self._plan(Span(queue, *end, mark.id), Limit(BEHIND_LIMIT)).rows
-        except ReliquaryError as error:
-            log.warning("what is left of %r could not be counted: %s", queue, error)
-            return 0
+        """How far the queues go, how far the query is behind, holes, and managers that are skipped."""
+        return self._report.made()
 
     # -- a batch
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """The ranges of a batch; after a restart they may be cut otherwise, and hold the same rows."""
-        first, last = from_json(start), from_json(end)
         ranges: list[InputPartition] = []
         with explaining("planning a batch"):
-            for queue, place in sorted(last.items()):
-                if first.get(queue) == place:
+            first, last = self._settled(start, end)
+            for key, place in sorted(last.items()):
+                if first.get(key) == place:
                     continue
                 ranges += (
-                    Range(queue, place.incarnation, part.after, part.until)
-                    for part in self._parts(queue, first.get(queue), place)
+                    Range(key.manager, key.queue, place.incarnation, part.after, part.until)
+                    for part in self._parts(key, first.get(key), place)
                 )
+        self._settle({key: place for key, place in first.items() if not self._report.has_hole(key)}, first)
         return ranges
 
-    def _parts(self, queue: str, first: Place | None, last: Place) -> tuple[Part, ...]:
-        span, parts = self._planned.get(queue, (None, ()))
-        if span is not None and span.incarnation == last.incarnation and self._end.get(queue) == last:
+    def _settled(
+        self, start: dict[str, Any], end: dict[str, Any]
+    ) -> tuple[dict[QueueKey, Place], dict[QueueKey, Place]]:
+        """The offsets of a batch, by the names that the managers have now."""
+        names = self._managers.names
+        first, last = from_json(start, names), from_json(end, names)
+        if any(key.manager not in names and first.get(key) != place for key, place in last.items()):
+            there = self._look(insist=True).incarnations
+            last = renamed(last, there, names)
+        first = renamed(first, {key: place.incarnation for key, place in last.items()}, names)
+        for key, place in last.items():
+            if key.manager not in names and first.get(key) != place:
+                raise errors.manager_not_named(key.manager, key.queue)
+        return first, last
+
+    def _parts(self, key: QueueKey, first: Place | None, last: Place) -> tuple[Part, ...]:
+        span, parts = self._planned.get(key, (None, ()))
+        if span is not None and span.incarnation == last.incarnation and self._end.get(key) == last:
             return parts
-        feeds, _ = self._feeds((queue,))
-        if (
-            first is None or first.incarnation != last.incarnation
-        ):  # new to the query: it begins at the cursor
-            cursor = feeds[0].cursor if feeds else None
+        feeds = self._look((key.queue,), (key.manager,), insist=True).feeds
+        if first is None or first.incarnation != last.incarnation:  # new to the query: from the cursor on
+            cursor = feeds[key].cursor if key in feeds else None
             first = Place(last.incarnation, cursor or 0)
         after = first.id
-        for finding in survey({queue: first}, feeds).findings:
-            fault = self._fault(finding)
-            if self._options.fail_on_loss:
-                raise fault
-            self._tell_hole(queue, str(fault))
+        for finding in survey({key: first}, feeds).findings:
+            self._tell(finding)
             if finding.trouble is not Trouble.LOST:
                 return ()
             after = finding.cursor
         if after >= last.id:
             return ()
-        return self._plan(Span(queue, last.incarnation, after, last.id), Limit()).parts
+        span = Span(key, last.incarnation, after, last.id)
+        return self._managers.insist(
+            key.manager, lambda client: self._planned_by(client, span, Limit())
+        ).parts
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a range."""
         return read_part(self._options, self._names, partition, self._connect)
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Everything up to here is done: let the server let go of it.
+        """Everything up to here is done: let the servers let go of it.
 
-        A queue or consumer that is gone meanwhile stops the next batch, which can say more about it.
+        A queue or consumer that is gone meanwhile stops the next batch, which can say more about it.  A
+        manager that the query does not name now, or that does not answer, keeps its messages longer.
         """
-        for queue, place in from_json(end).items():
-            if self._committed.get(queue) == place:
-                continue
-            try:
-                self._client.move_consumer(queue, self._options.consumer, place.id, place.incarnation)
-            except ReliquaryError as error:
-                if error.code not in {"QUEUE_NOT_FOUND", "OTHER_QUEUE", "DATA_LOST"}:
-                    raise errors.explained(error, "moving the consumer") from error
-                log.warning("the consumer of %r could not be moved: %s", queue, error)
-            self._committed[queue] = place
+        self._move_all(from_json(end, self._managers.names))
+
+    def _settle(self, sound: Offset, start: Offset) -> None:
+        """Move consumers to a start whose batches are done, in the queues that have no trouble there."""
+        self._resuming = False
+        if start != self._initial:  # no batch was done before the first one
+            self._move_all({key: place for key, place in start.items() if sound.get(key) == place})
+
+    def _move_all(self, places: Offset) -> None:
+        for key, place in places.items():
+            if key.manager in self._managers.names and self._committed.get(key) != place:
+                self._move(key, place)
+
+    def _move(self, key: QueueKey, place: Place) -> None:
+        def move(client: FeedClient) -> bool:
+            client.move_consumer(key.queue, self._options.consumer, place.id, place.incarnation)
+            return True
+
+        try:
+            moved = self._managers.offer(key.manager, move)
+        except ReliquaryError as error:
+            if error.code not in {"QUEUE_NOT_FOUND", "OTHER_QUEUE", "DATA_LOST"}:
+                raise errors.explained(error, "moving the consumer") from error
+            log.warning("the consumer of %r could not be moved: %s", self._called(key), error)
+            moved = True
+        if moved:
+            self._committed[key] = place
 
     def stop(self) -> None:
         """Hang up."""
-        self._client.close()
+        self._managers.close()
 
-    # -- asking
-
-    def _feeds(self, names: tuple[str, ...]) -> tuple[list[Feed], list[str]]:
-        """The feeds of names and patterns, and the names that are missing."""
-        consumer = self._options.consumer
-        if not names:
-            return [], []
-        try:
-            return self._client.feeds(names, consumer), []
-        except QueueNotFound:
-            pass
-        found: dict[str, Feed] = {}
-        missing: list[str] = []
-        for name in names:
-            try:
-                found |= {feed.queue: feed for feed in self._client.feeds((name,), consumer)}
-            except QueueNotFound:
-                missing.append(name)
-        return list(found.values()), missing
+    def _look(
+        self, queues: tuple[str, ...] = (), managers: tuple[str, ...] = (), *, insist: bool = False
+    ) -> Look:
+        """The feeds of the query's queues, or of these, at all managers or at these."""
+        ask = self._managers.insist if insist else self._managers.ask
+        return look(
+            ask, managers or self._managers.names, queues or self._options.queues, self._options.consumer
+        )
 
 
-def _check_start(start: dict[str, int | str], feeds: list[Feed]) -> None:
-    unknown = sorted(set(start) - {feed.queue for feed in feeds})
-    if unknown:
-        told = ", ".join(feed.queue for feed in feeds) or "no queue"
-        raise BadOption(f"the option startingOffset names {unknown[0]!r}, and the query reads {told}")
+NOTHING: Final = Plan(0, 0, 0, ())
+"""The plan of a manager that does not answer any more."""

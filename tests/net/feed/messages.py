@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import msgspec
 from hypothesis import strategies as st
 
 from reliquary.queueing.model.message import (
@@ -19,10 +18,10 @@ from reliquary.queueing.model.message import (
     MessageClass,
     Position,
 )
-from reliquary.queueing.model.tables import MESSAGES, message_key
+from reliquary.queueing.model.tables import MESSAGES, POSITIONS, message_key
 from reliquary.store import MemoryDisk
 from reliquary.store.disk import Changes
-from tests.queueing.model.test_message import any_of
+from tests.queueing.model.test_message import FIELDS, any_of
 
 START = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -32,12 +31,11 @@ def _values(kind: Any) -> st.SearchStrategy[Any]:
 
 
 def _messages() -> st.SearchStrategy[Message]:
-    fields = {each.name: each for each in msgspec.structs.fields(Message) if each.name != "stored_body"}
-    named = {name: _values(field.type) for name, field in fields.items()}
+    named = {name: _values(kind) for name, kind in FIELDS.items() if name != "stored_body"}
     named["priority"] = st.integers(0, PRIORITY_LIMIT)
 
     def with_these(chosen: set[str]) -> st.SearchStrategy[Message]:
-        return st.builds(Message, **{name: named[name] for name in sorted(chosen)})
+        return st.builds(Message.of, **{name: named[name] for name in sorted(chosen)})
 
     return st.sets(st.sampled_from(sorted(named)), max_size=5).flatmap(with_these)
 
@@ -62,7 +60,7 @@ positions = st.builds(
 
 def disk_with(stored: dict[int, Message]) -> MemoryDisk:
     """A disk with these messages under their numbers."""
-    disk = MemoryDisk([MESSAGES.name, "pieces", "spools"])
+    disk = MemoryDisk([POSITIONS.name, MESSAGES.name, "pieces", "spools"])
     rows = {message_key(number): message for number, message in stored.items()}
     disk.apply(Changes(puts={MESSAGES.name: MESSAGES.encode_all(rows)}))
     return disk

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reliquary.client.feed_runs import in_full
 from reliquary.net.feed import columns_out
-from reliquary.net.feed.columns_out import AT_ONCE, BATCH_ROWS, BODIES, END, PLACES, SOURCES, Columns, cut
+from reliquary.net.feed.columns_out import BATCH_ROWS, END, Columns, cut
 from reliquary.net.feed.stored_messages import Gone, StoredMessages
 from reliquary.queueing.model.message import Message, Position, StoredBody
 from reliquary.queueing.model.tables import PIECES, Piece, piece_key
@@ -20,22 +21,6 @@ from reliquary.store import MemoryDisk
 from reliquary.store.disk import Changes
 from reliquary.wire.columns import BY_NAME, NAMES, Use
 from tests.net.feed.messages import disk_with, messages, positions, row
-
-INSIDE = {
-    "message", "origin", "shared", "express", "peekable", "dead_letter", "asks", "purged", "spool",
-}  # fmt: skip
-"""Of a position: how the manager finds and counts it, or what its message says anyway."""
-
-
-def test_every_attribute_has_its_column() -> None:
-    shown = {source.field for source in SOURCES.values()} | {"body", "stored_body"}
-    # that there is a tracing_queue; two wishes to managers on the way
-    left_out = {"tracing_requested", "discard_refused", "hops"}
-    assert set(Message.__struct_encode_fields__) - shown == left_out
-    places = {source.field for source in PLACES.values()} | {"arrival"}
-    assert set(Position.__struct_fields__) - places == INSIDE
-    assert {"queue", "feed_id", *PLACES, *SOURCES, *BODIES} == set(NAMES)
-    assert {"queue", "feed_id", *PLACES} == {name for name in NAMES if BY_NAME[name].use is Use.POSITION}
 
 
 def batches(columns: Columns, places: Sequence[Position]) -> list[memoryview]:
@@ -46,10 +31,12 @@ def batches(columns: Columns, places: Sequence[Position]) -> list[memoryview]:
 def rows_of(columns: Columns, places: Sequence[Position]) -> list[dict[str, Any]]:
     """What a reader gets of these."""
     stream = b"".join([columns.opening(), *batches(columns, places), END])
-    table = pa.ipc.open_stream(stream).read_all()
-    table.validate(full=True)
-    assert table.schema == columns.schema
-    rows: list[dict[str, Any]] = table.to_pylist()
+    reader = pa.ipc.open_stream(stream)
+    assert reader.schema == columns.schema
+    rows: list[dict[str, Any]] = []
+    for batch in map(in_full, reader):
+        batch.validate(full=True)
+        rows += batch.to_pylist()
     return rows
 
 
@@ -60,10 +47,10 @@ def numbered(given: list[tuple[Position, Message]]) -> tuple[list[Position], Mem
 
 
 @settings(max_examples=60)
-@given(st.lists(st.tuples(positions, messages), max_size=4))
-def test_a_row_says_what_its_message_is(given: list[tuple[Position, Message]]) -> None:
+@given(st.lists(st.tuples(positions, messages), max_size=4), st.booleans())
+def test_a_row_says_what_its_message_is(given: list[tuple[Position, Message]], runs: bool) -> None:
     places, disk = numbered(given)
-    columns = Columns((), "orders", StoredMessages(disk), may_miss=False)
+    columns = Columns((), "orders", StoredMessages(disk), may_miss=False, runs=runs)
     assert rows_of(columns, places) == [row("orders", place, message) for place, message in given]
 
 
@@ -102,7 +89,7 @@ def test_who_may_not_miss_a_message_is_told_that_it_went() -> None:
 
 
 def test_a_body_in_pieces_is_put_together() -> None:
-    large = Message(stored_body=StoredBody(40, 8, 2), label="large")
+    large = Message.of(stored_body=StoredBody(40, 8, 2), label="large")
     disk = disk_with({1: Message(body=b"small"), 2: large})
     pieces = {piece_key(40, 0): Piece(b"01234"), piece_key(40, 1): Piece(b"567")}
     disk.apply(Changes(puts={"pieces": PIECES.encode_all(pieces)}))
@@ -140,10 +127,23 @@ def test_rows_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("plain_first", [True, False])
 def test_a_field_that_occurs_late_in_a_batch_is_in_its_column(plain_first: bool) -> None:
-    plain = [Message(body=b"plain", label=str(each)) for each in range(AT_ONCE + 1)]
-    rich = [Message(body=b"rich", extension=b"more", application_tag=7, body_type=8)]
+    plain = [Message(body=b"plain", label=str(each)) for each in range(300)]
+    rich = [Message.of(body=b"rich", extension=b"more", application_tag=7, body_type=8)]
     given = plain + rich if plain_first else rich + plain
     places = [Position(each, each, 10, 0) for each in range(len(given))]
     columns = Columns((), "orders", StoredMessages(disk_with(dict(enumerate(given)))), may_miss=False)
     expected = [row("orders", place, message) for place, message in zip(places, given, strict=True)]
     assert rows_of(columns, places) == expected
+
+
+def test_a_column_with_one_value_costs_nothing_for_a_row_where_runs_are_taken() -> None:
+    def size(count: int, *, runs: bool) -> int:
+        places = [Position(each, each, 10, 0) for each in range(count)]
+        stored = StoredMessages(disk_with({each: Message(label="a") for each in range(count)}))
+        names = [name for name in NAMES if name not in {"feed_id", "lookup_id", "id"}]
+        [batch] = batches(Columns(names, "orders", stored, may_miss=False, runs=runs), places)
+        return len(batch)
+
+    varied = 4 * 8 + 3 * 5  # arrived, size, body_size and padding; offsets of body and label
+    assert size(2000, runs=True) - size(1000, runs=True) < 1000 * varied
+    assert size(2000, runs=False) - size(1000, runs=False) > 1000 * 200

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -98,6 +99,21 @@ def test_the_queue_has_its_own_name_in_every_row(client: FeedClient, queue: Queu
     assert batch.to_pylist() == [{"queue": queue.name, "label": ""}]
 
 
+def test_runs_come_only_to_those_who_take_them(client: FeedClient, server: Served, queue: Queue) -> None:
+    for number in range(3):
+        queue.send(f"m{number}", label="equal")
+    mark = client.feeds([queue.name])[0].mark
+    path = f"/queues/{queue.name}/feed?after=0&until={mark}&columns=body,label,priority,soap_body"
+    _, plain = call(server.data, "GET", path)
+    _, runs = call(server.data, "GET", f"{path}&encoding=runs")
+    kinds = [pa.binary(), pa.string(), pa.int32(), pa.string()]
+    assert pa.ipc.open_stream(plain).schema.types == kinds
+    in_runs = [pa.run_end_encoded(pa.int32(), kind) for kind in kinds]
+    assert pa.ipc.open_stream(runs).schema.types == [*kinds[:2], *in_runs[2:]]
+    [batch] = client.read(queue.name, 0, mark, columns=["body", "label", "priority", "soap_body"])
+    assert batch.to_pylist() == pa.ipc.open_stream(plain).read_all().to_pylist()
+
+
 def test_a_range_without_rows_is_a_stream_with_a_schema(server: Served, queue: Queue) -> None:
     status, answer = call(server.data, "GET", f"/queues/{queue.name}/feed?after=0&until=0")
     assert status == 200
@@ -114,6 +130,7 @@ def test_a_range_without_rows_is_a_stream_with_a_schema(server: Served, queue: Q
         ("after=0&until=0&columns=bodies", "there is no column 'bodies'"),
         ("after=0&until=0&columns=body,body", "asked for twice"),
         ("after=0&until=0&limit=5", "the query has no parameter 'limit'"),
+        ("after=0&until=0&encoding=gzip", "encoding is runs, or not given, not 'gzip'"),
         ("after=0&until=99999999", "a place in this feed is 0 to"),
     ],
 )

@@ -10,10 +10,22 @@ from hypothesis import strategies as st
 
 from reliquary.base.faults import StoreDamage
 from reliquary.net.feed.stored_messages import MANY, StoredMessages, runs
-from reliquary.queueing.model.message import Message, StoredBody
-from reliquary.queueing.model.tables import MESSAGES, PIECES, Piece, message_key, piece_key
+from reliquary.queueing.model.message import Message, Position, StoredBody
+from reliquary.queueing.model.tables import (
+    MESSAGES,
+    PIECES,
+    POSITIONS,
+    Piece,
+    Place,
+    message_key,
+    piece_key,
+    position_key,
+)
 from reliquary.store.disk import Changes
 from tests.net.feed.messages import disk_with
+
+HOME = 7
+"""The number of the queue in whose rows messages lie."""
 
 
 @given(st.lists(st.integers(0, 40), unique=True))
@@ -24,13 +36,41 @@ def test_runs_are_the_numbers_again(numbers: list[int]) -> None:
         assert first != last + 1
 
 
-@given(st.sets(st.integers(0, 40)), st.lists(st.integers(0, 40), unique=True))
-def test_each_number_gets_its_own_record(there: set[int], numbers: list[int]) -> None:
-    disk = disk_with({number: Message(application_tag=number) for number in there})
-    found = StoredMessages(disk).records(numbers)
+def at(number: int, home: int = 0) -> Position:
+    """Return the position of the message with this number, which lies in the row of the position or not."""
+    return Position(number, number, 100, 0, home)
+
+
+@given(
+    st.sets(st.integers(0, 40)),
+    st.sets(st.integers(0, 40)),
+    st.sets(st.integers(0, 40)),
+    st.lists(st.integers(0, 40), unique=True),
+)
+def test_each_position_gets_its_own_record(
+    at_home: set[int], left_home: set[int], apart: set[int], numbers: list[int]
+) -> None:
+    """A message may be set apart after its position was read."""
+    disk = disk_with({number: Message.of(application_tag=number) for number in left_home | (apart - at_home)})
+    for number in at_home - left_home:
+        key = position_key(HOME, number)
+        place = Place(at(number, HOME), Message.of(application_tag=number))
+        disk.apply(Changes(puts={POSITIONS.name: {key: POSITIONS.encode(key, place)}}))
+    positions = [at(number, HOME if number in at_home | left_home else 0) for number in numbers]
+    there = at_home | left_home | apart
+    found = StoredMessages(disk).records(positions)
     assert [None if each is None else MESSAGES._decode(each).application_tag for each in found] == [
         number if number in there else None for number in numbers
     ]
+
+
+def test_what_is_at_hand_is_not_read_again() -> None:
+    disk = disk_with({number: Message.of(application_tag=number) for number in (1, 2)})
+    at_hand = {number: bytes([number]) for number in (2, 3)}
+    one, two, three, four = StoredMessages(disk).records([at(number) for number in (1, 2, 3, 4)], at_hand)
+    assert one is not None
+    assert MESSAGES._decode(one).application_tag == 1
+    assert (two, three, four) == (b"\2", b"\3", None)
 
 
 @pytest.mark.parametrize("count", [1, MANY])
@@ -40,7 +80,7 @@ def test_a_damaged_row_is_found(count: int) -> None:
     value[-1] ^= 1
     disk.apply(Changes(puts={MESSAGES.name: {message_key(0): bytes(value)}}))
     with pytest.raises(StoreDamage, match="checksum"):
-        StoredMessages(disk).records(list(range(count)))
+        StoredMessages(disk).records([at(number) for number in range(count)])
 
 
 def test_a_body_whose_pieces_went_is_gone() -> None:

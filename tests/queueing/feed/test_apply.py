@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
-from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced, RetainedDropped
+from reliquary.queueing.feed.facts import (
+    ConsumerDropped,
+    ConsumerLost,
+    ConsumerPlaced,
+    FeedsLooked,
+    QueueKept,
+    RetainedDropped,
+)
 from reliquary.queueing.model.facts import PositionsRemoved
-from reliquary.queueing.model.tables import CONSUMERS, MESSAGES, RETAINED, Consumer, consumer_key
+from reliquary.queueing.model.keep import Keep
+from reliquary.queueing.model.tables import (
+    CONSUMERS,
+    KEEPS,
+    MESSAGES,
+    MOMENTS,
+    ONLY,
+    RETAINED,
+    Consumer,
+    Moments,
+    consumer_key,
+    queue_key,
+)
 from tests.queueing.fact_bench import REASON, FactBench
 from tests.queueing.feed.scenery import opened
 from tests.queueing.manager_harness import NOON, Bench
@@ -48,6 +67,23 @@ def test_a_retained_message_goes_with_the_last_position_that_is_dropped(made: Fa
     assert every(made.state, MESSAGES) == {}
     assert (made.orders.feed.retained, made.orders.feed.retained_size) == (0, 0)
     check(made.state)
+
+
+def test_a_limit_of_a_queue_is_a_row_until_it_is_taken_away(made: FactBench) -> None:
+    made.apply(ConsumerPlaced(made.orders.number, "lake", Consumer(3, NOON, NOON)))
+    made.apply(QueueKept(made.orders.number, Keep(count=5)))
+    assert every(made.state, KEEPS) == {queue_key(made.orders.number): Keep(count=5)}
+    assert (made.orders.feed.keep, made.orders.feed.limits) == (Keep(count=5), (Keep(count=5),))
+    made.apply(ConsumerLost(made.orders.number, "lake", Consumer(4, NOON, NOON, keep=Keep(age=5))))
+    assert made.orders.feed.pinned == 4
+    assert not made.orders.feed.limits, "a limit by age is looked at when its timer fires"
+    made.apply(QueueKept(made.orders.number, None))
+    assert (every(made.state, KEEPS), made.orders.feed.keep) == ({}, None)
+
+
+def test_the_moments_of_feeds_are_one_row(made: FactBench) -> None:
+    made.apply(FeedsLooked(Moments(5, ((5, 3),))))
+    assert every(made.state, MOMENTS) == {ONLY: made.state.ages.moments} == {ONLY: Moments(5, ((5, 3),))}
 
 
 def test_a_consumer_is_a_row_and_is_known_again() -> None:

@@ -1,5 +1,7 @@
 """Random runs show that a reader of a feed sees each message once, under a number that never changes.
 
+Readers have limits in some of them: then a reader is told of each message that it does not see.
+
 The runs are like those of `test_recovery`, with few queues and many readers.  The readers read at random
 moments, and are checked after every restart.
 """
@@ -16,6 +18,8 @@ READ: Weights = {
     Life.read_feed: 5,
     Life.move_consumer: 4,
     Life.drop_consumer: 2,
+    Life.limit_consumer: 3,
+    Life.wait: 4,
     Life.move: 12,
     Life.watch_for_poison: 4,
     Life.end_read: 6,

@@ -22,6 +22,13 @@ REQUESTS = [
     pytest.param(
         lambda _: feed.DropConsumer(0, "orders", "lake"), QueueRight.RECEIVE_MESSAGE, id="drop a consumer"
     ),
+    pytest.param(
+        lambda _: feed.SetConsumer(0, "orders", "lake"), QueueRight.RECEIVE_MESSAGE, id="set a consumer"
+    ),
+    pytest.param(
+        lambda _: feed.ResetConsumer(0, "orders", "lake"), QueueRight.RECEIVE_MESSAGE, id="reset a consumer"
+    ),
+    pytest.param(lambda _: feed.FindPlace(0, "orders", 0, 0), QueueRight.PEEK_MESSAGE, id="find a place"),
 ]
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from random import Random
 
+import msgspec
 import pytest
 
 from reliquary.base.faults import StoreDamage
 from reliquary.queueing.changes.numbering import arrival_of
 from reliquary.queueing.feed.reading import read
 from reliquary.queueing.model import events
-from reliquary.queueing.model.message import Delivery
+from reliquary.queueing.model.message import Delivery, Message
 from reliquary.queueing.model.tables import LATE, POSITIONS, Late, arrival_key
 from tests.queueing.feed.scenery import bodies, feed, mark, opened
 from tests.queueing.manager_harness import Bench
@@ -72,7 +73,7 @@ def test_a_range_is_what_the_whole_has_in_it(seed: int) -> None:
 
 def test_without_a_consumer_it_is_what_is_in_the_queue_now() -> None:
     bench, cursor = scattered(3)
-    there = {row.lookup_id for row in every(bench.state, POSITIONS).values()}
+    there = {row.position.lookup_id for row in every(bench.state, POSITIONS).values()}
     found = read(bench.state, bench.queue(), cursor, mark(bench), 1000, whole=False).positions
     assert {each.lookup_id for each in found} == there
 
@@ -82,6 +83,31 @@ def test_what_somebody_has_and_has_not_consumed_is_read() -> None:
     bench.send("orders", b"held", b"free")
     bench.receive("orders", hold=100)
     assert bodies(bench, name="") == [b"held", b"free"]
+
+
+def test_messages_that_lie_in_the_rows_come_with_their_positions() -> None:
+    bench = Bench()
+    bench.send("orders", b"early", b"late", b"gone")
+    opened(bench)  # from here on, messages have rows of their own
+    bench.send("orders", b"apart")
+    bench.restart()
+    messages: dict[int, msgspec.Raw] = {}
+    page = read(bench.state, bench.queue(), 0, mark(bench), 10, whole=True, messages=messages)
+    found = [
+        msgspec.msgpack.decode(messages[position.message], type=Message) if position.home else None
+        for position in page.positions
+    ]
+    stored = [bench.state.messages.get(position) for position in page.positions]
+    assert found == [*stored[:3], None]
+    assert len(messages) == 3
+
+
+def test_a_message_that_is_not_written_yet_has_no_bytes() -> None:
+    bench = Bench()
+    bench.send("orders", b"x")
+    messages: dict[int, msgspec.Raw] = {}
+    page = read(bench.state, bench.queue(), 0, mark(bench), 10, whole=False, messages=messages)
+    assert (len(page.positions), messages) == (1, {})
 
 
 def test_an_empty_range_is_read_to_its_end() -> None:

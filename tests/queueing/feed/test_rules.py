@@ -11,15 +11,19 @@ from reliquary.base.hresult import HResult
 from reliquary.base.restoration import Restoration
 from reliquary.queueing.feed.events import LookAtFeeds, OpenConsumer, ReadFeed
 from reliquary.queueing.model import events
+from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.security.principals import EVERYONE
 from reliquary.queueing.model.security.rights import QueueRight
+from reliquary.queueing.model.travel.transfer import Outcome
 from reliquary.wire.security import Ace, AceKind, SecurityDescriptor, encode_descriptor
-from tests.queueing.feed.scenery import dropped, mark, moved, opened
+from tests.queueing.exchange import Exchange
+from tests.queueing.feed.scenery import bodies, dropped, mark, moved, opened
 from tests.queueing.manager_harness import Bench
 from tests.queueing.security.users import ALICE
 from tests.queueing.state_checks import durable, walk
 
 AWAY = r"DIRECT=OS:elsewhere\private$\orders"
+DEAD = "system$;deadxact"
 
 
 def looked(bench: Bench, *names: str, **more: Any) -> list[str]:
@@ -51,6 +55,22 @@ def test_a_look_changes_nothing_that_is_kept() -> None:
     turn = bench.handle(LookAtFeeds(7, ("orders",)))
     assert turn.facts == ()
     assert durable(bench.state) == before
+
+
+def test_what_arrives_in_the_turn_of_a_look_comes_after_its_mark() -> None:
+    """The turn goes on with work that was put off: here, messages of a transaction that was refused."""
+    bench = Exchange()
+    opened(bench, DEAD)
+    transaction = bench.begin()
+    bench.send(AWAY, b"a", b"b", b"c", transaction=transaction, negative_journaling=True)
+    bench.ask(events.CommitTransaction(0, transaction))
+    bench.patient = True
+    bench.end(Outcome.REFUSED, MessageClass.NACK_ACCESS_DENIED)
+    bench.restart()
+    first = mark(bench, DEAD)
+    assert len(bench.turns[-1].facts) == 2, "the other two messages move in the turn of the look"
+    assert bodies(bench, until=first, queue=DEAD) == [b"a"]
+    assert bodies(bench, after=first, queue=DEAD) == [b"b", b"c"]
 
 
 def test_what_is_told_of_a_feed_waits_for_all_that_came_before() -> None:

@@ -39,6 +39,10 @@ class Job(msgspec.Struct, frozen=True):
     rows_per_batch: int
     consumer: str
     timeout: float
+    reading: dict[str, str] = {}
+    """More options of the source."""
+    writing: dict[str, str] = {}
+    """More options of the sink."""
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -54,12 +58,14 @@ def run(spark: SparkSession, job: Job) -> None:
     rows = (
         spark.readStream.format("faulty")
         .options(**access, queue=job.source, consumer=job.consumer, maxRowsPerBatch=str(job.rows_per_batch))
+        .options(**job.reading)
         .load()
     )
     query = (
         rows.select("label", "body")
         .writeStream.format("faulty")
         .options(**access, queue=job.target, writerId=job.target)
+        .options(**job.writing)
         .option("checkpointLocation", f"{job.folder}/checkpoint")
         .trigger(availableNow=True)
         .start()

@@ -32,9 +32,11 @@ from pyspark.sql.streaming.datasource import ReadLimit
 from pyspark.sql.types import StructType
 
 from reliquary.client.feed import FeedClient, Published
+from reliquary.spark.access import Access
 from reliquary.spark.connection import pauses
 from reliquary.spark.format import ReliquarySource
-from reliquary.spark.options import Access, For, Reading, Writing, parse_reading, parse_writing
+from reliquary.spark.option_list import For
+from reliquary.spark.options import Reading, Writing, parse_reading, parse_writing
 from reliquary.spark.schema import projection, written
 from reliquary.spark.sink import Part, StreamWriter
 from reliquary.spark.stream import StreamReader
@@ -192,7 +194,14 @@ class FaultyClient(FeedClient):
         self._address = urlsplit(access.url).netloc
 
     def publish(
-        self, query: str, batch: int, stages: Sequence[int], *, writer: str = "", take_over: bool = False
+        self,
+        query: str,
+        batch: int,
+        stages: Sequence[int],
+        *,
+        writer: str = "",
+        take_over: bool = False,
+        spread: str = "",
     ) -> Published:
         """Twice, when a fault is planned for the first time and does not end this process."""
         if any((fault.phase, fault.batch) == ("publishing", batch) for fault in self._plan.faults):
@@ -201,13 +210,14 @@ class FaultyClient(FeedClient):
                 "batch": batch,
                 "writer": writer,
                 "stages": [str(each) for each in stages],
+                "spread": spread,
             }
             connection = http.client.HTTPConnection(self._address)
             connection.request(
                 "POST", "/api/v1/publish", json.dumps(asked), {"Content-Type": "application/json"}
             )
             self._plan.meet("publishing", batch)
-        return super().publish(query, batch, stages, writer=writer, take_over=take_over)
+        return super().publish(query, batch, stages, writer=writer, take_over=take_over, spread=spread)
 
 
 class FaultyWriter(StreamWriter):

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -48,9 +49,11 @@ def environment() -> dict[str, str]:
 class Ground:
     """A server that is started again whenever it dies, on the same folder and the same ports."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **settings: str) -> None:
         self.folder = folder
+        self.folder.mkdir(exist_ok=True)
         self.lives = 0
+        self._settings = settings
         self._ports: dict[str, str] = {}
         self._leaving = False
         self._may_return = threading.Event()
@@ -65,7 +68,7 @@ class Ground:
         self._watch.start()
 
     def _start(self) -> ServerProcess:
-        process = ServerProcess(self.folder / "store", settings=self._ports)
+        process = ServerProcess(self.folder / "store", settings=self._settings | self._ports)
         (self.folder / "server.pid").write_text(str(process.pid))
         self.lives += 1
         return process.wait_until_ready()
@@ -79,6 +82,18 @@ class Ground:
                 pass
             self._may_return.wait()
             self._process = self._start()
+
+    def keep_away(self, died: Path, seconds: float) -> None:
+        """Once a file is there that says that it was killed, let it come back only after a while."""
+        self._may_return.clear()
+
+        def wait() -> None:
+            while not died.exists() and not self._leaving:
+                time.sleep(0.1)  # noqa: TID251 - another process makes the file
+            time.sleep(seconds)  # noqa: TID251 - so long it is away
+            self._may_return.set()
+
+        threading.Thread(target=wait, daemon=True).start()
 
     @contextmanager
     def away(self) -> Iterator[None]:
@@ -99,14 +114,16 @@ class Ground:
 
 
 @contextmanager
-def ground(folder: Path) -> Iterator[Ground]:
+def ground(folder: Path, **settings: str) -> Iterator[Ground]:
     """A server while the block runs; afterwards its store is whole, and nothing that was staged is left."""
-    running = Ground(folder)
+    running = Ground(folder, **settings)
     try:
         yield running
     finally:
         running.close()
-    with ServerProcess(folder / "store") as once_more:  # its start sweeps what crashes left
+    with ServerProcess(
+        folder / "store", settings=settings
+    ) as once_more:  # its start sweeps what crashes left
         once_more.wait_until_ready().stop()
     disk = RocksDisk(folder / "store", ALL_TABLES, create=False)
     try:
@@ -255,4 +272,4 @@ class Crossing:
     def _offset(self, batch: int) -> int:
         """The end of a batch in the feed of the source, as Spark has written it."""
         written = (self.folder / "checkpoint" / "offsets" / str(batch)).read_text().splitlines()
-        return int(msgspec.json.decode(written[2])["queues"][self.source]["id"])
+        return int(next(iter(msgspec.json.decode(written[2])["managers"].values()))[self.source]["id"])

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from reliquary.client.feed import FeedClient, StagePlace
 from reliquary.client.sync.manager import connect
+from reliquary.spark.access import Access
 from reliquary.spark.connection import connected
 from reliquary.spark.errors import StagesGone
-from reliquary.spark.options import Access, Writing
+from reliquary.spark.options import Writing
 from reliquary.spark.schema import arrow_schema
 from reliquary.spark.sink import Part, publish, stage_part, take_back
 from tests.client.served import Served
@@ -75,7 +76,7 @@ class Driver:
 def test_two_drivers_of_one_query_write_every_row_once(server: Served, steps: list[tuple[int, int]]) -> None:
     number = next(NUMBERS)
     queue, query = f"two.{number}", f"two-{number}"
-    options = Writing(Access(server.data), queue, writer=queue)
+    options = Writing((Access(server.data),), queue, writer=queue)
     drivers = [Driver(options, query, name) for name in ("first", "second")]
     with connect(server.data, control=server.control) as manager:
         manager.create_queue(queue, transactional=True)

@@ -205,6 +205,29 @@ def test_gold_is_right_with_events_that_come_late(place: Place) -> None:
     assert place.run().days == ()
 
 
+def test_batches_that_became_one_are_read_counted_and_followed_as_before(place: Place) -> None:
+    for name, first in (("one", 1), ("two", 101), ("three", 201)):
+        write_messages(place.feed, name, some_messages(first))
+    write_history(place.history, [event(1, "accepted", 1, 0, message_id="m1\\1", size=500, sent=at(0))])
+    place.run(compact_batches=0)
+    keys = ("batch", "feed_id")
+    before = {
+        name: sorted(tuple(row[key] for key in keys) for row in place.rows(name))
+        for name in ("bronze/messages", "silver/messages", "silver/quarantine")
+    }
+    report = place.run(compact_batches=2, grace=0)
+    assert ("compaction", "silver/messages 0-1", 0) in place.told.lines
+    folders = (place.lake / "bronze/messages").glob("batch=*")
+    assert sorted(path.name for path in folders) == ["batch=1", "batch=2"]
+    assert [each.added for each in report.tables[:4]] == [0] * 4
+    write_messages(place.feed, "four", [message(301, b"{}")])
+    assert place.run(compact_batches=2, grace=0).added("silver/messages") == 1
+    for name, rows in before.items():
+        more = [] if name == "silver/quarantine" else [(3, 301)]
+        assert sorted(tuple(row[key] for key in keys) for row in place.rows(name)) == [*rows, *more]
+    assert place.minutes("flow", "in_messages", "seen_messages") == {"15 12:00": (1, 3 * GOOD + 1)}
+
+
 def test_delta_has_each_batch_once(spark: SparkSession, tmp_path: Path) -> None:
     from deltalake import DeltaTable
 

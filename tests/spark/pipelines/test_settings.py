@@ -36,6 +36,8 @@ def test_options_win_over_the_file(tmp_path: Path) -> None:
         ('queues = "a"', "queues is not as it must be"),
         ("rows_per_batch = true\n", "rows_per_batch"),
         ("queues = [", "is not TOML"),
+        ('queues = ["a"]\ncompact_batches = 1', "0 or at least 2"),
+        ('queues = ["a"]\ngrace = -1', "grace is 0 or more seconds"),
         ('queues = ["a"]\nformat = "csv"', "parquet or delta"),
         ('queues = ["a"]\nrows_per_batch = 0', "at least 1"),
         ('queues = ["a"]\ncontinuous = 0', "more than 0"),

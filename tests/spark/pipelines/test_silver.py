@@ -15,6 +15,7 @@ from reliquary.spark.pipelines.silver import decoded as with_data
 from tests.protocols.httpr.codec.vector import VECTORS as BATCHES
 from tests.protocols.srmp.codec.envelopes import FIRST, PLAIN
 from tests.protocols.srmp.codec.vector import VECTORS
+from tests.spark.pipelines.documents import AS_FROM_XML, KEPT, WHOLE
 from tests.spark.pipelines.feeds import MESSAGES, message
 
 if TYPE_CHECKING:
@@ -71,6 +72,28 @@ def test_json_has_the_columns_of_a_schema_or_does_not_fit(spark: SparkSession) -
     assert (found[3], rows[3]["data"].toPython()) == ((None, None), {"b": 3})
     with pytest.raises(UsageError, match="--json-schema is columns such as"):
         check_schema("order bigit")
+
+
+def test_xml_has_the_value_that_spark_would_make_of_it(spark: SparkSession) -> None:
+    from pyspark.sql import functions as f
+
+    given = [*AS_FROM_XML, *AS_FROM_XML, *AS_FROM_XML]  # a shape that comes again is read in another way
+    table = pa.Table.from_pylist([message(n, each.encode()) for n, each in enumerate(given)], schema=MESSAGES)
+    frame = with_data(spark.createDataFrame(table).coalesce(1)).withColumn(
+        "old", f.from_xml("text", "variant")
+    )
+    told = [f.struct(f.to_json(name), f.schema_of_variant(name)).alias(name) for name in ("data", "old")]
+    rows = frame.select("feed_id", "fault", *told).orderBy("feed_id").collect()
+    assert [row["fault"] for row in rows] == [None] * len(given)
+    found = {given[row["feed_id"]]: (tuple(row["data"]), tuple(row["old"])) for row in rows}
+    assert {document: new for document, (new, old) in found.items() if new != old} == {}
+
+
+def test_xml_keeps_what_from_xml_would_lose(spark: SparkSession) -> None:
+    given = KEPT | WHOLE
+    table = pa.Table.from_pylist([message(n, each.encode()) for n, each in enumerate(given)], schema=MESSAGES)
+    rows = sorted(with_data(spark.createDataFrame(table)).select("feed_id", "data").collect())
+    assert [row["data"].toPython() for row in rows] == [*given.values()]
 
 
 bodies = st.binary(max_size=40) | st.sampled_from(

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import pyarrow as pa  # type: ignore[import-untyped]
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +23,7 @@ from reliquary.queueing.model.message import (
     Position,
     SequenceId,
 )
-from reliquary.queueing.model.queue import Queue, QueueType
+from reliquary.queueing.model.queue import Queue, QueueSettings, QueueType
 from reliquary.store.history.columns import PACKED, SCHEMA, table_of
 from reliquary.wire.history import HISTORY_NAMES, Happening
 
@@ -37,6 +38,7 @@ ORDERS = Queue(
     create_time=0,
     modify_time=0,
 )
+IN_ORDER = msgspec.structs.replace(ORDERS, settings=QueueSettings(transactional=True))
 
 positions = st.builds(
     Position,
@@ -48,16 +50,37 @@ positions = st.builds(
     express=st.booleans(),
     handed_out=st.integers(0, 9),
 )
+
+
+@st.composite
+def groups(draw: st.DrawFn, after: int) -> list[Position]:
+    """Positions of one call: any positions, or positions of which each follows the one before.
+
+    The first of these may follow the message `after`, so that it joins the group of the call before.
+    """
+    if draw(st.booleans()):
+        return draw(st.lists(positions, min_size=1, max_size=3))
+    first = draw(st.sampled_from([after + 1, 1, 2**32 - 1, 2**40]))
+    lane, equal = draw(st.sampled_from([0, 4 << 56])), draw(positions)
+    return [
+        msgspec.structs.replace(equal, lookup_id=lane + number, message=number)
+        for number in range(first, first + draw(st.integers(1, 5)))
+    ]
+
+
 identities = st.one_of(st.none(), st.builds(ObjectId, st.sampled_from([US, THEM]), st.integers(1, 2**32 - 1)))
 bringers = st.sampled_from([API, NOBODY, Bringer("httpr", "a peer", "5:1")])
 reasons = st.sampled_from([MessageClass.NORMAL, MessageClass.NACK_PURGED])
 
 
 @st.composite
-def messages(draw: st.DrawFn, position: Position) -> Message:
+def messages(draw: st.DrawFn, position: Position, *, usual: bool) -> Message:
+    if usual:
+        identity = ObjectId(US, position.message & 0xFFFFFFFF)
+        return Message(identifier=identity, sent_time=draw(st.sampled_from([70, 70, 71])))
     identity = draw(identities) or ObjectId(US, position.message & 0xFFFFFFFF)
     sequence = draw(st.sampled_from([None, SequenceId(3, 9)]))
-    return Message(
+    return Message.of(
         identifier=identity,
         priority=draw(st.integers(0, 7)),
         sent_time=draw(st.integers(0, 2**32 - 1)),
@@ -78,10 +101,14 @@ def histories(draw: st.DrawFn) -> tuple[list[tuple[int, HistoryRow]], list[dict[
     expected: list[dict[str, Any]] = []
     notes.lineage = US
     total, first = 0, draw(st.sampled_from([1, 2**40]))
+    after = 0
     for moment in draw(st.lists(st.integers(0, 10**15), min_size=1, max_size=4)):
         notes.at(Instant(moment))
         for _ in range(draw(st.integers(0, 4))):
-            expected += _told(draw, notes, moment)
+            added = _told(draw, notes, moment, after)
+            after = added[-1].get("message", after)
+            expected += added
+            assert len(notes) + sum(each.count for _, each in rows) == len(expected)
         if len(notes) and draw(st.booleans()):
             row = notes.take(total)
             rows.append((first + sum(each.count for _, each in rows), row))
@@ -93,13 +120,13 @@ def histories(draw: st.DrawFn) -> tuple[list[tuple[int, HistoryRow]], list[dict[
     return rows, expected
 
 
-def _told(draw: st.DrawFn, notes: Notes, moment: int) -> list[dict[str, Any]]:
+def _told(draw: st.DrawFn, notes: Notes, moment: int, after: int) -> list[dict[str, Any]]:
     """One call of the notes, and what it must become."""
-    some = draw(st.lists(positions, min_size=1, max_size=3))
+    some = draw(groups(after))
     bringer, reason, way = (
         draw(bringers),
         draw(reasons),
-        draw(st.sampled_from(["came", "told", "tried", "heard"])),
+        draw(st.sampled_from(["came", "published", "told", "tried", "heard"])),
     )
     happening = draw(st.sampled_from([Happening.ACCEPTED, Happening.DEAD_LETTERED, Happening.RECEIVED]))
     alike = {
@@ -107,7 +134,7 @@ def _told(draw: st.DrawFn, notes: Notes, moment: int) -> list[dict[str, Any]]:
         "time": EPOCH + timedelta(microseconds=moment),
         "queue": None if way == "heard" else "orders",
         "queue_kind": None if way == "heard" else "local",
-        "reason": "nack-purged" if reason and way != "tried" else None,
+        "reason": "nack-purged" if reason and way not in ("tried", "published") else None,
         "protocol": bringer.by or None,
         "peer": bringer.peer or None,
         "batch": bringer.batch or None,
@@ -126,12 +153,28 @@ def _told(draw: st.DrawFn, notes: Notes, moment: int) -> list[dict[str, Any]]:
         notes.note_attempts(happening, ORDERS, some, bringer)
         for event, each in zip(placed, some, strict=True):
             event["attempt"] = each.handed_out
+    elif way == "published":
+        notes.note_published(happening, IN_ORDER, some, bringer, UUID(int=6))
+        for event, each in zip(placed, some, strict=True):
+            event.update(_published(each))
     else:
-        sent = [draw(messages(each)) for each in some]
+        usual = draw(st.booleans())
+        sent = [draw(messages(each, usual=usual)) for each in some]
         notes.note_messages(happening, ORDERS, some, sent, reason, bringer)
         for event, position, message in zip(placed, some, sent, strict=True):
             event.update(_subject(position, message))
     return placed
+
+
+def _published(position: Position) -> dict[str, Any]:
+    return {
+        "message_id": f"{US}\\{position.message & 0xFFFFFFFF}",
+        "size": position.size,
+        "priority": 3,
+        "durable": True,
+        "deadline": EPOCH + timedelta(microseconds=position.expires) if position.expires else None,
+        "transaction": str(UUID(int=6)),
+    }
 
 
 def _subject(position: Position, message: Message) -> dict[str, Any]:
@@ -151,7 +194,7 @@ def _subject(position: Position, message: Message) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(histories())
 def test_columns_say_what_was_told_event_by_event(
     history: tuple[list[tuple[int, HistoryRow]], list[dict[str, Any]]],
@@ -168,3 +211,20 @@ def test_no_rows_are_an_empty_table_with_all_its_columns() -> None:
     assert (len(table), table.schema) == (0, PACKED)
     assert table.cast(SCHEMA).schema == SCHEMA
     assert SCHEMA.field("time").type == pa.timestamp("us", tz="UTC")
+
+
+def test_a_gap_is_the_first_event_of_its_row_and_shifts_no_moment() -> None:
+    notes = Notes()
+    notes.lineage = US
+    notes.at(Instant(1_000_000))
+    some = [Position(number, number, 10, 0) for number in (1, 2, 3)]
+    notes.note_positions(Happening.DUE, ORDERS, some)
+    notes.at(Instant(2_000_000))
+    notes.note_positions(Happening.DUE, ORDERS, some[:1])
+    notes.gap(17)
+    table = table_of([(5, notes.take(0))], US, "HERE")
+    assert table.column("event").to_pylist() == ["gap", "due", "due", "due", "due"]
+    assert table.column("event_id").to_pylist() == [5, 6, 7, 8, 9]
+    assert table.column("message").to_pylist() == [17, 1, 2, 3, 1]
+    assert table.column("lookup_id").to_pylist() == [None, 1, 2, 3, 1]
+    assert [moment.second for moment in table.column("time").to_pylist()] == [1, 1, 1, 1, 2]

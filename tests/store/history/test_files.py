@@ -85,3 +85,16 @@ def test_a_writer_that_gives_up_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(writer.add(events(1, [TEN]))) == []
     writer.give_up()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_file_says_where_its_events_and_messages_lie(tmp_path: Path) -> None:
+    [file] = written(tmp_path, [events(1, [TEN] * 3), events(4, [TEN] * 2)])
+    metadata = pq.read_metadata(file.path)
+    place = PACKED.get_field_index("event_id")
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    stretches = [(group.column(place).statistics.min, group.column(place).statistics.max) for group in groups]
+    assert stretches == [(1, 3), (4, 5)]
+    for group in groups:
+        assert [each.column_index for each in group.sorting_columns] == [place]
+        assert all(group.column(each).has_offset_index for each in range(metadata.num_columns))
+        assert group.column(place).has_column_index

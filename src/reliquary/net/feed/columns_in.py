@@ -27,10 +27,13 @@ from reliquary.queueing.model.message import (
     LABEL_LIMIT,
     NO_GUID,
     NO_OBJECT,
+    OWN,
     Acknowledgement,
+    Attributes,
     AuthenticationLevel,
     Delivery,
     Message,
+    rare_part,
 )
 from reliquary.wire.columns import BY_NAME, COLUMNS, NAMES, WRITTEN, Kind
 
@@ -71,6 +74,8 @@ def _authentication(given: str) -> AuthenticationLevel:
     raise UsageError(f"authentication is none or xmlsig, not {given[:40]}")
 
 
+_OWN: Final = dict(zip(OWN, Message.__struct_defaults__, strict=False))
+"""What every message has in itself, with the defaults."""
 _ACKNOWLEDGEMENTS: Final = {each.value: each for each in Acknowledgement}
 
 FIELDS: Final[dict[str, Field]] = {
@@ -182,8 +187,8 @@ class Intake:
         message = Message(
             body=body,
             label=why[:LABEL_LIMIT],
-            extension=others if len(others) <= EXTENSION_LIMIT else b"",
             delivery=Delivery.RECOVERABLE,
+            more=Attributes(extension=others) if len(others) <= EXTENSION_LIMIT else None,
         )
         return Group(self._dead_letters, [message], [row], dead=True)
 
@@ -199,10 +204,7 @@ class Intake:
 
 def _messages(columns: dict[str, list[Any]], count: int, bad: dict[int, str]) -> list[Message]:
     """A message for each row; for those that are bad it means nothing."""
-    made: dict[str, list[Any]] = {
-        "delivery": [Delivery.RECOVERABLE] * count,
-        "time_to_reach_queue": [REACH] * count,
-    }
+    made: dict[str, list[Any]] = {"delivery": [Delivery.RECOVERABLE] * count}
     for name, values in columns.items():
         if name != "queue":
             made[FIELDS[name].name] = _made(FIELDS[name], values, bad)
@@ -215,8 +217,19 @@ def _messages(columns: dict[str, list[Any]], count: int, bad: dict[int, str]) ->
                 )
     if "tracing_queue" in made:
         made["tracing_requested"] = [bool(queue.int) for queue in made["tracing_queue"]]
+    own = [made.pop(name, [default] * count) for name, default in _OWN.items()]
+    return list(map(Message, *own, _rare_parts(made, count)))
+
+
+def _rare_parts(made: dict[str, list[Any]], count: int) -> list[Attributes | None]:
+    """The rare attributes of each row; most batches have no column of any."""
+    if not made:
+        return [None] * count
     names = tuple(made)
-    return [Message(**dict(zip(names, row, strict=True))) for row in zip(*made.values(), strict=True)]
+    return [
+        rare_part(Attributes(**dict(zip(names, row, strict=True))), NO_OBJECT)
+        for row in zip(*made.values(), strict=True)
+    ]
 
 
 def _made(field: Field, values: list[Any], bad: dict[int, str]) -> list[Any]:

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from reliquary.engine.loop import Engine
 from reliquary.net.api import DataPlane
 from reliquary.net.api.routes import ApiHandler
-from reliquary.net.feed import feeds, publishing
+from reliquary.net.feed import feeds, publishing, steering
 from reliquary.net.feed.arriving import STAGES, Arrivals
 from reliquary.net.feed.asking import Conversations
 from reliquary.net.feed.planning import Plans
 from reliquary.net.feed.reading import Readings
+from reliquary.net.feed.steering import Resets
 from reliquary.net.feed.stored_messages import StoredMessages
 from reliquary.net.http import Mount
 from reliquary.queueing.model.state import State
@@ -25,6 +26,7 @@ class FeedEndpoint:
         self._conversations = Conversations(engine)
         self._readings = Readings(self._conversations, state, StoredMessages(disk))
         self._plans = Plans(self._conversations)
+        self._resets = Resets(self._conversations)
         self._arrivals = Arrivals(self._conversations)
 
     def routes(self) -> Mapping[str, Mapping[str, ApiHandler]]:
@@ -33,9 +35,11 @@ class FeedEndpoint:
             "feeds": {"GET": feeds.look},
             "queues/*/consumers": {
                 "POST": feeds.open_consumer,
+                "PUT": steering.set_consumer,
                 "PATCH": feeds.move_consumer,
                 "DELETE": feeds.drop_consumer,
             },
+            "queues/*/reset": {"POST": self._resets.reset},
             "queues/*/plan": {"POST": self._plans.plan},
             "queues/*/feed": {"GET": self._readings.read},
             "publish": {"POST": publishing.publish},

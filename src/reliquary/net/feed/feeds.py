@@ -22,12 +22,13 @@ from reliquary.queueing.feed.events import (
     OpenConsumer,
 )
 from reliquary.queueing.rules import destinations
+from reliquary.views.consumers import LossInfo, loss_info
 
 EARLIEST: Final = "earliest"
 LATEST: Final = "latest"
 
 
-class FeedOut(msgspec.Struct):
+class FeedOut(msgspec.Struct, omit_defaults=True):
     """How far a feed goes."""
 
     queue: str
@@ -36,6 +37,8 @@ class FeedOut(msgspec.Struct):
     cursor: str | None
     messages: int
     bytes: int
+    paused: bool = False
+    loss: LossInfo | None = None
 
 
 class FeedsOut(msgspec.Struct):
@@ -83,7 +86,16 @@ def _seen(context: Context, responder: Responder, answer: object) -> None:
 
 def _shown(view: FeedView) -> FeedOut:
     cursor = None if view.cursor is None else str(view.cursor)
-    return FeedOut(view.queue, view.incarnation, str(view.mark), cursor, view.messages, view.bytes)
+    return FeedOut(
+        view.queue,
+        view.incarnation,
+        str(view.mark),
+        cursor,
+        view.messages,
+        view.bytes,
+        view.paused,
+        loss_info(view.loss),
+    )
 
 
 def open_consumer(context: Context, request: Request, responder: Responder, queue: str) -> None:

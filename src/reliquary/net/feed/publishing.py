@@ -24,6 +24,7 @@ class PublishIn(msgspec.Struct, forbid_unknown_fields=True):
     stages: Annotated[list[str | int], MOST]
     writer: str = ""
     take_over: bool = False
+    spread: str = ""
 
 
 class UnstageIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -51,7 +52,7 @@ def publish(context: Context, request: Request, responder: Responder, _: str) ->
     numbers = _numbers(given.stages)
     caller = context.engine.caller(partial(_published, context, responder))
     context.engine.submit(
-        PublishBatch(caller, given.query, given.batch, numbers, given.writer, given.take_over)
+        PublishBatch(caller, given.query, given.batch, numbers, given.writer, given.take_over, given.spread)
     )
 
 

@@ -29,6 +29,8 @@ from reliquary.queueing.model.security.principals import Principal
 from reliquary.queueing.model.state import State
 
 ARROW: Final = b"application/vnd.apache.arrow.stream"
+RUNS: Final = "runs"
+"""The encoding for readers that take runs of equal values (`columns_out`)."""
 PAGE: Final = 4096
 """Positions that one turn reads."""
 
@@ -56,7 +58,11 @@ class Readings:
 
     def read(self, context: Context, request: Request, responder: Responder, queue: str) -> None:
         """GET /queues/{queue}/feed."""
-        query = parameters(request, "after", "until", "columns", "consumer", "incarnation", *BOUNDS)
+        query = parameters(
+            request, "after", "until", "columns", "consumer", "incarnation", "encoding", *BOUNDS
+        )
+        if query.get("encoding", RUNS) != RUNS:
+            raise UsageError(f"encoding is {RUNS}, or not given, not {query['encoding'][:40]!r}")
         for name in ("after", "until"):
             if name not in query:
                 raise UsageError(f"{name} is missing: a range is what came after one number, until another")
@@ -71,7 +77,7 @@ class Readings:
         )
         given = query.get("columns", "")
         names = [name.strip() for name in given.split(",")] if given else []
-        columns = Columns(names, queue, self._stored, may_miss=not asked.consumer)
+        columns = Columns(names, queue, self._stored, may_miss=not asked.consumer, runs="encoding" in query)
         alone = request.method == "HEAD"
         self._conversations.start(
             responder,
@@ -81,7 +87,7 @@ class Readings:
 
     async def _answer(self, responder: Responder, asked: Range, columns: Columns, *, alone: bool) -> None:
         """`alone`: only the head is wanted."""
-        page = await self._page(asked, asked.after)
+        page = await self._page(asked, asked.after, with_messages=columns.touches)
         found = self._state.queues.get(page.queue)
         if found is not None:
             columns.queue = short_path(found.record.pathname)
@@ -95,22 +101,26 @@ class Readings:
             responder.write(END)
         responder.end()
 
-    async def _page(self, asked: Range, after: int) -> FeedRead:
+    async def _page(self, asked: Range, after: int, *, with_messages: bool) -> FeedRead:
         return await self._conversations.ask(
             asked.by,
             FeedRead,
-            lambda to: ReadFeed(to, asked.queue, after, asked.until, PAGE, asked.consumer, asked.incarnation),
+            lambda to: ReadFeed(
+                to, asked.queue, after, asked.until, PAGE, asked.consumer, asked.incarnation, with_messages
+            ),
         )
 
     async def _pieces(self, asked: Range, columns: Columns, page: FeedRead) -> AsyncGenerator[memoryview]:
         """Record batches; the next page is read meanwhile."""
         while True:
-            coming = asyncio.ensure_future(self._page(asked, page.reached)) if page.more else None
-            if coming is not None:
+            coming = None
+            if page.more:
+                following = self._page(asked, page.reached, with_messages=columns.touches)
+                coming = asyncio.ensure_future(following)
                 coming.add_done_callback(_seen)
             try:
                 for some in columns.cut(asked.bounds.wanted(page.positions)):
-                    batch = await self._conversations.beside(partial(columns.batch, some))
+                    batch = await self._conversations.beside(partial(columns.batch, some, page.messages))
                     if batch is not None:
                         yield batch
                 if coming is None:

@@ -23,11 +23,22 @@ TYPES: Final = {
 TYPE_OF: Final = {column.name: TYPES[column.kind] for column in COLUMNS}
 
 
-def schema_of(names: Sequence[str] = ()) -> pa.Schema:
+RUN_ENDS: Final = pa.int32()
+_VARIED: Final = frozenset({"feed_id", "lookup_id", "arrived", "size", "id", "body", "body_size", "label"})
+"""Columns that mostly have another value in each row."""
+
+
+IN_RUNS: Final = frozenset(NAMES) - _VARIED
+"""Columns that a stream has as runs of equal values, where its reader takes runs."""
+_RUNS: Final = {name: pa.run_end_encoded(RUN_ENDS, TYPE_OF[name]) for name in IN_RUNS}
+
+
+def schema_of(names: Sequence[str] = (), *, runs: bool = False) -> pa.Schema:
     """The schema of these columns in this order, or of all; one that is not known is refused by name."""
     for place, name in enumerate(names):
         if name not in BY_NAME:
             raise UsageError(f"there is no column {name[:80]!r}; there is {', '.join(NAMES)}")
         if name in names[:place]:
             raise UsageError(f"the column {name!r} is asked for twice")
-    return pa.schema([pa.field(name, TYPE_OF[name]) for name in names or NAMES])
+    types = TYPE_OF | _RUNS if runs else TYPE_OF
+    return pa.schema([pa.field(name, types[name]) for name in names or NAMES])

@@ -1,26 +1,33 @@
 """The rows of messages, read from the disk beside the loop.
 
-Message rows never change, and what was told of is on disk, so any thread may read them.  Neighbours, which
-messages of one queue mostly are, are read in one go; nothing is read that is not wanted, however large it is.
+A message never changes, and one whose position was read is on disk, so any thread may read it: in the row of
+its position, or in a row of its own.  Neighbours, which messages of one queue mostly are, are one range.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Final, Protocol
+
+import msgspec
 
 from reliquary.base.faults import StoreDamage
 from reliquary.queueing.model.bodies import Bodies
-from reliquary.queueing.model.message import StoredBody
-from reliquary.queueing.model.tables import MESSAGES, message_key
+from reliquary.queueing.model.message import Position, StoredBody
+from reliquary.queueing.model.tables import LANE_SHIFT, MESSAGES, POSITIONS, message_key, position_key
 from reliquary.store import StagedRows
 from reliquary.store.disk import Disk
 
-Record = bytes | memoryview
+Record = bytes | memoryview | msgspec.Raw
 """As it was written."""
+NOTHING: Final[Mapping[int, Record]] = {}
 
 MANY: Final = 4
 """From so many neighbours on, one range is cheaper to read than each alone."""
+
+
+_HOME = attrgetter("home")
 
 
 class Gone(Exception):
@@ -30,37 +37,53 @@ class Gone(Exception):
 class Stored(Protocol):
     """Where rows of messages come from."""
 
-    def records(self, numbers: Sequence[int]) -> list[Record | None]:
-        """The record of each message; None where it is gone."""
+    def records(
+        self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING
+    ) -> list[Record | None]:
+        """Return the record of the message of each position; None where it is gone."""
 
     def body(self, body: StoredBody) -> bytes | None:
         """A body that lies in pieces; None where it is gone."""
 
 
 class StoredMessages:
-    """Those of a disk."""
+    """The messages of a disk."""
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
         self._bodies = Bodies(StagedRows(disk))  # nothing is ever staged here: it reads what is applied
 
-    def records(self, numbers: Sequence[int]) -> list[Record | None]:
-        """The record of each message; None where it is gone."""
-        together = runs(numbers)
-        found: dict[bytes, Record] = {}
-        for first, last in together:
-            if last - first < MANY - 1:
-                found.update(self._each(first, last))
-                continue
-            rows = self._range(first, last)
-            records = MESSAGES.records(rows)
-            if len(together) == 1 and len(records) == len(numbers):  # as it mostly is
-                return list(records)
-            found.update(zip([key for key, _ in rows], records, strict=True))
-        return [found.get(message_key(number)) for number in numbers]
+    def records(
+        self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING
+    ) -> list[Record | None]:
+        """Return the record of each message; None where it is gone.
+
+        Those that are at hand, by the numbers of their messages, are not read again.
+        """
+        if not at_hand:
+            return self._read(positions)
+        known = [at_hand.get(position.message) for position in positions]
+        missing = [place for place, record in enumerate(known) if record is None]
+        if missing:
+            found = self._read([positions[place] for place in missing])
+            for place, record in zip(missing, found, strict=True):
+                known[place] = record
+        return known
+
+    def _read(self, positions: Sequence[Position]) -> list[Record | None]:
+        homes = set(map(_HOME, positions))
+        if homes == {0} and (together := self._neighbours([position.message for position in positions])):
+            return together
+        found = self._at_home([position for position in positions if position.home])
+        if len(found) == len(positions):
+            return list(found.values())
+        # A message may have been set apart after its position was read.
+        numbers = [position.message for position in positions if position.message not in found]
+        found.update(self._apart(numbers))
+        return [found.get(position.message) for position in positions]
 
     def body(self, body: StoredBody) -> bytes | None:
-        """A body that lies in pieces; None where it is gone."""
+        """Return a body that lies in pieces; None where it is gone."""
         try:
             return self._bodies.whole(body)
         except StoreDamage:
@@ -68,17 +91,72 @@ class StoredMessages:
                 raise  # nothing went: it is damaged
             return None
 
+    # -- in the rows of positions
+
+    def _at_home(self, positions: Sequence[Position]) -> dict[int, Record]:
+        """Return records by the numbers of their messages, in the order of the positions."""
+        if not positions:
+            return {}
+        rows = self._rows_of(positions)
+        keys = [position_key(position.home, position.lookup_id) for position in positions]
+        there = [
+            (position.message, (key, value))
+            for position, key in zip(positions, keys, strict=True)
+            if (value := rows.get(key) or self._disk.get(POSITIONS.name, key)) is not None
+        ]
+        records = POSITIONS.records([row for _, row in there])
+        messages = [memoryview(_decode(record).message) for record in records]
+        return dict(zip([number for number, _ in there], messages, strict=True))
+
+    def _rows_of(self, positions: Sequence[Position]) -> dict[bytes, bytes]:
+        """Return the rows of most of these positions, each lane of a queue as one range."""
+        lanes: dict[tuple[int, int], list[int]] = {}
+        for position in positions:
+            lanes.setdefault((position.home, position.lookup_id >> LANE_SHIFT), []).append(position.lookup_id)
+        rows: dict[bytes, bytes] = {}
+        for (home, _), lookup_ids in lanes.items():
+            if len(lookup_ids) >= MANY:
+                first, last = position_key(home, min(lookup_ids)), position_key(home, max(lookup_ids) + 1)
+                rows.update(self._disk.range(POSITIONS.name, first, last, limit=2 * len(lookup_ids)))
+        return rows
+
+    # -- in rows of their own
+
+    def _neighbours(self, numbers: list[int]) -> list[Record | None]:
+        """Return the records of messages that are all there, one behind the other; else an empty list."""
+        if len(numbers) < MANY or len(found := runs(numbers)) > 1:
+            return []
+        rows = self._range(*found[0])
+        return list(MESSAGES.records(rows)) if len(rows) == len(numbers) else []
+
+    def _apart(self, numbers: Sequence[int]) -> dict[int, Record]:
+        """Return records by the numbers of their messages."""
+        found: dict[int, Record] = {}
+        for first, last in runs(numbers):
+            rows = self._each(first, last) if last - first < MANY - 1 else self._range(first, last)
+            records = MESSAGES.records(rows)
+            found.update(zip([int.from_bytes(key) for key, _ in rows], records, strict=True))
+        return found
+
     def _range(self, first: int, last: int) -> list[tuple[bytes, bytes]]:
         return self._disk.range(
             MESSAGES.name, message_key(first), message_key(last + 1), limit=last - first + 1
         )
 
-    def _each(self, first: int, last: int) -> Iterator[tuple[bytes, Record]]:
-        for number in range(first, last + 1):
-            key = message_key(number)
-            value = self._disk.get(MESSAGES.name, key)
-            if value is not None:
-                yield key, MESSAGES.records([(key, value)])[0]
+    def _each(self, first: int, last: int) -> list[tuple[bytes, bytes]]:
+        keys = [message_key(number) for number in range(first, last + 1)]
+        values = [self._disk.get(MESSAGES.name, key) for key in keys]
+        return [(key, value) for key, value in zip(keys, values, strict=True) if value is not None]
+
+
+class _PlaceBytes(msgspec.Struct, array_like=True, gc=False):
+    """A row of `positions` whose parts are not decoded."""
+
+    position: msgspec.Raw
+    message: msgspec.Raw
+
+
+_decode = msgspec.msgpack.Decoder(_PlaceBytes).decode
 
 
 def runs(numbers: Sequence[int]) -> list[tuple[int, int]]:

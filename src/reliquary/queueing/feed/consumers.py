@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from reliquary.base.faults import UsageError
+from reliquary.queueing.model.keep import Keep
 from reliquary.queueing.model.names.pathnames import check_name
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
@@ -36,9 +39,20 @@ def adopt_consumer(state: State, key: bytes, record: Consumer) -> None:
     queue = state.queues[int.from_bytes(key[:4])]
     queue.feed.consumers[key[4:].decode()] = record
     queue.feed.mark = state.numbers.sequence
-    pin(queue)
+    pin(state, queue)
 
 
-def pin(queue: QueueState) -> None:
-    """Note the lowest cursor of a queue: what arrived later is kept."""
-    queue.feed.pinned = min((each.cursor for each in queue.feed.consumers.values()), default=0)
+def limit_of(state: State, queue: QueueState, record: Consumer) -> Keep:
+    """Return how much is kept for a consumer: as it says, or its queue, or the settings of the server."""
+    if record.keep is not None:
+        return record.keep
+    return state.sizes.keep if queue.feed.keep is None else queue.feed.keep
+
+
+def pin(state: State, queue: QueueState) -> None:
+    """Note the lowest cursor of a queue, behind which messages are kept, and the limits of who is there."""
+    consumers = queue.feed.consumers.values()
+    queue.feed.pinned = lowest = min((each.cursor for each in consumers), default=0)
+    limits = {limit_of(state, queue, each) for each in consumers if each.cursor == lowest}
+    bounded = all(each.bytes or each.count for each in limits)
+    queue.feed.limits = tuple(sorted(limits, key=msgspec.structs.astuple)) if bounded else ()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from reliquary.base.turn import Event
 from reliquary.queueing.model.events import Answer, Request
+from reliquary.queueing.model.keep import Keep
 from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.tables import Loss
 
 
 class LookAtFeeds(Request, frozen=True):
@@ -48,6 +52,43 @@ class DropConsumer(Request, frozen=True):
     name: str
 
 
+class SetConsumer(Request, frozen=True):
+    """Set how much is kept for a consumer, or pause it; without a name, set the limit of its queue.
+
+    None leaves a thing as it is.
+    """
+
+    to: int
+    queue: str
+    name: str = ""
+    keep: Keep | None = None
+    inherit: bool = False
+    """It gets no limit of its own: that of the queue, or of the settings, counts."""
+    paused: bool | None = None
+
+
+class ResetConsumer(Request, frozen=True):
+    """Move a consumer's cursor forward or back; with `dry_run`, only tell what that would do."""
+
+    to: int
+    queue: str
+    name: str
+    at: int | None = None
+    """The new cursor.  None is the mark, so that only later messages are read.  0 is the beginning."""
+    dry_run: bool = False
+
+
+class FindPlace(Request, frozen=True):
+    """Find the place before the first message that came at a moment or later; some messages are looked at."""
+
+    to: int
+    queue: str
+    moment: int
+    """Microseconds since 1970."""
+    after: int
+    """Look behind this number; what comes before was looked at."""
+
+
 class ReadFeed(Request, frozen=True):
     """Read the first `limit` positions of a feed with after < arrival <= until, in the order of arrival.
 
@@ -64,6 +105,8 @@ class ReadFeed(Request, frozen=True):
     consumer: str = ""
     incarnation: str = ""
     """If not empty: the request is refused if the queue now has another incarnation."""
+    with_messages: bool = False
+    """Also return the messages that lie in the rows of these positions, because the rows are read anyway."""
 
 
 class TrimFeed(Event, frozen=True):
@@ -87,6 +130,33 @@ class FeedView(Answer, frozen=True):
     """The number of messages in the queue and retained for consumers, at most; for progress reports."""
     bytes: int = 0
     """The size of these messages, at most."""
+    paused: bool = False
+    """The consumer of the request is paused."""
+    loss: Loss | None = None
+    """What this consumer lost last, because its limit was passed."""
+
+
+class PlaceFound(Answer, frozen=True):
+    """The answer to FindPlace."""
+
+    place: int = 0
+    """The place, or how far the messages were looked at."""
+    more: bool = False
+    """It is not found yet: ask again, after `place`."""
+
+
+class ConsumerReset(Answer, frozen=True):
+    """The answer to ResetConsumer."""
+
+    before: int = 0
+    """The cursor as it was."""
+    cursor: int = 0
+    """The cursor as it is now, or would be."""
+    messages: int = 0
+    """Messages that the consumer passes over, or if the cursor moves back, that it can read again."""
+    bytes: int = 0
+    more: bool = False
+    """There are more of them than were counted."""
 
 
 class FeedViews(Answer, frozen=True):
@@ -108,3 +178,5 @@ class FeedRead(Answer, frozen=True):
     """There may be more positions up to `until`: read again, after `reached`."""
     reached: int = 0
     """The answer holds every position up to this number, which is `until` at the end of the range."""
+    messages: dict[int, msgspec.Raw] = msgspec.field(default_factory=dict)
+    """The bytes of messages that were read with their positions, by the numbers of the messages."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reliquary.queueing.feed import facts
+from reliquary.queueing.feed import ages, facts, steering, trimming
 from reliquary.queueing.feed.apply import APPLIERS
 from reliquary.queueing.feed.events import TrimFeed
 from reliquary.queueing.feed.permits import PERMITS
@@ -13,10 +13,18 @@ from reliquary.queueing.model.feature import Feature
 
 FEED: Final = Feature(
     name="feed",
-    rules=RULES,
+    rules=RULES | steering.RULES,
+    timers={ages.LOOK[0]: lambda state, _, now: trimming.on_look(state, now)},
     permits=PERMITS,
     appliers=APPLIERS,
     # readers of feeds take nothing away, so their facts tell the history nothing
-    tellers={facts.ConsumerPlaced: None, facts.ConsumerDropped: None, facts.RetainedDropped: None},
+    tellers={
+        facts.ConsumerPlaced: None,
+        facts.ConsumerLost: None,
+        facts.ConsumerDropped: None,
+        facts.QueueKept: None,
+        facts.FeedsLooked: None,
+        facts.RetainedDropped: None,
+    },
     at_any_time=frozenset({TrimFeed}),
 )

@@ -17,18 +17,30 @@ def _look_at_feeds(state: State, request: events.LookAtFeeds) -> str:
     return next(filter(None, (lacks_on(state, request, name, Act.PEEK) for name in named)), "")
 
 
-def _read_feed(state: State, request: events.ReadFeed) -> str:
+def _read_feed(state: State, request: events.ReadFeed | events.FindPlace) -> str:
     return lacks_on(state, request, request.queue, Act.PEEK)
 
 
-def _consume(state: State, request: events.OpenConsumer | events.MoveConsumer | events.DropConsumer) -> str:
+_Consuming = (
+    events.OpenConsumer
+    | events.MoveConsumer
+    | events.DropConsumer
+    | events.SetConsumer
+    | events.ResetConsumer
+)
+
+
+def _consume(state: State, request: _Consuming) -> str:
     return lacks_on(state, request, request.queue, Act.RECEIVE)
 
 
 PERMITS: Final[dict[type[Request], Permit]] = {
     events.LookAtFeeds: _look_at_feeds,
     events.ReadFeed: _read_feed,
+    events.FindPlace: _read_feed,
     events.OpenConsumer: _consume,
     events.MoveConsumer: _consume,
     events.DropConsumer: _consume,
+    events.SetConsumer: _consume,
+    events.ResetConsumer: _consume,
 }

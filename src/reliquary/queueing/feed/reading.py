@@ -14,6 +14,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import Final, NamedTuple
 
+import msgspec
+
 from reliquary.base.faults import StoreDamage
 from reliquary.queueing.changes.numbering import arrival_of
 from reliquary.queueing.model.message import Position
@@ -24,10 +26,11 @@ from reliquary.queueing.model.tables import (
     DELAYED,
     LANES,
     LATE,
-    POSITIONS,
+    POSITIONS_ALONE,
     RETAINED,
     SEQUENCE_MASK,
     Late,
+    PlaceAlone,
     arrival_key,
     lane_start,
     position_key,
@@ -45,17 +48,27 @@ class Page(NamedTuple):
     """The page holds every position of the range up to this arrival number."""
 
 
-def read(state: State, queue: QueueState, after: int, until: int, limit: int, *, whole: bool) -> Page:
+def read(
+    state: State,
+    queue: QueueState,
+    after: int,
+    until: int,
+    limit: int,
+    *,
+    whole: bool,
+    messages: dict[int, msgspec.Raw] | None = None,
+) -> Page:
     """Return the first positions with after < arrival <= until, at most `limit`.
 
-    `whole` includes positions that left the queue or wait for a retry, as a consumer reads them.
+    `whole` includes positions that left the queue or wait for a retry, as a consumer reads them.  Messages
+    that lie in the rows of positions are added to `messages`, by their numbers.
     """
     until = min(until, SEQUENCE_MASK - 1)
     if after >= until:
         return Page([], until)
     sources: list[list[Position]] = []
     reached = until
-    for page, last in _sources(state, queue, after, until, limit, whole=whole):
+    for page, last in _sources(state, queue, after, until, limit, whole=whole, messages=messages):
         sources.append(page)
         reached = min(reached, last)
     if not sources:
@@ -69,7 +82,14 @@ def read(state: State, queue: QueueState, after: int, until: int, limit: int, *,
 
 
 def _sources(
-    state: State, queue: QueueState, after: int, until: int, limit: int, *, whole: bool
+    state: State,
+    queue: QueueState,
+    after: int,
+    until: int,
+    limit: int,
+    *,
+    whole: bool,
+    messages: dict[int, msgspec.Raw] | None,
 ) -> list[tuple[list[Position], int]]:
     """Return, for each table or lane with rows in the range, its first positions and the last number read."""
     rows, number = state.rows, queue.number
@@ -80,10 +100,14 @@ def _sources(
         first, last = max(start + after + 1, floors[lane]), start + until + 1
         if first >= last:
             continue
-        page = rows.range(POSITIONS, position_key(number, first), position_key(number, last), limit=limit)
+        low, high = position_key(number, first), position_key(number, last)
+        places = [row for _, row in rows.range(POSITIONS_ALONE, low, high, limit=limit)]
+        page = [place.position for place in places]
+        if messages is not None:
+            messages.update(_at_home(number, places))
         if page:
-            searched = page[-1][1].lookup_id & SEQUENCE_MASK if len(page) == limit else until
-            found.append(([position for _, position in page if not position.arrival], searched))
+            searched = page[-1].lookup_id & SEQUENCE_MASK if len(page) == limit else until
+            found.append(([position for position in page if not position.arrival], searched))
     first_key, last_key = arrival_key(number, after + 1), arrival_key(number, until + 1)
     late = rows.range(LATE, first_key, last_key, limit=limit)
     if late:
@@ -97,6 +121,15 @@ def _sources(
     return found
 
 
+def _at_home(number: int, places: list[PlaceAlone]) -> dict[int, msgspec.Raw]:
+    """Return the messages that lie in these rows as bytes; one that is not written yet has no bytes."""
+    return {
+        place.position.message: place.message
+        for place in places
+        if place.position.home == number and isinstance(place.message, msgspec.Raw)
+    }
+
+
 def _resolve(state: State, queue: QueueState, late: list[Late], *, whole: bool) -> list[Position]:
     """Return the positions of late rows; close ones are read as one range.
 
@@ -108,10 +141,13 @@ def _resolve(state: State, queue: QueueState, late: list[Late], *, whole: bool) 
     lowest, highest = min(row.lookup_id for row in late), max(row.lookup_id for row in late)
     if len(late) >= MANY and highest - lowest < 2 * len(late):
         last = position_key(number, highest + 1)
-        near = dict(rows.range(POSITIONS, min(wanted), last, limit=highest - lowest + 1))
+        page = rows.range(POSITIONS_ALONE, min(wanted), last, limit=highest - lowest + 1)
+        near = {key: row.position for key, row in page}
     found: list[Position] = []
     for key in wanted:
-        position = near.get(key) or rows.get(POSITIONS, key)
+        position = near.get(key)
+        if position is None and (row := rows.get(POSITIONS_ALONE, key)) is not None:
+            position = row.position
         if position is None and whole:
             position = rows.get(DELAYED, key)
             if position is None:

@@ -11,11 +11,11 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.ruled import Rule
-from reliquary.base.time import Instant
+from reliquary.base.time import Instant, as_text
 from reliquary.base.turn import Event
 from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.changes.numbering import raise_mark
-from reliquary.queueing.feed import events, reading, trimming
+from reliquary.queueing.feed import ages, events, reading, trimming
 from reliquary.queueing.feed.consumers import check_consumer
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
 from reliquary.queueing.model.events import Answer
@@ -45,7 +45,7 @@ def look(state: State, request: events.LookAtFeeds, now: Instant) -> None:
         if "*" in name:
             found |= {queue.number: queue for queue in _matching(state, name)}
             continue
-        queue = _find(state, name)
+        queue = find_feed(state, name)
         if isinstance(queue, Answer):
             state.reply(request.to, queue)
             return
@@ -54,7 +54,7 @@ def look(state: State, request: events.LookAtFeeds, now: Instant) -> None:
     state.reply(request.to, events.FeedViews(HResult.OK, feeds=feeds))
 
 
-def _find(state: State, name: str, incarnation: str = "") -> QueueState | Answer:
+def find_feed(state: State, name: str, incarnation: str = "") -> QueueState | Answer:
     """Return the queue with this name, or the answer that says why it has no feed."""
     queue = destinations.find(state, name)
     if queue is None:
@@ -117,6 +117,8 @@ def _view(state: State, queue: QueueState, consumer: str) -> events.FeedView:
         incarnation=incarnation_of(state, queue),
         mark=raise_mark(state, queue),
         cursor=None if known is None else known.cursor,
+        paused=known is not None and known.paused,
+        loss=None if known is None else known.loss,
         messages=queue.counts.stored + queue.counts.delayed + queue.feed.retained,
         bytes=queue.counts.stored_size + queue.feed.retained_size,
     )
@@ -127,40 +129,40 @@ def _view(state: State, queue: QueueState, consumer: str) -> events.FeedView:
 
 def open_consumer(state: State, request: events.OpenConsumer, now: Instant) -> None:
     """Open a consumer: from now on, messages that it has not read are kept."""
-    queue = _find(state, request.queue)
+    queue = find_feed(state, request.queue)
     if isinstance(queue, Answer):
         state.reply(request.to, queue)
         return
     if request.name not in queue.feed.consumers:
         check_consumer(queue, request.name)
         at = state.numbers.sequence if request.at is None else request.at
-        _check_number(at, state.numbers.sequence)
+        check_number(at, state.numbers.sequence)
         apply(state, ConsumerPlaced(queue.number, request.name, Consumer(at, now, now)))
+        ages.watch(state, queue)
     state.reply(request.to, _view(state, queue, request.name))
 
 
 def move_consumer(state: State, request: events.MoveConsumer, now: Instant) -> None:
     """Move the cursor of a consumer; messages that every consumer has read are deleted."""
-    found = _find(state, request.queue, request.incarnation)
+    found = find_feed(state, request.queue, request.incarnation)
     if isinstance(found, Answer):
         state.reply(request.to, found)
         return
     record = found.feed.consumers.get(request.name)
     if record is None:
-        state.reply(request.to, _unknown(request.queue, request.name))
+        state.reply(request.to, unknown(request.queue, request.name))
         return
-    _check_number(request.cursor, found.feed.mark)
+    check_number(request.cursor, found.feed.mark)
     if request.cursor > record.cursor:
         moved = msgspec.structs.replace(record, cursor=request.cursor, moved=now)
         apply(state, ConsumerPlaced(found.number, request.name, moved))
-        trimming.trim(state, found)
+        trimming.trim(state, found, now)
     state.reply(request.to, Answer(HResult.OK))
 
 
 def drop_consumer(state: State, request: events.DropConsumer, now: Instant) -> None:
     """Drop a consumer that is not needed any more."""
-    del now
-    queue = _find(state, request.queue)
+    queue = find_feed(state, request.queue)
     if isinstance(queue, Answer):
         state.reply(request.to, queue)
         return
@@ -169,11 +171,11 @@ def drop_consumer(state: State, request: events.DropConsumer, now: Instant) -> N
         state.reply(request.to, Answer(HResult.OBJECT_NOT_FOUND, why))
         return
     apply(state, ConsumerDropped(queue.number, request.name))
-    trimming.trim(state, queue)
+    trimming.trim(state, queue, now)
     state.reply(request.to, Answer(HResult.OK))
 
 
-def _check_number(number: int, highest: int) -> None:
+def check_number(number: int, highest: int) -> None:
     """Return why a cursor may not be set here: numbers beyond the mark may still be assigned."""
     if not 0 <= number <= highest:
         raise UsageError(
@@ -182,7 +184,8 @@ def _check_number(number: int, highest: int) -> None:
         )
 
 
-def _unknown(queue: str, name: str) -> Answer:
+def unknown(queue: str, name: str) -> Answer:
+    """Return the answer about a consumer for which nothing was kept."""
     why = (
         f"{queue} has no consumer {name!r}, so nothing was kept for it: open it anew, and see what was lost"
         " meanwhile"
@@ -196,14 +199,14 @@ def _unknown(queue: str, name: str) -> Answer:
 def read(state: State, request: events.ReadFeed, now: Instant) -> None:
     """Answer with the positions of a range, in the order of arrival."""
     del now
-    queue = _find(state, request.queue, request.incarnation)
+    queue = find_feed(state, request.queue, request.incarnation)
     if isinstance(queue, Answer):
         state.reply(request.to, queue)
         return
     if not 1 <= request.limit <= READ_LIMIT:
         raise UsageError(f"one read gives 1 to {READ_LIMIT} messages, not {request.limit}")
     for number in (request.after, request.until):
-        _check_number(
+        check_number(
             number, queue.feed.mark if request.consumer in queue.feed.consumers else state.numbers.sequence
         )
     if request.consumer:
@@ -211,12 +214,21 @@ def read(state: State, request: events.ReadFeed, now: Instant) -> None:
         if refused is not None:
             state.reply(request.to, refused)
             return
+    messages: dict[int, msgspec.Raw] | None = {} if request.with_messages else None
     page = reading.read(
-        state, queue, request.after, request.until, request.limit, whole=bool(request.consumer)
+        state,
+        queue,
+        request.after,
+        request.until,
+        request.limit,
+        whole=bool(request.consumer),
+        messages=messages,
     )
     more = page.reached < request.until
     state.draft.wait()
-    answer = events.FeedRead(HResult.OK, "", queue.number, tuple(page.positions), more, page.reached)
+    answer = events.FeedRead(
+        HResult.OK, "", queue.number, tuple(page.positions), more, page.reached, messages or {}
+    )
     state.reply(request.to, answer)
 
 
@@ -224,13 +236,21 @@ def _lost(queue: QueueState, request: events.ReadFeed) -> Answer | None:
     """Return why a consumer cannot read this range, or None."""
     record = queue.feed.consumers.get(request.consumer)
     if record is None:
-        return _unknown(request.queue, request.consumer)
+        return unknown(request.queue, request.consumer)
     if request.after >= record.cursor:
         return None
-    why = (
-        f"{request.consumer!r} has read {request.queue} up to {record.cursor}, and what came before is not"
-        f" kept: begin after {record.cursor}, not after {request.after}"
-    )
+    lost = record.loss
+    if lost is not None and request.after < lost.until:
+        why = (
+            f"{request.consumer!r} lost {lost.messages} messages of {request.queue} ({lost.bytes} bytes)"
+            f" after {lost.after} up to {lost.until}: its limit was passed at {as_text(lost.moment)}"
+        )
+    else:
+        why = (
+            f"{request.consumer!r} has read {request.queue} up to {record.cursor}, and what came before is"
+            " not kept"
+        )
+    why += f": begin after {record.cursor}, not after {request.after}"
     return Answer(HResult.DATA_LOST, why)
 
 

@@ -62,6 +62,8 @@ class Content(msgspec.Struct, frozen=True, gc=False):
     fields: Mapping[str, str] | None = None
     """Of HTTPR: the header with which the message came, or that of the command which the body is."""
     parts: tuple[Part, ...] = ()
+    data: str | None = None
+    """What an XML document says, as JSON (`xml_json`)."""
 
 
 class Damage(msgspec.Struct, frozen=True, gc=False):

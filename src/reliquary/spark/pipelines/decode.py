@@ -31,12 +31,11 @@ from reliquary.protocols.httpr.codec.reader import (
     LargeBegun,
     LargeEnded,
     LargePiece,
-    MessageRead,
     Read,
     RequestReader,
     ResponseReader,
 )
-from reliquary.protocols.httpr.codec.values import BatchLimits
+from reliquary.protocols.httpr.codec.values import BatchLimits, Carried
 from reliquary.protocols.srmp.codec.canonical import canonical_envelope
 from reliquary.protocols.srmp.codec.decode import decode as decode_post
 from reliquary.protocols.srmp.codec.decode import decode_apdu, decode_envelope
@@ -44,10 +43,12 @@ from reliquary.protocols.srmp.codec.elements import ROUTING
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.values import Arrived
 from reliquary.spark.pipelines.content import Content, Damage, Kind, Part, Soap
+from reliquary.spark.pipelines.shapes import SHAPES, cut
 from reliquary.spark.pipelines.text import NotInItsEncoding, Text, has_controls, text_of, without_declaration
+from reliquary.spark.pipelines.xml_json import NotReadable, json_of
 from reliquary.wire import soap
 from reliquary.wire.mime import MimeFault, media_type, split
-from reliquary.wire.xml import Element, XmlFault, root_of
+from reliquary.wire.xml import Element, XmlFault, declared_encoding, root_of
 
 SOAP_12: Final = "http://www.w3.org/2003/05/soap-envelope"
 
@@ -67,6 +68,8 @@ _SOAPS: Final = {
 }
 _PATH: Final = f"{{{ROUTING}}}path"
 """The block that makes an envelope one of a manager."""
+_OF_ALL_TEXT: Final = ("", "utf-8")
+"""Encodings of documents that any text can be part of."""
 _LARGEST: Final = 1 << 40
 """Bytes and messages: whoever stored it has set the limits."""
 _NO_LIMITS: Final = BatchLimits(_LARGEST, _LARGEST)
@@ -175,6 +178,9 @@ def _read_xml(body: bytes, found: Text) -> Content | Damage:
     envelope = canonical_envelope(found.text)
     if envelope is not None:
         return Content(Kind.SRMP, found.encoding, found.text, envelope=envelope)
+    pieces = cut(found.text) if found.encoding == "utf-8" else None
+    if pieces is not None and (known := SHAPES.read(pieces)) is not None:
+        return known
     data = body
     if found.encoding != "utf-8" or body[0] in b" \t\r\n":
         data = without_declaration(found.text.strip()).encode()
@@ -183,9 +189,23 @@ def _read_xml(body: bytes, found: Text) -> Content | Damage:
     except XmlFault as fault:
         return Damage(Kind.XML, f"it {fault.why}", "", fault.at if data is body else None)
     names = _SOAPS.get(root.tag)
-    if names is None:
-        return Content(Kind.XML, found.encoding, found.text)
-    return _read_soap(root, names, found)
+    content = (
+        Content(Kind.XML, found.encoding, found.text) if names is None else _read_soap(root, names, found)
+    )
+    if isinstance(content, Damage) or content.kind is Kind.SRMP:
+        return content
+    try:
+        content = msgspec.structs.replace(content, data=json_of(found.text))
+    except NotReadable as why:
+        return Damage(content.kind, f"it {why}")
+    if pieces is not None and declared_encoding(data) in _OF_ALL_TEXT and not _is_fault(content):
+        SHAPES.learn(pieces, content)
+    return content
+
+
+def _is_fault(content: Content) -> bool:
+    """Whether what the columns say depends on texts, and not on the shape alone."""
+    return content.soap is not None and bool(content.soap.fault)
 
 
 def _read_soap(root: Element, names: _Names, found: Text) -> Content | Damage:
@@ -278,8 +298,8 @@ def _read_httpr(
     pieces: list[bytes] = []
     for event in events:
         match event:
-            case MessageRead(carried):
-                parts.append(Part("", "", _fields(carried.header), carried.body))
+            case Carried(header=fields_text, body=body):
+                parts.append(Part("", "", _fields(fields_text), body))
             case LargeBegun():
                 header, pieces = event.header, []
             case LargePiece(data):

@@ -42,6 +42,9 @@ class DeltaTable(Table):
     """One table of batches, with a Delta log."""
 
     variants = False
+    """`deltalake` 1.6 knows VARIANT, and refuses to read a column of Spark that has a NULL in it."""
+    compacts = False
+    """Readers of Delta have tools for that, which keep its log."""
 
     def batches(self) -> list[int]:
         """The numbers of the batches that the log has, in order."""

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reliquary.base.faults import UsageError
 from reliquary.spark.pipelines import bronze, gold, silver
+from reliquary.spark.pipelines.compaction import clean, compact
 from reliquary.spark.pipelines.delta import DeltaTable, require_delta
 from reliquary.spark.pipelines.progress import Progress
 from reliquary.spark.pipelines.settings import LakeSettings
@@ -263,6 +264,21 @@ class _Run:
                     lambda day: self.progress.tell("gold", day),
                 )
             )
+            self._compact()
+
+    def _compact(self) -> None:
+        """Make one of many small batches, and remove those that have been replaced for long enough."""
+        lock = self.lake.folder / LOCK
+        for name, table in self.lake.batched.items():
+            if not table.compacts:
+                continue
+            while self.settings.compact_batches:
+                made = compact(self.spark, table, self.settings.compact_batches)
+                if made is None:
+                    break
+                self.progress.tell("compaction", f"{name} {made.folder.name}")
+            lock.touch()
+            clean(table, self.settings.grace, lock.stat().st_mtime)
 
     def _report(self, before: dict[str, int]) -> LakeReport:
         reports = []

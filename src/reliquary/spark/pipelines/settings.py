@@ -45,6 +45,10 @@ class LakeSettings:
     """The columns of JSON bodies, as `order bigint, items array<string>`; empty: VARIANT."""
     lookback: int = 7
     """Days that a message is followed back to its sending."""
+    compact_batches: int = 100
+    """So many batches of a Parquet table become one; 0: never."""
+    grace: float = 3600
+    """Seconds that the files of batches stay after that, for who reads them."""
 
     def __post_init__(self) -> None:
         if not self.queues and not self.history:
@@ -57,6 +61,10 @@ class LakeSettings:
             raise UsageError(f"rows_per_batch is at least 1, not {self.rows_per_batch}")
         if not 0 <= self.lookback <= LONGEST_LOOKBACK:
             raise UsageError(f"lookback is 0 to {LONGEST_LOOKBACK} days, not {self.lookback}")
+        if self.compact_batches < 0 or self.compact_batches == 1:
+            raise UsageError(f"compact_batches is 0 or at least 2, not {self.compact_batches}")
+        if not 0 <= self.grace < float("inf"):
+            raise UsageError(f"grace is 0 or more seconds, not {self.grace}")
         if not self.consumer:
             raise UsageError("consumer is empty: the server keeps messages for a name")
         for folder in self.history:
@@ -107,8 +115,8 @@ def _converted(file: Path, name: str, value: object, kind: object) -> object:
             return value
         case _ if kind is int and isinstance(value, int) and not isinstance(value, bool):
             return value
-        case _ if kind == float | None and isinstance(value, int | float) and not isinstance(value, bool):
-            return float(value)
+        case _ if kind in (float, float | None) and type(value) in (int, float):
+            return float(value)  # type: ignore[arg-type]
         case _:
             raise UsageError(f"{file}: {name} is not as it must be: {value!r}")
 

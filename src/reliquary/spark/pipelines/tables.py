@@ -4,6 +4,7 @@
                          batch=0/_commit.json            who made it, how many rows, of what
                          batch=0/_schema.json            its columns: nobody has to look into the files
                          batch=1/...
+                         _compacted/0-99/...             many batches as one (`compaction`): these count then
                          _staging/                       what is being written; readers pass over it
 
 Spark writes a batch into `_staging`, its files are synced, and **one rename** puts the folder in its place:
@@ -18,7 +19,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 COMMIT: Final = "_commit.json"
 SCHEMA: Final = "_schema.json"
 STAGING: Final = "_staging"
+COMPACTED: Final = "_compacted"
 _BATCH: Final = "batch="
 _DAY: Final = "day="
 
@@ -58,14 +61,56 @@ class Commit(NamedTuple):
     """What it was made of, where that is files."""
 
 
+class Span(NamedTuple):
+    """Batches that were made one."""
+
+    folder: Path
+    made: float
+    """When, by the clock of the file system, in seconds."""
+    commits: dict[int, Commit]
+    days: dict[int, list[str]]
+
+    @property
+    def last(self) -> int:
+        """The last of its batches."""
+        return max(self.commits)
+
+
+class Part(NamedTuple):
+    """Folders of a table that are read together."""
+
+    base: Path
+    """Below it, the names of folders are columns."""
+    places: list[Path]
+    only: Set[int] | None
+    """The batches that are meant; None: all that are there."""
+
+    def with_files(self) -> Part:
+        """Leave out folders without a file."""
+        return self._replace(
+            places=[place for place in self.places if next(place.rglob("*.parquet"), None) is not None]
+        )
+
+    def read(self, spark: SparkSession, schema: StructType) -> DataFrame:
+        """Read it with these columns."""
+        reader = spark.read.option("basePath", str(self.base)).schema(schema)
+        frame = reader.parquet(*map(str, self.places))
+        return frame if self.only is None else frame.where(frame["batch"].isin(sorted(self.only)))
+
+
 class Table:
     """One table of batches, as Parquet."""
 
     variants: bool = True
     """Whether a column may be VARIANT."""
+    compacts: bool = True
+    """Whether small batches may become one."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._spans: dict[str, Span] = {}
+        """Compactions that were read, by the name of their folder: they never change."""
+        self._span_of: dict[int, Span] = {}
 
     # -- what is there
 
@@ -74,7 +119,21 @@ class Table:
         if not self.folder.is_dir():
             return []
         names = (path.name.removeprefix(_BATCH) for path in self.folder.glob(f"{_BATCH}*"))
-        return sorted(int(name) for name in names if name.isdigit())
+        numbers = {int(name) for name in names if name.isdigit()}
+        self.spans()  # after the folders: a batch whose folder has gone since is in one of these
+        return sorted(numbers | self._span_of.keys())
+
+    def spans(self) -> list[Span]:
+        """The compactions of this table, in the order of their batches."""
+        for path in (self.folder / COMPACTED).glob("*"):
+            if path.name not in self._spans:
+                span = self._spans[path.name] = _read_span(path)
+                self._span_of |= dict.fromkeys(span.commits, span)
+        return sorted(self._spans.values(), key=lambda span: span.last)
+
+    def single_batches(self) -> list[int]:
+        """The numbers of the batches that are not compacted, in order."""
+        return [batch for batch in self.batches() if batch not in self._span_of]
 
     def last(self) -> int:
         """The last batch; -1 before the first."""
@@ -82,8 +141,10 @@ class Table:
 
     def commit_of(self, batch: int) -> Commit:
         """What is noted of a batch."""
+        if (span := self._span_of.get(batch)) is not None:
+            return span.commits[batch]
         found = json.loads((self.place(batch) / COMMIT).read_text())
-        return Commit(batch, found["by"], found["rows"], tuple(found.get("inputs", ())))
+        return _commit(batch, found)
 
     def rows(self) -> int:
         """How many rows all batches have together."""
@@ -95,6 +156,8 @@ class Table:
 
     def days(self, batch: int) -> list[str]:
         """The days that a batch has rows of."""
+        if (span := self._span_of.get(batch)) is not None:
+            return span.days[batch]
         return sorted(path.name.removeprefix(_DAY) for path in self.place(batch).glob(f"{_DAY}*"))
 
     def read(
@@ -109,16 +172,34 @@ class Table:
         Without a schema they have the columns of the last of these batches.
         """
         numbers = self.batches() if batches is None else [*batches]
-        places = [self.place(batch) for batch in numbers]
-        if schema is None and places:
-            schema = _kept_schema(places[-1])
+        parts = self.parts(numbers, days)
+        if schema is None and numbers:
+            span = self._span_of.get(numbers[-1])
+            schema = _kept_schema(self.place(numbers[-1]) if span is None else span.folder)
+        if not parts or schema is None:
+            return None
+        return reduce(
+            lambda one, other: one.unionByName(other),
+            [part.read(spark, _with_keys(schema)) for part in parts],
+        )
+
+    def parts(self, batches: Iterable[int], days: Iterable[str] | None = None) -> list[Part]:
+        """Where the rows of these batches and days are: in folders of their own, and in compactions."""
+        self.spans()
+        numbers = {*batches}
+        spans = {span.last: span for batch in numbers if (span := self._span_of.get(batch)) is not None}
+        single = [self.place(batch) for batch in sorted(numbers - self._span_of.keys())]
+        found = [Part(self.folder, single, None)]
+        for span in spans.values():
+            some = span.commits.keys() & numbers
+            found.append(Part(span.folder, [span.folder], None if some == span.commits.keys() else some))
         if days is not None:
             wanted = [f"{_DAY}{day}" for day in days]
-            places = [place / day for place in places for day in wanted]
-        paths = [str(place) for place in places if next(place.rglob("*.parquet"), None) is not None]
-        if not paths or schema is None:
-            return None
-        return spark.read.option("basePath", str(self.folder)).schema(_with_keys(schema)).parquet(*paths)
+            found = [
+                part._replace(places=[place / day for place in part.places for day in wanted])
+                for part in found
+            ]
+        return [part for each in found if (part := each.with_files()).places]
 
     # -- batches
 
@@ -126,22 +207,24 @@ class Table:
         """Write a batch where nobody sees it; what an earlier try left there is overwritten."""
         folder = self.folder / STAGING / f"{_BATCH}{batch}"
         shutil.rmtree(folder, ignore_errors=True)
-        frame.write.mode("overwrite").partitionBy(*partition_by).parquet(str(folder))
-        rows = sum(pq.read_metadata(path).num_rows for path in folder.rglob("*.parquet"))
+        rows = self.write(folder, frame, partition_by)
         return Staged(batch, folder, rows, frame.schema)
+
+    def write(self, folder: Path, frame: DataFrame, partition_by: tuple[str, ...] = ("day",)) -> int:
+        """Write rows into a folder that nobody reads; returns how many."""
+        frame.write.mode("overwrite").partitionBy(*partition_by).parquet(str(folder))
+        return sum(pq.read_metadata(path).num_rows for path in folder.rglob("*.parquet"))
 
     def publish(self, staged: Staged, by: str, inputs: Iterable[str] = ()) -> Commit:
         """Let everybody see it, at once and for good."""
         commit = Commit(staged.batch, by, staged.rows, tuple(inputs))
-        _write(staged.folder / COMMIT, commit._asdict())
-        _write(staged.folder / SCHEMA, staged.schema.jsonValue())
-        _sync(staged.folder)
+        write_synced(staged.folder / COMMIT, commit._asdict())
+        write_synced(staged.folder / SCHEMA, staged.schema.jsonValue())
         self._show(staged, self.place(staged.batch))
         return commit
 
     def _show(self, staged: Staged, place: Path) -> None:
-        staged.folder.rename(place)
-        _sync_folder(place.parent)
+        rename_synced(staged.folder, place)
 
     def append(self, batch: int, frame: DataFrame, by: str, inputs: Iterable[str] = ()) -> Commit:
         """Write a batch and let it be seen; one that is there already stays as it is."""
@@ -182,6 +265,17 @@ class Table:
         return spark.read.parquet(str(self.folder)) if self.day_rows() else None
 
 
+def _read_span(path: Path) -> Span:
+    found = json.loads((path / COMMIT).read_text())
+    commits = {each["batch"]: _commit(each["batch"], each) for each in found["commits"]}
+    days = {each["batch"]: each["days"] for each in found["commits"]}
+    return Span(path, (path / COMMIT).stat().st_mtime, commits, days)
+
+
+def _commit(batch: int, found: Mapping[str, Any]) -> Commit:
+    return Commit(batch, found["by"], found["rows"], tuple(found.get("inputs", ())))
+
+
 def _kept_schema(place: Path) -> StructType:
     from pyspark.sql.types import StructType
 
@@ -203,7 +297,7 @@ def write_state(path: Path, value: Mapping[str, Any]) -> None:
     """Write a small file of JSON in place of the one that is there, at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.draft")
-    _write(draft, value)
+    write_synced(draft, value)
     draft.replace(path)
     _sync_folder(path.parent)
 
@@ -216,7 +310,16 @@ def read_state(path: Path) -> dict[str, Any]:
     return found
 
 
-def _write(path: Path, value: Mapping[str, Any]) -> None:
+def rename_synced(folder: Path, place: Path) -> None:
+    """Put a folder whose files are all written in its place, so that it is there after a power cut."""
+    _sync(folder)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    folder.rename(place)
+    _sync_folder(place.parent)
+
+
+def write_synced(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a small file of JSON; its folder is still to be synced."""
     with path.open("w") as file:
         json.dump(value, file, indent=1)
         file.write("\n")

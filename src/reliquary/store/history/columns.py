@@ -1,10 +1,11 @@
 r"""Rows of the history as an Arrow table, with the columns of `wire.history`.
 
-    heads (a few)      --take by place-->     strings: event, queue, reason, ...
-    numbers (buffers)  --as they lie-->       message, lookup_id
-    numbers of some    --spread by shape-->   size, sent, deadline, ...   null where the head has no such
+    heads (a few)             --take by place-->           strings: event, queue, reason, ...
+    first numbers of groups   --repeat, add the steps-->   numbers: message, size, sent, deadline, ...
+    listed numbers            --replace by shape-->        the numbers of groups that could not be expressed
 
-No event is looked at alone.  `rows_of(disk)` gives all that waits in a store, real or simulated:
+A number is null where the head has no shape for it.  No event is looked at alone.  `rows_of(disk)` gives all
+that waits in a store, real or simulated:
 
     table = rows_of(MemoryDisk(...))    # or a RocksDisk, or the disk of a simulated node with history=True
 """
@@ -14,13 +15,25 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from struct import calcsize
 from typing import Final
 from uuid import UUID
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from reliquary.queueing.model.history.records import EXPRESS, Head, HistoryRow, Shape
+from reliquary.queueing.model.history.records import (
+    BY_SHAPE,
+    COLUMNS,
+    EXPRESS,
+    FIRSTS,
+    GROUP,
+    Column,
+    Head,
+    HistoryRow,
+    Shape,
+    decode_events,
+)
 from reliquary.queueing.model.message import NO_GUID, MessageClass
 from reliquary.queueing.model.tables import HISTORY, MANAGER, ONLY, PAST_THE_END
 from reliquary.store.disk import Disk
@@ -57,63 +70,78 @@ Numbered = tuple[int, HistoryRow]
 
 
 class _Gathered:
-    """The rows of one table, joined: heads once, numbers one behind the other."""
+    """The rows of one table, joined: each head once, and the groups and numbers of all rows in order."""
 
     def __init__(self, rows: Iterable[Numbered]) -> None:
         self.heads: dict[Head, int] = {}
-        self.places = array("I")
-        self.times = array("q")
+        self.groups = bytearray()
+        self.moments: list[int] = []
+        """The moment of each group."""
+        self.firsts: dict[int, bytearray] = {}
+        self.listed: dict[str, list[int]] = {}
         self.correlations: list[tuple[UUID, int]] = []
         self._runs: list[list[int]] = []
         """The first number and the count of events that follow each other."""
-        self._parts: dict[str, list[bytes]] = {name: [] for name in _NUMBERS}
         for first, row in rows:
-            self._take_places(row)
-            self._take_times(row)
             if self._runs and first == sum(self._runs[-1]):
                 self._runs[-1][1] += row.count
             else:
                 self._runs.append([first, row.count])
-            self.correlations += row.correlations
-            for name, part in self._parts.items():
-                part.append(getattr(row, name))
+            self._take(row)
 
-    def _take_places(self, row: HistoryRow) -> None:
-        known = [self.heads.setdefault(head, len(self.heads)) for head in row.heads]
-        if known == list(range(len(known))):  # most rows have the same
-            self.places.frombytes(row.places)
+    def _take(self, row: HistoryRow) -> None:
+        events = decode_events(row.events)
+        places = [self.heads.setdefault(head, len(self.heads)) for head in events.heads]
+        if places != list(range(len(places))):  # most rows begin with the heads of the row before
+            groups = array("I", events.groups)
+            groups[:: GROUP.size // 4] = array("I", [places[place] for place in groups[:: GROUP.size // 4]])
+            self.groups += groups.tobytes()
         else:
-            self.places.extend([known[place] for place in array("I", row.places)])
+            self.groups += events.groups
+        ends = [*(group for group, _ in events.moments), len(events.groups) // GROUP.size]
+        for (_, moment), (begin, end) in zip(events.moments, pairwise(ends), strict=True):
+            self.moments += [moment] * (end - begin)
+        for flag, firsts in events.firsts.items():
+            self.firsts.setdefault(flag, bytearray()).extend(firsts)
+        for name, numbers in events.listed.items():
+            self.listed.setdefault(name, []).extend(numbers)
+        self.correlations += events.correlations
 
     def ids(self) -> pa.Array:
         """The numbers of all events."""
         runs = [pc.add(_counted(count), first - 1) for first, count in self._runs]
         return pa.concat_arrays(runs) if runs else pa.array([], pa.int64())
 
-    def _take_times(self, row: HistoryRow) -> None:
-        ends = [*(place for place, _ in row.moments), row.count]
-        for (_, moment), (begin, end) in zip(row.moments, pairwise(ends), strict=True):
-            self.times.extend(array("q", (moment,)) * (end - begin))
+    def places(self) -> pa.Array:
+        """Return the index of the head of each group."""
+        return _strided(self.groups, "I", 0, GROUP.size)
 
-    def numbers(self, name: str) -> pa.Array:
-        """The numbers of one name, of all rows."""
-        data, kind = b"".join(self._parts[name]), _NUMBERS[name]
-        width = kind.bit_width // 8
-        return pa.Array.from_buffers(kind, len(data) // width, [None, pa.py_buffer(data)])
+    def counts(self) -> pa.Array:
+        """Return the count of events of each group."""
+        return _strided(self.groups, "I", 4, GROUP.size)
+
+    def first_numbers(self, column: Column) -> pa.Array:
+        """Return the first numbers of all groups that have this column."""
+        before = "".join(
+            each.format for each in BY_SHAPE[column.shape][: BY_SHAPE[column.shape].index(column)]
+        )
+        if not column.shape:
+            return _strided(self.groups, column.format, calcsize("=II" + before), GROUP.size)
+        numbers = self.firsts.get(column.shape, bytearray())
+        return _strided(numbers, column.format, calcsize("=" + before), FIRSTS[column.shape].size)
 
 
-_NUMBERS: Final[dict[str, pa.DataType]] = {
-    "messages": pa.int64(),
-    "lookup_ids": pa.int64(),
-    "sizes": pa.int64(),
-    "sents": pa.uint32(),
-    "priorities": pa.uint8(),
-    "uniquifiers": pa.int64(),
-    "numbers": pa.int64(),
-    "previous": pa.int64(),
-    "deadlines": pa.int64(),
-    "attempts": pa.uint32(),
-}
+def _strided(data: bytearray, form: str, offset: int, stride: int) -> pa.Array:
+    """Return the number at an offset of each record, where records have a length of `stride` bytes."""
+    kind, width = _KINDS[form]
+    numbers = array(form, data)[offset // width :: stride // width]
+    found = pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers)])
+    return found.cast(pa.int64())
+
+
+_KINDS: Final = {"I": (pa.uint32(), 4), "q": (pa.int64(), 8)}
+"""The type and the width of a number, by its format for `struct`."""
+_COLUMNS: Final = {column.name: column for column in COLUMNS}
 
 
 def table_of(rows: Iterable[Numbered], manager: UUID, manager_name: str) -> pa.Table:
@@ -121,28 +149,27 @@ def table_of(rows: Iterable[Numbered], manager: UUID, manager_name: str) -> pa.T
     gathered = _Gathered(rows)
     heads = list(gathered.heads)
     spread = _Spread(gathered, heads)
-    messages, priorities = gathered.numbers("messages"), spread.numbers("priorities", Shape.SUBJECT)
-    seconds = spread.numbers("sents", Shape.SUBJECT).cast(pa.int64())
+    messages, priorities = spread.numbers("message"), spread.numbers("priority")
     columns: dict[str, pa.Array] = {
         "version": pa.repeat(pa.scalar(VERSION, pa.int32()), spread.count),
         "event_id": gathered.ids(),
         "event": spread.words([_EVENTS.get(head.happening, str(head.happening)) for head in heads]),
-        "time": _array(gathered.times, _TIMESTAMP),
+        "time": spread.repeated(pa.array(gathered.moments, pa.int64())).cast(_TIMESTAMP),
         "manager": spread.words([str(manager)] * len(heads)),
         "manager_name": spread.words([manager_name] * len(heads)),
         "queue": spread.words([head.queue for head in heads]),
         "queue_kind": spread.words([head.kind for head in heads]),
         "message": _or_null(messages),
         "message_id": _identifiers(spread, messages, manager),
-        "lookup_id": _or_null(gathered.numbers("lookup_ids")),
-        "size": spread.numbers("sizes", Shape.SUBJECT),
-        "priority": pc.bit_wise_and(priorities, pa.scalar(EXPRESS - 1, pa.uint8())).cast(pa.int32()),
-        "durable": pc.less(priorities, pa.scalar(EXPRESS, pa.uint8())),
-        "sent": pc.multiply(_or_null(seconds), _SECOND).cast(_TIMESTAMP),
-        "deadline": spread.numbers("deadlines", Shape.TIMED).cast(_TIMESTAMP),
+        "lookup_id": _or_null(pc.add(messages, spread.numbers("offset"))),
+        "size": spread.numbers("size"),
+        "priority": pc.bit_wise_and(priorities, EXPRESS - 1).cast(pa.int32()),
+        "durable": pc.less(priorities, EXPRESS),
+        "sent": pc.multiply(_or_null(spread.numbers("sent")), _SECOND).cast(_TIMESTAMP),
+        "deadline": spread.numbers("deadline").cast(_TIMESTAMP),
         "stream": spread.words([_stream(head) for head in heads]),
-        "stream_number": spread.numbers("numbers", Shape.NUMBERED),
-        "previous_number": spread.numbers("previous", Shape.NUMBERED),
+        "stream_number": spread.numbers("number"),
+        "previous_number": spread.numbers("previous"),
         "transaction": spread.words([str(head.transaction or "") for head in heads]),
         "correlation": spread.some([f"{each}\\{number}" for each, number in gathered.correlations]),
         "reason": spread.words([_reason(head) for head in heads]),
@@ -150,23 +177,41 @@ def table_of(rows: Iterable[Numbered], manager: UUID, manager_name: str) -> pa.T
         "protocol": spread.words([head.by for head in heads]),
         "peer": spread.words([head.peer for head in heads]),
         "batch": spread.words([head.batch for head in heads]),
-        "attempt": spread.numbers("attempts", Shape.TRIED).cast(pa.int32()),
+        "attempt": spread.numbers("attempt").cast(pa.int32()),
     }
     return pa.table(columns, schema=PACKED)
 
 
 class _Spread:
-    """What is known of heads, or of events of one shape, at the place of each event."""
+    """Makes columns: values of heads, groups or events of one shape, at the place of each event."""
 
     def __init__(self, gathered: _Gathered, heads: Sequence[Head]) -> None:
         self._gathered = gathered
         self.heads = heads
-        self._places = _array(gathered.places, pa.uint32())
-        self.count = len(self._places)
+        counts = gathered.counts()
+        ends = pc.cumulative_sum(counts).cast(pa.int32())
+        self.count = ends[-1].as_py() if len(ends) else 0
+        self._single = self.count == len(counts)
+        """Each group has one event, so that a value of a group is the value of its event."""
+        starts = pa.concat_arrays([pa.array([0], pa.int32()), ends])
+        self._owners = pc.list_parent_indices(pa.ListArray.from_arrays(starts, pa.nulls(self.count)))
+        """The group of each event."""
+        self._inside = pc.subtract(_counted(self.count), pc.add(starts.take(self._owners), 1))
+        """The number of events before each event in its group."""
+        self._group_places = gathered.places()
+        self._places = self.repeated(self._group_places)
+
+    def repeated(self, values: pa.Array) -> pa.Array:
+        """Return the value of its group for each event."""
+        return values if self._single else values.take(self._owners)
 
     def has(self, shape: int) -> pa.Array:
         """Which events have this shape."""
-        return pa.array([bool(head.shape & shape) for head in self.heads], pa.bool_()).take(self._places)
+        return self._with(shape).take(self._places)
+
+    def _with(self, shape: int) -> pa.Array:
+        """Which heads have this shape."""
+        return pa.array([bool(head.shape & shape) for head in self.heads], pa.bool_())
 
     def words(self, values: Sequence[str]) -> pa.Array:
         """One word a head; an empty one is none."""
@@ -179,29 +224,34 @@ class _Spread:
             codes = pa.array(list(map(known.get, values)), pa.int32()).take(self._places)
         return pa.DictionaryArray.from_arrays(codes, pa.array(list(known), pa.string()))
 
-    def numbers(self, name: str, shape: Shape) -> pa.Array:
-        """Numbers that only events of this shape have."""
-        return self._set(self._gathered.numbers(name), shape)
+    def numbers(self, name: str) -> pa.Array:
+        """The numbers of a column; null where the head of the event does not have it."""
+        column = _COLUMNS[name]
+        firsts = self._gathered.first_numbers(column)
+        if not len(firsts):
+            return pa.nulls(self.count, pa.int64())
+        if len(firsts) < len(self._group_places):
+            some = self._with(column.shape).take(self._group_places)
+            firsts = pc.replace_with_mask(pa.nulls(len(some), pa.int64()), some, firsts)
+        numbers = self.repeated(firsts)
+        if column.step and not self._single:
+            numbers = pc.if_else(pc.equal(numbers, 0), numbers, pc.add(numbers, self._inside))
+        listed = self._gathered.listed.get(name)
+        if listed:
+            return pc.replace_with_mask(numbers, self.has(column.listed), pa.array(listed, pa.int64()))
+        return numbers
 
     def some(self, correlations: list[str]) -> pa.Array:
         """The messages that others name."""
-        return self._set(pa.array(correlations, pa.string()), Shape.CORRELATED)
-
-    def _set(self, values: pa.Array, shape: Shape) -> pa.Array:
-        if len(values) == self.count:
-            return values
-        empty = pa.nulls(self.count, values.type)
-        return pc.replace_with_mask(empty, self.has(shape), values) if len(values) else empty
+        empty = pa.nulls(self.count, pa.string())
+        if not correlations:
+            return empty
+        return pc.replace_with_mask(empty, self.has(Shape.CORRELATED), pa.array(correlations, pa.string()))
 
 
 def _counted(count: int) -> pa.Array:
     """1, 2, 3 and so on."""
     return pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), count))
-
-
-def _array(numbers: array[int], kind: pa.DataType) -> pa.Array:
-    """The numbers as they lie."""
-    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers)])
 
 
 def _or_null(numbers: pa.Array) -> pa.Array:
@@ -214,7 +264,7 @@ def _identifiers(spread: _Spread, messages: pa.Array, manager: UUID) -> pa.Array
     known = spread.has(Shape.SUBJECT | Shape.NAMED)
     lineages = spread.words([str(head.lineage or manager) for head in spread.heads]).filter(known)
     own = pc.bit_wise_and(messages, _UNIQUE)
-    numbers = pc.coalesce(spread.numbers("uniquifiers", Shape.NAMED), own).filter(known)
+    numbers = pc.coalesce(spread.numbers("uniquifier"), own).filter(known)
     words = pc.binary_join_element_wise(lineages.cast(pa.string()), numbers.cast(pa.string()), "\\")
     if len(words) == spread.count:
         return words

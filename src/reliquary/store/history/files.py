@@ -23,6 +23,7 @@ FILE_EVENTS: Final = 1_000_000
 _COUNTING: Final = ("event_id", "time", "message", "lookup_id", "stream_number", "previous_number")
 """Columns whose numbers mostly grow."""
 _ENCODINGS: Final = dict.fromkeys(_COUNTING, "DELTA_BINARY_PACKED") | {"message_id": "DELTA_BYTE_ARRAY"}
+_SORTED: Final = pq.SortingColumn.from_ordering(PACKED, [("event_id", "ascending")])
 _HOUR: Final = 3_600_000_000
 """Microseconds."""
 
@@ -97,6 +98,8 @@ class _Open:
             use_dictionary=[name for name in PACKED.names if name not in _ENCODINGS],
             column_encoding=_ENCODINGS,
             store_schema=False,  # readers are to see plain strings, whatever is written
+            sorting_columns=_SORTED,
+            write_page_index=True,  # a reader of few events or of one message skips all other pages
         )
         self._writer.add_key_value_metadata(metadata)
 

@@ -13,14 +13,18 @@ So a crash leaves a file that is whole and counts, or one that nobody counts and
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
+NAME: Final = "history"
+"""The folder beside the rows of a store, and in a backup that took the history along."""
 WRITING: Final = ".writing-"
 """How a file begins that is not whole."""
 _NAME: Final = re.compile(r"(\d{20})-(\d{20})\.parquet")
@@ -88,17 +92,31 @@ def sweep(folder: Path, kept: Kept, exported: int, now: datetime) -> list[Histor
 def copy_missing(folder: Path, target: Path) -> list[HistoryFile]:
     """Bring the files that it has not into another folder, under the same names; those are told."""
     there = {file.path.relative_to(target) for file in files_in(target)}
-    copied = []
-    for file in files_in(folder):
-        name = file.path.relative_to(folder)
-        if name not in there:
-            path = target / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = path.with_name(f"{WRITING}{path.name}")
-            shutil.copyfile(file.path, unfinished)
-            finish(unfinished, path, target)
-            copied.append(file._replace(path=path))
-    return copied
+    missing = [file for file in files_in(folder) if file.path.relative_to(folder) not in there]
+    return [_taken(file, folder, target, shutil.copyfile) for file in missing]
+
+
+def take_files(files: list[HistoryFile], folder: Path, target: Path) -> None:
+    """Link files, which never change, into another folder; copy them where that is on another disk."""
+    for file in files:
+        with suppress(FileNotFoundError):  # the oldest files may go meanwhile
+            try:
+                _taken(file, folder, target, os.link)
+            except OSError as why:
+                if why.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK):
+                    raise
+                _taken(file, folder, target, shutil.copyfile)
+
+
+def _taken(
+    file: HistoryFile, folder: Path, target: Path, take: Callable[[Path, Path], object]
+) -> HistoryFile:
+    path = target / file.path.relative_to(folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{WRITING}{path.name}")
+    take(file.path, unfinished)
+    finish(unfinished, path, target)
+    return file._replace(path=path)
 
 
 def finish(unfinished: Path, path: Path, root: Path) -> None:

@@ -42,7 +42,7 @@ def audited(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Au
     for number, world in enumerate(worlds):
         write(folder / "history" / f"world-{number}", world.rows(), files=2)
     out = folder / "out"
-    config = AuditConfig([str(folder / "history" / "*")], out, in_order=frozenset({"ledger"}))
+    config = AuditConfig([str(folder / "history" / "*")], out)
     report = run_audit(spark, config)
     table = spark.read.parquet(str(out / "findings"))
     return Audited(

@@ -68,9 +68,13 @@ class Reference:
         doubt: int = HOUR,
         grace: int = 300 * SECOND,
         in_order: str = "",
+        any_order: str = "",
     ) -> None:
-        self.late, self.doubt, self.grace, self.in_order = late, doubt, grace, in_order
+        self.late, self.doubt, self.grace = late, doubt, grace
+        self.in_order, self.any_order = in_order, any_order
         self.found: set[Expected] = set()
+        self.names_of: dict[tuple[str, ...], list[tuple[bool, int, Expected]]] = defaultdict(list)
+        """All names of one loss: whether it is open, how strong the name is, and the finding."""
         self.unjudged = 0
         self.names = {row["manager_name"].lower(): row["manager"] for row in rows}
         self.covered = self._cover(rows)
@@ -81,6 +85,12 @@ class Reference:
                 self.by_identifier[each.identifier].append(each)
         self._passages()
         self._queues()
+        for its in self.names_of.values():
+            is_open, _, finding = min(its)
+            if is_open:
+                self.unjudged += 1
+            else:
+                self.found.add(finding)
 
     # -- what there is
 
@@ -113,12 +123,17 @@ class Reference:
             covered[manager] = [*stretches, (begin, its[-1]["time"])]
         return covered
 
-    def _judge(self, finding: Expected, managers: set[str] | None, since: int, until: int) -> None:
+    def _judge(
+        self, finding: Expected, managers: set[str] | None, since: int, until: int, rank: int = 0
+    ) -> None:
+        """Note a finding if the managers' histories cover it; of several with a rank only one counts."""
         known = managers is not None and all(
             any(begin <= since and until <= end for begin, end in self.covered.get(manager, ()))
             for manager in managers
         )
-        if known:
+        if rank:
+            self.names_of[finding[1:]].append((not known, rank, finding))
+        elif known:
             self.found.add(finding)
         else:
             self.unjudged += 1
@@ -155,7 +170,11 @@ class Reference:
     def _place(self, manager: str, queue: str, sources: list[Told]) -> None:
         there = {id(source): self._there(source) for source in sources}
         reached = {each.manager for its in there.values() for each in its if each.has("arrived")}
-        named = {self.names[name] for name in self.names if f"://{name}/" in queue.lower()}
+        named = {
+            self.names[name]
+            for name in self.names
+            if f"://{name}/" in queue.lower() or f"os:{name}\\" in queue.lower()
+        }
         to = reached or named or None
         lines: dict[object, list[tuple[int, int, Told]]] = defaultdict(list)
         last = (0, 0)
@@ -165,10 +184,13 @@ class Reference:
             for each in there[id(source)]:
                 arrived = each.of("arrived")
                 if arrived and not source.has(*OUT_OF_LINE):
-                    number = arrived[0]["stream_number"]
+                    number, stream = arrived[0]["stream_number"], arrived[0]["stream"]
+                    if arrived[0]["protocol"] == "wsrm":
+                        stream, _, text = arrived[0]["batch"].partition(":")
+                        number = int(text)
                     if number is not None:
                         last = max(last, (source.entry["event_id"], arrived[0]["time"]))
-                        line: object = (each.manager, arrived[0]["queue"], arrived[0]["stream"], lineage)
+                        line: object = (each.manager, arrived[0]["queue"], stream, lineage)
                         lines[line].append((arrived[0]["event_id"], number, source))
                     elif arrived[0]["protocol"] == "httpr":
                         channel = (arrived[0]["batch"] or "").partition(":")[0]
@@ -194,19 +216,22 @@ class Reference:
             row for row in source.of("acknowledged") if row["reason"] in {"ack-reach-queue", "ack-receive"}
         ]
         since = entry["time"] - self.grace
+        transactional = any(row["transaction"] or row["stream"] for row in source.rows)
+        on_the_way = left is None and transactional and not source.has(*GONE)
+        overtaken = entry["event_id"] < last[0]
+        sent = [row for row in source.of("sent") if row["protocol"] != "multicast"]
         if not there and not source.unpromised:
             if acknowledged:
                 until = acknowledged[0]["time"] + self.grace
-                self._judge(("acknowledged", *place), to, since, until)
+                self._judge(("acknowledged", *place), to, since, until, 1)
             elif left is not None:
-                self._judge(("lost", *place), to, since, left["time"] + self.grace)
-            elif (
-                source.has("sent", "held")
-                and not source.has(*GONE, *OUT_OF_LINE)
-                and (entry["transaction"] or entry["stream"])
-                and entry["event_id"] < last[0]
-            ):
-                self._judge(("lost", *place), to, since, last[1] + self.grace)
+                self._judge(("lost", *place), to, since, left["time"] + self.grace, 3)
+            if on_the_way and overtaken and (sent or source.has("held")) and not source.has(*OUT_OF_LINE):
+                self._judge(("lost", *place), to, since, last[1] + self.grace, 4)
+            if on_the_way and not overtaken and sent:
+                until = sent[-1]["time"] + self.late
+                if until <= self.covered[source.manager][-1][1]:
+                    self._judge(("lost", *place), to, since, until + self.grace, 5)
         for each in there:
             if not each.has("arrived"):
                 continue
@@ -214,7 +239,7 @@ class Reference:
             read = [row for row in acknowledged if row["reason"] == "ack-receive"]
             if read and not each.has(*GONE) and not source.unpromised:
                 until = acknowledged[0]["time"] + self.grace
-                self._judge(("acknowledged", *place), {each.manager}, arrival["time"], until)
+                self._judge(("acknowledged", *place), {each.manager}, arrival["time"], until, 2)
             slow = arrival["time"] - source.start > self.late
             deadline = entry["deadline"]
             if slow or (deadline and arrival["time"] > deadline + self.grace):
@@ -249,7 +274,8 @@ class Reference:
             if (
                 entry
                 and received
-                and entry["queue"] == self.in_order
+                and entry["queue_kind"] != "outgoing"
+                and self._keeps_order(each, entry)
                 and not each.has(*OUT_OF_LINE, "held")
                 and not each.fetched
             ):
@@ -259,6 +285,13 @@ class Reference:
         self.found |= {("duplicated", *place) for place, count in arrivals.items() if count > 1}
         for its in lines.values():
             self._line(its)
+
+    def _keeps_order(self, each: Told, entry: Row) -> bool:
+        """A transactional queue does, unless its readers choose; others where it is said."""
+        if entry["queue"] == self.in_order:
+            return True
+        transactional = any(row["transaction"] or row["stream"] for row in each.rows)
+        return transactional and entry["queue"] != self.any_order
 
     def _alone(self, each: Told) -> None:
         entry, received = each.entry, each.of("received")
@@ -284,4 +317,5 @@ class Reference:
             and doubts[-1]["time"] + self.doubt <= end
             and not each.unpromised
         ):
-            self._judge(("in-doubt", *place), ours, doubts[-1]["time"], end)
+            passes = (entry and entry["queue_kind"] == "outgoing") or each.fetched
+            self._judge(("in-doubt", *place), ours, doubts[-1]["time"], end, 6 if passes else 0)

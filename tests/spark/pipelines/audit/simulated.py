@@ -10,14 +10,28 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from reliquary.base.time import HOUR, Duration
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.httpr.plugin import HttprPlugin
+from reliquary.sim.mqqb.plugin import MqqbPlugin
+from reliquary.sim.mqqp.plugin import MqqpPlugin
 from reliquary.sim.srmp.plugin import SrmpPlugin
 from reliquary.sim.world.run import World
+from reliquary.sim.wsrm.plugin import WsrmPlugin
 from reliquary.store.history.columns import rows_of
 from tests.spark.pipelines.audit.world import Row
 
 
 class RememberingSrmp(SrmpPlugin):
     """SRMP that remembers long enough whom it knows."""
+
+    def draw_settings(self, chance: SeededChance, names: tuple[str, ...]) -> None:
+        super().draw_settings(chance, names)
+        self.settings = {
+            name: replace(each, history_size=100_000, history_age=Duration(100 * HOUR))
+            for name, each in self.settings.items()
+        }
+
+
+class RememberingMqqb(MqqbPlugin):
+    """MQQB that remembers long enough which messages it knows."""
 
     def draw_settings(self, chance: SeededChance, names: tuple[str, ...]) -> None:
         super().draw_settings(chance, names)
@@ -40,6 +54,21 @@ def forgetful(seed: int) -> World:
 def httpr(seed: int) -> World:
     """Managers that talk by HTTPR."""
     return World(seed, [HttprPlugin])
+
+
+def wsrm(seed: int) -> World:
+    """Managers that talk by WS-ReliableMessaging."""
+    return World(seed, [WsrmPlugin])
+
+
+def mqqp(seed: int) -> World:
+    """Managers that read each other's queues by MQQP."""
+    return World(seed, [MqqpPlugin])
+
+
+def mqqb(seed: int) -> World:
+    """Managers that talk by MQQB, and remember long enough which messages they know."""
+    return World(seed, [RememberingMqqb])
 
 
 def played(world: World) -> list[Row]:

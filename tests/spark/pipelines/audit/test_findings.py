@@ -18,7 +18,7 @@ def test_every_planted_fault_is_found_once_and_none_is_invented(audited: Audited
 
 
 def test_the_reference_says_the_same(audited: Audited) -> None:
-    reference = Reference(audited.rows, in_order="ledger")
+    reference = Reference(audited.rows)
     assert set(audited.found) == reference.found
     assert sum(audited.report.unjudged.values()) == reference.unjudged == 0
 

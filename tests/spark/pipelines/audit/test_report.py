@@ -36,6 +36,8 @@ def report_of(
         stretches={"a": Stretch(None, BEGIN + 36_000_000_000, ((BEGIN, BEGIN + 5),), 99, BEGIN)},
         names={"a": EVIL},
         shown=shown,
+        quoted={("a", 1): {"event_id": 1, "time": "now", "event": "queued", "queue": EVIL, "message": 5}},
+        over_time=[{"at": BEGIN, "width": 3600_000_000, **dict.fromkeys(Kind, 2)}],
         flow=flow,
         limits=Limits(),
         page=tmp_path / "report.html",
@@ -85,7 +87,7 @@ def test_a_page_is_whole_and_loads_nothing(tmp_path: Path, count: int) -> None:
     text = page(report)
     seen = read(text)
     assert not {"img", "script", "link", "iframe"} & set(seen)
-    assert not re.search(r"(src|href)=", re.sub(r"&lt;.*?&gt;", "", text))
+    assert not re.search(r"src=|href=(?!\"#)", re.sub(r"&lt;.*?&gt;", "", text))
     assert "url(" not in text
     assert ("more are in the table" in text) == (count > SHOWN)
     assert len(text) < 2_000_000
@@ -116,3 +118,9 @@ def test_a_page_is_written_whole(tmp_path: Path) -> None:
     write(report)
     assert report.page.read_text(encoding="utf-8") == page(report)
     assert list(tmp_path.iterdir()) == [report.page]
+
+
+def test_every_kind_has_a_chart_over_time(tmp_path: Path) -> None:
+    text = page(report_of(dict.fromkeys(Kind, 1), {}, [finding(1, kind) for kind in Kind], tmp_path))
+    for kind in Kind:
+        assert f'aria-label="{NAMES[kind]} over time"' in text

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.spark.pipelines.audit.rules import HAPPENINGS, RULES, Kind, Limits, Over, Reason, bit, span
+from reliquary.spark.pipelines.audit.rules import (
+    HAPPENINGS,
+    RULES,
+    Kind,
+    Later,
+    Over,
+    Reason,
+    bit,
+    span,
+    times,
+)
 from reliquary.wire.history import Happening
 from tests.spark.pipelines.audit.reference import Reference
 from tests.spark.pipelines.audit.world import FAULTS, World
 
 
 def reference(world: World) -> Reference:
-    return Reference(world.rows(), in_order="ledger")
+    return Reference(world.rows())
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -40,10 +50,13 @@ def test_the_bit_of_an_event_is_its_number() -> None:
 def test_every_kind_has_a_rule_and_every_rule_is_whole() -> None:
     assert {rule.kind for rule in RULES} == set(Kind)
     assert {rule.over for rule in RULES} == set(Over)
+    assert {rule.later for rule in RULES} == set(Later)
+    ranks = [rule.rank for rule in RULES if rule.rank]
+    assert sorted(ranks) == list(range(1, len(ranks) + 1))
     for rule in RULES:
-        for part in ("condition", "since", "until", "at"):
-            assert "{" not in rule.text(getattr(rule, part), Limits())
-        assert rule.events
+        assert (rule.detail is None) == (rule.amount is None)
+        assert 1 <= len(rule.events) <= 2
+        assert len(rule.other_events) <= 1
         assert rule.sentence[0].islower()
         assert not rule.sentence.endswith(".")
 
@@ -52,5 +65,6 @@ def test_every_reason_has_a_sentence() -> None:
     assert len({reason.sentence for reason in Reason}) == len(Reason)
 
 
-def test_a_span_is_sql() -> None:
-    assert span("x").startswith("case when x < 120e6")
+def test_numbers_are_written_as_people_do() -> None:
+    assert [span(each * 1_000_000) for each in (3, 600, 7200)] == ["3.0 s", "10.0 min", "2.0 h"]
+    assert times(3) == "3 times"

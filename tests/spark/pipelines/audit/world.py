@@ -76,12 +76,17 @@ class Manager:
         ]
 
 
+NUMBERED: Final = ("stream", "mqqb")
+"""Ways whose arrivals have a number in a stream."""
+PROTOCOLS: Final = {"httpr": "httpr", "wsrm": "wsrm", "mqqb": "mqqb"}
+"""By which protocol messages come over a way; SRMP for all others."""
 UNHAPPY: Final = ("expired", "refused", "waits", "delayed", "again", "express", "multicast")
 """What can become of a message on its way, without any fault."""
 FAULTS: Final = (
-    "lost", "skipped", "acknowledged", "acknowledged as read", "arrived twice", "received twice", "reordered",
-    "reordered batch", "overtaken in a queue", "slow on the way", "slow in a queue", "after its deadline",
-    "held for ever", "prepared for ever",
+    "lost", "skipped", "last of its stream", "held and overtaken", "acknowledged", "acknowledged as read",
+    "arrived twice", "received twice", "reordered", "reordered batch", "reordered sequence",
+    "reordered in windows", "overtaken in a queue", "slow on the way", "slow in a queue",
+    "after its deadline", "held for ever", "prepared for ever",
 )  # fmt: skip
 
 
@@ -141,7 +146,7 @@ class World:
 
     def _healthy(self, at: int) -> None:
         way = self.random.choice(
-            ("local", "local", "transactional", "stream", "stream", "httpr", "httpr", "plain")
+            ("local", "local", "transactional", "stream", "stream", "httpr", "httpr", "plain", "wsrm", "mqqb")
         )
         if way in {"local", "transactional"}:
             self._local(self.random.choice(self.managers), at, transactional=way == "transactional")
@@ -171,7 +176,7 @@ class World:
     def _leave(self, manager: Manager, queue: str, message: int, at: int, *, delayed: bool = False) -> None:
         """How a message ends in its queue; one that was delayed, or is plain, waits in no line."""
         fate = self.random.choice(
-            ("read",) * 6 + ("tried", "expired", "purged", "moved", "waits", "journaled")
+            ("read",) * 5 + ("read elsewhere", "tried", "expired", "purged", "moved", "waits", "journaled")
         )
         taken = at + self.random.randrange(1, 40 * SECOND)
         if not delayed:
@@ -183,6 +188,10 @@ class World:
                 manager.tell(taken, "returned", queue, message)
                 taken += 1
             manager.tell(taken, "received", queue, message)
+        elif fate == "read elsewhere":
+            reader = {"protocol": "mqqp", "peer": "reader.example"}
+            manager.tell(taken, "handed-out", queue, message, **reader)
+            manager.tell(taken + self.random.randrange(30 * SECOND), "received", queue, message, **reader)
         elif fate == "read":
             manager.tell(taken, "handed-out", queue, message)
             manager.tell(taken + self.random.randrange(30 * SECOND), "received", queue, message)
@@ -204,17 +213,24 @@ class World:
         self, source: Manager, target: Manager, at: int, way: str, **more: Any
     ) -> tuple[str, Row, int]:
         queue = f"DIRECT=HTTP://{target.name}/msmq/private$/{way}"
+        if way == "mqqb":
+            queue = rf"DIRECT=OS:{target.name}\private$\{way}"
         line = (source.name, queue)
         at = self._after((*line, "in"), at)
-        if way == "stream":
+        if way in NUMBERED:
             more |= {"transaction": str(UUID(int=self.random.getrandbits(128)))}
         subject = self._subject(source, **more)
         source.tell(at, "queued", queue, kind="outgoing", **subject)
         return queue, subject, at
 
-    def _number(self, source: Manager, queue: str) -> Row:
+    def _number(self, source: Manager, queue: str, way: str = "stream") -> Row:
+        """The number of the next message, as its protocol tells it; nothing for protocols without numbers."""
+        if way not in {*NUMBERED, "wsrm"}:
+            return {}
         key = (source.name, queue)
         self.counts[key] = number = self.counts.get(key, 0) + 1
+        if way == "wsrm":
+            return {"batch": f"{len(queue)}:{number}"}
         return {"stream": "1.7", "stream_number": number, "previous_number": number - 1}
 
     def _remote(self, source: Manager, target: Manager, at: int, way: str) -> None:
@@ -245,7 +261,7 @@ class World:
             source.tell(at, "delayed", queue, message, kind="outgoing")
             at += 2 * HOUR
             source.tell(at, "due", queue, message, kind="outgoing")
-        if fate == "delayed" and way in {"stream", "httpr"}:  # it would hold up the line
+        if fate == "delayed" and way != "plain":  # it would hold up the line
             source.tell(at, "purged", queue, message, kind="outgoing")
             return
         self._cross(source, target, queue, subject, at, way, again=fate == "again")
@@ -274,8 +290,8 @@ class World:
             source.tell(at + 2, "held", queue, message, kind="outgoing", batch="2")
         else:
             source.tell(at + 1, "sent", queue, message, kind="outgoing")
-        more = self._number(source, queue) if way == "stream" else {}
-        protocol = "httpr" if way == "httpr" else "srmp"
+        more = self._number(source, queue, way)
+        protocol = PROTOCOLS.get(way, "srmp")
         number = target.number()
         arrival = {key: subject[key] for key in ("message_id", "priority", "durable", "size")} | more
         if "transaction" in subject:
@@ -323,6 +339,20 @@ class World:
         self._cross(source, target, queue, later, after, "stream")
         self._expect("lost", subject, source, queue)
 
+    def _last_of_its_stream(self, source: Manager, target: Manager, at: int) -> None:
+        """Nothing overtakes it, unless another fault brings a later message of its stream."""
+        queue, subject, at = self._queued(source, target, at, self.random.choice(NUMBERED))
+        source.tell(at + 1, "sent", queue, subject["message"], kind="outgoing")
+        self._expect("lost", subject, source, queue)
+
+    def _held_and_overtaken(self, source: Manager, target: Manager, at: int) -> None:
+        """It is in doubt as well; one loss has one name."""
+        queue, subject, at = self._queued(source, target, at, "stream")
+        source.tell(at + 1, "held", queue, subject["message"], kind="outgoing", batch="8")
+        _, later, after = self._queued(source, target, at, "stream")
+        self._cross(source, target, queue, later, after, "stream")
+        self._expect("lost", subject, source, queue)
+
     def _acknowledged(self, source: Manager, target: Manager, at: int) -> None:
         queue, subject, at = self._queued(source, target, at, "plain")
         reason = self.random.choice(("ack-reach-queue", "ack-receive"))
@@ -362,10 +392,10 @@ class World:
 
     def _swapped(self, source: Manager, target: Manager, at: int, way: str) -> None:
         queue, early, at = self._queued(source, target, at, way)
-        numbers = [self._number(source, queue) if way == "stream" else {} for _ in range(2)]
+        numbers = [self._number(source, queue, way) for _ in range(2)]
         _, late, after = self._queued(source, target, at + 1, way)
         came = self._after((source.name, queue, "on the way"), after + SECOND)
-        protocol = "httpr" if way == "httpr" else "srmp"
+        protocol = PROTOCOLS.get(way, "srmp")
         for when, subject, more in ((came + 5, early, numbers[0]), (came, late, numbers[1])):
             shown = {"message_id": subject["message_id"], "priority": 3, "protocol": protocol} | more
             target.tell(when, "arrived", way, target.number(), **shown)
@@ -375,6 +405,12 @@ class World:
 
     def _reordered(self, source: Manager, target: Manager, at: int) -> None:
         self._swapped(source, target, at, "stream")
+
+    def _reordered_sequence(self, source: Manager, target: Manager, at: int) -> None:
+        self._swapped(source, target, at, "wsrm")
+
+    def _reordered_in_windows(self, source: Manager, target: Manager, at: int) -> None:
+        self._swapped(source, target, at, "mqqb")
 
     def _reordered_batch(self, source: Manager, target: Manager, at: int) -> None:
         self._swapped(source, target, at, "httpr")

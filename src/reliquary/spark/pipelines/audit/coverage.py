@@ -14,16 +14,18 @@ blocks of several runs merge; an event that came twice gives a block too much, a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
 
 from reliquary.base.faults import UsageError
+from reliquary.spark.pipelines.audit.arrays import Ints
 from reliquary.spark.pipelines.audit.rules import Reason
-from reliquary.wire.history import VERSION
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+REASONS: Final = tuple(Reason)
+"""The number of a reason in a column is its place here; -1 is none."""
 
 SIZE: Final = 4096
 """Numbers in a block."""
@@ -105,6 +107,16 @@ class Stretch:
             return Reason.MISSING
         return None
 
+    def all_uncovered(self, since: Ints, until: Ints) -> Ints:
+        """Why each of these spans is not covered, as a place in REASONS; -1 when it is."""
+        why = np.full(len(since), -1, np.int64)
+        for begin, end in self.holes:
+            why[(begin <= until) & (end >= since)] = REASONS.index(Reason.MISSING)
+        if self.since is not None:
+            why[since < self.since] = REASONS.index(Reason.TOO_OLD)
+        why[until > self.until] = REASONS.index(Reason.TOO_RECENT)
+        return why
+
     def __and__(self, other: Stretch) -> Stretch:
         """What both cover."""
         begins = [each for each in (self.since, other.since) if each is not None]
@@ -174,7 +186,7 @@ def together(managers: Iterable[str], known: Mapping[str, Stretch]) -> Stretch |
     return whole
 
 
-# -- from events
+# -- names
 
 
 @dataclass(frozen=True)
@@ -201,59 +213,9 @@ class Survey:
     blocks: tuple[Block, ...] = ()
     places: tuple[Place, ...] = ()
 
-    def __add__(self, other: Survey) -> Survey:
-        names = {place.hashed: place for place in (*self.places, *other.places)}
-        return Survey(
-            tuple(merge((*self.blocks, *other.blocks))), tuple(names[each] for each in sorted(names))
-        )
 
-
-def survey(events: DataFrame) -> Survey:
-    """Count the events of each block, and note the names of managers and queues."""
-    from pyspark.sql import functions as f
-
-    counted = (
-        events.groupBy("manager", "queue", "queue_kind", f.expr(f"event_id div {SIZE}").alias("number"))
-        .agg(
-            f.count("*").alias("count"),
-            f.sum("event_id").alias("total"),
-            f.min("event_id").alias("first"),
-            f.max("event_id").alias("last"),
-            f.min(f.expr("unix_micros(time)")).alias("since"),
-            f.max(f.expr("unix_micros(time)")).alias("until"),
-            f.max(f.expr("if(event = 'gap', unix_micros(time), null)")).alias("gap"),
-            f.max("version").alias("version"),
-            # of one manager all names are the same, or the last one counts
-            f.max("manager_name").alias("manager_name"),
-        )
-        .select(
-            "*",
-            f.expr("xxhash64(manager)").alias("manager_hash"),
-            f.expr("xxhash64(manager, queue)").alias("hashed"),
-        )
-        .toArrow()
-        .to_pylist()
-    )
-    newest = max((row["version"] or VERSION for row in counted), default=VERSION)
-    if newest > VERSION:
-        raise UsageError(
-            f"a history of version {newest} was written by a newer release: this one reads {VERSION}"
-        )
-    names: dict[str, str] = {}
-    for row in counted:
-        names[row["manager"]] = max(names.get(row["manager"], ""), row["manager_name"] or "")
-    parts = Block.__dataclass_fields__
-    return Survey() + Survey(
-        tuple(Block(**{name: row[name] for name in parts}) for row in counted),
-        tuple(
-            Place(
-                row["hashed"],
-                row["manager_hash"],
-                row["manager"],
-                names[row["manager"]],
-                row["queue"] or "",
-                row["queue_kind"] or "",
-            )
-            for row in counted
-        ),
-    )
+def combined(surveys: Sequence[Survey]) -> Survey:
+    """What several sets of events cover together."""
+    names = {place.hashed: place for survey in surveys for place in survey.places}
+    blocks = merge(block for survey in surveys for block in survey.blocks)
+    return Survey(tuple(blocks), tuple(names[each] for each in sorted(names)))

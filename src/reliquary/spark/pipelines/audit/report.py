@@ -4,7 +4,8 @@
     what was looked at, in numbers
     the flow, the times, the findings by kind            (`charts`)
     the streams, each with its verdict
-    the findings, by kind: what it means, what to do, which messages
+    the findings, by kind: what it means, what to do, when, which messages
+    the lines of the history behind them                 (`evidence`)
     what could not be judged, and which histories there were
 
 All data is escaped, nothing is loaded from anywhere, and it prints.
@@ -12,14 +13,14 @@ All data is escaped, nothing is loaded from anywhere, and it prints.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any, Final
 
-from reliquary.spark.pipelines.audit import charts
+from reliquary.spark.pipelines.audit import charts, evidence
 from reliquary.spark.pipelines.audit.charts import Series, Spread, number, span
 from reliquary.spark.pipelines.audit.rules import Kind, Verdict
 from reliquary.spark.pipelines.audit.streams import Stream
@@ -135,6 +136,7 @@ def page(report: AuditReport) -> str:
         kinds=_kinds(report),
         streams=_streams(report),
         findings=_findings(report),
+        lines=evidence.lines(report),
         unjudged=_unjudged(report),
         histories=_histories(report),
         limits=escape(_limits(report)),
@@ -193,13 +195,8 @@ def _cards(report: AuditReport) -> str:
 def _flow(report: AuditReport) -> str:
     if not report.flow:
         return "<p>There were no messages.</p>"
-    width = report.flow[0]["width"]
     known = {column["at"]: column for column in report.flow}
-    places = range(min(known), max(known) + width, width)
-    if len(places) > 400:  # mostly empty: only what there is
-        places = sorted(known)  # type: ignore[assignment]
-    pattern = "%d %b %H:%M" if width < 86400_000_000 else "%d %b %Y"
-    labels = [datetime.fromtimestamp(at / 1e6, UTC).strftime(pattern) for at in places]
+    labels, places = _columns(report.flow)
     series = [
         Series(f"{name}", color, [known.get(at, {}).get(key, 0) for at in places])
         for key, name, color in (
@@ -209,7 +206,7 @@ def _flow(report: AuditReport) -> str:
         )
     ]
     chart = charts.lines("Messages over time", labels, series)
-    return f"<p>Messages in every {span(width / 1e6)}.</p>{chart}"
+    return f"<p>Messages in every {span(report.flow[0]['width'] / 1e6)}.</p>{chart}"
 
 
 def _times(report: AuditReport) -> str:
@@ -294,8 +291,8 @@ def _findings(report: AuditReport) -> str:
 
 def _kind(report: AuditReport, kind: Kind, count: int) -> str:
     meaning, advice = MEANINGS[kind]
-    rows = [row for row in report.shown if row["kind"] == kind]
-    shown = "".join(map(_finding, rows))
+    rows = [place for place, row in enumerate(report.shown) if row["kind"] == kind]
+    shown = "".join(_finding(report, place) for place in rows)
     more = ""
     if count > len(rows):
         more = (
@@ -306,14 +303,37 @@ def _kind(report: AuditReport, kind: Kind, count: int) -> str:
     return (
         f'<section class="kind"><h3><span style="background:{COLORS[kind]}"></span>{NAMES[kind]}: '
         f"{number(count)}</h3>"
-        f"<p>{escape(meaning)}</p><p><b>What to do:</b> {escape(advice)}</p>"
+        f"<p>{escape(meaning)}</p><p><b>What to do:</b> {escape(advice)}</p>{_over_time(report, kind)}"
         "<table><thead><tr><th>When (UTC)</th><th>Message</th><th>Where</th><th>What</th>"
         "<th>Proof</th></tr></thead>"
         f"<tbody>{shown}</tbody></table>{more}</section>"
     )
 
 
-def _finding(row: Mapping[str, Any]) -> str:
+def _over_time(report: AuditReport, kind: Kind) -> str:
+    """When the findings of one kind happened."""
+    if not report.over_time:
+        return ""
+    labels, places = _columns(report.over_time)
+    known = {column["at"]: column[kind] for column in report.over_time}
+    series = Series(NAMES[kind], COLORS[kind], [known.get(at, 0) for at in places])
+    return charts.lines(f"{NAMES[kind]} over time", labels, [series], height=150)
+
+
+def _columns(told: Sequence[Mapping[str, Any]]) -> tuple[list[str], Sequence[int]]:
+    """The stretches of time of a chart and their labels; those without anything too, unless most have
+    nothing."""
+    width = told[0]["width"]
+    there = [column["at"] for column in told]
+    places: Sequence[int] = range(min(there), max(there) + width, width)
+    if len(places) > 400:
+        places = sorted(there)
+    pattern = "%d %b %H:%M" if width < 86400_000_000 else "%d %b %Y"
+    return [datetime.fromtimestamp(at / 1e6, UTC).strftime(pattern) for at in places], places
+
+
+def _finding(report: AuditReport, place: int) -> str:
+    row = report.shown[place]
     when = row["time"].strftime("%Y-%m-%d %H:%M:%S") if row["time"] else ""
     lineage, _, last = (row["message_id"] or "").partition("\\")
     proof = f"events {_ids(row['events'])} of {row['manager_name'] or row['manager']}"
@@ -324,10 +344,15 @@ def _finding(row: Mapping[str, Any]) -> str:
             else f", {_ids(row['other_events'])}"
         )
     return (
-        f"<tr><td>{when}</td><td class=id>{escape(lineage)}\\<b>{escape(last)}</b></td>"
+        f'<tr id="finding-{place + 1}"><td>{when}</td>'
+        f"<td class=id>{escape(lineage)}\\<b>{escape(last)}</b></td>"
         f"<td class=name>{escape(row['stream'] or '')}</td><td>{escape(row['sentence'])}"
-        f"</td><td>{escape(proof)}</td></tr>"
+        f"</td><td>{_linked(escape(proof), evidence.anchor(report, place))}</td></tr>"
     )
+
+
+def _linked(text: str, name: str | None) -> str:
+    return text if name is None else f'<a href="#{name}">{text}</a>'
 
 
 def _ids(events: Iterable[int] | None) -> str:

@@ -7,23 +7,26 @@ that left a queue for another manager, beside the trace of its arrival there, if
     trace: queued, delivered  -- passage --> trace: arrived, received
            '-- in doubt?  acknowledged?             '-- twice?  late?  in order?
 
-Each rule is a condition over the columns of traces or passages (`traces.COLUMNS`, `findings.passages`), as
-SQL, and says which stretch of whose history must be complete before its answer counts.  What that stretch
-does not cover is *not judged*: it is neither a fault nor proven.  docs/guides/audit.md tells the same in
-words.
+Each rule is a condition over the columns of traces or passages (`traces.COLUMNS`, `passages.COLUMNS`), and
+says which stretch of whose history must be complete before its answer counts.  What that stretch does not
+cover is *not judged*: it is neither a fault nor proven.  Some conditions need what only all histories
+together tell; `Later` names them.  docs/guides/audit.md has the rules in words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Final
 
+import numpy as np
+
+from reliquary.spark.pipelines.audit.arrays import Bools, Ints, Table, has, known
 from reliquary.wire.history import Happening
 
 HAPPENINGS: Final = tuple(happening.word for happening in sorted(Happening))
-"""The events of the history; the number of each is its bit in the mask of a trace."""
+"""The events of the history; the bit of each in the mask of a trace is one higher than its place here."""
 
 TRANSACTIONAL: Final = 1 << 40
 """It was sent in a transaction or in a stream."""
@@ -46,6 +49,8 @@ LANE: Final = 48
 
 ORDERED: Final = ("httpr",)
 """Protocols that keep the order of messages that have no number, and that fetch from queues of others."""
+SEQUENCED: Final = ("wsrm",)
+"""Protocols whose arrivals have the sequence and the number in it as their batch."""
 UNSURE: Final = ("multicast",)
 """Protocols that send without knowing who listens."""
 COPIES: Final = ("journal", "dead-letter")
@@ -118,13 +123,20 @@ SECOND: Final = 1_000_000
 HOUR: Final = 3600 * SECOND
 
 
-def span(micros: str) -> str:
-    """SQL that writes a span of microseconds as people do."""
-    return (
-        f"case when {micros} < 120e6 then concat(round({micros} / 1e6, 1), ' s') "
-        f"when {micros} < 7200e6 then concat(round({micros} / 60e6, 1), ' min') "
-        f"else concat(round({micros} / 3600e6, 1), ' h') end"
-    )
+def span(micros: int) -> str:
+    """A span of microseconds as people write it.
+
+    >>> span(90 * SECOND), span(2 * HOUR)
+    ('90.0 s', '2.0 h')
+    """
+    if micros < 120 * SECOND:
+        return f"{micros / SECOND:.1f} s"
+    return f"{micros / HOUR * 60:.1f} min" if micros < 2 * HOUR else f"{micros / HOUR:.1f} h"
+
+
+def times(count: int) -> str:
+    """How often."""
+    return f"{count} times"
 
 
 @dataclass(frozen=True)
@@ -138,10 +150,6 @@ class Limits:
     grace: int = 300 * SECOND
     """Clocks of two managers may differ by so much."""
 
-    def names(self) -> dict[str, int]:
-        """By the names that the conditions use."""
-        return {"late": self.late, "doubt": self.doubt, "grace": self.grace}
-
 
 class Over(Enum):
     """Of what a rule speaks."""
@@ -151,7 +159,24 @@ class Over(Enum):
     ARRIVALS = "arrivals"
     """Arrivals of one message in one queue."""
     PLACES_IN_LINE = "places in line"
-    """Messages of one stream, in the order in which they came out of it, with the `latest` before each."""
+    """Messages of one stream that came out of it after a message that was sent later."""
+
+
+class Later(Enum):
+    """What must also be true, and is known only when all histories were read."""
+
+    NOTHING = "nothing"
+    OVERTAKEN = "a later message of the stream arrived"
+    LAST = "no later message of the stream arrived, and the sender's history goes on long enough"
+    UNSETTLED = "the manager's history goes on long enough"
+
+
+Column = Callable[[Table, Limits], Ints]
+Condition = Callable[[Table, Limits], Bools]
+
+
+def _of(name: str) -> Column:
+    return lambda table, _: table[name]
 
 
 @dataclass(frozen=True)
@@ -160,122 +185,231 @@ class Rule:
 
     kind: Kind
     over: Over
-    condition: str
+    condition: Condition
     covered_by: str
     """Whose history must be complete: `manager`, `other`, or `destination` where nothing arrived; or none."""
-    since: str
-    until: str
+    since: Column
+    until: Column
     """The stretch of time in which it must be complete."""
-    at: str
+    at: Column
     """When it happened."""
     sentence: str
     """What a person reads: the message ..."""
-    events: tuple[str, ...] = ()
-    """The events of `manager` that prove it."""
+    events: tuple[str, ...]
+    """The events of `manager` that prove it; at most two."""
     other_events: tuple[str, ...] = ()
-    """Those of the other manager."""
-    detail: str = ""
-    """More for the sentence, as SQL; empty for nothing."""
+    """Those of the other manager; at most one."""
+    detail: tuple[str, Callable[[int], str]] | None = None
+    """More for the sentence: the words before it, and how the number `amount` is written."""
+    amount: Column | None = None
+    later: Later = Later.NOTHING
+    rank: int = 0
+    """Of rules that hold for one message in one queue and have a rank, the one with the lowest counts: two
+    names for one loss are one finding."""
 
-    def text(self, part: str, limits: Limits) -> str:
-        """A part of the rule as SQL, with the limits put in."""
-        return part.format_map({**_MASKS, **limits.names()})
+    def __repr__(self) -> str:
+        return f"<Rule {self.kind}: {self.sentence}>"
 
 
-_MASKS: Final[Mapping[str, int]] = {
-    "DELIVERED": bit("delivered"),
-    "RECEIVED": bit("received"),
-    "SENT": bit("sent", "held"),
-    "REACHED": REACHED,
-    "READ": READ,
-    "TRANSACTIONAL": TRANSACTIONAL,
-    "OUT_OF_LINE": OUT_OF_LINE,
-    "HELD": bit("held"),
-    "GONE": GONE,
-    "UNPROMISED": UNPROMISED,
-}
+_NOT_THERE: Final = GONE | UNPROMISED
+_SENT: Final = bit("sent", "held")
+
+
+def _delivered_nowhere(table: Table, limits: Limits) -> Bools:
+    del limits
+    met: Bools = known(table["left_event"]) & (table["seen"] == 0) & ~has(table, REACHED | READ | UNPROMISED)
+    return met
+
+
+def _sent_and_overtaken(table: Table, limits: Limits) -> Bools:
+    del limits
+    open_ = ~known(table["left_event"]) & (table["seen"] == 0) & ~has(table, _NOT_THERE | OUT_OF_LINE)
+    met: Bools = open_ & has(table, _SENT) & has(table, TRANSACTIONAL)
+    return met
+
+
+def _sent_as_last(table: Table, limits: Limits) -> Bools:
+    del limits
+    open_ = ~known(table["left_event"]) & (table["seen"] == 0) & ~has(table, _NOT_THERE)
+    met: Bools = open_ & known(table["sent_time"]) & has(table, TRANSACTIONAL)
+    return met
+
+
+def _acknowledged_nowhere(table: Table, limits: Limits) -> Bools:
+    del limits
+    met: Bools = (table["seen"] == 0) & has(table, REACHED | READ) & ~has(table, UNPROMISED)
+    return met
+
+
+def _acknowledged_unread(table: Table, limits: Limits) -> Bools:
+    del limits
+    unread = (table["other_mask"] & GONE) == 0
+    met: Bools = (table["arrivals"] > 0) & has(table, READ) & unread & ~has(table, UNPROMISED)
+    return met
+
+
+def _late_on_the_way(table: Table, limits: Limits) -> Bools:
+    came = table["other_time"]
+    slow = known(table["start_time"]) & (came - table["start_time"] > limits.late)
+    over = known(table["deadline"]) & (came - limits.grace > table["deadline"])
+    met: Bools = (table["arrivals"] > 0) & (slow | over)
+    return met
+
+
+def _late_in_a_queue(table: Table, limits: Limits) -> Bools:
+    read = table["received_time"]
+    slow = known(table["start_time"]) & (read - table["start_time"] > limits.late)
+    taken = np.where(known(table["handed_time"]), table["handed_time"], read)
+    met: Bools = known(table["received_event"]) & (
+        slow | (known(table["deadline"]) & (taken > table["deadline"]))
+    )
+    return met
+
+
+def _in_doubt(table: Table, limits: Limits) -> Bools:
+    del limits
+    met: Bools = (table["doubt_event"] > np.maximum(table["settled_event"], 0)) & ~has(table, UNPROMISED)
+    return met
+
+
+def _in_doubt_here(table: Table, limits: Limits) -> Bools:
+    return _in_doubt(table, limits) & (~has(table, OUTGOING | FETCHED) | ~known(table["id_number"]))
+
+
+def _left_or_entered(table: Table, limits: Limits) -> Ints:
+    del limits
+    return np.where(known(table["left_time"]), table["left_time"], table["entered_time"])
+
+
+_FROM_ENTRY: Final[Column] = lambda table, limits: table["entered_time"] - limits.grace  # noqa: E731
 
 RULES: Final = (
     Rule(
-        Kind.LOST,
-        Over.PASSAGES,
-        condition="left_event is not null and seen = 0 and mask & {REACHED} = 0 and mask & {READ} = 0 "
-        "and mask & {UNPROMISED} = 0",
-        covered_by="destination",
-        since="entered_time - {grace}",
-        until="left_time + {grace}",
-        at="left_time",
-        sentence="left for the next manager, which has no trace of it",
-        events=("entered_event", "left_event"),
-    ),
-    Rule(
-        Kind.LOST,
-        Over.PASSAGES,
-        condition="left_event is null and seen = 0 and overtaken and mask & {SENT} != 0 "
-        "and mask & {GONE} = 0",
-        covered_by="destination",
-        since="entered_time - {grace}",
-        until="overtaken_time + {grace}",
-        at="entered_time",
-        sentence="was sent, and a later message of its stream arrived without it",
-        events=("entered_event",),
-    ),
-    Rule(
         Kind.ACKNOWLEDGED,
         Over.PASSAGES,
-        condition="seen = 0 and (mask & {REACHED} != 0 or mask & {READ} != 0) and mask & {UNPROMISED} = 0",
+        _acknowledged_nowhere,
         covered_by="destination",
-        since="entered_time - {grace}",
-        until="acknowledged_time + {grace}",
-        at="acknowledged_time",
+        since=_FROM_ENTRY,
+        until=lambda table, limits: table["acknowledged_time"] + limits.grace,
+        at=_of("acknowledged_time"),
         sentence="was acknowledged, and the manager that should have it has no trace of it",
         events=("entered_event", "acknowledged_event"),
+        rank=1,
     ),
     Rule(
         Kind.ACKNOWLEDGED,
         Over.PASSAGES,
-        condition="arrivals > 0 and mask & {READ} != 0 and other_mask & {GONE} = 0 "
-        "and mask & {UNPROMISED} = 0",
+        _acknowledged_unread,
         covered_by="other",
-        since="other_time",
-        until="acknowledged_time + {grace}",
-        at="acknowledged_time",
+        since=_of("other_time"),
+        until=lambda table, limits: table["acknowledged_time"] + limits.grace,
+        at=_of("acknowledged_time"),
         sentence="was acknowledged as received, and nobody received it",
         events=("entered_event", "acknowledged_event"),
         other_events=("other_event",),
+        rank=2,
+    ),
+    Rule(
+        Kind.LOST,
+        Over.PASSAGES,
+        _delivered_nowhere,
+        covered_by="destination",
+        since=_FROM_ENTRY,
+        until=lambda table, limits: table["left_time"] + limits.grace,
+        at=_of("left_time"),
+        sentence="left for the next manager, which has no trace of it",
+        events=("entered_event", "left_event"),
+        rank=3,
+    ),
+    Rule(
+        Kind.LOST,
+        Over.PASSAGES,
+        _sent_and_overtaken,
+        covered_by="destination",
+        since=_FROM_ENTRY,
+        until=lambda table, limits: table["entered_time"] + limits.grace,
+        at=_of("entered_time"),
+        sentence="was sent, and a later message of its stream arrived without it",
+        events=("entered_event", "sent_event"),
+        later=Later.OVERTAKEN,
+        rank=4,
+    ),
+    Rule(
+        Kind.LOST,
+        Over.PASSAGES,
+        _sent_as_last,
+        covered_by="destination",
+        since=_FROM_ENTRY,
+        until=lambda table, limits: table["sent_time"] + limits.late + limits.grace,
+        at=_of("sent_time"),
+        sentence="was sent as the last of its stream, and the next manager has no trace of it",
+        events=("entered_event", "sent_event"),
+        later=Later.LAST,
+        rank=5,
+    ),
+    Rule(
+        Kind.IN_DOUBT,
+        Over.PASSAGES,
+        _in_doubt,
+        covered_by="manager",
+        since=_of("doubt_time"),
+        until=_of("doubt_time"),
+        at=_of("doubt_time"),
+        sentence="is in doubt: no event says how its batch or its transaction ended",
+        detail=(", for ", span),
+        amount=_of("doubt_time"),
+        events=("doubt_event",),
+        later=Later.UNSETTLED,
+        rank=6,
+    ),
+    Rule(
+        Kind.IN_DOUBT,
+        Over.TRACES,
+        _in_doubt_here,
+        covered_by="manager",
+        since=_of("doubt_time"),
+        until=_of("doubt_time"),
+        at=_of("doubt_time"),
+        sentence="is in doubt: no event says how its batch or its transaction ended",
+        detail=(", for ", span),
+        amount=_of("doubt_time"),
+        events=("doubt_event",),
+        later=Later.UNSETTLED,
     ),
     Rule(
         Kind.DUPLICATED,
         Over.ARRIVALS,
-        condition="arrivals > 1",
+        lambda table, _: table["arrivals"] > 1,
         covered_by="",
-        since="entered_time",
-        until="entered_time",
-        at="entered_time",
+        since=_of("entered_time"),
+        until=_of("entered_time"),
+        at=_of("entered_time"),
         sentence="arrived more than once in the same queue",
-        detail="concat(': ', arrivals, ' times')",
+        detail=(": ", times),
+        amount=_of("arrivals"),
         events=("entered_event", "again_event"),
     ),
     Rule(
         Kind.DUPLICATED,
         Over.TRACES,
-        condition="reads > 1",
+        lambda table, _: table["reads"] > 1,
         covered_by="manager",
-        since="received_time",
-        until="again_time",
-        at="again_time",
+        since=_of("received_time"),
+        until=_of("again_time"),
+        at=_of("again_time"),
         sentence="was received more than once, and nothing brought it back in between",
-        detail="concat(': ', reads, ' times')",
+        detail=(": ", times),
+        amount=_of("reads"),
         events=("received_event", "again_event"),
     ),
     Rule(
         Kind.REORDERED,
         Over.PLACES_IN_LINE,
-        condition="turn < latest",
+        lambda table, _: np.ones(len(table), np.bool_),
         covered_by="manager",
-        since="since",
-        until="until",
-        at="at",
+        since=_of("since"),
+        until=_of("until"),
+        at=_of("at"),
         sentence="came after a message that was sent later",
         events=("event",),
         other_events=("other_event",),
@@ -283,40 +417,28 @@ RULES: Final = (
     Rule(
         Kind.LATE,
         Over.PASSAGES,
-        condition="arrivals > 0 and (other_time - start_time > {late} or other_time > deadline + {grace})",
+        _late_on_the_way,
         covered_by="manager",
-        since="entered_time",
-        until="coalesce(left_time, entered_time)",
-        at="other_time",
+        since=_of("entered_time"),
+        until=_left_or_entered,
+        at=_of("other_time"),
         sentence="took longer than allowed to the next manager, or got there after its deadline",
-        detail=f"concat(': it took ', {span('(other_time - start_time)')})",
+        detail=(": it took ", span),
+        amount=lambda table, _: table["other_time"] - table["start_time"],
         events=("entered_event",),
         other_events=("other_event",),
     ),
     Rule(
         Kind.LATE,
         Over.TRACES,
-        condition="received_event is not null and (received_time - start_time > {late} "
-        "or coalesce(handed_time, received_time) > deadline)",
+        _late_in_a_queue,
         covered_by="manager",
-        since="entered_time",
-        until="received_time",
-        at="received_time",
+        since=_of("entered_time"),
+        until=_of("received_time"),
+        at=_of("received_time"),
         sentence="waited longer than allowed, or was received after its deadline",
-        detail=f"concat(': it waited ', {span('(received_time - start_time)')})",
+        detail=(": it waited ", span),
+        amount=lambda table, _: table["received_time"] - table["start_time"],
         events=("entered_event", "received_event"),
-    ),
-    Rule(
-        Kind.IN_DOUBT,
-        Over.TRACES,
-        condition="doubt_event > coalesce(settled_event, 0) and doubt_time + {doubt} <= watermark "
-        "and mask & {UNPROMISED} = 0",
-        covered_by="manager",
-        since="doubt_time",
-        until="watermark",
-        at="doubt_time",
-        sentence="is in doubt: nobody told how its batch or its transaction ended",
-        detail=f"concat(', for ', {span('(watermark - doubt_time)')})",
-        events=("doubt_event",),
     ),
 )

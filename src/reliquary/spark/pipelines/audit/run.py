@@ -1,35 +1,53 @@
-"""One run of the audit: read what is new, judge everything, write the tables and the report.
+"""One run of the audit: read what is new, judge what it changes, write the tables and the report.
 
-files --> survey, traces --> state --> passages, lines --> rules --> findings --+--> OUT/findings  (Parquet)
-                                                 '--> streams ------------------+--> OUT/streams
-                                                                                +--> OUT/runs
-                                                                                '--> OUT/report.html
+new files --> traces --> trails (a manager's messages) --> meetings (a message at all managers)
+                              '---- verdicts ----'--------------'
+                                       |
+                  all verdicts --> findings --+--> OUT/findings  (Parquet)
+                                   streams ---+--> OUT/streams
+                                              +--> OUT/runs
+                                              '--> OUT/report.html
 """
 
 from __future__ import annotations
 
-import math
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from reliquary.base.faults import UsageError
-from reliquary.spark.pipelines.audit import findings, report, rules, streams, tables, traces
-from reliquary.spark.pipelines.audit.coverage import Place, Stretch, stretches, survey, together
+from reliquary.spark.pipelines.audit import findings, lines, quotes, report, streams, tables
+from reliquary.spark.pipelines.audit.arrays import Table, joined, unpacked
+from reliquary.spark.pipelines.audit.buckets import (
+    NAMELESS,
+    FrontWork,
+    MeetingWork,
+    Part,
+    Settings,
+    Trail,
+    TrailWork,
+    candidates,
+    fronts,
+    judge_meeting,
+    judge_trail,
+    read_result,
+)
+from reliquary.spark.pipelines.audit.coverage import Place, Stretch, combined, stretches, together
+from reliquary.spark.pipelines.audit.intake import Taken, take_in
 from reliquary.spark.pipelines.audit.routes import routes
-from reliquary.spark.pipelines.audit.rules import RULES, Kind, Limits, Reason, Verdict
-from reliquary.spark.pipelines.audit.state import State
+from reliquary.spark.pipelines.audit.rules import Kind, Limits, Over, Reason, Verdict
+from reliquary.spark.pipelines.audit.state import Kept, ReadFile, State
 from reliquary.spark.pipelines.audit.streams import Stream
+from reliquary.spark.pipelines.audit.work import SparkWork, Work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pyspark.sql import SparkSession
 
-    from pyspark.sql import DataFrame, SparkSession
-
-SHARE: Final = 16 << 20
-"""So many bytes of history make one share of the work: memory is bounded by shares, not by the whole."""
 SHOWN: Final = 500
 """So many findings are listed in the report; the table has all."""
 
@@ -47,7 +65,9 @@ class AuditConfig:
     routes: Mapping[str, str] = field(default_factory=dict)
     """Destinations and the managers that they are, where the data cannot tell."""
     in_order: frozenset[str] = frozenset()
-    """Queues whose readers take messages from the front, one after the other; `*` for all."""
+    """Queues without transactions whose readers take messages from the front; `*` for all."""
+    any_order: frozenset[str] = frozenset()
+    """Queues whose readers choose, so that the order of reading is not judged; `*` for all."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +81,10 @@ class AuditReport:
     """Of the managers."""
     shown: list[dict[str, Any]]
     """The first findings, as rows of the table."""
+    quoted: dict[tuple[str, int], dict[str, Any]]
+    """Lines of the history behind findings, by manager and event."""
+    over_time: list[dict[str, Any]]
+    """How many findings of each kind there are in each stretch of time."""
     flow: list[dict[str, Any]]
     limits: Limits
     page: Path
@@ -83,21 +107,40 @@ class AuditReport:
 
 
 def run_audit(spark: SparkSession, config: AuditConfig, tell: Tell = lambda _: None) -> AuditReport:
-    """Audit the histories, write tables and report, and return what was found."""
+    """Audit the histories with Spark, write tables and report, and return what was found."""
+    return audit(SparkWork(spark), config, tell)
+
+
+def audit(work: Work, config: AuditConfig, tell: Tell = lambda _: None) -> AuditReport:
+    """Judge the files that are new since the last run, write the findings, and return the report."""
+    config = replace(config, out=config.out.absolute())
     state = State(config.out / "state")
-    files = _files(spark, config.history)
+    files = work.files(config.history)
     new = state.new(files)
-    with _shares(spark, files):
-        if new:
-            tell(f"reading {len(new)} new files of {len(files)}")
-            _take_in(spark, state, new)
-        kept = state.traces(spark)
-        if kept is None:
-            raise UsageError(
-                f"there is no history in {', '.join(config.history)}: name folders with Parquet files"
-            )
-        tell("judging")
-        result = _judge(spark, state, kept, config)
+    if new:
+        tell(f"reading {len(new)} new files of {len(files)}")
+    taken = [msgspec.json.decode(each, type=Taken) for each in _read(work, state, new)]
+    survey = combined([state.kept.survey, *(each.survey for each in taken)])
+    if not survey.blocks:
+        raise UsageError(
+            f"there is no history in {', '.join(config.history)}: name folders with Parquet files"
+        )
+    covered = stretches(survey.blocks)  # refuses what came twice, before anything is kept
+    settings = _settings(config, survey.places)
+    tell("judging")
+    trails, meetings = _judge(work, state, taken, settings)
+    read = _named(new, [file for each in taken for file in each.files])
+    state.advance(
+        Kept(
+            run=state.kept.run + bool(new),
+            settings=settings,
+            files=[*state.kept.files, *read],
+            survey=survey,
+            trails=trails,
+            meetings=meetings,
+        )
+    )
+    result = _conclude(work, state, config, covered, {*files})
     tell("writing the report")
     outcome = AuditReport(**result, limits=config.limits, page=config.out / "report.html", new_files=len(new))
     tables.write(outcome, config.out, state.kept.run)
@@ -105,155 +148,161 @@ def run_audit(spark: SparkSession, config: AuditConfig, tell: Tell = lambda _: N
     return outcome
 
 
-def _files(spark: SparkSession, folders: Sequence[str]) -> list[str]:
-    """All files of the history."""
-    from pyspark.errors import AnalysisException
-
-    found: set[str] = set()
-    for folder in folders:
-        try:
-            found.update(spark.read.schema(traces.SCHEMA).parquet(folder).inputFiles())
-        except AnalysisException as why:
-            raise UsageError(f"there is no history in {folder}: {why.getCondition() or why}") from why
-    return sorted(found)
+def _read(work: Work, state: State, new: list[str]) -> list[bytes]:
+    return work.read(new, partial(take_in, state.files)) if new else []
 
 
-@contextmanager
-def _shares(spark: SparkSession, files: list[str]) -> Iterator[None]:
-    """Cut the work so that each part of it fits into memory; no plan needs to be thought over midway."""
-    parts, adaptive = "spark.sql.shuffle.partitions", "spark.sql.adaptive.enabled"
-    before = {key: spark.conf.get(key) or "" for key in (parts, adaptive)}
-    local = [Path(file.removeprefix("file://")) for file in files if file.startswith("file:")]
-    size = sum(path.stat().st_size for path in local if path.exists())
-    spark.conf.set(parts, str(max(int(before[parts]), math.ceil(size / SHARE))))
-    spark.conf.set(adaptive, "false")
-    try:
-        yield
-    finally:
-        for key, value in before.items():
-            spark.conf.set(key, value)
+def _named(new: list[str], read: list[ReadFile]) -> list[ReadFile]:
+    """What was read, under the names by which the next run finds the files."""
+    names = {_plain(name): name for name in new}
+    return [ReadFile(names.get(_plain(file.name), file.name), file.spans) for file in read]
 
 
-def _take_in(spark: SparkSession, state: State, new: list[str]) -> None:
-    """Merge new files into the state."""
-    events = spark.read.schema(traces.SCHEMA).parquet(*new)
-    looked = survey(events)
-    if any(not block.manager for block in looked.blocks):
-        raise UsageError("some files are no history: they have no column `manager` or nothing in it")
-    whole = state.kept.survey + looked
-    stretches(whole.blocks)  # refuses what came twice, before anything is kept
-    fresh = traces.traces(events)
-    older = state.traces(spark)
-    state.advance(fresh if older is None else traces.merged(older, fresh), whole, new)
+def _plain(name: str) -> str:
+    return "/" + name.removeprefix("file:").lstrip("/")
 
 
-def _judge(spark: SparkSession, state: State, kept: DataFrame, config: AuditConfig) -> dict[str, Any]:
-    from pyspark.sql import functions as f
+# -- what verdicts depend on
 
-    looked = state.kept.survey
-    covered = stretches(looked.blocks)
-    hashes = {place.manager_hash: place.manager for place in looked.places}
-    names = {place.manager: place.manager_name for place in looked.places}
-    parts = int(spark.conf.get("spark.sql.shuffle.partitions") or 4)
 
-    watermarks = tables.small(
-        spark,
-        "manager bigint, watermark bigint",
-        [(number, covered[manager].until) for number, manager in hashes.items()],
+def _settings(config: AuditConfig, places: Sequence[Place]) -> Settings:
+    return Settings(
+        config.limits,
+        _queues("--in-order", config.in_order, places),
+        _queues("--any-order", config.any_order, places),
     )
-    all_traces = kept.join(f.broadcast(watermarks), "manager").select("*", f.expr(findings.START))
-    crossings = findings.passages(kept, parts).persist()
-    try:
-        summary = streams.summarize(all_traces, crossings, looked.places)
-        seen = {place: frozenset(hashes[each] for each in its) for place, its in summary.seen.items()}
-        ways = routes(looked.places, seen, config.routes)
-        last = tables.small(
-            spark,
-            "place bigint, last_event bigint, overtaken_time bigint",
-            [(place, event, time) for place, (event, time) in summary.last.items()],
-        )
-        overtaken = (
-            f"coalesce(entered_event < last_event and mask & {rules.TRANSACTIONAL}L != 0 "
-            f"and mask & {rules.OUT_OF_LINE}L = 0, false) as overtaken"
-        )
-        looked_at = findings.Tables(
-            all_traces,
-            crossings.join(f.broadcast(last), "place", "left").select("*", f.expr(overtaken)),
-            findings.arrivals(kept, parts),
-            findings.lines(kept, crossings, _in_order(config.in_order, looked.places)),
-        )
-        found = findings.judged(
-            findings.candidates(looked_at, config.limits), _coverings(spark, covered, hashes, ways)
-        ).persist()
-        book = streams.Book(summary.streams, looked.places)
-        texts = _count(found, book)
-        shown = tables.findings(spark, found, book, texts, config.out, SHOWN)
-        found.unpersist()
-        flow = tables.flow(kept, covered.values())
-    finally:
-        crossings.unpersist()
+
+
+def _queues(option: str, names: frozenset[str], places: Sequence[Place]) -> list[int]:
+    """The queues of applications that have these names."""
+    wanted = {name.lower() for name in names}
+    local = [place for place in places if place.kind == "local"]
+    unknown = wanted - {place.queue.lower() for place in local} - {"*"}
+    if unknown:
+        raise UsageError(f"{option} {sorted(unknown)[0]}: no history tells of a queue of this name")
+    return sorted(place.hashed for place in local if "*" in wanted or place.queue.lower() in wanted)
+
+
+# -- buckets
+
+
+def _judge(
+    work: Work, state: State, taken: Sequence[Taken], settings: Settings
+) -> tuple[dict[str, Trail], dict[str, str]]:
+    """Judge the buckets that new traces change, or all when the settings are others."""
+    kept = state.kept
+    new: dict[str, list[Part]] = defaultdict(list)
+    for each in taken:
+        for key, part in each.parts:
+            new[key].append(part)
+    changed = list(new) if kept.settings == settings else [*{**kept.trails, **new}]
+    items = [TrailWork(key, kept.trails.get(key), new.get(key, []), settings, state.files) for key in changed]
+    trails = dict(kept.trails)
+    for answer in work.each(items, _trail):
+        key, trail = msgspec.json.decode(answer, type=tuple[str, Trail])
+        trails[key] = trail
+    touched = {meeting for key in changed for meeting in trails[key].meetings} - {NAMELESS}
+    where = _meetings(trails, touched)
+    meetings = dict(kept.meetings)
+    for answer in work.each(
+        [MeetingWork(key, parts, settings, state.files) for key, parts in where.items()], _meeting
+    ):
+        key, result = msgspec.json.decode(answer, type=tuple[str, str])
+        meetings[key] = result
+    return trails, meetings
+
+
+def _trail(item: TrailWork) -> bytes:
+    return msgspec.json.encode((item.key, judge_trail(item)))
+
+
+def _meeting(item: MeetingWork) -> bytes:
+    return msgspec.json.encode((item.key, judge_meeting(item)))
+
+
+def _meetings(trails: Mapping[str, Trail], wanted: set[str]) -> dict[str, list[Part]]:
+    """Where the traces of meetings lie."""
+    where: dict[str, list[Part]] = defaultdict(list)
+    for trail in trails.values():
+        for meeting, part in trail.meetings.items():
+            if meeting in wanted:
+                where[meeting].append(Part(trail.path, part))
+    return dict(sorted(where.items()))
+
+
+# -- all together
+
+
+def _conclude(
+    work: Work, state: State, config: AuditConfig, covered: dict[str, Stretch], files: set[str]
+) -> dict[str, Any]:
+    kept = state.kept
+    places = kept.survey.places
+    results = {("trail", key): read_result(trail.result) for key, trail in kept.trails.items()} | {
+        ("meeting", key): read_result(path) for key, path in kept.meetings.items()
+    }
+    counted: dict[str, list[Table]] = defaultdict(list)
+    for result in results.values():
+        for name, table in result.items():
+            counted[name].append(table)
+    summary = streams.summarize(counted, places)
+    hashes = {place.manager_hash: place.manager for place in places}
+    seen = {place: frozenset(hashes[each] for each in its) for place, its in summary.seen.items()}
+    ways = {
+        place: stretch
+        for place, managers in routes(places, seen, config.routes).items()
+        if (stretch := together(managers, covered)) is not None
+    }
+    knowledge = findings.Knowledge(
+        {number: covered[manager] for number, manager in hashes.items()}, ways, summary.last, config.limits
+    )
+    book = streams.Book(summary.streams, places)
+    with tables.Findings(config.out, book, SHOWN, _width(covered)) as written:
+        for each in (*counted["candidates"], _overtaken(work, kept, results, config.limits)):
+            written.add(findings.judged(each, knowledge))
     every = sorted(summary.streams.values(), key=lambda stream: (stream.is_local, stream.text))
     return {
         "verdict": _verdict(every, covered),
         "streams": every,
         "stretches": covered,
-        "names": names,
-        "shown": shown,
-        "flow": flow,
+        "names": {place.manager: place.manager_name for place in places},
+        "shown": written.shown,
+        "over_time": written.over_time,
+        "quoted": quotes.quoted(work, [file for file in kept.files if file.name in files], written.shown),
+        "flow": tables.flow(counted["flow"], _width(covered)),
     }
 
 
-def _in_order(names: frozenset[str], places: Sequence[Place]) -> list[int]:
-    """The queues of applications that are read in order."""
-    wanted = {name.lower() for name in names}
-    local = [place for place in places if place.kind == "local"]
-    unknown = wanted - {place.queue.lower() for place in local} - {"*"}
-    if unknown:
-        raise UsageError(f"--in-order {sorted(unknown)[0]}: no history tells of a queue of this name")
-    return [place.hashed for place in local if "*" in wanted or place.queue.lower() in wanted]
+def _overtaken(
+    work: Work, kept: Kept, results: Mapping[tuple[str, str], dict[str, Table]], limits: Limits
+) -> Table:
+    """Candidates in lines whose parts in several buckets overlap."""
+    keys = list(results)
+    suspects = lines.crossed([results[key]["ends"] for key in keys])
+    wanted: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for line, parts in suspects.items():
+        for part in parts:
+            wanted[keys[part]].append(line)
+    assert kept.settings is not None
+    items = [
+        FrontWork(its, kept.settings, _parts(kept, kind, key), kind == "trail")
+        for (kind, key), its in wanted.items()
+    ]
+    rows = [unpacked(each)["front"] for each in work.each(items, fronts)]
+    _, overtaken = lines.judged(joined(rows)) if rows else (None, Table({}))
+    return candidates(overtaken, Over.PLACES_IN_LINE, limits)
 
 
-def _coverings(
-    spark: SparkSession,
-    covered: Mapping[str, Stretch],
-    hashes: Mapping[int, str],
-    ways: Mapping[int, frozenset[str]],
-) -> DataFrame:
-    """What is covered by each manager, and by the destinations of each queue together."""
-    known = {number: covered[manager] for number, manager in hashes.items()}
-    for place, managers in ways.items():
-        stretch = together(managers, covered)
-        if stretch is not None:
-            known[place] = stretch
-    return tables.small(
-        spark,
-        "covering bigint, covered_since bigint, covered_until bigint, "
-        "holes array<struct<begins:bigint,ends:bigint>>",
-        [
-            (
-                number,
-                stretch.since,
-                stretch.until,
-                [{"begins": begins, "ends": ends} for begins, ends in stretch.holes],
-            )
-            for number, stretch in known.items()
-        ],
-    )
+def _parts(kept: Kept, kind: str, key: str) -> list[Part]:
+    if kind == "meeting":
+        return _meetings(kept.trails, {key})[key]
+    trail = kept.trails[key]
+    return [Part(trail.path, number) for number in trail.meetings.values()]
 
 
-def _count(found: DataFrame, book: streams.Book) -> list[tuple[int, int | None, int | None, str]]:
-    """Count findings, and what is not judged, in their streams; returns which streams those are."""
-    texts: dict[tuple[int, int | None, int | None], str] = {}
-    for row in found.groupBy("rule", "place", "other_place", "reason").count().collect():
-        rule = RULES[row["rule"]]
-        stream = book.stream(rule.over, row["place"], row["other_place"])
-        texts[row["rule"], row["place"], row["other_place"]] = stream.text
-        if row["reason"] is None:
-            stream.found[rule.kind] = stream.found.get(rule.kind, 0) + row["count"]
-        else:
-            reason = Reason(row["reason"])
-            stream.unjudged[reason] = stream.unjudged.get(reason, 0) + row["count"]
-    return [(*key, text) for key, text in texts.items()]
+def _width(covered: Mapping[str, Stretch]) -> int:
+    begins = min(stretch.begins for stretch in covered.values())
+    return tables.width_of(begins, max(stretch.until for stretch in covered.values()))
 
 
 def _verdict(every: list[Stream], covered: Mapping[str, Stretch]) -> Verdict:

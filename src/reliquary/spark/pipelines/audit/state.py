@@ -1,29 +1,34 @@
 """What one run of the audit leaves for the next, so that every file of the history is read once.
 
-    OUT/state/current.json     which files were read, what they cover, and which traces are valid
-    OUT/state/traces-N/        a row for each message and manager (`traces`), as run N left them
+    OUT/state/current.json     which files were read, what they cover, and which files below are valid
+    OUT/state/files/           traces and verdicts of buckets (`buckets`)
 
-A run reads the files that are new, merges their traces with the old ones into a new folder, and only then
-renames the new `current.json` over the old: a run that dies changes nothing.  Verdicts are not kept; they are
-drawn from all traces each time, so a file that comes late takes back what it explains.
+A run reads the files that are new, writes the buckets that these change under new names, and only then
+renames the new `current.json` over the old: a run that dies changes nothing.  Verdicts of buckets that
+nothing changed are kept; what depends on all histories is decided anew each time, so a file that comes late
+takes back what it explains.
 """
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from reliquary.base.faults import UsageError
+from reliquary.spark.pipelines.audit.buckets import BITS, Settings, Trail
 from reliquary.spark.pipelines.audit.coverage import SIZE, Survey
-from reliquary.spark.pipelines.audit.traces import STORED
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+VERSION: Final = 2
 
-VERSION: Final = 1
+
+class ReadFile(msgspec.Struct, frozen=True):
+    """A file of the history that was read, and the events that it has."""
+
+    name: str
+    spans: list[tuple[str, int, int]] = []
+    """The first and the last event of each manager."""
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -32,8 +37,14 @@ class Kept(msgspec.Struct, frozen=True):
     version: int = VERSION
     run: int = 0
     block: int = SIZE
-    files: list[str] = []
+    bits: int = BITS
+    settings: Settings | None = None
+    """With which the verdicts were drawn."""
+    files: list[ReadFile] = []
     survey: Survey = Survey()
+    trails: dict[str, Trail] = {}
+    meetings: dict[str, str] = {}
+    """The verdicts of each."""
 
 
 class State:
@@ -41,6 +52,7 @@ class State:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.files = str(folder / "files")
         self.kept = self._load()
 
     def _load(self) -> Kept:
@@ -49,40 +61,34 @@ class State:
         except FileNotFoundError:
             return Kept()
         try:
+            version = msgspec.json.decode(data, type=dict[str, msgspec.Raw]).get("version", b"0")
+            if bytes(version) != str(VERSION).encode():
+                raise UsageError(_ANOTHER.format(folder=self.folder))
             kept = msgspec.json.decode(data, type=Kept)
         except msgspec.DecodeError as why:
             raise UsageError(f"{self.folder} holds no state of an audit ({why}): name another --out") from why
-        if (kept.version, kept.block) != (VERSION, SIZE):
-            raise UsageError(
-                f"another release wrote {self.folder}: remove it, and the audit reads all files again"
-            )
+        if (kept.block, kept.bits) != (SIZE, BITS):
+            raise UsageError(_ANOTHER.format(folder=self.folder))
         return kept
 
     def new(self, files: list[str]) -> list[str]:
         """The files that no run has read."""
-        return sorted(set(files) - set(self.kept.files))
+        return sorted(set(files) - {file.name for file in self.kept.files})
 
-    def traces(self, spark: SparkSession) -> DataFrame | None:
-        """What the last run left; None before the first."""
-        if not self.kept.run:
-            return None
-        return spark.read.schema(STORED).parquet(str(self._traces(self.kept.run)))
-
-    def advance(self, traces: DataFrame, survey: Survey, files: list[str]) -> None:
-        """Keep what this run has put together, in place of what was kept."""
-        run = self.kept.run + 1
+    def advance(self, kept: Kept) -> None:
+        """Keep what this run has put together, in place of what was kept, and remove what is no longer
+        valid."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        # nearly all numbers of a column differ: a dictionary of them would cost much and save nothing
-        plain = traces.write.mode("overwrite").option("parquet.enable.dictionary", "false")
-        plain.parquet(str(self._traces(run)))
-        kept = Kept(run=run, files=sorted({*self.kept.files, *files}), survey=survey)
         draft = self.folder / "current.json.new"
         draft.write_bytes(msgspec.json.encode(kept))
         draft.replace(self.folder / "current.json")
         self.kept = kept
-        for old in self.folder.glob("traces-*"):
-            if old != self._traces(run):
-                shutil.rmtree(old, ignore_errors=True)
+        valid = {*kept.meetings.values()}
+        for trail in kept.trails.values():
+            valid |= {trail.path, trail.result}
+        for path in Path(self.files).glob("*"):
+            if str(path) not in valid:
+                path.unlink(missing_ok=True)
 
-    def _traces(self, run: int) -> Path:
-        return self.folder / f"traces-{run}"
+
+_ANOTHER: Final = "another release wrote {folder}: remove it, and the audit reads all files again"

@@ -3,24 +3,24 @@
     alpha: DIRECT=HTTP://beta/msmq/orders -> beta: orders      from one manager to the next
     beta: orders                                               from a queue to its readers
 
-Times are counted in classes that grow by four percent, so percentiles are right to four percent, the same
-whoever counts in whatever order.
+Times are counted in classes that grow by four percent, so percentiles are right to four percent, in whatever
+order the messages are counted.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
+
+import numpy as np
 
 from reliquary.spark.pipelines.audit import rules
+from reliquary.spark.pipelines.audit.arrays import NONE, Bools, Ints, Table, grouped, has, joined, known
 from reliquary.spark.pipelines.audit.coverage import Place
 from reliquary.spark.pipelines.audit.rules import Kind, Over, Reason, Verdict, bit
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 CLASSES: Final = 16
 """Classes of times for each doubling."""
@@ -103,8 +103,66 @@ def seconds_of(number: int) -> float:
     return float(2.0 ** (number / CLASSES) - 1) / 1000
 
 
-def _class(micros: str) -> str:
-    return f"cast(ceil(log2(greatest({micros}, 0L) / 1000 + 1) * {CLASSES}) as int)"
+def classes(micros: Ints) -> Ints:
+    """The class of each of these times."""
+    result: Ints = np.ceil(np.log2(np.maximum(micros, 0) / 1000 + 1) * CLASSES).astype(np.int64)
+    return result
+
+
+# -- counted in one bucket
+
+UNTIMED: Final = -1
+"""The class of messages that did not get there."""
+
+
+def between(passages: Table) -> Table:
+    """How many messages went from which queue to which, by the class of their time."""
+    arrived = passages["arrivals"] > 0
+    took = np.where(arrived, passages["other_time"] - passages["start_time"], 0)
+    number = np.where(arrived, classes(took), UNTIMED)
+    keys = {name: passages[name] for name in ("place", "other_manager", "other_place")} | {"class": number}
+    read = arrived & ((passages["other_mask"] & bit("received")) != 0)
+    left = known(passages["left_event"])
+    waiting = ~left & (passages["seen"] == 0) & ~has(passages, rules.GONE)
+    return _counted(
+        keys, sent=np.ones_like(arrived), left=left, arrived=arrived, received=read, waiting=waiting
+    )
+
+
+def within(traces: Table) -> Table:
+    """How many messages were in which queue of applications, by the class of the time until the reading."""
+    ours = traces.where(has(traces, rules.LOCAL) & ~has(traces, rules.FETCHED))
+    read = known(ours["received_event"])
+    timed = read & known(ours["start_time"])
+    took = np.where(timed, ours["received_time"] - ours["start_time"], 0)
+    keys = {"place": ours["place"], "class": np.where(timed, classes(took), UNTIMED)}
+    arrived, waiting = has(ours, bit("arrived")), ~has(ours, rules.GONE)
+    return _counted(keys, sent=np.ones_like(read), left=read, arrived=arrived, received=read, waiting=waiting)
+
+
+def _counted(keys: Mapping[str, Ints], **marks: Bools) -> Table:
+    groups = grouped(*keys.values())
+    sums = {name: groups.reduced("sum", mark.astype(np.int64)) for name, mark in marks.items()}
+    return Table({name: groups.first(key) for name, key in keys.items()} | sums)
+
+
+def last(passages: Table) -> Table:
+    """Of the numbered messages of a queue that arrived, the last one: its event here, its time there."""
+    numbered = passages.where(
+        (passages["arrivals"] > 0) & known(passages["other_number"]) & ~has(passages, rules.OUT_OF_LINE)
+    )
+    ordered = numbered.where(
+        np.lexsort((numbered["other_time"], numbered["entered_event"], numbered["place"]))
+    )
+    groups = grouped(ordered["place"])
+    ends = groups.starts + groups.sizes() - 1
+    chosen = ordered.where(ends)
+    return Table(
+        {"place": chosen["place"], "last_event": chosen["entered_event"], "last_time": chosen["other_time"]}
+    )
+
+
+# -- all buckets together
 
 
 @dataclass(frozen=True)
@@ -118,67 +176,45 @@ class Summary:
     """Of the numbered messages of a place that arrived, the last one's event here and time there."""
 
 
-def summarize(traces: DataFrame, crossings: DataFrame, places: Iterable[Place]) -> Summary:
-    """Count what went which way."""
-    known = {place.hashed: place for place in places}
+def summarize(counted: Mapping[str, Sequence[Table]], places: Iterable[Place]) -> Summary:
+    """Add up what all buckets have counted: their tables `between`, `within` and `last`."""
+    names = {place.hashed: place for place in places}
     streams: dict[Key, Stream] = {}
     seen: dict[int, set[int]] = defaultdict(set)
-    last: dict[int, tuple[int, int]] = {}
-    for row in _between(crossings):
-        place, other = row["place"], row["other_place"] or NOWHERE
-        stream = streams.setdefault(
-            (place, other), Stream(known.get(place, UNKNOWN), known.get(other, UNKNOWN))
-        )
-        _count(stream, row)
-        if row["other_manager"] is not None and row["arrived"]:
+    last_ones: dict[int, tuple[int, int]] = {}
+    for row in _sums(counted["between"], ("place", "other_manager", "other_place", "class")):
+        place, other = row["place"], row["other_place"] if row["other_place"] != NONE else NOWHERE
+        pair = names.get(place, UNKNOWN), names.get(other, UNKNOWN)
+        _count(streams.setdefault((place, other), Stream(*pair)), row, row["arrived"])
+        if row["other_manager"] != NONE and row["arrived"]:
             seen[place].add(row["other_manager"])
-        if row["last_event"] is not None:
-            last[place] = max(last.get(place, (0, 0)), (row["last_event"], row["last_time"]))
-    for row in _within(traces):
+    for row in _sums(counted["within"], ("place", "class")):
         place = row["place"]
-        _count(streams.setdefault((place, READERS), Stream(known.get(place, UNKNOWN), None)), row)
-    return Summary(streams, {place: frozenset(its) for place, its in seen.items()}, last)
+        _count(
+            streams.setdefault((place, READERS), Stream(names.get(place, UNKNOWN), None)), row, row["left"]
+        )
+    for table in counted["last"]:
+        for row in table.rows():
+            it = row["last_event"], row["last_time"]
+            last_ones[row["place"]] = max(last_ones.get(row["place"], it), it)
+    return Summary(streams, {place: frozenset(its) for place, its in seen.items()}, last_ones)
 
 
-def _count(stream: Stream, row: Mapping[str, Any]) -> None:
+def _sums(tables: Sequence[Table], keys: Sequence[str]) -> list[dict[str, int]]:
+    some = [table for table in tables if len(table)]
+    if not some:
+        return []
+    every = joined(some)
+    groups = grouped(*(every[key] for key in keys))
+    sums = {name: groups.reduced("sum", every[name]) for name in COUNTS}
+    return Table({key: groups.first(every[key]) for key in keys} | sums).rows()
+
+
+def _count(stream: Stream, row: Mapping[str, int], timed: int) -> None:
     for name in COUNTS:
         setattr(stream, name, getattr(stream, name) + row[name])
-    if row["class"] is not None:
-        stream.times[row["class"]] = stream.times.get(row["class"], 0) + row["timed"]
-
-
-def _between(crossings: DataFrame) -> list[dict[str, Any]]:
-    from pyspark.sql import functions as f
-
-    numbered = f"arrivals > 0 and other_number is not null and mask & {rules.OUT_OF_LINE}L = 0"
-    took = f"if(arrivals > 0, {_class('(other_time - start_time)')}, null)"
-    rows = crossings.groupBy("place", "other_manager", "other_place", f.expr(took).alias("class")).agg(
-        f.count("*").alias("sent"),
-        f.count("left_event").alias("left"),
-        f.expr("count_if(arrivals > 0)").alias("arrived"),
-        f.expr(f"count_if(arrivals > 0 and other_mask & {bit('received')}L != 0)").alias("received"),
-        f.expr(f"count_if(left_event is null and seen = 0 and mask & {rules.GONE}L = 0)").alias("waiting"),
-        f.expr("count_if(arrivals > 0)").alias("timed"),
-        f.expr(f"max(if({numbered}, entered_event, null))").alias("last_event"),
-        f.expr(f"max(if({numbered}, other_time, null))").alias("last_time"),
-    )
-    return [row.asDict() for row in rows.collect()]
-
-
-def _within(traces: DataFrame) -> list[dict[str, Any]]:
-    from pyspark.sql import functions as f
-
-    took = f"if(received_event is not null, {_class('(received_time - start_time)')}, null)"
-    ours = traces.where(f"mask & {rules.LOCAL}L != 0 and mask & {rules.FETCHED}L = 0")
-    rows = ours.groupBy("place", f.expr(took).alias("class")).agg(
-        f.count("*").alias("sent"),
-        f.count("received_event").alias("left"),
-        f.expr(f"count_if(mask & {bit('arrived')}L != 0)").alias("arrived"),
-        f.count("received_event").alias("received"),
-        f.expr(f"count_if(mask & {rules.GONE}L = 0)").alias("waiting"),
-        f.count("received_event").alias("timed"),
-    )
-    return [row.asDict() for row in rows.collect()]
+    if row["class"] != UNTIMED:
+        stream.times[row["class"]] = stream.times.get(row["class"], 0) + timed
 
 
 class Book:
@@ -187,6 +223,7 @@ class Book:
     def __init__(self, streams: dict[Key, Stream], places: Iterable[Place]) -> None:
         self.streams = streams
         self.places = {place.hashed: place for place in places}
+        self.managers = {place.manager_hash: place.manager for place in self.places.values()}
         self.home: dict[Key, Key] = {}
         self._fold()
 

@@ -8,140 +8,137 @@ runs      run, verdict, events, new files, findings of each kind
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shutil
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
+from uuid import UUID
 
-import msgspec
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-from reliquary.spark.pipelines.audit import rules
-from reliquary.spark.pipelines.audit.coverage import Stretch
-from reliquary.spark.pipelines.audit.rules import RULES, Kind, Reason, bit
+from reliquary.spark.pipelines.audit import findings
+from reliquary.spark.pipelines.audit.arrays import NEVER, NONE, Table, joined
+from reliquary.spark.pipelines.audit.buckets import summed, width_of
+from reliquary.spark.pipelines.audit.rules import RULES, Kind, Reason
 from reliquary.spark.pipelines.audit.streams import Book, Stream
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from reliquary.spark.pipelines.audit.run import AuditReport
 
-WIDTHS: Final = (60, 300, 900, 3600, 6 * 3600, 86400, 7 * 86400)
-"""How wide a column of the flow can be, in seconds."""
-COLUMNS: Final = 60
-"""So many columns the flow has at most, unless they are as wide as can be."""
+__all__ = ["Findings", "flow", "width_of", "write"]
+
+_FINDINGS: Final = pa.schema(
+    [
+        *(
+            (name, pa.string())
+            for name in ("kind", "stream", "message_id", "manager", "manager_name", "queue")
+        ),
+        ("other_manager", pa.string()),
+        ("other_queue", pa.string()),
+        ("events", pa.list_(pa.int64())),
+        ("other_events", pa.list_(pa.int64())),
+        ("time", pa.timestamp("us", tz="UTC")),
+        ("sentence", pa.string()),
+    ]
+)
+_LOW: Final = (1 << 64) - 1
 
 
-def small(spark: SparkSession, schema: str, rows: list[tuple[Any, ...]]) -> DataFrame:
-    """A table that every task gets a copy of; it goes to Spark as one text, without processes of Python."""
-    names = [column.split()[0] for column in schema.split(", ")]
-    text = msgspec.json.encode([dict(zip(names, row, strict=True)) for row in rows]).decode()
-    made = f"select inline(from_json(:rows, 'array<struct<{schema}>>'))"
-    return spark.sql(made, args={"rows": text})
+class Findings:
+    """The table of findings while it is written; it replaces the one of the run before when it is whole."""
+
+    def __init__(self, out: Path, book: Book, shown: int, width: int) -> None:
+        self._folder, self._draft = out / "findings", out / "findings.new"
+        self._book, self._most, self._width = book, shown, width
+        self._first: pa.Table | None = None
+        self._counts: dict[int, dict[str, int]] = defaultdict(lambda: dict.fromkeys(Kind, 0))
+
+    def __enter__(self) -> Self:
+        shutil.rmtree(self._draft, ignore_errors=True)
+        self._draft.mkdir(parents=True)
+        self._writer = pq.ParquetWriter(self._draft / "part-00000.parquet", _FINDINGS, compression="zstd")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._writer.close()
+        if kind is None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._draft.replace(self._folder)
+
+    def add(self, found: Table) -> None:
+        """Count these rows in their streams, and write those that are findings."""
+        if not len(found):
+            return
+        texts = findings.count(found, self._book)
+        rows = [
+            self._row(row, text)
+            for row, text in zip(found.rows(), texts, strict=True)
+            if row["reason"] == findings.JUDGED
+        ]
+        if rows:
+            table = pa.Table.from_pylist(rows, _FINDINGS)
+            self._writer.write_table(table)
+            both = table if self._first is None else pa.concat_tables([self._first, table])
+            order = [(name, "ascending") for name in ("time", "kind", "message_id")]
+            self._first = both.take(pc.sort_indices(both, order)[: self._most])
+
+    def _row(self, row: dict[str, int], stream: str) -> dict[str, Any]:
+        rule = RULES[row["rule"]]
+        place, other = self._book.places.get(row["place"]), self._book.places.get(row["other_place"])
+        self._counts[row["at"] // self._width * self._width][rule.kind] += 1
+        detail = rule.detail[0] + rule.detail[1](row["amount"]) if rule.detail is not None else ""
+        return {
+            "kind": str(rule.kind),
+            "stream": stream,
+            "message_id": _identifier(row),
+            "manager": self._book.managers.get(row["manager"]),
+            "manager_name": place.manager_name if place else None,
+            "queue": place.queue if place else None,
+            "other_manager": other.manager if other else None,
+            "other_queue": other.queue if other else None,
+            "events": _known(row["event"], row["second_event"]),
+            "other_events": _known(row["other_event"]),
+            "time": datetime.fromtimestamp(row["at"] / 1e6, UTC),
+            "sentence": f"The message {rule.sentence}{detail}.",
+        }
+
+    @property
+    def shown(self) -> list[dict[str, Any]]:
+        """The first findings, by their time."""
+        return self._first.to_pylist() if self._first is not None else []
+
+    @property
+    def over_time(self) -> list[dict[str, Any]]:
+        """How many findings of each kind there are in each stretch of time."""
+        return [{"at": at, "width": self._width, **self._counts[at]} for at in sorted(self._counts)]
 
 
-def findings(
-    spark: SparkSession,
-    found: DataFrame,
-    book: Book,
-    texts: Iterable[tuple[int, int | None, int | None, str]],
-    out: Path,
-    shown: int,
-) -> list[dict[str, Any]]:
-    """Write the findings with their names, and return the first of them.
-
-    `texts` names the stream of each rule and pair of places that there is among them.
-    """
-    from pyspark.sql import functions as f
-
-    named = small(
-        spark,
-        "hashed bigint, manager_id string, name string, queue string",
-        [(place.hashed, place.manager, place.manager_name, place.queue) for place in book.places.values()],
-    )
-    told = small(spark, "of_rule int, one bigint, two bigint, stream string", list(texts))
-    kinds = " ".join(f"when {number} then '{rule.kind}'" for number, rule in enumerate(RULES))
-    identifier = (
-        r"regexp_replace(lower(concat(lpad(hex(id_high), 16, '0'), lpad(hex(id_low), 16, '0'))), "
-        r"'^(.{8})(.{4})(.{4})(.{4})(.{12})$', '$1-$2-$3-$4-$5')"
-    )
-    table = (
-        found.where("reason is null")
-        .alias("f")
-        .join(f.broadcast(named).alias("a"), f.expr("f.place = a.hashed"), "left")
-        .join(f.broadcast(named).alias("b"), f.expr("f.other_place = b.hashed"), "left")
-        .join(
-            f.broadcast(told).alias("t"),
-            f.expr("f.rule = t.of_rule and f.place <=> t.one and f.other_place <=> t.two"),
-            "left",
-        )
-        .select(
-            f.expr(f"case rule {kinds} end").alias("kind"),
-            "t.stream",
-            f.expr(f"concat({identifier}, '\\\\', id_number)").alias("message_id"),
-            f.col("a.manager_id").alias("manager"),
-            f.col("a.name").alias("manager_name"),
-            f.col("a.queue").alias("queue"),
-            f.col("b.manager_id").alias("other_manager"),
-            f.col("b.queue").alias("other_queue"),
-            "f.events",
-            "f.other_events",
-            f.expr("timestamp_micros(f.at)").alias("time"),
-            "f.sentence",
-        )
-    )
-    folder = str(out / "findings")
-    table.coalesce(1).write.mode("overwrite").parquet(folder)
-    return _first(Path(folder), shown)
+def _identifier(row: dict[str, int]) -> str | None:
+    if row["id_number"] == NONE:
+        return None
+    return f"{UUID(int=(row['id_high'] & _LOW) << 64 | row['id_low'] & _LOW)}\\{row['id_number']}"
 
 
-def _first(folder: Path, count: int) -> list[dict[str, Any]]:
-    """The first rows of a table, however many it has."""
-    order = [(name, "ascending") for name in ("time", "kind", "message_id")]
-    best: pa.Table | None = None
-    for path in sorted(folder.glob("*.parquet")):
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches():
-                part = pa.Table.from_batches([batch])
-                both = part if best is None else pa.concat_tables([best, part])
-                best = both.take(pc.sort_indices(both, order)[:count])
-    return best.to_pylist() if best is not None else []
+def _known(*events: int) -> list[int]:
+    return list(dict.fromkeys(event for event in events if event not in {NONE, NEVER}))
 
 
-def flow(traces: DataFrame, covered: Iterable[Stretch]) -> list[dict[str, Any]]:
-    """How many messages were sent, arrived and were received in each stretch of time."""
-    from pyspark.sql import functions as f
-
-    width = _width(list(covered)) * rules.SECOND
-    sent = bit("accepted", "queued", "committed")
-    counted = traces.groupBy(
-        f.expr(f"entered_time div {width}L * {width}L").alias("entered"),
-        f.expr(f"received_time div {width}L * {width}L").alias("received"),
-    ).agg(
-        f.count("*").alias("count"),
-        f.expr(f"count_if(mask & {sent}L != 0)").alias("sent"),
-        f.expr(f"count_if(mask & {bit('arrived')}L != 0)").alias("arrived"),
-    )
-    columns: dict[int, dict[str, Any]] = {}
-
-    def add(at: int | None, name: str, count: int) -> None:
-        if at is not None:
-            column = columns.setdefault(at, {"at": at, "sent": 0, "arrived": 0, "received": 0})
-            column[name] += count
-
-    for row in counted.collect():
-        add(row["entered"], "sent", row["sent"])
-        add(row["entered"], "arrived", row["arrived"])
-        add(row["received"], "received", row["count"])
-    return [columns[at] | {"width": width} for at in sorted(columns)]
-
-
-def _width(covered: list[Stretch]) -> int:
-    ends = [stretch.until for stretch in covered]
-    begins = [stretch.begins for stretch in covered]
-    seconds = (max(ends) - min(begins)) / rules.SECOND if ends else 0
-    return next((width for width in WIDTHS if seconds / width <= COLUMNS), WIDTHS[-1])
+def flow(parts: Sequence[Table], width: int) -> list[dict[str, Any]]:
+    """How many messages were sent, arrived and were received in each stretch of time, of all buckets."""
+    some = [part for part in parts if len(part)]
+    if not some:
+        return []
+    every = joined(some)
+    return [
+        row | {"width": width} for row in summed(every.plus(at=every["at"] // width * width), "at").rows()
+    ]
 
 
 def write(report: AuditReport, out: Path, run: int) -> None:

@@ -2,35 +2,30 @@
 
     events (any files, any order) --> one row a (manager, message) --> merged with the rows of earlier runs
 
-Every column is a minimum, a maximum, a sum or a union of bits, so rows of the same message from two sets of
-files merge into what both sets together would have given, in whatever order they come.  And every column is a
+Every column is a minimum, a maximum, a sum or a union of bits, so rows of one message from two sets of files
+merge into what both sets together would have given, in whatever order they come.  And every column is a
 number: names of managers and queues are hashes (`coverage` keeps what they stand for), and the three numbers
-of a message identifier are the identifier.  So Spark aggregates in place, without sorting.
+of a message identifier are the identifier.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from os import SEEK_END
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import msgspec
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
 
 from reliquary.spark.pipelines.audit import rules
-from reliquary.spark.pipelines.audit.rules import HAPPENINGS, bit
+from reliquary.spark.pipelines.audit.arrays import NEUTRAL, Ints, Table, filled, grouped, joined
+from reliquary.spark.pipelines.audit.rules import bit
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
-SCHEMA: Final = (
-    "version int, event_id bigint, event string, time timestamp, manager string, manager_name string, "
-    "queue string, queue_kind string, message bigint, message_id string, lookup_id bigint, deadline "
-    "timestamp, "
-    "stream string, stream_number bigint, transaction string, durable boolean, reason string, "
-    "protocol string, batch string"
-)
-"""The columns of the history that the audit reads."""
-
-POSITIVE: Final = {"ack-reach-queue": rules.REACHED, "ack-receive": rules.READ}
-"""Reasons of acknowledgements that say that all is well."""
+KEY: Final = ("manager", "message")
+ID: Final = ("id_high", "id_low", "id_number")
 
 
 @dataclass(frozen=True)
@@ -43,20 +38,20 @@ class Kept:
     """Of which events; 0 is all."""
 
 
-_ENTRIES: Final = bit("accepted", "arrived", "queued", "committed")
+ENTRIES: Final = bit("accepted", "arrived", "queued", "committed")
 _TAKEN: Final = bit("handed-out", "received")
 
 COLUMNS: Final[dict[str, Kept]] = {
     "id_high": Kept("max", "id_high"),
     "id_low": Kept("max", "id_low"),
     "id_number": Kept("max", "id_number"),
-    "mask": Kept("bit_or", "mask"),
-    "place": Kept("max", "place", _ENTRIES | bit("prepared")),
-    "entered_time": Kept("min", "at", _ENTRIES),
-    "entered_event": Kept("min", "event_id", _ENTRIES),
+    "mask": Kept("or", "mask"),
+    "place": Kept("max", "place", ENTRIES | bit("prepared")),
+    "entered_time": Kept("min", "at", ENTRIES),
+    "entered_event": Kept("min", "event_id", ENTRIES),
     "due_time": Kept("max", "at", bit("due")),
-    "stream": Kept("max", "stream_hash"),
-    "number": Kept("max", "stream_number"),
+    "stream": Kept("max", "stream"),
+    "number": Kept("max", "number"),
     "deadline": Kept("max", "expires"),
     "taken_event": Kept("min", "event_id", _TAKEN),
     "handed_time": Kept("max", "at", bit("handed-out")),
@@ -65,6 +60,8 @@ COLUMNS: Final[dict[str, Kept]] = {
     "received_event": Kept("min", "event_id", bit("received")),
     "again_time": Kept("max", "at", bit("received")),
     "again_event": Kept("max", "event_id", bit("received")),
+    "sent_time": Kept("max", "at", bit("sent")),
+    "sent_event": Kept("max", "event_id", bit("sent")),
     "left_time": Kept("max", "left_at"),
     "left_event": Kept("max", "left_by"),
     "settled_event": Kept("max", "event_id", rules.SETTLING),
@@ -74,120 +71,88 @@ COLUMNS: Final[dict[str, Kept]] = {
     "acknowledged_event": Kept("min", "acknowledged_by"),
 }
 """All of a trace beside its key."""
-STORED: Final = ", ".join(f"{name} bigint" for name in ("manager", "message", *COLUMNS))
+STORED: Final = (*KEY, *COLUMNS)
 """A trace as the state keeps it."""
 
 
-def traces(events: DataFrame) -> DataFrame:
-    """The traces of these events."""
-    return _grouped(_numbers(events), {name: _first(kept) for name, kept in COLUMNS.items()})
-
-
-def merged(older: DataFrame, newer: DataFrame) -> DataFrame:
-    """The traces of two sets of events together."""
-    both = older.unionByName(newer)
-    return _grouped(both, {name: f"{kept.how}({name})" for name, kept in COLUMNS.items()})
-
-
-def _grouped(rows: DataFrame, columns: dict[str, str]) -> DataFrame:
-    from pyspark.sql import functions as f
-
-    return rows.groupBy("manager", "message").agg(*(f.expr(how).alias(name) for name, how in columns.items()))
-
-
-def _first(kept: Kept) -> str:
-    if not kept.of:
-        return f"{kept.how}({kept.value})"
-    return f"{kept.how}(if(bits & {kept.of}L != 0, {kept.value}, null))"
-
-
-def _numbers(events: DataFrame) -> DataFrame:
-    """Each event as numbers; what is read from a journal or a dead-letter queue is the reading of a copy."""
-    from pyspark.sql import functions as f
-
-    named = events.where("event != 'gap' and (message > 0 or message_id is not null)").select(
-        "*",
-        code().alias("code"),
-        f.expr(f"queue_kind in ({_words(rules.COPIES)})").alias("is_copy"),
-        f.expr("substring_index(message_id, '\\\\', 1)").alias("lineage"),
-    )
-    marked = named.select(
-        "*",
-        f.expr("if(is_copy, 0L, shiftleft(1L, code))").alias("bits"),
-        f.expr(
-            f"if(event = 'received' and protocol in ({_words(rules.ORDERED)}) and not is_copy, true, false)"
-        ).alias("fetched"),
-    )
-    return marked.select(
-        f.expr("xxhash64(manager)").alias("manager"),
-        # a message that was not taken never got a number: its identifier stands for it
-        f.expr("if(message = 0 or message is null, xxhash64(message_id) | shiftleft(1L, 63), message)").alias(
-            "message"
-        ),
-        f.expr("cast(conv(replace(left(lineage, 18), '-', ''), 16, -10) as bigint)").alias("id_high"),
-        f.expr("cast(conv(replace(right(lineage, 17), '-', ''), 16, -10) as bigint)").alias("id_low"),
-        f.expr("cast(substring_index(message_id, '\\\\', -1) as bigint)").alias("id_number"),
-        f.expr(_mask()).alias("mask"),
-        f.expr("xxhash64(manager, queue)").alias("place"),
-        f.expr("unix_micros(time)").alias("at"),
-        "event_id",
-        "bits",
-        f.expr(f"if(stream is null, if({_batched()}, xxhash64({_CHANNEL}), null), xxhash64(stream))").alias(
-            "stream_hash"
-        ),
-        "stream_number",
-        f.expr("unix_micros(deadline)").alias("expires"),
-        # one that is moved out of a journal may be read once more
-        f.expr(
-            "if(bits & {r} != 0, 1L, if(is_copy and event = 'moved', -1L, 0L))".format(r=bit("received"))
-        ).alias("reads"),
-        f.expr(f"if({_leaving()}, unix_micros(time), null)").alias("left_at"),
-        f.expr(f"if({_leaving()}, event_id, null)").alias("left_by"),
-        f.expr(f"if({_positive()}, unix_micros(time), null)").alias("acknowledged_at"),
-        f.expr(f"if({_positive()}, event_id, null)").alias("acknowledged_by"),
+def merged(tables: Sequence[Table]) -> Table:
+    """The traces of several sets of events together, one row for each message, in the order of the key."""
+    both = joined(tables)
+    groups = grouped(*(both[name] for name in KEY))
+    if len(groups.starts) == groups.length:
+        return both if groups.order is None else both.where(groups.order)
+    return Table(
+        {name: groups.first(both[name]) for name in KEY}
+        | {name: groups.reduced(kept.how, both[name]) for name, kept in COLUMNS.items()}
     )
 
 
-def code() -> Column:
-    """The number of an event; 0 for one that this release does not know."""
-    from pyspark.sql import functions as f
+# -- on disk
+#
+#     column column ... | column column ... | index | its length
+#     part 0              part 1
+#
+# A column with one value is in the index alone: most messages do not have most of the columns.
 
-    cases = " ".join(f"when '{name}' then {number}" for number, name in enumerate(HAPPENINGS, 1))
-    return f.expr(f"case event {cases} else 0 end")
-
-
-def _mask() -> str:
-    acknowledged = "".join(f" when '{reason}' then {mask}L" for reason, mask in POSITIVE.items())
-    return (
-        "bits"
-        f" | if(transaction is not null or stream is not null, {rules.TRANSACTIONAL}L, 0L)"
-        f" | if(event = 'acknowledged', case reason{acknowledged} else 0L end, 0L)"
-        f" | if({_batched()}, {rules.BATCHED}L, 0L)"
-        f" | if(fetched, {rules.FETCHED}L, 0L)"
-        f" | if(durable = false or (bits & {_ENTRIES}L != 0 and (protocol = 'manager' or reason is not "
-        "null)), "
-        f"{rules.UNPROMISED}L, 0L)"
-        f" | if(bits & {_ENTRIES}L != 0, if(queue_kind = 'outgoing', {rules.OUTGOING}L, {rules.LOCAL}L), 0L)"
-        f" | if(bits & {_ENTRIES}L != 0, shiftleft(shiftright(coalesce(lookup_id, 0L), 56) & 7, "
-        f"{rules.LANE}), 0L)"
-    )
+_CODEC: Final = "lz4"
+_LENGTH: Final = 8
 
 
-_CHANNEL: Final = "substring_index(batch, ':', 1)"
-"""Batches keep their order within the channel that brought them."""
+class _Part(msgspec.Struct, frozen=True):
+    """Where the columns of a part lie in the file."""
+
+    rows: int
+    values: dict[str, int]
+    """Columns with one value."""
+    places: dict[str, tuple[int, int]]
+    """Where all other columns begin and end."""
 
 
-def _batched() -> str:
-    return f"event = 'arrived' and protocol in ({_words(rules.ORDERED)})"
+def write(path: Path, parts: Iterable[Table]) -> None:
+    """Write tables of traces into one file, each as one part; the file appears whole or not at all."""
+    draft = path.with_name(f".{path.name}")
+    index: list[_Part] = []
+    with draft.open("wb") as sink:
+        at = 0
+        for part in parts:
+            values: dict[str, int] = {}
+            places: dict[str, tuple[int, int]] = {}
+            for name in STORED:
+                column = part[name]
+                if not len(column) or (column[0] == column[-1] and (column == column[0]).all()):
+                    values[name] = int(column[0]) if len(column) else 0
+                    continue
+                data = pa.compress(np.ascontiguousarray(column), codec=_CODEC)
+                sink.write(data)
+                places[name] = at, at + data.size
+                at += data.size
+            index.append(_Part(len(part), values, places))
+        tail = msgspec.msgpack.encode(index)
+        sink.write(tail + len(tail).to_bytes(_LENGTH, "little"))
+    draft.replace(path)
 
 
-def _leaving() -> str:
-    return f"fetched or (event = 'delivered' and coalesce(protocol, '') not in ({_words(rules.UNSURE)}))"
+def read(path: Path, parts: Iterable[int], columns: Sequence[str] = STORED) -> Iterator[Table]:
+    """Some parts of a file, with some of their columns."""
+    with path.open("rb") as source:
+        end = source.seek(-_LENGTH, SEEK_END)
+        length = int.from_bytes(source.read(_LENGTH), "little")
+        source.seek(end - length)
+        index = msgspec.msgpack.decode(source.read(length), type=list[_Part])
+        for number in parts:
+            part = index[number]
+            yield Table({name: _column(source, part, name) for name in columns})
 
 
-def _positive() -> str:
-    return f"event = 'acknowledged' and reason in ({_words(POSITIVE)})"
+def _column(source: BinaryIO, part: _Part, name: str) -> Ints:
+    if name in part.values:
+        return filled(part.rows, part.values[name])
+    begin, end = part.places[name]
+    source.seek(begin)
+    data = pa.decompress(source.read(end - begin), decompressed_size=8 * part.rows, codec=_CODEC)
+    return np.frombuffer(data, np.int64)
 
 
-def _words(words: Iterable[str]) -> str:
-    return ", ".join(f"'{word}'" for word in words)
+def neutral(name: str) -> int:
+    """What a column has where no event told anything."""
+    return NEUTRAL[COLUMNS[name].how]

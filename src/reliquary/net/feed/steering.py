@@ -1,0 +1,129 @@
+"""Limits of consumers, pauses, and cursors that people move."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.net.api.context import Context, parameters
+from reliquary.net.api.forms import Bodies, read_body
+from reliquary.net.feed.asking import Conversations
+from reliquary.net.feed.feeds import EARLIEST, LATEST
+from reliquary.net.feed.values import number_of
+from reliquary.net.http import Request, Responder
+from reliquary.queueing.feed.events import ConsumerReset, FindPlace, PlaceFound, ResetConsumer, SetConsumer
+from reliquary.queueing.model.keep import parse_keep
+from reliquary.queueing.model.security.principals import Principal
+
+INHERIT: Final = "inherit"
+
+
+class SetIn(msgspec.Struct, forbid_unknown_fields=True):
+    """What is set; without a name, the limit is of all consumers of the queue that have none of their own."""
+
+    name: str = ""
+    keep: str | None = None
+    paused: bool | None = None
+
+
+class ResetIn(msgspec.Struct, forbid_unknown_fields=True):
+    """Where a consumer goes on."""
+
+    name: str
+    to: str | int
+    dry_run: bool = False
+
+
+class ResetOut(msgspec.Struct):
+    """What a reset does, or would do."""
+
+    before: str
+    cursor: str
+    messages: int
+    bytes: int
+    more: bool
+
+
+_set = Bodies(SetIn)
+_reset = Bodies(ResetIn)
+_encode = msgspec.json.Encoder().encode
+
+
+def set_consumer(context: Context, request: Request, responder: Responder, queue: str) -> None:
+    """PUT /queues/{queue}/consumers."""
+    parameters(request)
+    given = read_body(_set, request)
+    inherit = given.keep == INHERIT
+    keep = None if given.keep is None or inherit else parse_keep(given.keep)
+    context.submit(responder, lambda to: SetConsumer(to, queue, given.name, keep, inherit, given.paused))
+
+
+class Resets:
+    """Moves cursors to places that people name, also by a time."""
+
+    def __init__(self, conversations: Conversations) -> None:
+        self._conversations = conversations
+
+    def reset(self, context: Context, request: Request, responder: Responder, queue: str) -> None:
+        """POST /queues/{queue}/reset."""
+        parameters(request)
+        given = read_body(_reset, request)
+        place, moment = _place(str(given.to))
+        by = context.engine.by
+        self._conversations.start(
+            responder,
+            f"a reset of a consumer of {queue}",
+            lambda: self._answer(responder, queue, given, place, moment, by),
+        )
+
+    async def _answer(
+        self,
+        responder: Responder,
+        queue: str,
+        given: ResetIn,
+        place: int | None,
+        moment: int | None,
+        by: Principal,
+    ) -> None:
+        if moment is not None:
+            place = await self._find(queue, moment, by)
+        told = await self._conversations.ask(
+            by, ConsumerReset, lambda to: ResetConsumer(to, queue, given.name, place, given.dry_run)
+        )
+        shown = ResetOut(str(told.before), str(told.cursor), told.messages, told.bytes, told.more)
+        responder.respond(200, _encode(shown))
+
+    async def _find(self, queue: str, moment: int, by: Principal) -> int:
+        """The place before the first message that came at a moment or later."""
+        after, more = 0, True
+        while more:
+            start = after
+            found = await self._conversations.ask(
+                by,
+                PlaceFound,
+                lambda to: FindPlace(to, queue, moment, start),  # noqa: B023
+            )
+            after, more = found.place, found.more
+        return after
+
+
+def _place(to: str) -> tuple[int | None, int | None]:
+    """The number that a place means, None for the mark, and the moment if it is one."""
+    if to == EARLIEST:
+        return 0, None
+    if to == LATEST:
+        return None, None
+    if to.isascii() and to.isdigit():
+        return number_of("to", to), None
+    try:
+        moment = datetime.fromisoformat(to)
+    except ValueError:
+        raise UsageError(
+            f"to is {EARLIEST}, {LATEST}, a number or a time such as 2026-11-18T05:00:00Z, not {to[:40]!r}"
+        ) from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return None, max(int(moment.timestamp() * 1_000_000), 0)

@@ -1,0 +1,89 @@
+"""What the managers of a query answer about their queues, and where a time lies in a feed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from reliquary.client.errors import QueueNotFound
+from reliquary.client.feed import Bounds, Feed, FeedClient
+from reliquary.spark.offsets import QueueKey
+from reliquary.spark.positions import Moment
+
+T = TypeVar("T")
+
+
+class Ask(Protocol):
+    """Asks a manager; None is the answer of one that is skipped."""
+
+    def __call__(self, manager: str, work: Callable[[FeedClient], T], /) -> T | None:
+        """Do this work with the client of a manager, and return what it returned."""
+
+
+@dataclass
+class Look:
+    """The feeds of a query, as they are now."""
+
+    feeds: dict[QueueKey, Feed] = field(default_factory=dict)
+    missing: list[QueueKey] = field(default_factory=list)
+    """Queues that the query names, and that are not there."""
+    managers: list[str] = field(default_factory=list)
+    """The managers that answered."""
+
+    @property
+    def incarnations(self) -> dict[QueueKey, str]:
+        """The incarnation of each queue."""
+        return {key: feed.incarnation for key, feed in self.feeds.items()}
+
+    def by_manager(self, managers: Sequence[str]) -> dict[str, list[str]]:
+        """Return the names of the queues by manager."""
+        found: dict[str, list[str]] = {manager: [] for manager in managers}
+        for key in self.feeds:
+            found[key.manager].append(key.queue)
+        return found
+
+
+def look(ask: Ask, managers: Sequence[str], queues: Sequence[str], consumer: str) -> Look:
+    """Ask each manager for the feeds of these queues: names and patterns."""
+    found = Look()
+    for manager in managers:
+        answer = ask(manager, lambda client: feeds_of(client, queues, consumer))
+        if answer is None:
+            continue
+        feeds, missing = answer
+        found.managers.append(manager)
+        found.feeds |= {QueueKey(manager, feed.queue): feed for feed in feeds}
+        found.missing += (QueueKey(manager, name) for name in missing)
+    return found
+
+
+def feeds_of(client: FeedClient, names: Sequence[str], consumer: str) -> tuple[list[Feed], list[str]]:
+    """Return the feeds of names and patterns, and the names that are missing."""
+    try:
+        return client.feeds(names, consumer), []
+    except QueueNotFound:
+        pass
+    found: dict[str, Feed] = {}
+    missing: list[str] = []
+    for name in names:
+        try:
+            found |= {feed.queue: feed for feed in client.feeds((name,), consumer)}
+        except QueueNotFound:
+            missing.append(name)
+    return list(found.values()), missing
+
+
+def place_at(client: FeedClient, feed: Feed, moment: Moment) -> int:
+    """Return the last place before the first message that arrived then or later, at most the mark."""
+    for batch in client.read(
+        feed.queue,
+        0,
+        feed.mark,
+        columns=("feed_id",),
+        incarnation=feed.incarnation,
+        bounds=Bounds(from_time=moment.microseconds),
+    ):
+        if batch.num_rows:
+            return int(batch.column("feed_id")[0].as_py()) - 1
+    return feed.mark

@@ -1,0 +1,158 @@
+"""Lines: messages that must keep an order, and those that came after a message that was sent later.
+
+Between managers the turn of a message is its number in the stream, or the order of queueing for protocols
+that keep it without numbers.  Within a queue that promises an order it is the order in which messages came
+in, and the order in which they were first taken is compared with it.  A message that was put off, returned or
+moved stands in no line.
+
+    turn
+      |             5 --- 6 --- 7      the front: each has a higher turn than all before it
+      |  1 --- 3 ---'
+      |           2                    overtaken: a finding
+      '------------------------ came
+
+The part of a line in one bucket is kept as the two ends of its front.  Two parts are compared by their ends;
+only where these overlap are the rows of both looked at (`crossed`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from reliquary.spark.pipelines.audit import rules
+from reliquary.spark.pipelines.audit.arrays import (
+    NONE,
+    Bools,
+    Ints,
+    Table,
+    filled,
+    grouped,
+    has,
+    joined,
+    known,
+    mixed,
+)
+from reliquary.spark.pipelines.audit.rules import bit
+from reliquary.spark.pipelines.audit.traces import ID
+
+COLUMNS: Final = (
+    "line", "turn", "came", "manager", "message", "place", "other_manager", "other_place", *ID, "event",
+    "other_event", "since", "until", "at",
+)  # fmt: skip
+ENDS: Final = ("line", "first_came", "last_came", "first_turn", "last_turn")
+_APART: Final = rules.FETCHED | bit("held")
+
+
+def _lane(table: Table) -> Ints:
+    return (table["mask"] >> rules.LANE) & 7
+
+
+def between(passages: Table) -> Table:
+    """Messages in the streams from one manager to the next."""
+    numbered = known(passages["other_number"])
+    batched = (passages["other_mask"] & rules.BATCHED) != 0
+    its = passages.where(
+        (passages["arrivals"] > 0) & ~has(passages, rules.OUT_OF_LINE) & (numbered | batched)
+    )
+    numbered = known(its["other_number"])
+    line = mixed(
+        its["place"], its["other_place"], its["other_stream"], np.where(numbered, 0, _lane(its)),
+        its["id_high"], its["id_low"],
+    )  # fmt: skip
+    return its.plus(
+        line=line,
+        turn=np.where(numbered, its["other_number"], its["entered_event"]),
+        came=its["other_event"],
+        event=its["entered_event"],
+        since=its["entered_time"],
+        until=np.where(known(its["left_time"]), its["left_time"], its["entered_time"]),
+        at=its["other_time"],
+    ).only(COLUMNS)
+
+
+def within(traces: Table, in_order: Sequence[int], any_order: Sequence[int]) -> Table:
+    """Messages in queues that promise an order: those of transactions, and the queues `in_order`."""
+    chosen: Bools = (has(traces, rules.TRANSACTIONAL) & ~np.isin(traces["place"], any_order)) | np.isin(
+        traces["place"], in_order
+    )
+    complete = known(traces["received_event"]) & known(traces["entered_event"]) & known(traces["id_number"])
+    its = traces.where(
+        chosen & complete & has(traces, rules.LOCAL) & ~has(traces, _APART | rules.OUT_OF_LINE)
+    )
+    return its.plus(
+        line=mixed(its["place"], _lane(its)),
+        turn=its["entered_event"],
+        came=its["taken_event"],
+        event=its["entered_event"],
+        other_event=its["taken_event"],
+        other_manager=filled(len(its), NONE),
+        other_place=filled(len(its), NONE),
+        since=its["entered_time"],
+        until=its["received_time"],
+        at=its["received_time"],
+    ).only(COLUMNS)
+
+
+def judged(line_rows: Table) -> tuple[Table, Table]:
+    """The rows of the fronts, in their order, and the rows that were overtaken."""
+    if not len(line_rows):
+        return line_rows, line_rows
+    ordered = line_rows.where(np.lexsort((line_rows["came"], line_rows["line"])))
+    line = np.unique(ordered["line"], return_inverse=True)[1]
+    turn = np.unique(ordered["turn"], return_inverse=True)[1]
+    # lines follow each other, so the highest value so far is one of the line itself
+    height = line * (int(turn.max()) + 1) + turn
+    in_front = height >= np.maximum.accumulate(height)
+    return ordered.where(in_front), ordered.where(~in_front)
+
+
+def ends(front: Table) -> Table:
+    """The two ends of the front of each line."""
+    groups = grouped(front["line"])
+    return Table(
+        {
+            "line": groups.first(front["line"]),
+            "first_came": groups.reduced("min", front["came"]),
+            "last_came": groups.reduced("max", front["came"]),
+            "first_turn": groups.reduced("min", front["turn"]),
+            "last_turn": groups.reduced("max", front["turn"]),
+        }
+    )
+
+
+def crossed(parts: Sequence[Table]) -> dict[int, set[int]]:
+    """Which parts of which lines must be compared row by row; `parts` are the ends that buckets told."""
+    some = [number for number, part in enumerate(parts) if len(part)]
+    if not some:
+        return {}
+    every = joined([parts[number].plus(part=filled(len(parts[number]), number)) for number in some])
+    every = every.where(np.lexsort((every["first_came"], every["line"])))
+    line, came, turn = every["line"], every["last_came"], every["last_turn"]
+    next_to = line[1:] == line[:-1]
+    suspect = next_to & ((every["first_came"][1:] <= came[:-1]) | (every["first_turn"][1:] < turn[:-1]))
+    found: dict[int, set[int]] = {}
+    # one that is in order with its neighbour may still overlap with a part before that
+    for each in np.unique(line[1:][suspect]).tolist():
+        its = every.where(line == each)
+        chosen = _overlapping(its)
+        if chosen:
+            found[each] = {int(number) for number in its["part"][sorted(chosen)]}
+    return found
+
+
+def _overlapping(its: Table) -> set[int]:
+    """The places of parts of one line, in the order of their first rows, that overlap with another."""
+    found: set[int] = set()
+    cluster = [0]
+    came, turn = int(its["last_came"][0]), int(its["last_turn"][0])
+    for place in range(1, len(its)):
+        if its["first_came"][place] <= came or its["first_turn"][place] < turn:
+            cluster.append(place)
+            found.update(cluster)
+        else:
+            cluster = [place]
+        came, turn = max(came, int(its["last_came"][place])), max(turn, int(its["last_turn"][place]))
+    return found

@@ -1,0 +1,110 @@
+"""Which managers a query has: addresses, names, files, and who asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reliquary.spark.access import Access, parse_managers
+from reliquary.spark.errors import BadOption
+
+URL = "http://127.0.0.1:8480"
+
+
+def test_a_manager_without_a_name_is_called_by_its_address() -> None:
+    (one,) = parse_managers({"url": URL})
+    assert (one.name, one.url) == ("127.0.0.1:8480", URL)
+
+
+def test_several_managers_with_and_without_names() -> None:
+    found = parse_managers({"url": "http://a:1, north=https://b , http://C:2/x/"})
+    assert [(each.name, each.url) for each in found] == [
+        ("a:1", "http://a:1"),
+        ("north", "https://b"),
+        ("c:2/x", "http://C:2/x/"),
+    ]
+
+
+FILE = """
+[managers]
+south = {url = "https://b:2", token_file = "south.token", ca = "south.pem"}
+north = "http://a:1"
+[other.three]
+west = {url = "http://c:3", token = "mine"}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "south.token").write_text("from-file\n")
+    (tmp_path / "south.pem").write_text("")
+    (tmp_path / "managers.toml").write_text(FILE)
+    return tmp_path / "managers.toml"
+
+
+def test_managers_come_from_a_file(file: Path) -> None:
+    north, south = parse_managers({"managers": str(file), "token": "given", "timeout": "5"})
+    assert north == Access("http://a:1", "given", "", 5.0, "north")
+    assert south == Access("https://b:2", "from-file", str(file.parent / "south.pem"), 5.0, "south")
+    assert parse_managers({"managers": f"{file}#other.three"}) == (Access("http://c:3", "mine", name="west"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x = 1", r"which has no managers in a table \[managers\]"),
+        ("[managers]", "which has no managers"),
+        ("[managers]\na = 5", "the manager a is an address, or a table such as"),
+        ('[managers]\na = {url = "http://a", port = "5"}', "the manager a has 'port'; it may have ca, token"),
+        ('[managers]\na = {token = "x"}', "the manager a: its url is like http://host:port, not ''"),
+        ('[managers]\n"a b" = "http://a"', "the manager a b: a name has up to 100 letters"),
+        (
+            '[managers]\na = {url = "http://a", ca = "no.pem"}',
+            "the manager a: ca names a file that is not here",
+        ),
+        ("[managers", "cannot be read"),
+    ],
+)
+def test_a_file_that_is_not_right_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "m.toml").write_text(text)
+    with pytest.raises(BadOption, match=sentence):
+        parse_managers({"managers": str(tmp_path / "m.toml")})
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"url": " , "}, "the option url is missing"),
+        ({"url": "http://host:port"}, "the option url is like"),
+        ({"url": "ftp://host"}, "the option url is like"),
+        ({"url": "http://a,north=b:5"}, "the option url is like http://host:port, not 'b:5'"),
+        ({"url": "http://a,http://a/"}, "two managers have the name a"),
+        ({"url": "x=http://a,y=http://a/"}, "two managers have the address http://a"),
+        ({"url": URL, "managers": "x"}, "give url or managers, not both"),
+        ({"managers": "no/such"}, "the option managers names a file that cannot be read: no/such"),
+        ({"url": URL, "timeout": "nan"}, "the option timeout is"),
+        ({"url": URL, "ca": "no/such.pem"}, "the option ca names a file that is not here: 'no/such.pem'"),
+        ({"url": URL, "token": "a", "tokenFile": "b"}, "give token or tokenFile, not both"),
+        ({"url": URL, "token": "töken"}, "a token is printable ASCII"),
+        ({"url": URL, "tokenFile": "no/such"}, "the option tokenFile names a file that cannot be read"),
+    ],
+)
+def test_what_is_not_right_is_refused(given: dict[str, str], sentence: str) -> None:
+    with pytest.raises(BadOption) as refused:
+        parse_managers(given)
+    assert str(refused.value).startswith(sentence)
+
+
+def test_a_token_comes_from_a_file_or_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "token").write_text("from-file\n")
+    assert parse_managers({"url": URL, "tokenFile": str(tmp_path / "token")})[0].token == "from-file"
+    monkeypatch.setenv("RELIQUARY_TOKEN", "from-environment")
+    assert parse_managers({"url": URL})[0].token == "from-environment"
+    assert parse_managers({"url": URL, "token": "given"})[0].token == "given"
+
+
+def test_a_token_is_not_shown() -> None:
+    assert "s3cret" not in repr(parse_managers({"url": URL, "token": "s3cret"}))

@@ -1,0 +1,52 @@
+"""What managers answer about their queues, and where a time lies in a feed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reliquary.spark.access import Access
+from reliquary.spark.looking import feeds_of, look, place_at
+from reliquary.spark.offsets import QueueKey
+from reliquary.spark.positions import Moment
+from tests.spark.feed_double import SECOND, World
+
+
+def client_of(world: World) -> Any:
+    return world.connect(Access(""))
+
+
+def test_queues_that_are_missing_are_told_apart() -> None:
+    world = World()
+    world.create("orders")
+    feeds, missing = feeds_of(client_of(world), ["orders", "parts", "inv*"], "lake")
+    assert ([feed.queue for feed in feeds], missing) == (["orders"], ["parts"])
+
+
+def test_every_manager_that_answers_is_looked_at() -> None:
+    worlds = {"north": World(), "south": World()}
+    for world in worlds.values():
+        world.create("orders")
+
+    def ask(manager: str, work: Callable[[Any], Any], /) -> Any:
+        return work(client_of(worlds[manager])) if manager in worlds else None
+
+    found = look(ask, ["north", "west", "south"], ["orders", "parts"], "")
+    assert sorted(found.feeds) == [QueueKey("north", "orders"), QueueKey("south", "orders")]
+    assert found.missing == [QueueKey("north", "parts"), QueueKey("south", "parts")]
+    assert found.managers == ["north", "south"]
+    by_manager = found.by_manager(["north", "west", "south"])
+    assert by_manager == {"north": ["orders"], "west": [], "south": ["orders"]}
+    assert found.incarnations[QueueKey("south", "orders")] == "inc-1"
+
+
+def test_a_time_lies_before_the_first_message_that_came_then_or_later() -> None:
+    world = World()
+    world.create("orders")  # 1
+    first, second = world.send("orders", 2)
+    client = client_of(world)
+    (feed,) = client.feeds(["orders"])
+    assert place_at(client, feed, Moment(0)) == first - 1
+    assert place_at(client, feed, Moment(first * SECOND)) == first - 1
+    assert place_at(client, feed, Moment(first * SECOND + 1)) == second - 1
+    assert place_at(client, feed, Moment(second * SECOND + 1)) == feed.mark

@@ -1,0 +1,142 @@
+"""One query over real servers, without Spark: what is read and written, and a manager that was restored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
+from pyspark.sql.streaming.datasource import ReadAllAvailable
+
+from reliquary.client.feed import StagePlace
+from reliquary.client.sync.manager import Manager, connect
+from reliquary.net.chance import SystemChance
+from reliquary.spark.connection import connected
+from reliquary.spark.errors import BadOption, DataLost, ServerRefused
+from reliquary.spark.option_list import For
+from reliquary.spark.options import Writing, parse_reading, parse_writing
+from reliquary.spark.sink import Part, publish, stage_part
+from reliquary.spark.stream import StreamReader
+from reliquary.store.backup import backup_stopped, restore
+from tests.client.served import served
+
+ALL = ReadAllAvailable()
+
+
+@contextmanager
+def running(*folders: Path) -> Iterator[tuple[str, list[Manager]]]:
+    """A server for each folder, named as it is; the option url, and their clients."""
+    with ExitStack() as stack:
+        servers = [stack.enter_context(served(folder)) for folder in folders]
+        clients = [stack.enter_context(connect(each.data, control=each.control)) for each in servers]
+        url = ",".join(f"{folder.name}={each.data}" for folder, each in zip(folders, servers, strict=True))
+        yield url, clients
+
+
+def stream(url: str, **more: str) -> StreamReader:
+    options = {"url": url, "queue": "orders", "consumer": "lake"} | more
+    return StreamReader(parse_reading(options, For.STREAM), ("manager", "body"))
+
+
+def rows_of(reader: StreamReader, start: dict[str, Any], end: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (row["manager"], row["body"].decode())
+        for part in reader.partitions(start, end)
+        for batch in reader.read(part)
+        for row in batch.to_pylist()
+    ]
+
+
+def sink(url: str, **more: str) -> Writing:
+    given = {"url": url, "queue": "orders", "partitionBy": "label"} | more
+    return parse_writing(given, For.SINK, queue_column=False)
+
+
+def staged(options: Writing, batch: int, *bodies: str) -> Part:
+    rows = pa.RecordBatch.from_pydict({"body": list(bodies), "label": list(bodies)})
+    return stage_part(
+        options, ("body", "label"), iter([rows]), StagePlace("query", batch, 0, "0-x"), connected
+    )
+
+
+def bodies(manager: Manager) -> list[str]:
+    return [message.body.decode() for message in manager.queue("orders").browse()]
+
+
+def test_rows_go_to_all_servers_once_and_come_from_all(tmp_path: Path) -> None:
+    labels = [f"row {number}" for number in range(20)]
+    with running(tmp_path / "north", tmp_path / "south") as (url, (north, south)):
+        for manager in (north, south):
+            manager.create_queue("orders")
+        options = sink(url)
+        for _ in range(2):
+            publish(options, "query", 0, [staged(options, 0, *labels)], connected)
+        assert sorted(bodies(north) + bodies(south)) == sorted(labels)
+        assert bodies(north)
+        assert bodies(south)
+        with pytest.raises(BadOption, match="batch 0 was published on north when its rows were spread"):
+            publish(sink(url, partitionBy="body"), "query", 0, [staged(options, 0, *labels)], connected)
+
+        reader = stream(url)
+        start = reader.initialOffset()
+        end = reader.latestOffset(start, ALL)
+        expected = [("north", body) for body in bodies(north)] + [("south", body) for body in bodies(south)]
+        assert rows_of(reader, start, end) == expected
+        reader.commit(end)
+        report = reader.reportLatestOffset()
+        assert report is not None
+        assert report["behind"] == {"north": {"orders": 0}, "south": {"orders": 0}}
+        reader.stop()
+        since = stream(url, startingTimestamp="2090-01-01T00:00:00Z", consumer="late")
+        began = since.initialOffset()
+        assert since.latestOffset(began, ALL) == began
+        since.stop()
+
+
+def test_a_manager_that_was_restored_under_a_running_query_is_noticed(tmp_path: Path) -> None:
+    """It has passed the old numbers meanwhile; the query kept its checkpoint, and the sink its batches."""
+    north, south = tmp_path / "north", tmp_path / "south"
+    with running(north, south) as (url, managers):
+        for manager in managers:
+            manager.create_queue("orders")
+        opened = stream(url)
+        start = opened.initialOffset()
+        opened.stop()
+    backup_stopped(south, tmp_path / "backup")
+    with running(north, south) as (url, managers):
+        options = sink(url)
+        for batch in range(2):
+            publish(options, "query", batch, [staged(options, batch, f"a {batch}", f"b {batch}")], connected)
+        for manager in managers:
+            manager.queue("orders").send("late")
+        reader = stream(url)
+        end = reader.latestOffset(start, ALL)
+        assert len(rows_of(reader, start, end)) == 6
+        reader.stop()
+    south.rename(tmp_path / "lost")
+    restore(tmp_path / "backup", south, SystemChance())
+    with running(north, south) as (url, managers):
+        managers[1].queue("orders").send_many([str(number) for number in range(50)])
+        reader = stream(url)
+        with pytest.raises(DataLost, match=r"'orders at south' up to \d+, and .* restored from a backup"):
+            reader.latestOffset(end, ALL)
+        reader.stop()
+        lenient = stream(url, failOnDataLoss="false")
+        after = lenient.latestOffset(end, ALL)
+        assert len(rows_of(lenient, end, after)) == 50
+        report = lenient.reportLatestOffset()
+        assert report is not None
+        assert list(report["holes"]) == ["south"]
+        lenient.stop()
+
+        options = sink(url)
+        part = staged(options, 2, "a 2", "b 2", "c 2", "d 2")
+        with pytest.raises(
+            ServerRefused, match="does not know query: if it published its batches 0 to 1 here"
+        ):
+            publish(options, "query", 2, [part], connected)
+        publish(sink(url, takeOver="true"), "query", 2, [part], connected)
+        assert {"a 2", "b 2", "c 2", "d 2"} <= {*bodies(managers[0]), *bodies(managers[1])}

@@ -17,7 +17,7 @@ def test_every_noun_has_a_group() -> None:
 def test_commands_that_are_written_by_hand_stand_beside_those_of_the_declaration() -> None:
     assert groups({})["consumer"].commands == {}
     by_hand = groups({"writer": (click.Command("forget"),)})
-    assert sorted(by_hand["writer"].commands) == ["forget", "list"]
+    assert sorted(by_hand["writer"].commands) == ["forget", "list", "show"]
 
 
 def test_a_group_lists_shows_and_acts() -> None:

@@ -26,7 +26,7 @@ def stopped(tmp_path: Path) -> Path:
 def test_a_running_store_is_verified_and_backed_up(run: Run, qm: Manager, tmp_path: Path) -> None:
     qm.create_queue("orders").send("kept")
     report = json.loads(run("store", "verify").output)
-    assert (report["damaged"], report["rows"]["messages"]) == (0, 1)
+    assert (report["damaged"], report["rows"]["positions"]) == (0, 1)
     assert run("store", "backup", tmp_path / "copy").exit_code == 0
     assert json.loads(run("store", "verify", tmp_path / "copy").output)["damaged"] == 0
 

@@ -58,8 +58,10 @@ class Stage:
         assert answer.status == 201, answer.body
 
 
-async def whole(folder: Path, scene: Callable[[Stage], Awaitable[None]], **chosen: Any) -> None:
-    """Run a scene on a whole server, in the loop that runs."""
+async def whole(
+    folder: Path, scene: Callable[[Stage], Awaitable[None]], seconds: float = 30, **chosen: Any
+) -> None:
+    """Run a scene on a whole server, in the loop that runs; one that takes longer fails."""
     settings = Settings(
         folder=folder / "data",
         data_port=0,
@@ -74,7 +76,7 @@ async def whole(folder: Path, scene: Callable[[Stage], Awaitable[None]], **chose
     try:
         async with HttpClient(data) as at_data, HttpClient(control) as at_control:
             stage = Stage(server, at_data, at_control, settings.folder, data, control)
-            await asyncio.wait_for(scene(stage), 30)
+            await asyncio.wait_for(scene(stage), seconds)
     finally:
         await server.stop()
 

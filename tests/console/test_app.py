@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from reliquary.console.context import BODY_LIMIT
 from reliquary.net.http.response import SENTENCE_LIMIT
+from reliquary.queueing.model.events import FlowControl
 from tests.console.stage import Stage, play
 from tests.console.test_access import BOB, ROOT, USERS, ask
 
@@ -158,3 +159,16 @@ def test_nothing_that_is_asked_gives_a_500_or_stops_the_server(tmp_path: Path) -
         play(tmp_path, scene)
 
     whatever()
+
+
+def test_the_server_says_that_it_lives_and_whether_it_takes_messages(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        assert (await stage.get("/healthz")).body == b"alive\n"
+        assert (await stage.get("/readyz")).status == 200
+        stage.server.opened.engine.submit(FlowControl(True, "the disk is full"))
+        await stage.server.opened.settled()
+        answer = await stage.get("/readyz")
+        assert (answer.status, answer.body) == (503, b"the manager accepts no messages now\n")
+        assert (await stage.get("/healthz")).status == 200
+
+    play(tmp_path, scene)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from reliquary.console import samples
 from reliquary.engine import syncs
 from tests.console.stage import Stage, play
 
@@ -95,13 +96,14 @@ def test_depth_and_bytes_are_shown_and_a_purge_empties(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/v1/queues/orders", "/api/v1/queues", "/api/v1/manager", "/metrics", "/"]
+    "path", ["/api/v1/queues/orders", "/api/v1/queues", "/api/v1/manager", "/metrics", "/console"]
 )
 def test_nothing_is_shown_before_it_is_on_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """A reader that acknowledges and waits starts no sync of its own: whoever looks then has to."""
     monkeypatch.setattr(syncs, "UNASKED_SYNC_SECONDS", 60)
+    monkeypatch.setattr(samples, "PERIOD", 60)
 
     async def scene(stage: Stage) -> None:
         engine = stage.server.opened.engine
@@ -114,10 +116,10 @@ def test_nothing_is_shown_before_it_is_on_disk(
         )
         while engine.turns == before:
             await asyncio.wait([waiting], timeout=0)
-        seen = [engine.syncs.unsynced]
+        seen = [bool(engine.syncs.turns), engine.syncs.count]
         await stage.get(path)
-        seen.append(engine.syncs.unsynced)
-        assert seen == [True, False]
+        seen += [engine.syncs.unsynced, engine.syncs.count - seen[1]]
+        assert seen == [True, seen[1], False, 1]
         await stage.send("orders", "b")
         await waiting
 

@@ -15,7 +15,7 @@ def test_a_store_in_use_is_verified(tmp_path: Path) -> None:
         await stage.send("orders", "a", "b")
         report = await stage.ok("POST", "/store/verify")
         assert (report["damaged"], report["damages"]) == (0, [])
-        assert report["rows"]["messages"] == 2
+        assert report["rows"]["positions"] == 2
         assert set(report["rows"]) == set(ALL_TABLES)
         assert (await stage.refused("POST", "/store/verify", {"deep": True}))[:2] == (
             400,
@@ -29,11 +29,11 @@ def test_damage_is_told_and_not_hidden(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         await stage.send("orders", "a")
         disk = stage.server.opened.disk
-        [(key, value)] = disk.range("messages", b"", b"\xff" * 9, limit=9)
-        disk._db.get_column_family("messages")[key] = value[:-1] + bytes([value[-1] ^ 1])
+        [(key, value)] = disk.range("positions", b"", b"\xff" * 9, limit=9)
+        disk._db.get_column_family("positions")[key] = value[:-1] + bytes([value[-1] ^ 1])
         report = await stage.ok("POST", "/store/verify")
         assert report["damaged"] == 1
-        assert report["damages"][0]["table"] == "messages"
+        assert report["damages"][0]["table"] == "positions"
         assert "fails its checksum" in report["damages"][0]["why"]
 
     play(tmp_path, scene)
@@ -48,7 +48,7 @@ def test_a_backup_is_a_store_of_its_own(tmp_path: Path) -> None:
         assert (status, answer) == (201, {"path": str(target)})
         await stage.send("orders", "c")
         copy = RocksDisk(target, ALL_TABLES, create=False)
-        assert len(copy.range("messages", b"", b"\xff" * 9, limit=9)) == 2
+        assert len(copy.range("positions", b"", b"\xff" * 9, limit=9)) == 2
         copy.close()
         refused = await stage.refused("POST", "/store/backup", {"path": str(target)})
         assert refused[:2] == (400, "INVALID_PARAMETER")

@@ -87,7 +87,7 @@ def test_a_stop_answers_all_that_was_asked_and_keeps_what_it_took(tmp_path: Path
 
     taken = asyncio.run(scene())
     disk = RocksDisk(settings.folder, ALL_TABLES, create=False)  # it has let go of the folder
-    assert len(disk.range("messages", b"", b"\xff" * 9, limit=99)) == taken >= 1
+    assert len(disk.range("positions", b"", b"\xff" * 9, limit=99)) == taken >= 1
     disk.close()
 
 

@@ -13,6 +13,7 @@ from reliquary.server.exits import STORE_EXITS, Exit, exit_of
     [
         (StoreFailure("locked", "x"), Exit.STORE_LOCKED),
         (StoreFailure("newer", "x"), Exit.STORE_NEWER),
+        (StoreFailure("older", "x"), Exit.STORE_OLDER),
         (StoreFailure("missing", "x"), Exit.STORE_MISSING),
         (StoreFailure("full", "x"), Exit.DISK_FULL),
         (StoreFailure("permission", "x"), Exit.NO_PERMISSION),

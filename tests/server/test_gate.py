@@ -17,6 +17,7 @@ import pytest
 from reliquary.client import nouns
 from reliquary.console.administration import routes_of
 from reliquary.console.app import API, BELOW_A_QUEUE, ROUTES
+from reliquary.console.web.routes import ROUTES as PAGES
 from reliquary.net.http import HttpClient
 from reliquary.net.identity.admission import BearerToken
 from reliquary.net.identity.failures import AT_ONCE, LONGEST_WAIT, PACE, Failures
@@ -47,7 +48,7 @@ def control_paths() -> Iterator[tuple[str, str]]:
     of_nouns = [
         route for noun in nouns.NOUNS if noun.plane is Plane.CONTROL for route in routes_of(noun, API)
     ]
-    for route in (*BELOW_A_QUEUE, *of_nouns, *ROUTES):
+    for route in (*BELOW_A_QUEUE, *of_nouns, *ROUTES, *PAGES):
         for method in sorted((route.methods or set()) - {"HEAD"}):
             yield method, re.sub(r"\{.*?\}", "orders", route.path)
 

@@ -143,7 +143,10 @@ def test_what_one_line_cannot_say_stands_in_the_file(name: str) -> None:
         ("services = [{name = 'mq'}]", "httpr.services has 'mq' twice, or as manager_service too"),
         ("services = [{name = 'a', int = 'q'}]", "there is no field 'int'; these are name, into, source"),
         ("services = [{name = 'a', into = 'a+b'}]", "httpr.services has the queue 'a+b': "),
-        ("services = [{name = 'a', into = 'DIRECT=OS:h\\q'}]", "messages are passed on to a URL such as"),
+        (
+            "services = [{name = 'a', into = 'PUBLIC=00000000-0000-0000-0000-000000000001'}]",
+            "messages are passed on to a URL such as",
+        ),
         ("services = [{name = 'a', source = 'DIRECT=HTTP://h/q'}]", "httpr.services has the queue 'DIRECT="),
         ("services = 'a'", "httpr.services: Expected `array`, got `str`"),
         ("requester = 'me'", "httpr.requester has 'me', which is not like httpr://host:port/service"),

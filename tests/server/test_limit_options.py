@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from reliquary.base.faults import UsageError
@@ -9,10 +11,18 @@ from reliquary.server.limit_options import NAMES, LimitOptions
 from reliquary.server.loading import load
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "keep"])
 def test_a_limit_below_one_is_refused_by_name_and_value(name: str) -> None:
+    below: dict[str, Any] = {name: 0}
     with pytest.raises(UsageError, match=f"limits.{name} is 0, it must be at least 1"):
-        LimitOptions(**{name: 0})
+        LimitOptions(**below)
+
+
+def test_a_limit_of_consumers_is_read_from_the_environment_or_refused_with_its_forms() -> None:
+    assert load(environment={"RELIQUARY_LIMITS_KEEP": "7d,10g"}).limits.keep == "7d,10g"
+    assert load(environment={"RELIQUARY_LIMITS_KEEP": "5000"}).limits.keep == "5000"
+    with pytest.raises(UsageError, match="a limit is written as 7d"):
+        load(environment={"RELIQUARY_LIMITS_KEEP": "a week"})
 
 
 def test_limits_are_read_from_the_environment() -> None:

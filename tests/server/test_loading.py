@@ -142,7 +142,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         users=(User(name="alice", token_sha256="ab" * 32, groups=("clerks",)),),
     )
     assert load(file) == expected
-    tables = ("users", "srmp", "httpr", "wsrm", "mqqp", "multicast", "history", "limits")
+    tables = ("users", "srmp", "httpr", "wsrm", "mqqp", "mqqb", "multicast", "history", "limits")
     names = [name for name in NAMES if name not in tables]
     environment = {"RELIQUARY_" + name.upper(): str(getattr(expected, name)) for name in names}
     environment["RELIQUARY_SRMP_STORE_AND_FORWARD"] = "true"
@@ -273,7 +273,7 @@ def test_multicast_can_be_told_by_the_environment() -> None:
 
 
 def test_the_names_of_tables_stand_among_those_of_settings() -> None:
-    tables = ("srmp", "httpr", "wsrm", "mqqp", "multicast", "history", "limits", "users")
-    assert NAMES[-9:] == ("directory_servers", *tables)
+    tables = ("srmp", "httpr", "wsrm", "mqqp", "mqqb", "multicast", "history", "limits", "users")
+    assert NAMES[-10:] == ("directory_servers", *tables)
     with pytest.raises(UsageError, match="there is no setting 'tables'; these are folder, data_host"):
         load(None, None, {"tables": ()})

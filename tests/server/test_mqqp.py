@@ -13,12 +13,11 @@ from reliquary.protocols.mqqp.machine import Mqqp
 from reliquary.protocols.mqqp.protocol import mqqp
 from reliquary.protocols.mqqp.reader import READER
 from reliquary.server.config import Settings
-from reliquary.server.endpoint import SwitchedOff
 from reliquary.server.mqqp import NEXT_PORT, SEED_BITS, MqqpEndpoint, prepare
 from reliquary.server.mqqp_options import MqqpOptions
 from tests.console.stage import Stage, play
 from tests.net.http.stage import until
-from tests.server.endpoints import endpoint_of
+from tests.server.endpoints import endpoint_of, switched_off
 
 ANYWHERE = MqqpOptions(enabled=True, handshake_port=0, read_port=0)
 
@@ -90,8 +89,7 @@ def test_it_is_off_by_default_and_then_reads_nothing_elsewhere(tmp_path: Path) -
     assert prepare(Settings(folder=tmp_path, tables=(ANYWHERE,))).protocol.reader is READER
 
     async def scene(stage: Stage) -> None:
-        switched_off = [each for each in stage.server.endpoints if isinstance(each, SwitchedOff)]
-        assert len(switched_off) == 1
+        assert list(switched_off(stage.server, "mqqp").counters())
         path = r"/api/v1/queues/DIRECT%3DOS%3Afar%5Cprivate%24%5Corders/receive"
         answer = await stage.data.request("POST", path, b"{}")
         assert answer.status == 404, answer.body

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import re
@@ -202,7 +203,7 @@ def test_a_store_of_a_newer_release_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "data" / "FORMAT").write_text("reliquary store 99\n")
     code, err = ends(tmp_path / "data")
     assert code == Exit.STORE_NEWER
-    assert "store version 99, this release knows 2" in one_sentence(err)
+    assert "store version 99, this release knows 4" in one_sentence(err)
     assert [each.name for each in (tmp_path / "data").iterdir()] == ["FORMAT"]
 
 
@@ -369,3 +370,12 @@ def test_a_server_that_waits_for_outcomes_can_be_stopped(tmp_path: Path) -> None
         assert stop(server) == (Exit.OK, "")
     finally:
         server.kill()
+
+
+def test_no_module_of_a_server_imports_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", sys)  # so that it is put back
+    monkeypatch.delitem(sys.modules, "pandas")
+    monkeypatch.setattr(sys, "meta_path", sys.meta_path.copy())
+    run.leave_out_pandas()
+    with pytest.raises(ImportError, match="pandas"):
+        importlib.import_module("pandas")

@@ -150,7 +150,7 @@ def test_what_one_line_cannot_say_stands_in_the_file(name: str) -> None:
             "srmp.receipt_urls has 'httpr://b/mq', which is not a URL",
         ),
         (
-            "inbound_redirections = [{from = 'http://a', to = 'DIRECT=OS:b\\q'}]",
+            "inbound_redirections = [{from = 'http://a', to = 'MULTICAST=234.1.1.1:8001'}]",
             "messages are passed on to a URL such as",
         ),
         (

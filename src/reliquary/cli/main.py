@@ -10,6 +10,7 @@ import click
 from reliquary.cli import consumer, queue, transaction, writer
 from reliquary.cli.access import access
 from reliquary.cli.administration import groups
+from reliquary.cli.config import config
 from reliquary.cli.connection import (
     CONTROL_VARIABLE,
     SERVER_VARIABLE,
@@ -141,6 +142,7 @@ for command in (
     store,
     pipeline,
     manager,
+    config,
     access,
     user,
     wait,

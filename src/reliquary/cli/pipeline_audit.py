@@ -79,7 +79,13 @@ _OPTIONS: Final = (
         "--in-order",
         multiple=True,
         metavar="QUEUE",
-        help="A queue whose readers take from the front, one after the other; * for all.",
+        help="A queue without transactions whose readers take from the front; * for all.",
+    ),
+    click.option(
+        "--any-order",
+        multiple=True,
+        metavar="QUEUE",
+        help="A transactional queue whose readers choose what they take; * for all.",
     ),
 )
 
@@ -102,6 +108,7 @@ def run_audit(spark: SparkSession, /, *, json: bool = False, **given: Any) -> Ex
         limits=Limits(**{name: int(given[name] * SECOND) for name in ("late", "doubt", "grace")}),
         routes=dict(given["route"]),
         in_order=frozenset(given["in_order"]),
+        any_order=frozenset(given["any_order"]),
     )
     report = pipeline.run_audit(spark, config, lambda line: click.echo(f"audit: {line}", err=True))
     _show(report, json=json)

@@ -72,22 +72,25 @@ def _show(report: StoreReport, as_json: bool | None) -> None:
 @store.command()
 @click.argument("target", type=folder)
 @click.option("--from", "data", metavar="DIR", type=folder, help="The folder of a server that is stopped.")
+@click.option("--with-history", is_flag=True, help="Take the exported files of the history along.")
 @examples(
-    "reliquary store backup /backups/monday", "reliquary store backup /backups/monday --from ./reliquary-data"
+    "reliquary store backup /backups/monday --with-history",
+    "reliquary store backup /backups/monday --from ./reliquary-data",
 )
-def backup(target: Path, data: Path | None) -> None:
+def backup(target: Path, data: Path | None, with_history: bool) -> None:
     """Copy the store into the new folder TARGET.
 
     A running server copies its store as it is now, beside its other work, to its own disk.  With
-    --from, the folder of a server that is stopped is copied.
+    --from, the folder of a server that is stopped is copied.  The history goes into TARGET/history; of a
+    stopped server, it is taken from DIR/history.
     """
     if data is None:
         with connected() as manager:
-            manager.backup(str(target.absolute()))
+            manager.backup(str(target.absolute()), with_history=with_history)
     else:
         from reliquary.store import backup_stopped
 
-        backup_stopped(data, target)
+        backup_stopped(data, target, with_history=with_history)
     click.echo(f"backed up into {target}")
 
 
@@ -96,7 +99,10 @@ def backup(target: Path, data: Path | None) -> None:
 @click.argument("data", metavar="DIR", type=folder)
 @examples("reliquary store restore /backups/monday ./reliquary-data")
 def restore(source: Path, data: Path) -> None:
-    """Make the folder DIR from a BACKUP; DIR must be empty or missing."""
+    """Make the folder DIR from a BACKUP; DIR must be empty or missing.
+
+    The history that the backup took along goes into DIR/history.
+    """
     from reliquary.net.chance import SystemChance
     from reliquary.store import restore as bring_back
 

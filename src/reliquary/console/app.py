@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reliquary.client import nouns
-from reliquary.console import access, directory, history, metrics, page, queues, store, traffic
+from reliquary.console import access, directory, events, history, metrics, queues, store, traffic
 from reliquary.console.administration import routes_of
 from reliquary.console.context import Context, answer, context_of
 from reliquary.console.errors import HANDLERS
+from reliquary.console.request import Asked
+from reliquary.console.web.refusals import with_pages
+from reliquary.console.web.routes import ROUTES as PAGES
 from reliquary.net.api.errors import error_json
 from reliquary.net.identity.admission import Admission
 from reliquary.net.identity.shown import Denied
 from reliquary.queueing.model.administration import Plane
+from reliquary.queueing.model.queue import ManagerState
 
 API: Final = "/api/v1"
 READS: Final = frozenset({"GET", "HEAD"})
@@ -36,6 +39,21 @@ async def show_health(request: Request) -> Response:
     return answer({"status": state.manager.state.value, "manager": manager, "version": context.version})
 
 
+async def show_alive(_: Request) -> Response:
+    """GET /healthz: the process answers."""
+    return PlainTextResponse("alive\n")
+
+
+async def show_ready(request: Request) -> Response:
+    """GET /readyz: 200 where the manager accepts messages, 503 with the reason where it does not."""
+    manager = context_of(request).opened.state.manager
+    if manager.state is not ManagerState.READY:
+        return PlainTextResponse(f"the manager is {manager.state.value}\n", 503)
+    if manager.throttled:
+        return PlainTextResponse("the manager accepts no messages now\n", 503)
+    return PlainTextResponse("ready\n")
+
+
 BELOW_A_QUEUE: Final = (
     Route(f"{API}/queues/{{queue:path}}/access", access.show_access, methods=["GET"]),
     Route(f"{API}/queues/{{queue:path}}/access", access.change_access, methods=["POST"]),
@@ -44,9 +62,11 @@ BELOW_A_QUEUE: Final = (
 """They come before the path of a queue itself, whose name may hold slashes."""
 
 ROUTES: Final = (
-    Route("/", page.show_page, methods=["GET"]),
+    Route("/healthz", show_alive, methods=["GET"]),
+    Route("/readyz", show_ready, methods=["GET"]),
     Route("/metrics", metrics.show_metrics, methods=["GET"]),
     Route(f"{API}/health", show_health, methods=["GET"]),
+    Route(f"{API}/events", events.stream_events, methods=["GET"]),
     Route(f"{API}/manager", queues.show_manager, methods=["GET"]),
     Route(f"{API}/manager/offline", traffic.take_offline, methods=["POST"]),
     Route(f"{API}/manager/online", traffic.bring_online, methods=["POST"]),
@@ -70,20 +90,6 @@ ROUTES: Final = (
     Route(f"{API}/store/verify", store.verify_store, methods=["POST"]),
     Route(f"{API}/store/backup", store.backup_store, methods=["POST"]),
 )
-
-
-class Asked:
-    """What a request of the control plane shows of its client."""
-
-    def __init__(self, scope: Scope) -> None:
-        self.method: str = scope["method"]
-        self.fields: Sequence[tuple[bytes, bytes]] = scope["headers"]
-        client = scope.get("client")
-        self.peer: str = client[0] if client else ""
-
-    def header(self, name: bytes) -> bytes | None:
-        """The first value of a header; `name` is in lower case, and so are those of the scope."""
-        return next((value for key, value in self.fields if key == name), None)
 
 
 class Admitted:
@@ -123,8 +129,8 @@ def build_app(context: Context, admission: Admission) -> Starlette:
         route for noun in nouns.NOUNS if noun.plane is Plane.CONTROL for route in routes_of(noun, API)
     ]
     app = Starlette(
-        routes=[*BELOW_A_QUEUE, *of_nouns, *ROUTES],
-        exception_handlers=dict(HANDLERS),
+        routes=[*BELOW_A_QUEUE, *of_nouns, *ROUTES, *PAGES],
+        exception_handlers=with_pages(HANDLERS),
         middleware=[Middleware(Admitted, admission)],
     )
     app.router.redirect_slashes = False

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
+from reliquary.console.web.state import Console
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.counters import Family
 from reliquary.net.identity.users import Users
@@ -40,6 +41,8 @@ class Context:
     connections: Callable[[], int]
     """How many clients the data plane has."""
     users: Users
+    console: Console
+    """What the pages of the web console share."""
     counters: Sequence[Callable[[], Iterable[Family]]] = ()
     """What the endpoints of the server count."""
     by: Principal = ANONYMOUS

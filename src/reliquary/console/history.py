@@ -33,7 +33,7 @@ async def show_history(request: Request) -> Response:
     """GET /history."""
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
-    return answer(history_info(_exporter(context).status()))
+    return answer(history_info(exporter_of(context).status()))
 
 
 async def export_history(request: Request) -> Response:
@@ -44,7 +44,7 @@ async def export_history(request: Request) -> Response:
     if given.to and (not given.to.startswith("/") or "\0" in given.to):
         raise UsageError(f"to is a full path on the server, from / on, not {given.to[:200]!r}")
     try:
-        files = await _exporter(context).export_now(Path(given.to) if given.to else None)
+        files = await exporter_of(context).export_now(Path(given.to) if given.to else None)
     except NotExported as why:
         raise NotDone(str(why)) from why
     told = [
@@ -54,7 +54,8 @@ async def export_history(request: Request) -> Response:
     return answer({"files": told})
 
 
-def _exporter(context: Context) -> Exporter:
+def exporter_of(context: Context) -> Exporter:
+    """Return the exporter of a server; one that keeps no history refuses."""
     exporter = context.opened.history
     if exporter is None:
         raise NotDone(OFF)

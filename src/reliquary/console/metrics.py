@@ -9,6 +9,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from reliquary.base.time import SECOND
 from reliquary.console.context import Context, context_of
 from reliquary.engine.history import HistoryStatus
 from reliquary.net.counters import Family, Kind, Sample, Section, single
@@ -79,6 +80,7 @@ def _manager(context: Context) -> Iterable[Family]:
     )
     for name, kind, meaning, value in numbers:
         yield single(name, kind, meaning, value, Section.MANAGER)
+    yield from _of_samples(context)
     yield _of_manager(
         "transactions",
         "gauge",
@@ -103,6 +105,21 @@ def _manager(context: Context) -> Iterable[Family]:
     if lost:
         meaning = "The same for one queue, where there were any."
         yield _of_manager("queue_copies_lost_total", "counter", meaning, lost)
+
+
+def _of_samples(context: Context) -> Iterable[Family]:
+    """What the last sample measured, where there is one."""
+    samples = context.console.sampler.samples
+    if samples:
+        for name, meaning, value in (
+            (
+                "confirm_seconds",
+                "Time from an event to the sync that covers it, when last measured.",
+                samples[-1].confirm,
+            ),
+            ("loop_lag_seconds", "How late the event loop was, when last measured.", samples[-1].lag),
+        ):
+            yield single(name, "gauge", meaning, value / SECOND, Section.MANAGER)
 
 
 QUEUE_COLUMNS: Final[tuple[tuple[str, str, Callable[[QueueState], int]], ...]] = (
@@ -149,6 +166,13 @@ def _feeds(context: Context) -> Iterable[Family]:
     lag: list[Sample] = [({"queue": each.queue, "consumer": each.name}, each.lag) for each in readers]
     meaning = "Numbers that a reader of a feed has yet to pass; at least as many as messages."
     yield _of_manager("consumer_lag", "gauge", meaning, lag)
+    lost: list[Sample] = [({"queue": each.queue, "consumer": each.name}, each.lost) for each in readers]
+    meaning = "Messages that a reader of a feed lost because its limit was passed."
+    yield _of_manager("consumer_lost_total", "counter", meaning, lost)
+    paused: list[Sample] = [
+        ({"queue": each.queue, "consumer": each.name}, int(each.paused)) for each in readers
+    ]
+    yield _of_manager("consumer_paused", "gauge", "1 while a reader of a feed is paused.", paused)
 
 
 def _history(status: HistoryStatus) -> Iterable[Family]:

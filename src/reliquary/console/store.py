@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from reliquary.base.faults import UsageError
 from reliquary.console.context import answer, context_of, read_body
+from reliquary.console.history import exporter_of
 from reliquary.queueing.model.security.rights import ManagerRight
 from reliquary.store import backup, verify
 
@@ -26,6 +27,7 @@ class BackupIn(msgspec.Struct, forbid_unknown_fields=True):
     """Where to."""
 
     path: str
+    with_history: bool = False
 
 
 _verify = msgspec.json.Decoder(VerifyIn)
@@ -50,6 +52,7 @@ async def backup_store(request: Request) -> Response:
     given = await read_body(request, _backup)
     if not given.path.startswith("/") or "\0" in given.path:
         raise UsageError(f"path is a full path on the server, from / on, not {given.path[:200]!r}")
+    history = exporter_of(context).options.folder if given.with_history else None
     async with context.long_work:
-        await asyncio.to_thread(backup, context.opened.disk, Path(given.path))
+        await asyncio.to_thread(backup, context.opened.disk, Path(given.path), history)
     return answer({"path": given.path}, 201)

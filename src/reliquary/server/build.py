@@ -21,11 +21,15 @@ from reliquary.base.turn import Warn
 from reliquary.console.app import READS, build_app
 from reliquary.console.context import Context
 from reliquary.console.listener import ControlListener
+from reliquary.console.samples import Sampler
+from reliquary.console.web import assets
+from reliquary.console.web.sessions import Sessions
+from reliquary.console.web.state import Console
 from reliquary.engine.open import OpenedEngine, open_engine
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Limits, Listener
-from reliquary.net.identity.admission import admission_of
+from reliquary.net.identity.admission import BearerToken, admission_of
 from reliquary.net.identity.certificates import serving_context
 from reliquary.net.identity.failures import Failures
 from reliquary.net.identity.hosts import Hosts
@@ -34,6 +38,7 @@ from reliquary.net.srv import find_servers
 from reliquary.net.tcp.budget import Budget
 from reliquary.queueing.model.directory.integration import Integration
 from reliquary.queueing.model.events import Answer, CreateQueue
+from reliquary.queueing.model.keep import parse_keep
 from reliquary.queueing.model.message import BODY_LIMIT
 from reliquary.queueing.model.security.anonymous import EVERY_ACT, acts_named
 from reliquary.queueing.model.security.rights import MANAGER_LIST
@@ -66,6 +71,7 @@ class Server:
     endpoints: tuple[Endpoint, ...]
     """One for each protocol, in the order of `protocols.PROTOCOLS`."""
     space: SpaceWatch
+    sampler: Sampler
 
     async def listen(self, settings: Settings) -> tuple[str, str]:
         """Open both planes; the answer is their addresses."""
@@ -74,6 +80,7 @@ class Server:
         for endpoint in self.endpoints:
             await endpoint.listen(self.data, Listening(scheme, *data))
         control = await self.control.listen(settings.control_host, settings.control_port)
+        self.sampler.start()
         return _url(scheme, *data), _url(scheme, *control)
 
     def pause(self, pressed: bool) -> None:
@@ -85,6 +92,7 @@ class Server:
     async def stop(self) -> None:
         """Take nothing new, finish what was begun, tell those who wait, let go of the folder."""
         self.space.stop()
+        await self.sampler.stop()
         self.data.stop_accepting()
         for endpoint in self.endpoints:
             endpoint.stop_accepting()
@@ -123,7 +131,7 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
         protocols=[each.protocol for each in setups if each.protocol is not None],
         http_support=any(each.anonymous_senders for each in setups),
         history=settings.history.export(settings.folder),
-        sizes=Sizes(transactions=settings.limits.transactions),
+        sizes=Sizes(transactions=settings.limits.transactions, keep=parse_keep(settings.limits.keep)),
         witness=settings.witness,
     )
     users = Users(opened.state.identity().identifier, settings.users)
@@ -136,11 +144,14 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     data = Listener(mounts, limits=limits, tls=tls, clock=clock, budget=budget)
     counters = [endpoint.counters for endpoint in endpoints]
     counters.append(partial(limit_counters.families, budget))
-    context = Context(opened, release(), lambda: data.connections, users, counters)
-    at_control = admission.at(Hosts(host_names(settings, settings.control_host)), READS)
+    sessions, failures = Sessions(chance, clock.monotonic), Failures(clock.monotonic)
+    tokens = BearerToken(users, failures, partial(_warn_of_token, opened))
+    console = Console(Sampler(opened, clock), sessions, assets.load(), tokens)
+    context = Context(opened, release(), lambda: data.connections, users, console, counters)
+    at_control = admission.at(Hosts(host_names(settings, settings.control_host)), READS, sessions)
     app = build_app(context, at_control)
     control = ControlListener(app, tls=_tls(settings, clients=False), clock=clock, budget=budget)
-    server = Server(opened, data, control, users, endpoints, space)
+    server = Server(opened, data, control, users, endpoints, space, console.sampler)
     opened.engine.on_pressure = server.pause
     space.start(Told(opened.engine.submit, opened.engine.warn, opened.disk.reclaim))
     return server

@@ -41,6 +41,10 @@ class Exit(IntEnum):
     NO_PERMISSION = 15
     DISK_FAILED = 16
     """The disk returned an error."""
+    STORE_OLDER = 17
+    """An older release wrote the data folder, and this one does not read its rows."""
+    HISTORY_DAMAGED = 18
+    """Files of the history have a gap, an event twice, or cannot be read."""
     PORT_IN_USE = 20
     """A listener cannot have its address."""
     IN_DOUBT = 21
@@ -56,6 +60,7 @@ class Exit(IntEnum):
 STORE_EXITS: Final[dict[str, Exit]] = {
     "locked": Exit.STORE_LOCKED,
     "newer": Exit.STORE_NEWER,
+    "older": Exit.STORE_OLDER,
     "missing": Exit.STORE_MISSING,
     "full": Exit.DISK_FULL,
     "permission": Exit.NO_PERMISSION,

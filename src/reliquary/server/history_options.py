@@ -20,12 +20,10 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.engine.history import HistoryOptions as ExportOptions
 from reliquary.server.values import as_path
-from reliquary.store.history.folder import Kept
+from reliquary.store.history.folder import NAME, Kept
 
 LONGEST: Final = 86_400.0
 """Seconds between two exports, at most."""
-NAME: Final = "history"
-"""The folder beside the rows of a store; a backup of the store leaves it out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

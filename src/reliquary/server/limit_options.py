@@ -5,6 +5,7 @@ connections = 10000                clients of the data plane at one time
 body_memory = 536870912            bytes of all requests that are not answered yet
 answer_memory = 536870912          bytes of all answers that clients have not taken yet
 transactions = 10000               transactions of one user that have not ended
+keep = "none"                      what is kept for a reader of a feed that stops reading, such as "7d,10g"
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, Final, get_type_hints
 import msgspec
 
 from reliquary.base.faults import UsageError
+from reliquary.queueing.model.keep import NONE, parse_keep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +31,13 @@ class LimitOptions:
     """Bytes of answers that clients have not taken yet, of all connections together."""
     transactions: int = 10_000
     """Transactions of one user that have not ended; the anonymous are one user."""
+    keep: str = NONE
+    """What left its queue and is kept for each consumer of a feed, by age, bytes and count."""
 
     def __post_init__(self) -> None:
+        parse_keep(self.keep)
         for one in fields(self):
-            if getattr(self, one.name) < 1:
+            if one.name != "keep" and getattr(self, one.name) < 1:
                 raise UsageError(f"limits.{one.name} is {getattr(self, one.name)}, it must be at least 1")
 
 

@@ -34,6 +34,7 @@ from reliquary.server import history_options, limit_options
 from reliquary.server.config import Settings
 from reliquary.server.history_options import HistoryOptions
 from reliquary.server.limit_options import LimitOptions
+from reliquary.server.origins import Loaded, Origins, Source, naming_origin
 from reliquary.server.protocols import PROTOCOLS
 from reliquary.server.table import Table
 from reliquary.server.values import as_path
@@ -99,27 +100,41 @@ def load(
     given: Mapping[str, object] | None = None,
 ) -> Settings:
     """Settings from all places; the later one wins.  UsageError says what is wrong where."""
+    return load_with_origins(file, environment, given).settings
+
+
+def load_with_origins(
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    given: Mapping[str, object] | None = None,
+) -> Loaded:
+    """Settings from all places, and where each one comes from."""
     values: dict[str, Any] = {}
     in_tables: dict[str, dict[str, Any]] = {}
-    for where, found, strict in (
-        (f"{file}: ", {} if file is None else _read(file), True),
-        ("environment: ", _from_environment(environment or {}), False),
-        ("", {name: each for name, each in (given or {}).items() if each is not None}, True),
+    origins: Origins = {}
+    for source, strict in (
+        (Source.of_file(file, _read) if file else Source(), True),
+        (Source(_from_environment(environment or {}), "environment"), False),
+        (Source({name: each for name, each in (given or {}).items() if each is not None}), True),
     ):
+        found = dict(source.values)
         for table in TABLES:
             if table.name in found:
-                in_tables.setdefault(table.name, {}).update(
-                    _convert_table(where, table, found.pop(table.name), strict=strict)
-                )
-        values |= _convert(where, found, strict=strict)
-    made = {each.name: each.options(in_tables[each.name]) for each in TABLES if each.name in in_tables}
-    of_protocols = tuple(made.pop(each.name) for each in OF_PROTOCOLS if each.name in made)
-    return Settings(**values, tables=of_protocols, **made)
+                converted = _convert_table(source, table, found.pop(table.name), strict=strict)
+                in_tables.setdefault(table.name, {}).update(converted)
+                origins |= {(table.name, name): source.origin(table.name, name) for name in converted}
+        values |= _convert(source, found, strict=strict)
+        origins |= {("", name): source.origin("", name) for name in found}
+    with naming_origin(origins):
+        made = {each.name: each.options(in_tables[each.name]) for each in TABLES if each.name in in_tables}
+        of_protocols = tuple(made.pop(each.name) for each in OF_PROTOCOLS if each.name in made)
+        return Loaded(Settings(**values, tables=of_protocols, **made), origins)
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> tuple[str, dict[str, Any]]:
     try:
-        return read_toml(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        return text, read_toml(text)
     except OSError as why:
         raise UsageError(f"the settings in {file} cannot be read: {why.strerror}") from why
     except (UsageError, UnicodeDecodeError) as why:
@@ -152,9 +167,10 @@ def _split(text: str, is_list: bool) -> str | list[str]:
     return [part.strip() for part in text.split(",") if part.strip()] if is_list else text
 
 
-def _convert(where: str, values: Mapping[str, Any], *, strict: bool) -> dict[str, Any]:
+def _convert(source: Source, values: Mapping[str, Any], *, strict: bool) -> dict[str, Any]:
     converted = {}
     for name, value in values.items():
+        where = source.prefix("", name)
         if name not in NAMES:
             raise UsageError(f"{where}there is no setting {name[:80]!r}; these are {', '.join(NAMES)}")
         try:
@@ -164,11 +180,13 @@ def _convert(where: str, values: Mapping[str, Any], *, strict: bool) -> dict[str
     return converted
 
 
-def _convert_table(where: str, table: Table, values: object, *, strict: bool) -> dict[str, Any]:
+def _convert_table(source: Source, table: Table, values: object, *, strict: bool) -> dict[str, Any]:
     if not isinstance(values, dict):
+        where = source.prefix("", table.name)
         raise UsageError(f"{where}{table.name} is a table, [{table.name}], not {repr(values)[:80]}")
     converted = {}
     for name, value in values.items():
+        where = source.prefix(table.name, name)
         if name not in table.names:
             names = ", ".join(table.names)
             raise UsageError(f"{where}there is no setting {name[:80]!r} in [{table.name}]; these are {names}")

@@ -7,6 +7,7 @@ from typing import Final
 from reliquary.server.api import API
 from reliquary.server.endpoint import ServerProtocol
 from reliquary.server.httpr import HTTPR
+from reliquary.server.mqqb import MQQB
 from reliquary.server.mqqp import MQQP
 from reliquary.server.srmp import SRMP
 from reliquary.server.wsrm import WSRM
@@ -17,5 +18,6 @@ PROTOCOLS: Final[tuple[ServerProtocol, ...]] = (
     HTTPR,
     WSRM,
     MQQP,
+    MQQB,
 )
 """In the order in which they begin to listen and stop accepting; they hang up in the reverse order."""

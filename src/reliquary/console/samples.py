@@ -1,0 +1,151 @@
+"""Numbers of the manager, taken every two seconds and kept for half an hour: the charts are made of them.
+
+    manager --every 2 s--> Sample --> a ring of 900 samples --> rates between two samples
+
+A rate needs no counter on the road of a message.  Each message that comes gets the next number of the
+manager, so the numbers that were given between two samples are the messages that came; those that left are
+the rest.  The time of a confirmation is measured: the sampler asks the engine to put all on disk, as a sender
+does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from reliquary.base.time import SECOND
+from reliquary.engine.loop import EngineStopped
+from reliquary.engine.open import OpenedEngine
+from reliquary.net.clock import RealClock
+from reliquary.views.manager import manager_view
+from reliquary.views.queues import queue_states
+
+PERIOD: Final = 2.0
+"""Seconds between two samples, at least."""
+SHARE: Final = 0.005
+"""The part of the time that samples may take: with very many queues they are taken less often."""
+KEPT: Final = 900
+"""Samples that are kept: half an hour."""
+QUEUES: Final = 500
+"""Queues whose depth is sampled, in the order of their names; the charts of further queues stay empty."""
+
+
+class Sample(NamedTuple):
+    """The numbers of the manager at one moment."""
+
+    moment: int
+    """Microseconds since 1970."""
+    messages: int
+    bytes: int
+    numbered: int
+    """The last number that a message got; the difference of two samples is the count of new messages."""
+    turns: int
+    syncs: int
+    confirm: int
+    """Microseconds from an event to the sync that covers it."""
+    lag: int = 0
+    """Microseconds by which the loop was late to take the sample."""
+    cost: int = 0
+    """Microseconds that the loop needed to take the sample."""
+
+
+class Rate(NamedTuple):
+    """What happened in a second, on average, between two samples."""
+
+    moment: int
+    arrived: float
+    left: float
+    syncs: float
+
+
+def rates(samples: Sequence[Sample]) -> Iterator[Rate]:
+    """Yield the rates between samples that follow each other."""
+    for before, after in pairwise(samples):
+        seconds = max(after.moment - before.moment, 1) / SECOND
+        arrived = max(after.numbered - before.numbered, 0)
+        left = max(arrived - (after.messages - before.messages), 0)
+        yield Rate(after.moment, arrived / seconds, left / seconds, (after.syncs - before.syncs) / seconds)
+
+
+class Sampler:
+    """Takes samples of one manager while it runs."""
+
+    def __init__(self, opened: OpenedEngine, clock: RealClock) -> None:
+        self._opened = opened
+        self._clock = clock
+        self._stopped = asyncio.Event()
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.samples: deque[Sample] = deque(maxlen=KEPT)
+        self.depths: dict[int, deque[tuple[int, int]]] = {}
+        """By the number of a queue: moments and the count of messages that can be received."""
+
+    def start(self) -> None:
+        """Begin to take samples."""
+        self._task = asyncio.ensure_future(self._run())
+
+    async def stop(self) -> None:
+        """End, and let the streams of events end."""
+        self._stopped.set()
+        self._news.set()
+        if self._task is not None:
+            await self._task
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether no further sample comes."""
+        return self._stopped.is_set()
+
+    async def wait(self) -> Sample | None:
+        """Return the next sample that is taken; None when the sampler ends before."""
+        await self._news.wait()
+        return None if self.is_stopped or not self.samples else self.samples[-1]
+
+    async def take(self, lag: int = 0) -> Sample:
+        """Take a sample now; `lag` is how late the loop is with it, in microseconds."""
+        opened, began = self._opened, self._clock.monotonic()
+        await opened.settled()
+        confirm = self._clock.monotonic() - began
+        state, engine, moment = opened.state, opened.engine, self._clock.now()
+        view = manager_view(state)
+        self._take_depths(moment)
+        sample = Sample(
+            moment,
+            view.messages,
+            view.bytes,
+            state.numbers.sequence,
+            engine.turns,
+            engine.syncs.count,
+            confirm,
+            lag,
+            self._clock.monotonic() - began - confirm,
+        )
+        self.samples.append(sample)
+        self._news.set()
+        self._news.clear()
+        return sample
+
+    def _take_depths(self, moment: int) -> None:
+        found: dict[int, deque[tuple[int, int]]] = {}
+        for queue in queue_states(self._opened.state):
+            kept = self.depths.get(queue.number) or deque(maxlen=KEPT)
+            kept.append((moment, len(queue.order)))
+            found[queue.number] = kept
+            if len(found) >= QUEUES:
+                break
+        self.depths = found
+
+    async def _run(self) -> None:
+        lag = 0
+        with suppress(EngineStopped):
+            while not self.is_stopped:
+                sample = await self.take(lag)
+                period = max(PERIOD, sample.cost / SECOND / SHARE)
+                began = self._clock.monotonic()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._stopped.wait(), period)
+                lag = max(self._clock.monotonic() - began - int(period * SECOND), 0)

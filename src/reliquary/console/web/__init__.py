@@ -1,0 +1,11 @@
+"""The web console: pages for people, below /console on the control port.
+
+    request --> routes --> a page module --> views and events of the manager --> a template --> HTML
+                                 |
+                                 '--> charts and message bodies are made by pure functions
+
+`routes.py` lists all pages.  The pages of nouns (outgoing queues, streams, sessions and so on) are built from
+the declarations of `reliquary.client.nouns`, so a new protocol has its pages without a line here.  Every page
+works without scripts: htmx only renews parts of a page.  Rights are checked where the API checks them: pages
+ask the manager by the events that the API uses, as the user who is signed in.
+"""

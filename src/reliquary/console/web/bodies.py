@@ -1,0 +1,101 @@
+"""The body of a message as people read it: text, indented XML or JSON, hexadecimal digits.
+
+    bytes --> text?  the encoding follows from the type of the body, a mark, or UTF-8
+          --> XML?   indented by the hardened parser of `wire.xml`
+          --> JSON?  indented
+          --> hex    always
+
+Each form is there only where the bytes have it.  The first form of the answer is the one to show first.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from typing import Final, NamedTuple
+
+from lxml import etree
+
+from reliquary.wire.xml import XmlFault, root_of
+
+MOST: Final = 64 * 1024
+"""Bytes of a body that are shown; the rest can be downloaded."""
+HEX_MOST: Final = 8 * 1024
+_LINE: Final = 16
+_WIDE_TYPES: Final = frozenset({8, 31})
+"""VT_BSTR and VT_LPWSTR: UTF-16 without a mark, [MS-MQMQ] 2.2.12."""
+_DECLARATION: Final = re.compile(r"^\s*<\?xml[^>]*\?>")
+_MARKS: Final = ((BOM_UTF8, "utf-8-sig"), (BOM_UTF16_LE, "utf-16"), (BOM_UTF16_BE, "utf-16"))
+
+
+class Form(NamedTuple):
+    """One way to show a body."""
+
+    name: str
+    """xml, json, text or hex."""
+    text: str
+
+
+def forms_of(body: bytes, body_type: int = 0) -> list[Form]:
+    """Return all forms that a body has, the most readable first."""
+    shown = body[:MOST]
+    text = _text(shown, body_type, whole=len(body) <= MOST)
+    found = [Form("hex", hex_dump(body[:HEX_MOST]))]
+    if text is not None:
+        found.insert(0, Form("text", text))
+        if len(body) <= MOST:
+            found[:0] = [form for form in (_xml(text), _json(text)) if form is not None]
+    return found
+
+
+def hex_dump(data: bytes) -> str:
+    r"""Return lines of an offset, sixteen bytes in hexadecimal digits and the ASCII letters among them.
+
+    >>> print(hex_dump(b"two lamps\n"))
+    00000000  74 77 6f 20 6c 61 6d 70  73 0a                    two lamps.
+    """
+    lines = []
+    for offset in range(0, len(data), _LINE):
+        part = data[offset : offset + _LINE]
+        halves = part[:8].hex(" "), part[8:].hex(" ")
+        letters = "".join(chr(each) if 0x20 <= each < 0x7F else "." for each in part)
+        lines.append(f"{offset:08x}  {halves[0]:<23}  {halves[1]:<23}  {letters}")
+    return "\n".join(lines)
+
+
+def _text(data: bytes, body_type: int, *, whole: bool) -> str | None:
+    """Return the text of the first bytes of a body, or None if they are no text."""
+    marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
+    encoding = marked or ("utf-16-le" if body_type in _WIDE_TYPES else "utf-8")
+    for cut in range(1 if whole else 4):  # the last letter may be cut
+        try:
+            text = data[: len(data) - cut].decode(encoding).rstrip("\0")
+        except UnicodeDecodeError:
+            continue
+        return text if _is_printable(text) else None
+    return None
+
+
+def _is_printable(text: str) -> bool:
+    return all(each.isprintable() or each in "\t\r\n" for each in text)
+
+
+def _xml(text: str) -> Form | None:
+    if not text.lstrip().startswith("<"):
+        return None
+    try:
+        root = root_of(_DECLARATION.sub("", text, count=1).encode())  # the text is UTF-8, whatever it was
+    except XmlFault:
+        return None
+    etree.indent(root)
+    return Form("xml", etree.tostring(root, encoding="unicode"))
+
+
+def _json(text: str) -> Form | None:
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        return Form("json", json.dumps(json.loads(text), indent=2, ensure_ascii=False))
+    except (ValueError, RecursionError):
+        return None

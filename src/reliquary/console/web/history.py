@@ -1,0 +1,28 @@
+"""The page of the history: how it stands, and the lines of a message that may have left long ago."""
+
+from __future__ import annotations
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reliquary.console.context import context_of
+from reliquary.console.web.pages import render
+from reliquary.console.web.story import Story, story_of
+from reliquary.queueing.model.security.rights import ManagerRight
+
+
+async def show_history(request: Request) -> Response:
+    r"""GET /console/history?message=GUID\NUMBER."""
+    context = context_of(request)
+    context.need(ManagerRight.GET_MACHINE_PROPERTIES)
+    wanted = request.query_params.get("message", "").strip()
+    exporter = context.opened.history
+    story = await story_of(context, identifier=wanted.lower()) if wanted else Story([], is_known=True)
+    return render(
+        request,
+        "history.html",
+        status_fields=None if exporter is None else msgspec.structs.asdict(exporter.status()),
+        wanted=wanted,
+        story=story,
+    )

@@ -1,0 +1,125 @@
+"""Pages of messages: one message with its body and its history, and the forms that send, move and return."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reliquary.base.faults import UsageError
+from reliquary.client.message import Message, OutgoingMessage
+from reliquary.client.translate import message_of, shown
+from reliquary.console.context import Context, context_of
+from reliquary.console.web.bodies import MOST, forms_of
+from reliquary.console.web.pages import HEADERS, field_of, go_to, read_form, render
+from reliquary.console.web.story import story_of
+from reliquary.queueing.model.administration import Refusal
+from reliquary.queueing.model.events import (
+    BrowseMessages,
+    Delivered,
+    LookUpMessage,
+    MoveMessage,
+    Received,
+    SendMessages,
+    Sent,
+)
+
+RETURNED_AT_ONCE: Final = 1000
+"""Messages that one form may return."""
+
+
+async def show_message(request: Request) -> Response:
+    """GET /console/message?queue=NAME&lookup_id=NUMBER."""
+    context, query = context_of(request), request.query_params
+    queue = query.get("queue", "")
+    delivered = await _look_up(context, queue, query.get("lookup_id", ""))
+    message = shown(delivered)
+    return render(
+        request,
+        "message.html",
+        queue=queue,
+        message=message,
+        size=delivered.position.size,
+        properties=_properties(message),
+        forms=forms_of(message.body, message.body_type),
+        is_cut=len(message.body) > MOST,
+        story=await story_of(context, message=delivered.position.message),
+        home=message.origin,
+    )
+
+
+async def download_body(request: Request) -> Response:
+    """GET /console/message/body?queue=NAME&lookup_id=NUMBER: the bytes as they are."""
+    context, query = context_of(request), request.query_params
+    delivered = await _look_up(context, query.get("queue", ""), query.get("lookup_id", ""))
+    place = {"content-disposition": f'attachment; filename="{delivered.position.lookup_id}.bin"'}
+    return Response(delivered.message.body, 200, HEADERS | place, media_type="application/octet-stream")
+
+
+async def _look_up(context: Context, queue: str, lookup_id: str) -> Delivered:
+    number = _number(lookup_id)
+    found = await context.ask(lambda to: LookUpMessage(to, queue, number))
+    assert isinstance(found, Received), f"no message: {found!r}"
+    return found.messages[0]
+
+
+def _properties(message: Message) -> dict[str, object]:
+    """Return the properties of a message but its body, without those that have no value."""
+    found = {name: getattr(message, name) for name in message.__struct_fields__ if name != "body"}
+    found["extension"] = message.extension.hex(" ") if message.extension else None
+    found["sender_certificate"] = (
+        f"{len(message.sender_certificate)} bytes" if message.sender_certificate else None
+    )
+    return {name: value for name, value in found.items() if value not in (None, "", (), 0, False)}
+
+
+async def send_message(request: Request) -> Response:
+    """POST /console/queue/send."""
+    context, fields = context_of(request), await read_form(request)
+    queue, priority = field_of(fields, "name"), _number(fields.get("priority", "3"))
+    message = message_of(
+        OutgoingMessage(
+            body=fields.get("text", "").replace("\r\n", "\n").encode(),
+            label=fields.get("label", ""),
+            priority=priority,
+            durable="durable" in fields,
+        )
+    )
+    sent = await context.ask(lambda to: SendMessages(to, queue, (message,)))
+    assert isinstance(sent, Sent), f"nothing was sent: {sent!r}"
+    return go_to("/console/queue", f"The message {sent.identifiers()[0]} was sent.", name=queue)
+
+
+async def move_message(request: Request) -> Response:
+    """POST /console/message/move."""
+    context, fields = context_of(request), await read_form(request)
+    queue, target = field_of(fields, "queue"), field_of(fields, "target")
+    number = _number(fields.get("lookup_id", ""))
+    await context.ask(lambda to: MoveMessage(to, queue, number, target))
+    return go_to("/console/queue", f"The message was moved to {target}.", name=queue)
+
+
+async def return_messages(request: Request) -> Response:
+    """POST /console/queue/return: messages of a poison queue go back to their queue."""
+    context, fields = context_of(request), await read_form(request)
+    poison = field_of(fields, "name")
+    queue, _, part = poison.partition(";")
+    if part.casefold() != "poison":
+        raise UsageError(f"{poison} is no poison queue, such as orders;poison")
+    seen = await context.ask(lambda to: BrowseMessages(to, poison, -1, RETURNED_AT_ONCE))
+    assert isinstance(seen, Received), f"no messages: {seen!r}"
+    count = 0
+    for delivered in seen.messages:
+        place = delivered.position.lookup_id
+        with suppress(Refusal):  # a reader of the poison queue may have taken it meanwhile
+            await context.ask(lambda to, place=place: MoveMessage(to, poison, place, queue))  # type: ignore[misc]
+            count += 1
+    return go_to("/console/queue", f"{count:,} messages were returned to {queue}.", name=poison)
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise UsageError(f"{text[:40]!r} is no number")
+    return int(text)

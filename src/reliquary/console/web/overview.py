@@ -1,0 +1,78 @@
+"""The first page: what the manager holds and does now, and what needs a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reliquary.base.time import MILLISECOND
+from reliquary.console.context import Context, context_of
+from reliquary.console.samples import Sample, rates
+from reliquary.console.web.alarms import Alarm, alarms
+from reliquary.console.web.charts import Series, legend, line_chart
+from reliquary.console.web.pages import render, settled
+from reliquary.queueing.model.security.rights import ManagerRight
+from reliquary.views.manager import manager_view
+
+Chart = tuple[str, Markup, list[tuple[int, str, str]]]
+"""Its title, the drawing, and what stands beside it."""
+
+
+async def show_overview(request: Request) -> Response:
+    """GET /console."""
+    return await _shown(request, "overview.html")
+
+
+async def show_live_part(request: Request) -> Response:
+    """GET /console/live: the part of the first page that htmx renews with each sample."""
+    return await _shown(request, "overview_live.html")
+
+
+async def show_alarms(request: Request) -> Response:
+    """GET /console/alarms."""
+    context = context_of(request)
+    context.need(ManagerRight.GET_MACHINE_PROPERTIES)
+    return await settled(context, lambda: render(request, "alarms.html", alarms=alarms_of(context)))
+
+
+async def _shown(request: Request, template: str) -> Response:
+    context = context_of(request)
+    context.need(ManagerRight.GET_MACHINE_PROPERTIES)
+    return await settled(
+        context,
+        lambda: render(
+            request,
+            template,
+            manager=manager_view(context.opened.state),
+            connections=context.connections(),
+            charts=charts_of(context.console.sampler.samples),
+            alarms=alarms_of(context),
+        ),
+    )
+
+
+def alarms_of(context: Context) -> list[Alarm]:
+    """Return the alarms of the server as it is now."""
+    history = context.opened.history
+    return alarms(context.opened.state, None if history is None else history.status())
+
+
+def charts_of(samples: Sequence[Sample]) -> list[Chart]:
+    """Return the charts of the first page: rates, depth, and the time that a confirmation takes."""
+    found = list(rates(list(samples)))
+    arrived = Series("arrived", [(each.moment, each.arrived) for each in found])
+    left = Series("left", [(each.moment, each.left) for each in found])
+    depth = Series("messages", [(each.moment, each.messages) for each in samples])
+    confirm = Series("to disk", [(each.moment, each.confirm / MILLISECOND) for each in samples])
+    return [
+        _chart("Messages a second", "/s", arrived, left),
+        _chart("Messages in all queues", "", depth),
+        _chart("Time until an event is on disk", "ms", confirm),
+    ]
+
+
+def _chart(title: str, unit: str, *series: Series) -> Chart:
+    return title, line_chart(title, unit, *series), legend(unit, *series)

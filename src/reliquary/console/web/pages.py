@@ -1,0 +1,153 @@
+"""What every page of the console shares: the template, the forms, the headers, and how errors are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from reliquary.base.faults import UsageError
+from reliquary.client.nouns import NOUNS
+from reliquary.console.context import BODY_LIMIT, Context, context_of, read_bytes
+from reliquary.console.request import Asked
+from reliquary.console.web.charts import short
+from reliquary.queueing.model.administration import Noun
+from reliquary.queueing.model.security.principals import ANONYMOUS
+from reliquary.views.queues import QUEUE
+
+HEADERS: Final = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+        " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "cache-control": "no-store",
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+}
+_LABELS: Final = {
+    "streams": "SRMP streams",
+    "channels": "HTTPR channels",
+    "sequences": "WS-RM sequences",
+    "rpc": "MQQP associations",
+    "sessions": "MQQB sessions",
+}
+
+
+def label_of(noun: Noun[Any]) -> str:
+    """Return the name of the page of a noun."""
+    return _LABELS.get(noun.plural, noun.plural.capitalize())
+
+
+def has_page(noun: Noun[Any]) -> bool:
+    """Whether the records of a noun are listed on a page that is built from its declaration."""
+    return noun is not QUEUE and not noun.of_a_queue and bool(noun.listing.columns)
+
+
+MENU: Final = (
+    ("Overview", "/console"),
+    ("Queues", "/console/queues"),
+    *((label_of(noun), f"/console/records/{noun.plural}") for noun in NOUNS if has_page(noun)),
+    ("Consumers", "/console/consumers"),
+    ("History", "/console/history"),
+    ("Alarms", "/console/alarms"),
+)
+"""The pages of the menu: names and paths."""
+
+
+@lru_cache(maxsize=1)
+def templates() -> Environment:
+    """Return the templates; each value is escaped unless it is markup of ours."""
+    found = Environment(
+        loader=PackageLoader("reliquary.console.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters |= {"shown": shown, "short": short, "query": urlencode}
+    return found
+
+
+def shown(value: object) -> str:
+    """Return a value of a record as people read it.
+
+    >>> shown(None), shown(True), shown(1234567), shown(["a", "b"])
+    ('-', 'yes', '1,234,567', 'a, b')
+    """
+    match value:
+        case None | "":
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case datetime():
+            return value.isoformat(sep=" ", timespec="seconds").replace("+00:00", " UTC")
+        case list() | tuple():
+            return ", ".join(map(shown, value)) or "-"
+        case dict():
+            return ", ".join(f"{name}: {shown(each)}" for name, each in value.items()) or "-"
+        case _:
+            return str(value)
+
+
+def render(request: Request, template: str, status: int = 200, **values: Any) -> Response:
+    """Return a page; `values` are for its template."""
+    context = context_of(request)
+    html = (
+        templates()
+        .get_template(template)
+        .render(
+            menu=MENU,
+            path=request.url.path,
+            assets={name: asset.path for name, asset in context.console.assets.items()},
+            csrf=context.console.sessions.csrf_of(Asked(request.scope)),
+            user=None if context.by is ANONYMOUS else context.by.name,
+            has_users=context.users.any,
+            computer=context.opened.state.identity().computer_name,
+            version=context.version,
+            notice=request.query_params.get("notice", ""),
+            **values,
+        )
+    )
+    return Response(html, status, HEADERS, media_type="text/html")
+
+
+async def settled(context: Context, page: Callable[[], Response]) -> Response:
+    """Make a page, and return it when all that it shows is on disk."""
+    made = page()
+    await context.opened.settled()
+    return made
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """Return the fields of a form that a page of this session sent; refuse any other form."""
+    body = await read_bytes(request, BODY_LIMIT)
+    try:
+        fields = dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=100))
+    except ValueError as why:
+        raise UsageError(f"the form cannot be read: {why}") from why
+    sessions = context_of(request).console.sessions
+    if not sessions.is_own_form(Asked(request.scope), fields.pop("csrf", "")):
+        raise HTTPException(403, "the form is not from this session: load the page again, then repeat it")
+    return fields
+
+
+def field_of(fields: Mapping[str, str], name: str) -> str:
+    """Return a field that a form must have."""
+    value = fields.get(name, "").strip()
+    if not value:
+        raise UsageError(f"the field {name!r} is empty")
+    return value
+
+
+def go_to(path: str, notice: str, **query: str) -> Response:
+    """Lead the browser to a page after a form was done; the page shows the sentence `notice`."""
+    return RedirectResponse(f"{path}?{urlencode(query | {'notice': notice})}", 303, HEADERS)

@@ -1,0 +1,168 @@
+"""Pages of queues: the list, one queue with its messages, and the forms that change it."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reliquary.base.faults import UsageError
+from reliquary.client.translate import changes_of, shown
+from reliquary.console.context import Context, context_of
+from reliquary.console.web.charts import Series, line_chart
+from reliquary.console.web.pages import field_of, go_to, read_form, render
+from reliquary.queueing.model.administration import View
+from reliquary.queueing.model.events import (
+    BrowseMessages,
+    ChangeQueue,
+    CreateQueue,
+    DeleteQueue,
+    Purged,
+    PurgeQueue,
+    Received,
+)
+from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.rules import destinations
+from reliquary.views.administration import find_page, find_record
+from reliquary.views.pages import PageWanted
+from reliquary.views.queues import QUEUE, QueueInfo, queue
+from reliquary.views.queues import queues as find_queues
+
+PAGE: Final = 100
+"""Queues of a page."""
+MESSAGES: Final = 25
+"""Messages of a page."""
+SYSTEM_QUEUES: Final = (r"system$;deadletter", r"system$;deadxact", r"system$;journal")
+SUBQUEUES: Final = ("journal", "poison")
+
+
+async def show_queues(request: Request) -> Response:
+    """GET /console/queues?after=NEXT&find=TEXT."""
+    context, query = context_of(request), request.query_params
+    view, find = View(context.opened, context.by), query.get("find", "").strip()
+    wanted = PageWanted(query.get("after", ""), PAGE)
+    page = find_page(view, QUEUE, {}, wanted)
+    records = page.records
+    if find:
+        records = list(islice(find_queues(view.state, view.by, containing=find), PAGE))
+    systems = [each for name in SYSTEM_QUEUES if (each := queue(view.state, name)) is not None]
+    await context.opened.settled()
+    return render(
+        request,
+        "queues.html",
+        queues=records,
+        systems=systems,
+        find=find,
+        next="" if find else page.next,
+    )
+
+
+async def create_queue(request: Request) -> Response:
+    """POST /console/queues."""
+    context, fields = context_of(request), await read_form(request)
+    name = field_of(fields, "name")
+    chosen = {"transactional": "transactional" in fields, "journaling": "journaling" in fields}
+    settings = QueueSettings(**changes_of(chosen | {"label": fields.get("label", "")}))
+    await context.ask(lambda to: CreateQueue(to, name, settings))
+    return go_to("/console/queue", f"The queue {name} was created.", name=name)
+
+
+async def show_queue(request: Request) -> Response:
+    """GET /console/queue?name=NAME&after=LOOKUP_ID."""
+    context, query = context_of(request), request.query_params
+    name = query.get("name", "")
+    info = find_record(View(context.opened, context.by), QUEUE, name)
+    after = _place(query.get("after", ""))
+    seen = await context.ask(lambda to: BrowseMessages(to, name, after, MESSAGES + 1))
+    assert isinstance(seen, Received), f"no messages: {seen!r}"
+    messages = list(map(shown, seen.messages))
+    return render(
+        request,
+        "queue.html",
+        queue=info,
+        base=info.name.partition(";")[0],
+        subqueues=_subqueues(context, info),
+        facts=_facts(info),
+        is_ordinary=info.kind not in {"system", "journal", "dead-letter"} and ";" not in info.name,
+        chart=_depth_chart(context, name),
+        messages=messages[:MESSAGES],
+        next=messages[MESSAGES - 1].lookup_id if len(messages) > MESSAGES else None,
+        is_first=after < 0,
+    )
+
+
+def _subqueues(context: Context, info: QueueInfo) -> list[QueueInfo]:
+    """Return the journal and the poison queue of a queue, where they exist."""
+    if ";" in info.name:
+        return []
+    found = (queue(context.opened.state, f"{info.name};{part}") for part in SUBQUEUES)
+    return [each for each in found if each is not None]
+
+
+def _facts(info: QueueInfo) -> dict[str, object]:
+    """Return what is shown below the messages: the record, then the settings."""
+    record = {name: getattr(info, name) for name in info.__struct_fields__ if name != "settings"}
+    return {
+        name.replace("_", " "): value
+        for name, value in (record | msgspec.structs.asdict(info.settings)).items()
+    }
+
+
+def _depth_chart(context: Context, name: str) -> object:
+    found = destinations.find(context.opened.state, name)
+    depths = context.console.sampler.depths.get(0 if found is None else found.number, ())
+    return line_chart("Messages in the queue", "", Series("messages", list(depths)))
+
+
+def _place(text: str) -> int:
+    if not text:
+        return -1
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise UsageError(f"after is the lookup id of a message, not {text[:40]!r}")
+    return int(text)
+
+
+async def change_queue(request: Request) -> Response:
+    """POST /console/queue/settings."""
+    context, fields = context_of(request), await read_form(request)
+    name = field_of(fields, "name")
+    limit = fields.get("poison_limit", "").strip() or "0"
+    if not (limit.isascii() and limit.isdigit() and len(limit) < 10):
+        raise UsageError(f"the poison limit is a whole number, not {limit[:40]!r}")
+    chosen = {
+        "label": fields.get("label", ""),
+        "journaling": "journaling" in fields,
+        "poison_limit": int(limit),
+    }
+    changes = changes_of(chosen)
+    await context.ask(lambda to: ChangeQueue(to, name, changes))
+    return go_to("/console/queue", "The settings were changed.", name=name)
+
+
+async def purge_queue(request: Request) -> Response:
+    """POST /console/queue/purge."""
+    context, fields = context_of(request), await read_form(request)
+    name = _confirmed(fields)
+    purged = await context.ask(lambda to: PurgeQueue(to, name))
+    assert isinstance(purged, Purged), f"no count: {purged!r}"
+    return go_to("/console/queue", f"{purged.count:,} messages were deleted.", name=name)
+
+
+async def delete_queue(request: Request) -> Response:
+    """POST /console/queue/delete."""
+    context, fields = context_of(request), await read_form(request)
+    name = _confirmed(fields)
+    purged = await context.ask(lambda to: DeleteQueue(to, name))
+    assert isinstance(purged, Purged), f"no count: {purged!r}"
+    return go_to("/console/queues", f"The queue {name} was deleted with {purged.count:,} messages.")
+
+
+def _confirmed(fields: dict[str, str]) -> str:
+    """Return the name of the queue, if the person typed it once more."""
+    name = field_of(fields, "name")
+    if fields.get("again", "").strip() != name:
+        raise UsageError(f"type the name of the queue, {name}, to confirm that its messages are deleted")
+    return name

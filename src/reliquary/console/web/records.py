@@ -1,0 +1,190 @@
+r"""Pages of the nouns of administration, built from their declarations.
+
+GET  /console/records/PLURAL            a table of the declared columns
+GET  /console/record/PLURAL?key=KEY     one record, its parts, a form for each act
+POST /console/record/PLURAL/VERB        an act; the answer leads back to the record, or to the list
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reliquary.base.faults import UsageError
+from reliquary.client.nouns import NOUNS
+from reliquary.console.context import Context, context_of
+from reliquary.console.web.pages import field_of, go_to, has_page, label_of, read_form, render
+from reliquary.queueing.model.administration import Act, Column, Key, Noun, Parameter, Refusal, Showing
+from reliquary.queueing.model.events import AbortTransaction, CommitTransaction
+from reliquary.queueing.model.security.rights import ManagerRight
+from reliquary.queueing.rules.transactions import transaction_of
+from reliquary.views.administration import Administrator
+from reliquary.views.consumers import ConsumerView, all_consumers
+from reliquary.views.pages import wanted_page
+from reliquary.views.transactions import TRANSACTION
+
+PAGE: Final = "100"
+"""Records of a page."""
+_NOUNS: Final = {noun.plural: noun for noun in NOUNS if has_page(noun)}
+_DECISIONS: Final[dict[str, Callable[[int, UUID, str], Any]]] = {
+    "commit": CommitTransaction,
+    "abort": AbortTransaction,
+}
+"""How a person ends a transaction whose coordinator does not come back."""
+
+
+async def show_records(request: Request) -> Response:
+    """GET /console/records/{plural}?after=NEXT."""
+    noun, query = _noun(request), request.query_params
+    page = await _administrator(request).list_page(noun, wanted_page(query.get("after"), PAGE))
+    columns = noun.listing.columns
+    parts = {} if noun.showing is None else noun.showing.parts
+    return render(
+        request,
+        "records.html",
+        title=label_of(noun),
+        noun=noun,
+        help=noun.listing.help,
+        heads=list(map(_head, columns)),
+        rows=[
+            (_key(noun, each), [_cell(each, column, parts) for column in columns]) for each in page.records
+        ],
+        next=page.next,
+    )
+
+
+async def show_record(request: Request) -> Response:
+    """GET /console/record/{plural}?key=KEY."""
+    noun = _noun(request)
+    showing = _showing(noun)
+    key = _parsed(showing, request.query_params.get("key", ""))
+    record = await _administrator(request).show_record(noun, key)
+    names = showing.fields or tuple(
+        name for name in noun.record.__struct_fields__ if name not in showing.parts
+    )
+    return render(
+        request,
+        "record.html",
+        title=label_of(noun),
+        noun=noun,
+        key=str(key),
+        fields={_head(name): _cell(record, name) for name in names},
+        parts_of_record=_parts(record, showing.parts),
+        acts=noun.acts,
+        decisions=list(_DECISIONS) if noun is TRANSACTION and record.prepared else [],
+    )
+
+
+async def act_on_record(request: Request) -> Response:
+    """POST /console/record/{plural}/{verb}."""
+    noun, verb, fields = _noun(request), request.path_params["verb"], await read_form(request)
+    key = _parsed(_showing(noun), field_of(fields, "key"))
+    if noun is TRANSACTION:
+        await _decide(context_of(request), str(key), verb)
+    else:
+        act = next((each for each in noun.acts if each.verb == verb), None)
+        if act is None:
+            raise HTTPException(404)
+        await _administrator(request).act_on(noun, key, verb, _parameters(act, fields))
+    try:
+        await _administrator(request).show_record(noun, key)
+    except Refusal:
+        return go_to(f"/console/records/{noun.plural}", f"{verb}: done, and the record is gone.")
+    return go_to(f"/console/record/{noun.plural}", f"{verb}: done.", key=str(key))
+
+
+async def show_consumers(request: Request) -> Response:
+    """GET /console/consumers: who reads the feeds of queues, and how far each reader is."""
+    context = context_of(request)
+    context.need(ManagerRight.GET_MACHINE_PROPERTIES)
+    records = list(all_consumers(context.opened.state))
+    await context.opened.settled()
+    names = ConsumerView.__struct_fields__
+    rows = [[*(getattr(each, name) for name in names), each.lag] for each in records]
+    return render(request, "consumers.html", consumers=records, heads=[*map(_head, names), "lag"], rows=rows)
+
+
+async def _decide(context: Context, transaction: str, verb: str) -> None:
+    make = _DECISIONS.get(verb)
+    if make is None:
+        raise HTTPException(404)
+    identifier, person = transaction_of(transaction), context.by.name or "console"
+    await context.ask(lambda to: make(to, identifier, person))
+
+
+def _noun(request: Request) -> Noun[Any]:
+    noun = _NOUNS.get(request.path_params["plural"])
+    if noun is None:
+        raise HTTPException(404)
+    return noun
+
+
+def _showing(noun: Noun[Any]) -> Showing[Any]:
+    if noun.showing is None:
+        raise HTTPException(404)
+    return noun.showing
+
+
+def _administrator(request: Request) -> Administrator:
+    context = context_of(request)
+    return Administrator(context.opened, context.opened.engine.ask, context.by)
+
+
+def _parsed(showing: Showing[Any], text: str) -> Key:
+    """Return a key as the noun has it."""
+    if showing.kind is str:
+        return text
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise UsageError(f"the key is a number, not {text[:40]!r}")
+    return int(text)
+
+
+def _parameters(act: Act, fields: Mapping[str, str]) -> dict[str, Any]:
+    """Return the arguments of an act from the fields of its form."""
+    return {each.name: _argument(each, fields) for each in act.parameters}
+
+
+def _argument(parameter: Parameter, fields: Mapping[str, str]) -> bool | int | str:
+    if parameter.kind is bool:
+        return parameter.name in fields
+    text = fields.get(parameter.name, "").strip()
+    if not text and parameter.default is not None:
+        return parameter.default
+    if parameter.kind is int:
+        if not text.lstrip("-").isdigit():
+            raise UsageError(f"{parameter.name} is a whole number, not {text[:40]!r}")
+        return int(text)
+    return text
+
+
+def _key(noun: Noun[Any], record: msgspec.Struct) -> str | None:
+    return None if noun.showing is None else str(getattr(record, noun.showing.key))
+
+
+def _parts(
+    record: msgspec.Struct, parts: Mapping[str, tuple[str, ...]]
+) -> list[tuple[str, Sequence[str], list[list[object]]]]:
+    """Return the tables of records that a record contains: name, heads, rows."""
+    return [
+        (name, columns, [[_cell(each, column) for column in columns] for each in getattr(record, name)])
+        for name, columns in parts.items()
+    ]
+
+
+def _head(column: str | Column[Any]) -> str:
+    return (column if isinstance(column, str) else column.head).replace("_", " ")
+
+
+def _cell(
+    record: msgspec.Struct, column: str | Column[Any], parts: Mapping[str, object] | None = None
+) -> object:
+    if not isinstance(column, str):
+        return column.value(record)
+    value = getattr(record, column)
+    return len(value) if parts and column in parts else value

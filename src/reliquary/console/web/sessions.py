@@ -1,0 +1,103 @@
+"""Who is signed in at the console: a cookie for a browser, kept in the memory of the server.
+
+    POST /console/sign-in  token --> the user of that token --> Session, its cookie
+    any request            cookie --> Session --> the user who asks
+    POST (any form)        hidden field `csrf` --> must be that of the session
+
+The cookie is HttpOnly and SameSite=Strict, so no script reads it and no other site sends it.  A session ends
+when it is not used for an hour, twelve hours after it began, at sign-out and with the process.  A server
+without users knows no sign-in: everybody is anonymous, and all browsers share one `csrf` of the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hmac import compare_digest
+from http.cookies import CookieError, SimpleCookie
+from typing import Final
+
+from reliquary.base.chance import Chance
+from reliquary.base.time import SECOND
+from reliquary.net.identity.shown import Shown
+from reliquary.queueing.model.security.principals import Principal
+
+COOKIE: Final = "reliquary_session"
+IDLE: Final = 3600 * SECOND
+LONGEST: Final = 12 * 3600 * SECOND
+MOST: Final = 1000
+"""Sessions at one time; the one that was not used for the longest time makes room."""
+_BITS: Final = 256
+
+
+@dataclass(slots=True)
+class Session:
+    """One browser of one user."""
+
+    user: Principal
+    csrf: str
+    began: int
+    used: int
+
+
+class Sessions:
+    """The sessions of a server; a credential for `Admission`."""
+
+    def __init__(self, chance: Chance, monotonic: Callable[[], int]) -> None:
+        self._chance = chance
+        self._monotonic = monotonic
+        self._open: dict[str, Session] = {}
+        """By the value of the cookie, the one that was used last at the end."""
+        self._anonymous_csrf = self._secret()
+
+    def begin(self, user: Principal) -> str:
+        """Begin a session, and return the value of its cookie."""
+        if len(self._open) >= MOST:
+            del self._open[next(iter(self._open))]
+        now, key = self._monotonic(), self._secret()
+        self._open[key] = Session(user, self._secret(), now, now)
+        return key
+
+    def end(self, request: Shown) -> None:
+        """End the session of a request."""
+        self._open.pop(cookie_of(request), None)
+
+    def find(self, request: Shown) -> Session | None:
+        """Return the session of a request, if it has one that has not ended."""
+        key = cookie_of(request)
+        session = self._open.pop(key, None)
+        now = self._monotonic()
+        if session is None or now - session.used > IDLE or now - session.began > LONGEST:
+            return None
+        session.used = now
+        self._open[key] = session
+        return session
+
+    def who(self, request: Shown) -> Principal | None:
+        """Return the user of a request with a session; None without one."""
+        session = self.find(request)
+        return None if session is None else session.user
+
+    def csrf_of(self, request: Shown) -> str:
+        """Return the value that a form of this browser must send."""
+        session = self.find(request)
+        return self._anonymous_csrf if session is None else session.csrf
+
+    def is_own_form(self, request: Shown, given: str) -> bool:
+        """Whether a form was made by a page of this session."""
+        return compare_digest(self.csrf_of(request).encode(), given.encode())
+
+    def _secret(self) -> str:
+        return f"{self._chance.bits(_BITS):064x}"
+
+
+def cookie_of(request: Shown) -> str:
+    """Return the value of the session's cookie; empty without one."""
+    header = request.header(b"cookie")
+    if header is None:
+        return ""
+    try:
+        found = SimpleCookie(header.decode("latin-1")).get(COOKIE)
+    except CookieError:
+        return ""
+    return "" if found is None else found.value

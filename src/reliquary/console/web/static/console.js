@@ -1,0 +1,23 @@
+// The theme, and the keys of the console.  Pages work without this script.
+"use strict";
+const root = document.documentElement;
+const kept = localStorage.getItem("theme");
+if (kept) root.dataset.theme = kept;
+
+document.getElementById("theme").addEventListener("click", () => {
+  const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = isDark ? "light" : "dark";
+  localStorage.setItem("theme", root.dataset.theme);
+});
+
+const pages = [...document.querySelectorAll("nav a")];
+let afterG = false;
+document.addEventListener("keydown", (event) => {
+  if (event.target.closest("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+  const wasAfterG = afterG;
+  afterG = event.key === "g";
+  if (wasAfterG && event.key >= "1" && event.key <= "9") pages[event.key - 1]?.click();
+  else if (event.key === "/") { event.preventDefault(); document.querySelector("[data-search]")?.focus(); }
+  else if (event.key === "r") location.reload();
+  else if (event.key === "?") document.getElementById("keys").showModal();
+});

@@ -1,0 +1,127 @@
+"""The settings that a server would run with, as lines of TOML; secrets are left out.
+
+Settings, Origins --> Entry(table, name, value, origin) --> name = value  # origin
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from enum import Enum, IntEnum
+from pathlib import Path
+from typing import Any, Final, NamedTuple, get_type_hints
+from uuid import UUID
+
+import msgspec
+import tomli_w
+
+from reliquary.base.time import SECOND, Duration
+from reliquary.server.config import Settings
+from reliquary.server.loading import OF_PROTOCOLS, TABLES
+from reliquary.server.origins import DEFAULT, Loaded, Origins
+from reliquary.server.table import Table
+
+HIDDEN: Final = "(hidden)"
+SECRETS: Final = frozenset({"tokens", "token_sha256", "nt_hash", "password"})
+"""Settings and fields whose values are not shown."""
+
+
+class Entry(NamedTuple):
+    """One setting as it is in force."""
+
+    table: str
+    """Empty for a setting outside the tables."""
+    name: str
+    value: Any
+    """As TOML has it; None for a setting that has no value."""
+    origin: str
+
+
+def entries(loaded: Loaded) -> Iterator[Entry]:
+    """Yield all settings in their order: first those outside the tables, then table by table."""
+    settings, origins = loaded
+    tables = {table.name for table in TABLES} | {"tables"}
+    for one in fields(Settings):
+        if one.name not in tables:
+            yield _entry("", one.name, getattr(settings, one.name), origins)
+    for table in TABLES:
+        options = _options(settings, table)
+        for name in table.names:
+            yield _entry(table.name, name, _value_of(options, name), origins)
+
+
+def text_of(found: Iterable[Entry]) -> str:
+    """Return entries as TOML, each with its origin behind it."""
+    lines, table = [], ""
+    for each in found:
+        if each.table != table:
+            table = each.table
+            lines += ["", f"[{table}]"]
+        if each.value is None:
+            lines.append(f"# {each.name} is not set")
+        elif isinstance(each.value, list) and each.value and isinstance(each.value[0], dict):
+            lines += [f"# {each.name}, from {each.origin}:", *_rows(each)]
+        elif isinstance(each.value, dict):
+            inside = ", ".join(tomli_w.dumps({name: value}).strip() for name, value in each.value.items())
+            lines.append(f"{each.name} = {{{inside}}}  # {each.origin}")
+        else:
+            lines.append(f"{tomli_w.dumps({each.name: each.value}).strip()}  # {each.origin}")
+    return "\n".join(lines) + "\n"
+
+
+def _rows(entry: Entry) -> list[str]:
+    name = f"{entry.table}.{entry.name}" if entry.table else entry.name
+    return [line for row in entry.value for line in ("", f"[[{name}]]", tomli_w.dumps(row).strip())]
+
+
+def _entry(table: str, name: str, value: Any, origins: Origins) -> Entry:
+    shown = HIDDEN if name in SECRETS and value else plain(value)
+    return Entry(table, name, shown, origins.get((table, name), DEFAULT))
+
+
+def _options(settings: Settings, table: Table) -> Any:
+    """Return the options of a table, or its defaults."""
+    if table not in OF_PROTOCOLS:
+        return getattr(settings, table.name)
+    default = table.options({})
+    return next((each for each in settings.tables if type(each) is type(default)), default)
+
+
+def _value_of(options: Any, name: str) -> Any:
+    """Return the value of a setting of a table; spans are seconds, as they are written."""
+    holder = options if hasattr(options, name) else options.protocol
+    value, hint = getattr(holder, name), get_type_hints(type(holder)).get(name)
+    if hint is Duration:
+        return value / SECOND
+    if hint == tuple[Duration, ...]:
+        return [each / SECOND for each in value]
+    return value
+
+
+def plain(value: Any) -> Any:
+    """Return a value as TOML has it; None stays None."""
+    match value:
+        case IntEnum():
+            return value.name.lower()
+        case Enum():
+            return value.value
+        case Path() | UUID():
+            return str(value)
+        case msgspec.Struct():
+            return _without_secrets(msgspec.structs.asdict(value))
+        case dict():
+            return {str(name): plain(each) for name, each in value.items()}
+        case list() | tuple() | frozenset():
+            return [plain(each) for each in value]
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            return _without_secrets({one.name: getattr(value, one.name) for one in fields(value)})
+        case _:
+            return value
+
+
+def _without_secrets(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: HIDDEN if name in SECRETS and value else plain(value)
+        for name, value in row.items()
+        if value is not None
+    }

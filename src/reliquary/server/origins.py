@@ -1,0 +1,96 @@
+"""Where each setting comes from: a line of the file, the environment, an option, or nowhere (the default).
+
+    /etc/reliquary.toml:7     line 7 of that file
+    environment               a variable RELIQUARY_...
+    command line              an option of `reliquary serve`
+
+Errors begin with it, so that a person finds the line to mend; `reliquary config show` prints it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from reliquary.base.faults import UsageError
+
+if TYPE_CHECKING:
+    from reliquary.server.config import Settings
+
+DEFAULT: Final = "default"
+COMMAND_LINE: Final = "command line"
+
+Origins = dict[tuple[str, str], str]
+"""By the table (empty for none) and the name of a setting: the words that say where it comes from."""
+
+_HEADER: Final = re.compile(r"\s*\[+\s*([\w-]+)")
+_KEY: Final = re.compile(r"\s*([\w-]+)\s*=")
+_NAMED: Final = re.compile(r"^([a-z_]*)(?:\.([a-z_]+))?")
+
+
+class Loaded(NamedTuple):
+    """Settings, and where those that are no defaults come from."""
+
+    settings: Settings
+    origins: Origins
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Settings of one place."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+    """The file or `environment`; empty for the command line."""
+    lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """By table and name: the line of a file."""
+
+    @classmethod
+    def of_file(cls, file: Path, read: Callable[[Path], tuple[str, dict[str, Any]]]) -> Source:
+        """Read a file; `read` returns its text and its tables."""
+        text, values = read(file)
+        return cls(values, str(file), lines_of(text))
+
+    def origin(self, table: str, name: str) -> str:
+        """Return where a setting of this source stands."""
+        line = self.lines.get((table, name)) or (self.lines.get(("", table)) if table else None)
+        return f"{self.name}:{line}" if line else self.name or COMMAND_LINE
+
+    def prefix(self, table: str, name: str) -> str:
+        """Return the beginning of an error about a setting; nothing for an option, which names itself."""
+        return f"{self.origin(table, name)}: " if self.name else ""
+
+
+def lines_of(text: str) -> dict[tuple[str, str], int]:
+    r"""Return the line of each setting and of each table of a TOML text.
+
+    >>> lines_of("data_port = 1\n[srmp]\nenabled = false")
+    {('', 'data_port'): 1, ('', 'srmp'): 2, ('srmp', 'enabled'): 3}
+    """
+    found: dict[tuple[str, str], int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        header, key = _HEADER.match(line), _KEY.match(line)
+        if header:
+            table = header[1]
+            found.setdefault(("", table), number)
+        elif key:
+            found.setdefault((table, key[1]), number)
+    return found
+
+
+@contextmanager
+def naming_origin(origins: Origins) -> Iterator[None]:
+    """Put the origin of a setting before an error that begins with the name of the setting."""
+    try:
+        yield
+    except UsageError as why:
+        first, second = _NAMED.findall(str(why))[0]
+        origin = origins.get((first, second) if second else ("", first), "")
+        if ":" not in origin:
+            raise
+        raise UsageError(f"{origin}: {why}") from why

@@ -1,0 +1,42 @@
+"""`reliquary config`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from reliquary.cli.main import cli
+from reliquary.server.exits import Exit
+
+
+def test_valid_settings_are_called_valid_and_others_are_refused_with_their_line(tmp_path: Path) -> None:
+    file = tmp_path / "reliquary.toml"
+    file.write_text("data_port = 9000\n")
+    done = CliRunner().invoke(cli, ["config", "check", "--settings", str(file)])
+    assert (done.exit_code, done.stdout) == (0, "the settings are valid\n")
+    file.write_text("data_port = 9000\nquota = -1\n")
+    done = CliRunner().invoke(cli, ["config", "check", "--settings", str(file)])
+    assert done.exit_code == Exit.USAGE
+    assert f"{file}:2: quota is 0 to" in done.stderr
+
+
+def test_settings_are_shown_as_toml_or_json(tmp_path: Path) -> None:
+    file = tmp_path / "reliquary.toml"
+    file.write_text("data_port = 9000\n")
+    command = ["config", "show", "--settings", str(file)]
+    done = CliRunner().invoke(cli, [*command, "--table"], env={"RELIQUARY_QUOTA": "5"})
+    assert done.stdout == f"data_port = 9000  # {file}:1\nquota = 5  # environment\n"
+    done = CliRunner().invoke(cli, [*command, "--json"])
+    assert json.loads(done.stdout) == {
+        "table": "", "name": "data_port", "value": 9000, "origin": f"{file}:1",
+    }  # fmt: skip
+    whole = CliRunner().invoke(cli, [*command, "--effective", "--table"]).stdout
+    assert "control_port = 8481  # default" in whole
+    assert "[mqqb]" in whole
+
+
+def test_without_any_setting_it_says_that_all_are_defaults() -> None:
+    done = CliRunner().invoke(cli, ["config", "show", "--table"])
+    assert done.stdout == "# all settings have their defaults\n"

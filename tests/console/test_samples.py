@@ -1,0 +1,72 @@
+"""Samples of a manager: rates between them, depths of queues, the ring that holds them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reliquary.base.time import SECOND
+from reliquary.console import samples
+from reliquary.console.samples import Rate, Sample, rates
+from tests.console.stage import Stage, play
+
+
+def sample(at: int, messages: int, numbered: int, syncs: int = 0) -> Sample:
+    return Sample(at * SECOND, messages, 0, numbered, 0, syncs, 0)
+
+
+def test_numbers_that_were_given_are_arrivals_and_the_rest_left() -> None:
+    found = list(rates([sample(0, 10, 100), sample(2, 14, 110, 6), sample(4, 4, 110, 6)]))
+    assert found == [Rate(2 * SECOND, 5.0, 3.0, 3.0), Rate(4 * SECOND, 0.0, 5.0, 0.0)]
+
+
+def test_one_sample_has_no_rate() -> None:
+    assert list(rates([sample(0, 1, 1)])) == []
+
+
+def test_two_samples_of_one_moment_do_no_harm() -> None:
+    assert next(rates([sample(1, 0, 0), sample(1, 1, 1)])).arrived == SECOND
+
+
+def test_a_sample_counts_messages_and_the_depth_of_each_queue(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        sampler = stage.server.sampler
+        before = await sampler.take()
+        await stage.send("orders", "a", "b")
+        after = await sampler.take()
+        assert (after.messages, after.numbered - before.numbered) == (2, 2)
+        assert after.confirm > 0
+        orders = next(each for each in stage.server.opened.state.queues.values() if len(each.order) == 2)
+        assert [depth for _, depth in sampler.depths[orders.number]][-1] == 2
+        await stage.ok("DELETE", "/queues/orders")
+        await sampler.take()
+        assert orders.number not in sampler.depths
+
+    play(tmp_path, scene)
+
+
+def test_depths_of_very_many_queues_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "QUEUES", 2)
+
+    async def scene(stage: Stage) -> None:
+        await stage.server.sampler.take()
+        assert len(stage.server.sampler.depths) == 2
+
+    play(tmp_path, scene)
+
+
+def test_samples_that_cost_much_are_taken_less_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "PERIOD", 0.01)
+    monkeypatch.setattr(samples, "SHARE", 1e-9)
+
+    async def scene(stage: Stage) -> None:
+        sampler = stage.server.sampler
+        while not sampler.samples:
+            await stage.get("/healthz")
+        for _ in range(20):
+            await stage.get("/healthz")
+        assert len(sampler.samples) == 1
+        assert sampler.samples[0].cost > 0
+
+    play(tmp_path, scene)

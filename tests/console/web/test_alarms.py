@@ -1,0 +1,57 @@
+"""Alarms: what is wrong with a server is named, with what can be done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from reliquary.console.web.alarms import Weight, alarms
+from reliquary.queueing.model.events import FlowControl, TakeOffline
+from tests.console.stage import Stage, play
+
+
+async def poisoned(stage: Stage, *texts: str) -> None:
+    """Send messages to `orders` and fail to consume them, so that they go to its poison queue."""
+    await stage.ok("PATCH", "/queues/orders", {"poison_limit": 1})
+    await stage.send("orders", *texts)
+    for _ in range(2):
+        held = await stage.data.request("POST", "/api/v1/queues/orders/receive", b'{"hold": 30, "count": 9}')
+        receipt = held.body.partition(b'"receipt":"')[2].partition(b'"')[0].decode()
+        if receipt:
+            await stage.data.request("POST", f"/api/v1/receipts/{receipt}", b'{"delete": false}')
+
+
+def test_a_server_that_is_well_has_no_alarm_and_one_that_is_not_says_why(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        opened = stage.server.opened
+        assert opened.history is not None
+        status = opened.history.status()
+        assert alarms(opened.state, status) == []
+        await opened.engine.ask(TakeOffline)
+        opened.engine.submit(FlowControl(True, "the disk is full"))
+        await opened.settled()
+        wrong = replace(status, stopped=True, missing=7, error="no room")
+        found = alarms(opened.state, wrong)
+        assert [each.weight for each in found] == [Weight.BAD, *[Weight.LOOK] * 3]
+        assert [each.about for each in found] == ["manager", "manager", "history", "history"]
+        assert "accepts no messages" in found[0].what
+        assert "7 events are missing" in found[2].what
+        assert all(each.advice.endswith(".") and each.link.startswith("/console") for each in found)
+
+    play(tmp_path, scene)
+
+
+def test_dead_letters_poison_and_losses_are_alarms(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await poisoned(stage, "bad")
+        body = b'{"text": "late", "deadletter": true}'
+        await stage.data.request("POST", "/api/v1/queues/orders/messages", body)
+        await stage.ok("POST", "/queues/orders/purge")
+        found = {each.about: each.what for each in alarms(stage.server.opened.state, None)}
+        assert found == {
+            "system$;deadletter": "1 dead letters wait.",
+            "orders;poison": "1 messages were handed out too often.",
+        }
+
+    play(tmp_path, scene)

@@ -1,0 +1,103 @@
+"""Pages of messages: body, properties, history; and the forms that send, move and return."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.console.stage import Stage, play
+from tests.console.web.stage import Outline, Reader
+from tests.console.web.test_alarms import poisoned
+
+ORDERS = "/console/queue?name=orders"
+
+
+async def first_message(reader: Reader, queue: str) -> str:
+    """The path of the page of the first message of a queue."""
+    page = await reader.read(queue)
+    return next(link for link in page.links if link.startswith("/console/message?"))
+
+
+def test_a_message_that_was_sent_from_the_page_is_shown_with_all_its_forms(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        reader = Reader(stage)
+        page = await reader.submit(
+            ORDERS,
+            "/console/queue/send",
+            name="orders",
+            text="<order>\r\n1</order>",
+            label="seven",
+            priority="5",
+        )
+        assert "was sent." in page.text
+        page = await reader.read(await first_message(reader, ORDERS))
+        assert [each["aria-label"] for each in page.all("pre")] == [
+            "Body as xml",
+            "Body as text",
+            "Body as hex",
+        ]
+        assert "seven" in page.text
+        assert "accepted" in page.text
+        download = next(link for link in page.links if "/message/body" in link)
+        answer = await reader.get(download)
+        assert answer.body == b"<order>\n1</order>"
+        assert dict(answer.headers)[b"content-disposition"].startswith(b"attachment")
+
+    play(tmp_path, scene)
+
+
+def test_a_priority_that_is_none_is_refused(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        reader = Reader(stage)
+        for priority in ("x", "8"):
+            await reader.refused(
+                ORDERS, "/console/queue/send", 400, name="orders", text="a", priority=priority
+            )
+        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 0
+
+    play(tmp_path, scene)
+
+
+def test_a_dead_letter_goes_back_to_where_it_came_from(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        body = b'{"text": "late", "deadletter": true}'
+        await stage.data.request("POST", "/api/v1/queues/orders/messages", body)
+        await stage.ok("POST", "/queues/orders/purge")
+        reader = Reader(stage)
+        letter = await first_message(reader, "/console/queue?name=system$%3Bdeadletter")
+        page = await reader.read(letter)
+        fields = {
+            each["name"] or "": each["value"] or ""
+            for each in page.all("input")
+            if each.get("type") == "hidden" and each["name"] != "csrf"
+        }
+        assert fields["target"] == "orders"
+        await reader.submit(letter, "/console/message/move", **fields)
+        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 1
+        assert (await stage.ok("GET", "/queues/system$;deadletter"))["messages"] == 0
+
+    play(tmp_path, scene)
+
+
+def test_all_messages_of_a_poison_queue_go_back_at_once(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await poisoned(stage, "a", "b")
+        reader = Reader(stage)
+        poison = "/console/queue?name=orders%3Bpoison"
+        assert "Return all messages to orders" in (await reader.read(poison)).text
+        page = await reader.submit(poison, "/console/queue/return", name="orders;poison")
+        assert "2 messages were returned to orders." in page.text
+        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 2
+        why = await reader.refused(ORDERS, "/console/queue/return", 400, name="orders")
+        assert "is no poison queue" in why
+
+    play(tmp_path, scene)
+
+
+def test_a_message_that_is_gone_is_an_error_page(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        for number, status in (("1", 404), ("x", 400)):
+            answer = await stage.get(f"/console/message?queue=orders&lookup_id={number}")
+            assert answer.status == status
+            assert "This was not done" in Outline(answer.body.decode()).text
+
+    play(tmp_path, scene)

@@ -1,0 +1,95 @@
+"""What all pages share: escaped values, headers, forms of the own session, errors with a way back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from reliquary.console.web.pages import MENU, shown
+from tests.console.stage import Stage, play
+from tests.console.web.stage import Reader
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("", "-"),
+        (False, "no"),
+        ((), "-"),
+        ({"a": 1, "b": None}, "a: 1, b: -"),
+        (datetime(2026, 11, 18, 4, 5, 6, tzinfo=UTC), "2026-11-18 04:05:06 UTC"),
+        (1.5, "1.5"),
+    ],
+)
+def test_values_are_written_for_people(value: object, text: str) -> None:
+    assert shown(value) == text
+
+
+def test_every_page_of_the_menu_is_there_and_marks_itself(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        reader = Reader(stage)
+        for _, path in MENU:
+            page = await reader.read(path)
+            assert [each["href"] for each in page.all("a") if "aria-current" in each] == [path]
+            assert len(page.all("h1")) == 1
+            assert {"main", "nav", "title"} <= {tag for tag, _ in page.tags}
+
+    play(tmp_path, scene)
+
+
+def test_what_users_write_is_text_and_no_markup(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.ok("POST", "/queues", {"name": "<script>", "label": "<b>&"})
+        reader = Reader(stage)
+        for path in ("/console/queues", "/console/queue?name=%3Cscript%3E", "/console/queue?name=%3Cb%3E"):
+            page = await reader.read(path, 404 if path.endswith("b%3E") else 200)
+            assert all("src" in each for each in page.all("script"))
+            assert not page.all("b")
+        assert "<b>&" in (await reader.read("/console/queues")).text
+        headers = dict((await reader.get("/console")).headers)
+        assert b"script-src 'self'" in headers[b"content-security-policy"]
+        assert headers[b"cache-control"] == b"no-store"
+
+    play(tmp_path, scene)
+
+
+def test_a_form_without_the_value_of_its_session_does_nothing(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        reader = Reader(stage)
+        for csrf in ("", "0" * 64):
+            answer = await reader.post("/console/queues", csrf, name="made")
+            assert answer.status == 403
+            assert b"load the page again" in answer.body
+        assert (await stage.refused("GET", "/queues/made"))[0] == 404
+        page = await reader.submit("/console/queues", "/console/queues", name="made")
+        assert "The queue made was created." in page.text
+
+    play(tmp_path, scene)
+
+
+def test_a_form_of_another_site_does_nothing(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        csrf = (await Reader(stage).read("/console/queues")).csrf
+        answer = await stage.control.request(
+            "POST",
+            "/console/queues",
+            f"csrf={csrf}&name=made".encode(),
+            ((b"origin", b"https://evil.example"),),
+        )
+        assert answer.status == 403
+
+    play(tmp_path, scene)
+
+
+def test_an_error_is_a_page_that_says_what_is_wrong(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        reader = Reader(stage)
+        page = await reader.read("/console/queue?name=nowhere", 404)
+        assert "This was not done" in page.text
+        assert "/console" in page.links
+        assert "nothing at" in (await reader.read("/console/nothing", 404)).text
+        assert "is empty" in await reader.refused("/console/queues", "/console/queues", 400, name=" ")
+
+    play(tmp_path, scene)

@@ -1,0 +1,99 @@
+"""Pages of queues: find, create, change, purge and delete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reliquary.console.web import queues
+from tests.console.stage import Stage, play
+from tests.console.web.stage import Reader
+
+
+def test_queues_come_in_pages_and_are_found_by_a_part_of_their_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queues, "PAGE", 2)
+
+    async def scene(stage: Stage) -> None:
+        for name in ("alpha", "beta", "gamma"):
+            await stage.ok("POST", "/queues", {"name": name})
+        reader, path, seen = Reader(stage), "/console/queues", []
+        while path:
+            page = await reader.read(path)
+            seen += [
+                link for link in page.links if link.startswith("/console/queue?") and "system" not in link
+            ]
+            path = next((link for link in page.links if "after=" in link), "")
+        for name in ("alpha", "beta", "gamma", "orders"):
+            assert seen.count(f"/console/queue?name={name}") == 1
+        found = await reader.read("/console/queues?find=AMM")
+        assert "/console/queue?name=gamma" in found.links
+        assert "/console/queue?name=alpha" not in found.links
+        assert "No queue has zzz in its name" in (await reader.read("/console/queues?find=zzz")).text
+
+    play(tmp_path, scene)
+
+
+def test_a_queue_is_created_changed_and_deleted_by_forms(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        reader = Reader(stage)
+        page = await reader.submit(
+            "/console/queues", "/console/queues", name="lamps", label="all lamps", transactional="on"
+        )
+        assert "The queue lamps was created." in page.text
+        shown = await stage.ok("GET", "/queues/lamps")
+        assert (shown["settings"]["label"], shown["settings"]["transactional"]) == ("all lamps", True)
+        here = "/console/queue?name=lamps"
+        await reader.submit(
+            here, "/console/queue/settings", name="lamps", label="lamps", poison_limit="3", journaling="on"
+        )
+        shown = (await stage.ok("GET", "/queues/lamps"))["settings"]
+        assert (shown["label"], shown["poison_limit"], shown["journaling"]) == ("lamps", 3, True)
+        why = await reader.refused(here, "/console/queue/settings", 400, name="lamps", poison_limit="-1")
+        assert "whole number" in why
+        await reader.submit(here, "/console/queue/delete", name="lamps", again="lamps")
+        assert (await stage.refused("GET", "/queues/lamps"))[0] == 404
+
+    play(tmp_path, scene)
+
+
+def test_messages_are_deleted_only_after_the_name_was_typed_once_more(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.send("orders", "a", "b")
+        reader, here = Reader(stage), "/console/queue?name=orders"
+        for path in ("/console/queue/purge", "/console/queue/delete"):
+            why = await reader.refused(here, path, 400, name="orders", again="order")
+            assert "type the name of the queue" in why
+        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 2
+        page = await reader.submit(here, "/console/queue/purge", name="orders", again="orders")
+        assert "2 messages were deleted." in page.text
+
+    play(tmp_path, scene)
+
+
+def test_messages_of_a_queue_come_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queues, "MESSAGES", 2)
+
+    async def scene(stage: Stage) -> None:
+        await stage.send("orders", "a", "b", "c")
+        reader, path, seen = Reader(stage), "/console/queue?name=orders", []
+        while path:
+            page = await reader.read(path)
+            seen += [link for link in page.links if link.startswith("/console/message?")]
+            path = next((link for link in page.links if "after=" in link), "")
+        assert len(seen) == len(set(seen)) == 3
+        why = (await reader.read("/console/queue?name=orders&after=x", 400)).text
+        assert "after is the lookup id" in why
+
+    play(tmp_path, scene)
+
+
+def test_a_queue_without_messages_says_what_to_do(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        page = await Reader(stage).read("/console/queue?name=orders")
+        assert "No message can be seen here now" in page.text
+        assert "orders;journal" in page.text
+
+    play(tmp_path, scene)

@@ -1,0 +1,70 @@
+"""Sign-in and sign-out of the console."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.console.stage import Stage, play
+from tests.console.test_access import ALICE, ROOT, USERS
+from tests.console.web.stage import Reader
+
+SIGN_IN = "/console/sign-in"
+
+
+def test_an_administrator_signs_in_and_out(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        reader = Reader(stage)
+        page = await reader.submit(SIGN_IN, SIGN_IN, token=ROOT)
+        assert "You are signed in as root." in page.text
+        assert reader.cookie
+        page = await reader.submit("/console/queues", "/console/queues", name="made")
+        assert "The queue made was created." in page.text
+        kept = reader.cookie
+        await reader.submit("/console", "/console/sign-out")
+        reader.cookie = kept
+        answer = await reader.get("/console")
+        assert (answer.status, dict(answer.headers)[b"location"]) == (303, b"/console/sign-in")
+
+    play(tmp_path, scene, users=USERS)
+
+
+def test_the_cookie_is_for_the_server_and_its_own_pages_alone(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        reader = Reader(stage)
+        answer = await reader.post(SIGN_IN, (await reader.read(SIGN_IN)).csrf, token=ROOT)
+        cookie = dict(answer.headers)[b"set-cookie"].lower()
+        assert b"httponly" in cookie
+        assert b"samesite=strict" in cookie
+        assert ROOT.encode() not in cookie
+
+    play(tmp_path, scene, users=USERS)
+
+
+def test_a_wrong_token_opens_nothing(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        reader = Reader(stage)
+        assert "nobody has this token" in await reader.refused(SIGN_IN, SIGN_IN, 401, token="guess")
+        assert not reader.cookie
+
+    play(tmp_path, scene, users=USERS)
+
+
+def test_a_user_without_rights_is_signed_in_and_still_refused(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        reader = Reader(stage)
+        answer = await reader.post(SIGN_IN, (await reader.read(SIGN_IN)).csrf, token=ALICE)
+        assert answer.status == 303
+        page = await reader.read("/console/queue?name=orders", 403)
+        assert "This was not done" in page.text
+
+    play(tmp_path, scene, users=USERS)
+
+
+def test_a_server_without_users_has_no_sign_in(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        reader = Reader(stage)
+        assert "knows no users" in (await reader.read(SIGN_IN)).text
+        csrf = (await reader.read("/console/queues")).csrf
+        assert (await reader.post(SIGN_IN, csrf, token="x")).status == 401
+
+    play(tmp_path, scene)

@@ -1,0 +1,51 @@
+"""The lines of one message: from files and from the store, each once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reliquary.console.web import story
+from reliquary.server.history_options import HistoryOptions
+from tests.console.stage import Stage, play
+from tests.console.web.stage import Reader
+
+
+def test_lines_come_from_files_and_from_the_store(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.send("orders", "a")
+        listed = await stage.data.request("GET", "/api/v1/queues/orders/messages")
+        identifier = listed.body.partition(b'"id":"')[2].partition(b'"')[0].decode().replace("\\\\", "\\")
+        await stage.ok("POST", "/history/export", {})
+        await stage.data.request("POST", "/api/v1/queues/orders/receive")
+        reader = Reader(stage)
+        path = "/console/history?message=" + identifier.replace("\\", "%5C")
+        page = await reader.read(path)
+        assert page.text.index("accepted") < page.text.index("received")
+        assert "from an application by api" in page.text
+        await stage.ok("POST", "/history/export", {})
+        assert (await reader.read(path)).text.count("received") == page.text.count("received")
+        assert "has no line for this message" in (await reader.read("/console/history?message=x")).text
+
+    play(tmp_path, scene)
+
+
+def test_a_server_without_a_history_says_so(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        page = await Reader(stage).read("/console/history?message=x")
+        assert page.text.count("keeps no history") == 2
+
+    play(tmp_path, scene, history=HistoryOptions(enabled=False))
+
+
+def test_where_too_much_waits_only_the_files_are_searched(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.send("orders", "a")
+        page = await Reader(stage).read("/console/history?message=x")
+        assert "the last lines may be missing" in page.text
+
+    most = story.PENDING_MOST
+    story.PENDING_MOST = 0  # type: ignore[misc]
+    try:
+        play(tmp_path, scene)
+    finally:
+        story.PENDING_MOST = most  # type: ignore[misc]

@@ -1,0 +1,147 @@
+"""The web console in a real browser: Debian's Chromium, driven by Playwright, checked by axe.
+
+The pictures of all pages are kept in the folder RELIQUARY_SCREENSHOTS, if it is set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
+from playwright.async_api import ConsoleMessage, Page, async_playwright
+
+from tests.console.stage import Stage, play
+from tests.console.test_access import ROOT, USERS
+
+CHROMIUM: Final = "/usr/bin/chromium"
+FLAGS: Final = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
+)  # fmt: skip
+PAGES: Final = {
+    "overview": "/console",
+    "queues": "/console/queues",
+    "queue": "/console/queue?name=orders",
+    "outgoing": "/console/records/outgoing",
+    "history": "/console/history",
+    "alarms": "/console/alarms",
+    "not-found": "/console/queue?name=nowhere",
+}
+WIDE: Final = {"width": 1200, "height": 900}
+PHONE: Final = {"width": 390, "height": 844}
+
+pytestmark = pytest.mark.needs("chromium")
+
+
+@asynccontextmanager
+async def browsing(stage: Stage) -> AsyncIterator[Page]:
+    """A page of a browser; an error of a script or of the content policy fails the test."""
+    wrong: list[str] = []
+
+    def on_console(message: ConsoleMessage) -> None:
+        if message.type == "error" and "the server responded with a status of 40" not in message.text:
+            wrong.append(message.text)
+
+    async with async_playwright() as driver:
+        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        context = await browser.new_context(base_url=stage.control_url, viewport=WIDE)  # type: ignore[arg-type]
+        page = await context.new_page()
+        page.on("console", on_console)
+        page.on("pageerror", lambda why: wrong.append(str(why)))
+        try:
+            yield page
+        finally:
+            await browser.close()
+    assert not wrong
+
+
+async def picture(page: Page, name: str) -> None:
+    folder = os.environ.get("RELIQUARY_SCREENSHOTS")
+    if folder:
+        await page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+
+
+def browse(folder: Path, scene: Callable[[Stage, Page], Awaitable[None]], **chosen: Any) -> None:
+    """Run a scene in a browser on a whole server."""
+
+    async def whole(stage: Stage) -> None:
+        async with browsing(stage) as page:
+            await scene(stage, page)
+
+    play(folder, whole, seconds=110, **chosen)
+
+
+def test_every_page_can_be_used_by_everyone_and_fits_a_phone(tmp_path: Path) -> None:
+    async def scene(stage: Stage, page: Page) -> None:
+        await stage.send("orders", "hello", '{"a": 1}')
+        await stage.server.sampler.take()
+        for theme in ("light", "dark"):
+            await page.emulate_media(color_scheme=theme)
+            for name, path in PAGES.items():
+                await page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+                await page.goto(path)
+                found = await Axe().run(page)
+                assert found.violations_count == 0, f"{name} {theme}: {found.generate_report()}"
+                await picture(page, f"{name}-{theme}")
+                await page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+                width = await page.evaluate("document.documentElement.scrollWidth")
+                assert width <= PHONE["width"], f"{name} is {width} wide"
+                await picture(page, f"{name}-{theme}-phone")
+
+    browse(tmp_path, scene)
+
+
+def test_a_person_creates_a_queue_sends_a_message_and_reads_its_history(tmp_path: Path) -> None:
+    async def scene(stage: Stage, page: Page) -> None:
+        await page.goto("/console/queues")
+        await page.get_by_label("Name", exact=True).fill("lamps")
+        await page.get_by_role("button", name="Create").click()
+        await page.locator("textarea").fill("<order>two lamps</order>")
+        await page.get_by_role("button", name="Send", exact=True).click()
+        await page.get_by_text("was sent.").wait_for()
+        await page.locator("tbody th a").first.click()
+        await page.get_by_text("History of the message").wait_for()
+        assert "<order>two lamps</order>" in await page.locator("pre").first.inner_text()
+        assert "accepted" in await page.locator("main").inner_text()
+        await picture(page, "message")
+
+    browse(tmp_path, scene)
+
+
+def test_the_overview_renews_itself_and_keys_lead_to_pages(tmp_path: Path) -> None:
+    async def scene(stage: Stage, page: Page) -> None:
+        await page.goto("/console")
+        await stage.send("orders", "a", "b", "c")
+        await page.locator(".tiles li", has_text="messages").get_by_text("3", exact=True).wait_for()
+        await page.keyboard.press("?")
+        assert await page.get_by_role("dialog").is_visible()
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("g")
+        await page.keyboard.press("2")
+        await page.wait_for_url("**/console/queues")
+        await page.keyboard.press("/")
+        await page.keyboard.type("ord")
+        await page.keyboard.press("Enter")
+        await page.get_by_role("link", name="orders", exact=True).wait_for()
+
+    browse(tmp_path, scene)
+
+
+def test_a_person_signs_in_with_a_token(tmp_path: Path) -> None:
+    async def scene(_: Stage, page: Page) -> None:
+        await page.goto("/console")
+        await page.get_by_label("Token").fill("wrong")
+        await page.get_by_role("button", name="Sign in").click()
+        await page.get_by_text("nobody has this token").wait_for()
+        await page.get_by_label("Token").fill(ROOT)
+        await page.get_by_role("button", name="Sign in").click()
+        await page.get_by_text("You are signed in as root.").wait_for()
+        await page.get_by_role("button", name="Sign out root").click()
+        await page.get_by_text("You are signed out.").wait_for()
+
+    browse(tmp_path, scene, users=USERS)

@@ -1,0 +1,77 @@
+"""Where settings come from: lines of the file, the environment, the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.server.loading import load, load_with_origins
+
+TEXT = """\
+# the shop
+data_port = 9000
+queues = [
+  "orders",
+]
+
+[srmp]
+enabled = true
+response_time = 5
+
+[[users]]
+name = "alice"
+token_sha256 = "%s"
+""" % ("a" * 64)
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "reliquary.toml"
+    file.write_text(text)
+    return file
+
+
+def test_each_setting_knows_its_line_its_variable_or_its_option(tmp_path: Path) -> None:
+    file = written(tmp_path, TEXT)
+    origins = load_with_origins(file, {"RELIQUARY_QUOTA": "5"}, {"control_port": 1}).origins
+    assert origins == {
+        ("", "data_port"): f"{file}:2",
+        ("", "queues"): f"{file}:3",
+        ("srmp", "enabled"): f"{file}:8",
+        ("srmp", "response_time"): f"{file}:9",
+        ("", "users"): f"{file}:11",
+        ("", "quota"): "environment",
+        ("", "control_port"): "command line",
+    }
+
+
+def test_the_later_place_wins(tmp_path: Path) -> None:
+    file = written(tmp_path, "data_port = 1")
+    loaded = load_with_origins(file, {"RELIQUARY_DATA_PORT": "2"})
+    assert (loaded.settings.data_port, loaded.origins["", "data_port"]) == (2, "environment")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        pytest.param("a = 1", 1, "there is no setting 'a'", id="no such setting"),
+        pytest.param("\n\nquota = 'x'", 3, "quota: Expected `int`", id="another type"),
+        pytest.param("quota = 1\ndata_port = 70000", 2, "data_port is 0 to 65535", id="out of its range"),
+        pytest.param("[srmp]\nenabled = 1", 2, "srmp.enabled: Expected `bool`", id="in a table"),
+        pytest.param("[srmp]\nother = 1", 2, "there is no setting 'other' in [srmp]", id="not in a table"),
+        pytest.param("[limits]\nconnections = 0", 2, "limits.connections is 0", id="a table that is refused"),
+        pytest.param("srmp = 1", 1, "srmp is a table", id="no table"),
+    ],
+)
+def test_an_error_names_the_file_and_the_line(tmp_path: Path, text: str, line: int, said: str) -> None:
+    file = written(tmp_path, text)
+    with pytest.raises(UsageError) as refused:
+        load(file)
+    assert str(refused.value).startswith(f"{file}:{line}: {said}")
+
+
+def test_an_error_of_the_environment_or_of_an_option_names_no_line(tmp_path: Path) -> None:
+    file = written(tmp_path, "data_port = 1")
+    with pytest.raises(UsageError, match=r"^data_port is 0 to 65535, not 70000$"):
+        load(file, {}, {"data_port": 70000})

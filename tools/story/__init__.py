@@ -1,0 +1,7 @@
+"""What `./dev run` shows: two managers, five protocols, a cut link, a killed server, and an audit by Spark.
+
+sites.py     a server as a child process: start, kill, wait
+flows.py     one flow of orders for each protocol, and what arrived of it
+pipelines.py the lake and the delivery audit over both histories, on Spark
+__main__.py  the story in its order, the table at the end, and the stop
+"""

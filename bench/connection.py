@@ -50,10 +50,10 @@ class Connection(asyncio.Protocol):
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(why or ConnectionError("the server closed the connection"))
 
-    def request(self, path: str, *parts: bytes) -> asyncio.Future[bytes]:
-        """Send a POST; the future is its answer's body."""
+    def request(self, path: str, *parts: bytes, fields: str = "") -> asyncio.Future[bytes]:
+        """Send a POST with these header fields; the future is its answer's body."""
         length = sum(map(len, parts))
-        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n".encode()
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{fields}Content-Length: {length}\r\n\r\n".encode()
         assert self._transport is not None
         self._answer = self._loop.create_future()
         self._transport.writelines([head, *parts])

@@ -13,7 +13,7 @@ from bench.queue import RESULTS, appends
 from bench.server import Server, run_load
 
 LOAD = "bench.httpr_load"
-GOALS = {10: 25_000, 500: 60_000}
+GOALS = {10: 50_000, 500: 60_000}
 """Messages a second, by the size of a batch."""
 DEPTH = 32
 QUEUE = "bench"

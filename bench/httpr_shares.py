@@ -11,10 +11,11 @@ from bench.httpr_message import push
 from reliquary.base.time import SECOND, Instant
 from reliquary.base.turn import Event, Reply
 from reliquary.engine.protocols import assemble
-from reliquary.protocols.httpr.codec.reader import BatchEnded, HeaderRead, MessageRead, RequestReader
+from reliquary.protocols.httpr.codec.reader import BatchEnded, HeaderRead, RequestReader
 from reliquary.protocols.httpr.codec.values import (
     BatchLimits,
     Capabilities,
+    Carried,
     Command,
     RequestHeader,
     SessionMark,
@@ -119,5 +120,5 @@ def _read(request: bytes) -> RequestArrived:
     assert isinstance(header, HeaderRead), header
     assert isinstance(header.header, RequestHeader), header
     assert isinstance(end, BatchEnded), end
-    batch = tuple([each.carried for each in messages if isinstance(each, MessageRead)])
+    batch = tuple([each for each in messages if isinstance(each, Carried)])
     return RequestArrived(1, 1, "bench", header.header, batch, end.disposition)

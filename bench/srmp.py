@@ -21,7 +21,7 @@ from bench.srmp_shares import shares
 from reliquary import connect
 
 CONNECTIONS = 32
-GOALS = {"receive": 8_000, "stream": 4_000}
+GOALS = {"receive": 12_500, "stream": 9_000}
 B_PORT = 18580
 BLOCK = 500
 """Messages of one transaction."""

@@ -23,13 +23,13 @@ STAGES: Final = {
     "read": "the connection takes bytes, keeps the order of requests, watches its limits",
     "parse": "bytes become a request: httptools and its callbacks",
     "route": "path to handler; who asks, and whether the page may",
-    "decode": "JSON becomes messages and an event",
+    "decode": "the body of a request becomes messages and an event",
     "engine": "events become turns, turns become batches; timers",
     "rules": "the queue manager: rights, names, limits, numbers, positions, hand-outs",
     "rows": "memory and rows change; records are encoded, with checksums and history",
     "log": "one RocksDB batch is filled and written",
     "sync": "the log is synced; waiting answers are released",
-    "answer": "results become JSON and bytes for the socket",
+    "answer": "results become bytes for the socket",
     "other": "all else of the loop's thread",
 }
 """What each stage does."""

@@ -1,4 +1,4 @@
-"""Write the pages of docs/reference that are made from the code, or check that they are up to date.
+"""Write the pages and files that are made from the code, or check that they are up to date.
 
 `./dev docs` writes, `./dev docs --check` compares.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tools import api_reference, cli_reference, conformance
+from tools import api_reference, cli_reference, conformance, dissector
 
 ROOT = Path(__file__).resolve().parent.parent
-GENERATORS = (conformance, cli_reference, api_reference)
+GENERATORS = (conformance, cli_reference, api_reference, dissector)
 
 
 def stale(root: Path) -> dict[Path, str]:

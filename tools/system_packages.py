@@ -79,7 +79,9 @@ NEEDED: dict[str, Need] = {
             ("openssl",),
             _command("openssl"),
         ),
+        Need("chromium", "tests of the web console in a browser", ("chromium",), _command("chromium")),
         Need("iproute2", "tests in network namespaces", ("iproute2",), _command("ip")),
+        Need("tshark", "tests of the Wireshark dissector", ("tshark",), _command("tshark")),
         Need("strace", "tests of a failing sync and a full disk", ("strace",), _command("strace")),
         Need(
             "postgres",

@@ -15,7 +15,7 @@ class Reliquary(Measured):
     """A server of ours with its settings as they come."""
 
     name = "reliquary"
-    setting = "as it comes: JSON over HTTP, hold and acknowledge"
+    setting = "as it comes: MessagePack over HTTP, hold and acknowledge"
     need = Need("reliquary", "ourselves", (), lambda: True)
     port = 18520
     program = "bench.load"

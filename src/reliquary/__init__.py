@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ConnectionAttempt,
         OutgoingInfo,
         SequenceInfo,
+        SessionInfo,
         StreamInfo,
         TransactionInfo,
     )
@@ -116,6 +117,7 @@ __all__ = [
     "Sent",
     "SequenceInfo",
     "ServerUnreachable",
+    "SessionInfo",
     "Settings",
     "SharingViolation",
     "StoreDamage",

@@ -17,7 +17,7 @@ def test_a_peer_fault_knows_the_code_to_answer_with_and_the_rule_that_was_broken
     assert str(fault) == "no <to>"
 
 
-@pytest.mark.parametrize("kind", ["full", "permission", "io", "locked", "newer", "missing"])
+@pytest.mark.parametrize("kind", ["full", "permission", "io", "locked", "newer", "older", "missing"])
 def test_a_store_failure_has_a_word_for_the_exit_code_and_a_sentence(kind: str) -> None:
     failure = StoreFailure(kind, "the disk is full")
     assert failure.kind == kind

@@ -9,6 +9,7 @@ from reliquary.base.time import Duration
 from reliquary.base.turn import (
     CancelTimer,
     Continue,
+    ContinueAfterSync,
     Draft,
     Effect,
     Event,
@@ -38,6 +39,7 @@ EVERYTHING = [
     SetTimer(("expiry", 0), Duration(5)),
     CancelTimer(("expiry", 0)),
     Continue(FIRED),
+    ContinueAfterSync(FIRED),
     Turn(),
 ]
 

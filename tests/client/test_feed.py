@@ -28,6 +28,7 @@ from reliquary.client.feed import (
     Part,
     Plan,
     Published,
+    Reset,
     Staged,
     StagePlace,
     Writer,
@@ -58,6 +59,20 @@ def test_feeds_are_found_by_names_and_patterns() -> None:
         assert client.feeds(["orders", "inv*"], "lake") == [Feed("orders", "i", 7, None, 2, 9)]
         parameters = {"match": ["orders,inv*"], "consumer": ["lake"]}
         assert asked(server) == ("GET", "/api/v1/feeds", parameters, None)
+
+
+def test_a_consumer_is_set_and_reset() -> None:
+    reset = {"before": "3", "cursor": "9", "messages": 2, "bytes": 8, "more": False}
+    answers = [answer(204), answer(200, reset)]
+    with Scripted(answers) as server, FeedClient(server.url) as client:
+        client.set_consumer("orders", "lake", keep="7d", paused=False)
+        assert client.reset_consumer("orders", "lake", "latest", dry_run=True) == Reset(
+            3, 9, 2, 8, more=False
+        )
+        assert [json.loads(each.body) for each in server.asked] == [
+            {"name": "lake", "keep": "7d", "paused": False},
+            {"name": "lake", "to": "latest", "dry_run": True},
+        ]
 
 
 def test_a_consumer_comes_moves_and_goes() -> None:
@@ -95,6 +110,7 @@ def test_a_range_is_read_as_it_comes() -> None:
         rows = client.read("orders", 1, 7, columns=["feed_id", "label"], bounds=Bounds(from_lookup=3))
         assert list(rows) == [BATCH]
         parameters = {"after": ["1"], "until": ["7"], "columns": ["feed_id,label"], "from_lookup": ["3"]}
+        parameters["encoding"] = ["runs"]
         assert asked(server)[2] == parameters
 
 

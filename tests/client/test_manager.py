@@ -85,7 +85,7 @@ def test_a_store_is_verified_and_backed_up_while_in_use(qm: Manager, tmp_path: P
     qm.create_queue("orders").send("kept")
     report = qm.verify()
     assert report.is_sound
-    assert report.rows["messages"] == 1
+    assert report.rows["positions"] == 1
     qm.backup(str(tmp_path / "copy"))
     with reliquary.connect(tmp_path / "copy") as copy:
         message = copy.queue("orders").receive()

@@ -164,13 +164,18 @@ class Connection:
         """Send a POST and wait for all of its answer, which says that it was done."""
         head = [f"POST {path} HTTP/1.1", "Host: localhost", f"Content-Type: {content_type}"]
         head += [f"Content-Length: {len(body)}", "", ""]
-        self._socket.sendall("\r\n".join(head).encode() + body)
+        self.send("\r\n".join(head).encode() + body)
+
+    def send(self, request: bytes | bytearray) -> bytes:
+        """Send a whole request, and return its answer."""
+        self._socket.sendall(request)
         answer = b""
         while not _is_whole(answer):
             piece = self._socket.recv(1 << 20)
             assert piece, f"the server closed the connection: {answer!r}"
             answer += piece
         assert answer.startswith(b"HTTP/1.1 20"), answer
+        return answer
 
 
 def _is_whole(answer: bytes) -> bool:

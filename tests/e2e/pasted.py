@@ -26,13 +26,13 @@ from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE
 from tests.e2e.process import free_ports
 
 PASTED: Final = frozenset({"sh", "console", "python"})
-SHOWN: Final = frozenset({"text", "toml", "xml", "sql", "c", "csharp"})
-PORTS: Final = ("8480", "8481", "8580", "8581", "2103", "2105")
+SHOWN: Final = frozenset({"text", "toml", "xml", "sql", "c", "csharp", "powershell"})
+PORTS: Final = ("8480", "8481", "8580", "8581", "2103", "2105", "1801")
 """Ports of the guides: in the tests they are ports that are free."""
 BIN: Final = Path(sys.executable).parent
 DEV: Final = """#!/bin/sh
 case "$1" in
-    run) shift; exec reliquary serve --first-queue orders "$@" ;;
+    run) shift 2; exec reliquary serve --first-queue orders "$@" ;;
     setup) mkdir -p .venv/bin && : > .venv/bin/activate ;;
     test) : ;;
     *) exit 2 ;;
@@ -106,7 +106,7 @@ class Terminal:
 
     def _started(self, *command: str) -> subprocess.Popen[str]:
         mine = {name: value for name, value in os.environ.items() if not name.startswith("RELIQUARY_")}
-        data, control, _, _, handshake, read = self._ports.values()
+        data, control, _, _, handshake, read, sessions = self._ports.values()
         chosen = {
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             "RELIQUARY_DATA_PORT": data,
@@ -115,6 +115,7 @@ class Terminal:
             CONTROL_VARIABLE: f"http://127.0.0.1:{control}",
             "RELIQUARY_MQQP_HANDSHAKE_PORT": handshake,
             "RELIQUARY_MQQP_READ_PORT": read,
+            "RELIQUARY_MQQB_PORT": sessions,
         }
         return subprocess.Popen(
             command,

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Final
 
 from reliquary.engine import loop
-from reliquary.engine.core import Batch
 from reliquary.engine.syncs import Syncs
 from reliquary.server.__main__ import main
 from reliquary.store import opening as store_opening
@@ -46,10 +45,11 @@ class NotingMark(SyncedMark):
 class HastySyncs(Syncs):
     """Performs the effects of a batch before its sync."""
 
-    def settle(self, batch: Batch) -> None:
+    def proceed(self) -> None:
+        batch = self._core.batch
         self._owner.perform(batch.after_sync)
         batch.after_sync = []
-        super().settle(batch)
+        super().proceed()
 
 
 def cut(folder: Path) -> None:

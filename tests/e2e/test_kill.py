@@ -168,7 +168,7 @@ def _case(seed: int, depth: int, command: tuple[str, ...], *marks: pytest.MarkDe
 @pytest.mark.parametrize(
     ("seed", "depth", "command"),
     [
-        _case(1, 0, SERVER),
+        _case(1, 0, SERVER, pytest.mark.long),
         _case(2, 100, power.COMMAND),
         _case(3, 300, SERVER, pytest.mark.long),
         _case(4, 1200, power.COMMAND, pytest.mark.long),

@@ -24,7 +24,7 @@ PROGRAMS = re.findall(r"^```python\n(.+?)^```", README, re.MULTILINE | re.DOTALL
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[ServerProcess]:
-    """The server that `./dev run` becomes."""
+    """The server that `./dev run --bare` becomes."""
     folder = tmp_path / "reliquary-data"
     ports = ("--port", "0", "--control-port", "0")
     command = (str(BIN / "reliquary"), "serve", "--first-queue", "orders", "--data", str(folder), *ports)

@@ -82,7 +82,7 @@ class Scribe:
         self.seen.append(event)
         match event:
             case Write(to, text):
-                self._rows.put(NOTES, text.encode(), Note(text))
+                self._rows.put(NOTES, text.encode(), Note(text), size=len(text))
                 return Turn((Noted(text),), (Rumour(text),), (Reply(to, text),))
             case Whisper(to, text):
                 return Turn((Whispered(text),), (), (Reply(to, text),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.time import Duration
-from reliquary.base.turn import CancelTimer, Continue, Reply, SetTimer, Turn
+from reliquary.base.turn import CancelTimer, Continue, ContinueAfterSync, Effect, Reply, SetTimer, Turn
 from reliquary.engine.core import SIGNALS_IN_A_TURN, Core
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
@@ -87,7 +87,7 @@ def test_many_turns_are_one_apply_and_one_settle() -> None:
     batch = desk.core.close()
     assert (batch.turns, batch.applied, desk.disk.unsynced, desk.scribe.settled) == (6, True, 1, 1)
     assert batch.after_sync == [Reply(1, text) for text in "abcdef"]
-    assert batch.at_once == []
+    assert desk.core.take_at_once() == []
 
 
 def test_a_turn_reads_what_an_earlier_turn_of_the_batch_staged() -> None:
@@ -109,14 +109,14 @@ def test_the_next_batch_begins_empty() -> None:
     desk.core.turn(Write(1, "a"), NOON)
     desk.core.close()
     batch = desk.core.close()
-    assert (batch.turns, batch.applied, batch.after_sync, batch.at_once) == (0, False, [], [])
+    assert (batch.turns, batch.applied, batch.after_sync, desk.core.take_at_once()) == (0, False, [], [])
 
 
 def test_an_answer_about_volatile_facts_alone_leaves_at_once() -> None:
     desk = Desk()
     desk.core.turn(Whisper(1, "x"), NOON)
     batch = desk.core.close()
-    assert (batch.at_once, batch.after_sync) == ([Reply(1, "x")], [])
+    assert (desk.core.take_at_once(), batch.after_sync) == ([Reply(1, "x")], [])
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_any_other_answer_waits_for_a_sync(turn: Turn) -> None:
     desk = Desk()
     desk.core.turn(Do(turn), NOON)
     batch = desk.core.close()
-    assert (batch.at_once, batch.after_sync) == ([], [Reply(1, "")])
+    assert (desk.core.take_at_once(), batch.after_sync) == ([], [Reply(1, "")])
 
 
 def test_an_answer_waits_when_a_listener_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,8 +146,27 @@ def test_timers_and_work_for_later_stay_inside_and_do_not_wait() -> None:
     inside = (SetTimer(("wait", 1), Duration(5)), CancelTimer(("wait", 2)), Continue(Look(0)))
     desk.core.turn(Do(Turn((Noted("y"),), (), (*inside, Reply(1, "")))), NOON)
     batch = desk.core.close()
-    assert batch.at_once == list(inside)
+    assert desk.core.take_at_once() == list(inside)
     assert batch.after_sync == [Reply(1, "")]
+
+
+class Shown(Effect, frozen=True):
+    """Shows only what was on disk before."""
+
+    waits_for_disk = False
+
+
+def test_an_effect_that_shows_only_what_was_on_disk_leaves_at_once() -> None:
+    desk = Desk()
+    desk.core.turn(Do(Turn((Noted("y"),), (), (Shown(), Reply(1, "")))), NOON)
+    assert (desk.core.take_at_once(), desk.core.close().after_sync) == ([Shown()], [Reply(1, "")])
+
+
+def test_work_for_after_the_sync_waits_for_it() -> None:
+    desk = Desk()
+    later = ContinueAfterSync(Look(0))
+    desk.core.turn(Do(Turn((Noted("y"),), (), (later,))), NOON)
+    assert (desk.core.take_at_once(), desk.core.close().after_sync) == ([], [later])
 
 
 def test_staged_rows_are_read_back_by_table() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from uuid import UUID
-
-import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, Duration, Instant, later
-from reliquary.base.turn import Event, Reply, TimerFired
-from reliquary.engine.core import Batch, Core
+from reliquary.base.turn import Effect, Event, Reply, TimerFired
+from reliquary.engine.core import Core
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.model.events import (
     Access,
@@ -33,6 +32,13 @@ from tests.engine.machines import NOON
 HOUR = Duration(3600 * SECOND)
 
 
+class Written(NamedTuple):
+    """The effects of the turns of a batch that was written."""
+
+    at_once: list[Effect]
+    after_sync: list[Effect]
+
+
 class Server:
     """A manager under a core; the test closes batches and syncs by hand."""
 
@@ -48,10 +54,10 @@ class Server:
         self.core.close()
         self.disk.sync()
 
-    def batch(self, *events: Event) -> Batch:
+    def batch(self, *events: Event) -> Written:
         for event in events:
             self.core.turn(event, self.now)
-        return self.core.close()
+        return Written(self.core.take_at_once(), self.core.close().after_sync)
 
     def ask(self, event: Event) -> object:
         batch = self.batch(event)
@@ -68,7 +74,7 @@ class Server:
 
 
 def express(body: bytes, **attributes: int) -> Message:
-    return Message(body=body, delivery=Delivery.EXPRESS, **attributes)  # type: ignore[arg-type]
+    return Message.of(body=body, delivery=Delivery.EXPRESS, **attributes)
 
 
 def recoverable(body: bytes) -> Message:
@@ -167,7 +173,7 @@ def message(body: bytes, sent: Instant, seconds: int) -> Message:
 def test_an_express_message_that_died_and_is_back_in_its_queue_does_not_die_again() -> None:
     server = Server()
     short = express(b"short", time_to_be_received=1)
-    server.batch(SendMessages(1, "orders", (msgspec.structs.replace(short, negative_journaling=True),)))
+    server.batch(SendMessages(1, "orders", (short.changed(negative_journaling=True),)))
     server.now = later(server.now, HOUR)
     server.ask(BrowseMessages(2, "orders"))  # it expires here, before the timer fires
     (dead,) = server.ask(BrowseMessages(3, "system$;deadletter")).messages  # type: ignore[attr-defined]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import socket
+from ipaddress import ip_address
 
 import pytest
 
-from reliquary.net.host import is_loopback, own_name
+from reliquary.net.host import is_loopback, own_addresses, own_name
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,20 @@ def test_an_address_of_the_loopback_is_known() -> None:
     assert [is_loopback(host) for host in ("127.0.0.9", "::1", "localhost", "0.0.0.0", "h")] == [
         True, True, True, False, False,
     ]  # fmt: skip
+
+
+def test_own_addresses_are_those_of_the_loopback_and_of_this_computer() -> None:
+    found = own_addresses()
+    assert {"127.0.0.1", "::1"} <= set(found)
+    assert len(found) == len(set(found))
+    for address in found:
+        ip_address(address.partition("%")[0])
+
+
+def test_a_computer_without_a_network_has_its_loopback_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise OSError("no network")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fails)
+    monkeypatch.setattr(socket, "socket", fails)
+    assert own_addresses() == ("127.0.0.1", "::1")

@@ -39,7 +39,7 @@ def build(folder: Path) -> Path:
 def apdus(address: str, bodies: Iterable[tuple[int, str]]) -> Iterator[bytes]:
     """Messages for a multicast address as they go; each has its number as the identifier."""
     for number, text in bodies:
-        message = Message(
+        message = Message.of(
             identifier=ObjectId(MANAGER, number + 1),
             sent_time=RealClock().now() // SECOND,
             destination_queue=f"MULTICAST={address}",

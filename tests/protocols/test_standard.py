@@ -6,6 +6,8 @@ import pytest
 
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.protocols.mqqb.machine import Mqqb
+from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.protocols.mqqp.machine import Mqqp
 from reliquary.protocols.mqqp.settings import MqqpSettings
 from reliquary.protocols.srmp.machine import Srmp
@@ -47,7 +49,7 @@ def test_each_kind_of_name_has_its_carrier_and_all_else_waits(name: str, carrier
 def test_each_protocol_gets_its_settings_or_its_defaults() -> None:
     rows = StagedRows(MemoryDisk(ALL_TABLES))
     given = standard(SrmpSettings(window=7), WsrmSettings(window=9))
-    srmp, httpr, wsrm, mqqp = (each.machine(rows) for each in given)
+    srmp, httpr, wsrm, mqqp, mqqb = (each.machine(rows) for each in given)
     assert isinstance(srmp, Srmp)
     assert isinstance(httpr, Httpr)
     assert srmp.state.settings == SrmpSettings(window=7)
@@ -56,6 +58,8 @@ def test_each_protocol_gets_its_settings_or_its_defaults() -> None:
     assert wsrm.state.settings == WsrmSettings(window=9)
     assert isinstance(mqqp, Mqqp)
     assert mqqp.state.settings == MqqpSettings()
+    assert isinstance(mqqb, Mqqb)
+    assert mqqb.state.settings == MqqbSettings()
 
 
 def test_settings_that_no_protocol_has_are_an_error_of_ours() -> None:

@@ -32,6 +32,7 @@ from reliquary.queueing.model.travel.transfer import (
     ConnectionChanged,
     ConnectionWanted,
     EraBegan,
+    IdentityKnown,
     ListenersChanged,
     ManagerOnline,
     MessagesHeld,
@@ -42,6 +43,7 @@ from reliquary.queueing.model.travel.transfer import (
     QueueResumed,
     ReceiptDue,
     RoomKnown,
+    RunJudged,
     SendUserMessage,
     TransferAccepted,
     TransferEnded,
@@ -74,9 +76,11 @@ class Clerk:
 
     DIRECTED: Final[tuple[type[Signal], ...]] = (
         ConnectionWanted, SendUserMessage, QueuePaused, QueueResumed, ArrivalJudged, MessageWithdrawn,
-        ReceiptDue, MessagesWaiting, MessagesHeld, BatchJudged, RoomKnown,
+        ReceiptDue, MessagesWaiting, MessagesHeld, BatchJudged, RunJudged, RoomKnown,
     )  # fmt: skip
-    HEARS: Final[tuple[type[Signal], ...]] = (*DIRECTED, EraBegan, ManagerOnline, ListenersChanged)
+    HEARS: Final[tuple[type[Signal], ...]] = (
+        *DIRECTED, EraBegan, IdentityKnown, ManagerOnline, ListenersChanged,
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.heard: list[Signal] = []
@@ -98,6 +102,8 @@ class Clerk:
         del now
         if isinstance(signal, ListenersChanged):
             self.listening.append(signal.addresses)
+            return Turn()
+        if isinstance(signal, IdentityKnown):
             return Turn()
         self.heard.append(signal)
         if self.connects and isinstance(signal, ConnectionWanted):

@@ -40,7 +40,7 @@ def public(queue: UUID) -> str:
     return f"PUBLIC={str(queue).upper()}"
 
 
-FULL = Message(
+FULL = Message.of(
     identifier=ObjectId(SOURCE, 2286),
     body=b"the body",
     body_type=8,
@@ -216,7 +216,7 @@ def _secured(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def carried_messages(draw: st.DrawFn) -> Message:
     """Any message that a packet carries without loss."""
-    return Message(
+    return Message.of(
         body=draw(st.binary(max_size=64)),
         body_type=draw(long),
         label=draw(text),

@@ -27,6 +27,7 @@ from reliquary.base.time import SECOND, Instant, later, seconds
 from reliquary.base.turn import (
     CancelTimer,
     Continue,
+    ContinueAfterSync,
     Event,
     Fact,
     Reply,
@@ -200,7 +201,7 @@ class Bench:
                     self.timers[name] = later(self.now, after)
                 case CancelTimer(name):
                     self.timers.pop(name, None)
-                case Continue(more):
+                case Continue(more) | ContinueAfterSync(more):
                     self.pending.append(more)
                 case Warn():
                     self.warnings.append(effect)
@@ -255,7 +256,7 @@ class Bench:
     ) -> Any:
         """Send recoverable messages, or `delivery=Delivery.EXPRESS`; the attributes are the message's."""
         attributes = {"delivery": Delivery.RECOVERABLE} | attributes
-        messages = tuple(Message(body=body, **attributes) for body in bodies)
+        messages = tuple(Message.of(body=body, **attributes) for body in bodies)
         return self.ask(SendMessages(0, queue, messages, transaction))
 
     def receive(
@@ -313,4 +314,4 @@ class Bench:
 
 def message(body: bytes = b"", **attributes: Any) -> Message:
     """A recoverable message."""
-    return Message(body=body, **{"delivery": Delivery.RECOVERABLE, **attributes})
+    return Message.of(body=body, **{"delivery": Delivery.RECOVERABLE, **attributes})

@@ -24,6 +24,7 @@ from reliquary.queueing.model import events
 from reliquary.queueing.model.counting import counter_faults
 from reliquary.queueing.model.directory.integration import Integration
 from reliquary.queueing.model.directory.objects import Kind, Site
+from reliquary.queueing.model.keep import EVERYTHING, Keep
 from reliquary.queueing.model.message import FOREVER, Acknowledgement, Delivery, MessageClass
 from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.queueing.model.state import Sizes
@@ -255,9 +256,21 @@ class Life:
 
     def read_feed(self, readable: str) -> None:
         for name in list(self._consumers(readable) or ()):
-            [view] = self.bench.ask(feed.LookAtFeeds(0, (readable,), name)).feeds
+            mark = self._mark(readable, name)
             self.flush(stop=False)
-            self.readers.read(readable, name, view.mark)
+            self.readers.read(readable, name, mark)
+
+    def _mark(self, readable: str, name: str) -> int:
+        """Return a mark with all arrivals up to it.
+
+        The turn of a look also dispatches messages that waited.  Those that it moves into the queue arrive
+        after the mark of its answer, so the look is repeated until its turns have no facts.
+        """
+        while True:
+            first = len(self.bench.turns)
+            [view] = self.bench.ask(feed.LookAtFeeds(0, (readable,), name)).feeds
+            if not any(turn.facts for turn in self.bench.turns[first:]):
+                return int(view.mark)
 
     def move_consumer(self, readable: str, name: str, part: int) -> None:
         self.read_feed(readable)
@@ -266,6 +279,11 @@ class Life:
             cursor, mark = consumers[name].cursor, self.bench.queue(readable).feed.mark
             place = cursor + (mark - cursor) * part // 2
             self.bench.ask(feed.MoveConsumer(0, readable, name, place))
+
+    def limit_consumer(self, readable: str, name: str, keep: Keep | None, whole: bool) -> None:
+        asked = feed.SetConsumer(0, readable, "" if whole else name, keep, inherit=keep is None)
+        self.bench.ask(asked)
+        self.readers.follow()
 
     def drop_consumer(self, readable: str, name: str) -> None:
         self.bench.ask(feed.DropConsumer(0, readable, name))
@@ -403,6 +421,7 @@ DRAW: Draw = {
     "pause": one_of(0, 1, 30),
     "name": one_of("lake", "audit"),
     "part": one_of(0, 1, 2),
+    "keep": one_of(None, EVERYTHING, Keep(count=1), Keep(count=3), Keep(bytes=300), Keep(age=seconds(20))),
     "attributes": attributes,
     "query": one_of("p", "q"),
     "batch": one_of(0, 1, 2),
@@ -448,6 +467,7 @@ WEIGHTS: Weights = {
     Life.read_feed: 2,
     Life.move_consumer: 2,
     Life.drop_consumer: 1,
+    Life.limit_consumer: 1,
     Life.write_directory: 1,
     Life.remove_from_directory: 1,
     Life.switch_directory: 1,

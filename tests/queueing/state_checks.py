@@ -166,9 +166,34 @@ def every(state: State, table: Table[Record]) -> dict[bytes, Record]:
     return dict(state.rows.range(table, b"", tables.PAST_THE_END, limit=1_000_000))
 
 
+def positions_of(state: State) -> dict[bytes, Position]:
+    """All stored positions by their keys, with the tries that hand-outs count."""
+    rows = {key: place.position for key, place in every(state, tables.POSITIONS).items()}
+    for record in every(state, tables.HAND_OUTS).values():
+        tries = record.tries * len(record.lookup_ids) if len(record.tries) == 1 else record.tries
+        for lookup_id, tried in zip(record.lookup_ids, tries, strict=True):
+            key = tables.position_key(record.queue, lookup_id)
+            if key in rows and rows[key].handed_out < tried:
+                rows[key] = msgspec.structs.replace(rows[key], handed_out=tried)
+    return rows
+
+
+def messages_of(state: State) -> dict[int, Message]:
+    """All stored messages by their numbers, at home in the row of a position or apart."""
+    apart = {int.from_bytes(key, "big"): message for key, message in every(state, tables.MESSAGES).items()}
+    at_home: dict[int, Message] = {}
+    for key, place in every(state, tables.POSITIONS).items():
+        home = int.from_bytes(key[:4], "big") if place.message is not None else 0
+        assert place.position.home == home, f"{place.position} is at home elsewhere"
+        if place.message is not None:
+            at_home[place.position.message] = place.message
+    assert not apart.keys() & at_home.keys(), "a message is stored twice"
+    return apart | at_home
+
+
 def check(state: State) -> None:
     """Compare what is in memory with the rows, and the rows with each other."""
-    rows = every(state, tables.POSITIONS)
+    rows = positions_of(state)
     prepared = [each for each in state.transactions.open.values() if each.prepared]
     sent = [operation for each in prepared for operation in each.operations if operation.kind == "enqueue"]
     waiting = {
@@ -262,7 +287,7 @@ def _reserved(state: State, number: int) -> int:
 def _check_messages(state: State, positions: list[Position], prepared: set[int]) -> None:
     """Each message is kept as long as a position or a prepared transaction needs it, and no longer."""
     shown = Counter(position.message for position in positions)
-    numbers = {int.from_bytes(key, "big") for key in every(state, tables.MESSAGES)}
+    numbers = set(messages_of(state))
     needed = prepared | set(shown)
     assert numbers == needed, f"no longer needed {numbers - needed}, missing {needed - numbers}"
     shares = {int.from_bytes(key, "big"): row.count for key, row in every(state, tables.SHARES).items()}
@@ -289,9 +314,7 @@ def _check_bodies(state: State, positions: list[Position]) -> None:
     spools = {int.from_bytes(key[:8], "big") for key in every(state, tables.PIECES)}
     assert spools == {*loose, *owned}, f"pieces of nobody: {spools - {*loose, *owned}}"
     for number, spool in stored.items():
-        message = state.rows.get(tables.MESSAGES, tables.message_key(number))
-        assert message is not None
-        assert message.spool == spool
+        assert messages_of(state)[number].spool == spool
 
 
 def _check_expiry(state: State, committed: dict[bytes, Position]) -> None:

@@ -14,7 +14,14 @@ from reliquary.base.rows import Record, Table
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.model import events
 from reliquary.queueing.model.facts import PositionDeleted
-from reliquary.queueing.model.message import Acknowledgement, Delivery, MessageClass, ObjectId
+from reliquary.queueing.model.message import (
+    ATTRIBUTES,
+    INLINE_SIZE,
+    Acknowledgement,
+    Delivery,
+    MessageClass,
+    ObjectId,
+)
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.tables import (
     COUNTERS,
@@ -74,8 +81,8 @@ def test_a_recoverable_message_is_there_again_with_every_attribute() -> None:
     assert walk(bench.queue()) == [position]
     assert bench.state.messages.get(position) == stored
     changed = {"identifier", "source_machine", "sent_time"}
-    assert {name: getattr(stored, name) for name in stored.__struct_fields__ if name not in changed} == {
-        name: getattr(sent, name) for name in sent.__struct_fields__ if name not in changed
+    assert {name: getattr(stored, name) for name in ATTRIBUTES if name not in changed} == {
+        name: getattr(sent, name) for name in ATTRIBUTES if name not in changed
     }
     assert bench.send("orders", b"next").lookup_ids[0] & SEQUENCE_MASK > before
 
@@ -115,7 +122,7 @@ def test_a_manager_over_an_empty_disk_has_no_name_and_no_queues() -> None:
 @pytest.mark.parametrize("left", [QUEUES, COUNTERS, POSITIONS, MESSAGES], ids=lambda table: table.name)
 def test_a_store_that_lost_its_manager_and_has_rows_is_damage(left: Table[Any]) -> None:
     bench = Bench()
-    bench.send("orders", b"a")
+    bench.send("orders", b"a", b"b" * INLINE_SIZE)  # the second message has a row of its own
     bench.flush()
     for table in TABLES:
         if table != left.name:

@@ -31,11 +31,10 @@ from reliquary.queueing.model.events import (
 )
 from reliquary.queueing.model.facts import PositionAvailable, PositionDeleted
 from reliquary.queueing.model.message import BODY_LIMIT, EXTENSION_LIMIT, FOREVER, LABEL_LIMIT, Delivery
-from reliquary.queueing.model.tables import MESSAGES
 from reliquary.queueing.rules.checks import COUNT_LIMIT, LONGEST_TIME, LOOKUP_LIMIT
 from tests.queueing.answers import body, everything
 from tests.queueing.manager_harness import Bench, message
-from tests.queueing.state_checks import check, every
+from tests.queueing.state_checks import check, messages_of
 
 # -- bad input
 
@@ -230,7 +229,7 @@ def test_a_moved_message_is_in_the_other_queue_and_only_there(
     bench.restart()
     kept = delivery is Delivery.RECOVERABLE
     assert bench.bodies(target) == ([b"a"] if kept else [])
-    assert len(every(bench.state, MESSAGES)) == (2 if kept else 0)
+    assert len(messages_of(bench.state)) == (2 if kept else 0)
     assert second
 
 

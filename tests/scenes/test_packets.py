@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.message import (
+    ATTRIBUTES,
+    Message,
+)
 from reliquary.queueing.packets.messages import NOT_CARRIED, construct, deserialize, serialize
 from tests.queueing.full_messages import FULL
 
@@ -18,7 +21,7 @@ def test_a_full_message_is_the_same_after_serialize_and_deserialize() -> None:
     assert packet.transaction is not None
     assert packet.base.priority == 0
     assert int.from_bytes(buffer[8:12], "little") == len(buffer)
-    for name in set(Message.__struct_fields__) - set(NOT_CARRIED) - {"priority"}:
+    for name in set(ATTRIBUTES) - set(NOT_CARRIED) - {"priority"}:
         assert getattr(again, name) == getattr(FULL, name), name
 
 

@@ -72,6 +72,18 @@ def test_a_restore_excuses_what_came_after_the_backup_and_nothing_else() -> None
         check_loss(story.history, Ledger.of(story.history.turns, 1))
 
 
+def test_a_queue_that_was_deleted_before_the_restore_took_its_messages_along() -> None:
+    story = Story()
+    story.sent(1)
+    story.history.restore(set())
+    ledger = Ledger.of(story.history.turns, 1)
+    with pytest.raises(Violation, match="loss: m1"):
+        check_loss(story.history, ledger, [Ledger()])
+    replaced = Ledger()
+    replaced.deleted.add(f"sim\\private$\\{story.history.sendings[b'm1'].queue}")
+    check_loss(story.history, ledger, [replaced])
+
+
 def test_what_was_received_since_the_backup_may_be_received_again() -> None:
     story = Story()
     story.sent(1)

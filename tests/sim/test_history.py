@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 
 from reliquary.queueing.model.message import Message, MessageClass, ObjectId
 from reliquary.sim.history import History, Sending, Standing, Turned, named, shown
@@ -56,10 +55,10 @@ def test_a_body_is_shown_without_its_padding() -> None:
 
 
 def test_a_receipt_that_travels_is_known_by_its_own_identifier() -> None:
-    told = Message(label="m1", message_class=MessageClass.ACK_RECEIVE, identifier=ObjectId(uniquifier=7))
+    told = Message.of(label="m1", message_class=MessageClass.ACK_RECEIVE, identifier=ObjectId(uniquifier=7))
     assert named(told) == b"ACK_RECEIVE of m1"
-    assert named(replace(told, soap_header="<commitmentReceipt/>")).endswith(b"\\7")
-    assert named(replace(told, soap_envelope="<Envelope/>")).endswith(b"\\7")
+    assert named(told.changed(soap_header="<commitmentReceipt/>")).endswith(b"\\7")
+    assert named(told.changed(soap_envelope="<Envelope/>")).endswith(b"\\7")
 
 
 def history_of(count: int) -> History:

@@ -14,12 +14,14 @@ from reliquary.engine.core import Batch
 from reliquary.queueing import manager
 from reliquary.queueing.changes import counters as changed_counters
 from reliquary.queueing.changes import positions as changed_positions
-from reliquary.queueing.feed import rules, trimming
+from reliquary.queueing.feed import consumers, limits, rules, trimming
+from reliquary.queueing.feed.facts import ConsumerPlaced
+from reliquary.queueing.model.keep import Keep
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.order import Order
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
-from reliquary.queueing.model.tables import COUNTERS, Counters
+from reliquary.queueing.model.tables import COUNTERS, Consumer, Counters
 from reliquary.queueing.rules import destinations, poison, read, transactions
 from reliquary.queueing.rules import leave as leave_module
 from reliquary.queueing.rules.enqueue import Enqueued
@@ -131,10 +133,10 @@ def test_a_receive_that_leaves_the_message_there_is_found(monkeypatch: pytest.Mo
 def test_a_receive_that_is_applied_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = changed_positions._weigh
 
-    def weigh(state: State, queue: QueueState, positions: Any, stored: Any, sign: int) -> None:
-        real(state, queue, positions, stored, sign)
+    def weigh(state: State, queue: QueueState, positions: Any, sign: int) -> int:
         if sign < 0 and state.numbers.sequence % 7 == 0:
-            real(state, queue, positions, stored, sign)
+            real(state, queue, positions, sign)
+        return real(state, queue, positions, sign)
 
     monkeypatch.setattr(changed_positions, "_weigh", weigh)
     first_failure()
@@ -249,7 +251,7 @@ def test_a_dead_letter_that_keeps_its_counters_is_found(monkeypatch: pytest.Monk
         )
 
     monkeypatch.setattr(leave_module, "_copy", copy)
-    failure = first_failure(seeds=range(300, 330))
+    failure = first_failure(seeds=range(380, 400))
     assert "NACK_RECEIVE_REJECTED" in failure, failure
 
 
@@ -326,6 +328,26 @@ def test_a_mark_that_is_told_too_high_is_found(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(rules, "raise_mark", raise_mark)
     first_failure()
+
+
+@pytest.mark.parametrize("limit", [Keep(count=1), Keep(bytes=1), Keep(age=1)])
+def test_a_consumer_that_loses_what_is_within_its_limit_is_found(
+    monkeypatch: pytest.MonkeyPatch, limit: Keep
+) -> None:
+
+    def limit_of(state: State, queue: QueueState, record: Consumer) -> Keep:
+        given = consumers.limit_of(state, queue, record)
+        return Keep(*map(min, msgspec.structs.astuple(given), msgspec.structs.astuple(limit)))
+
+    monkeypatch.setattr(limits, "limit_of", limit_of)
+    failure = first_failure()
+    assert "within its limit" in failure, failure
+
+
+def test_a_loss_that_is_not_told_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ConsumerLost", ConsumerPlaced)
+    failure = first_failure()
+    assert "was moved in silence" in failure, failure
 
 
 # -- acknowledgements

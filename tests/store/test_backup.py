@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ from reliquary.net.chance import SystemChance
 from reliquary.store import Changes, RocksDisk, backup, backup_stopped, restore
 from reliquary.store.backup import KEYS
 from reliquary.store.format import VERSION
+from reliquary.store.history.folder import NAME as HISTORY
+from reliquary.store.history.folder import files_in
 from reliquary.store.restored import noted
 from tests.store.conftest import TABLES
 
@@ -170,3 +174,62 @@ def test_a_backup_of_a_restored_store_is_no_restored_store(stopped: Path, tmp_pa
     assert first is not None
     assert second is not None
     assert first.identifier != second.identifier
+
+
+def history_of(folder: Path, *ranges: tuple[int, int]) -> Path:
+    """Write files with these names into a folder of history."""
+    for first, last in ranges:
+        path = folder / "day=2026-11-15" / "hour=12" / f"{first:020}-{last:020}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{first} to {last}")
+    return folder
+
+
+def test_the_history_goes_along_and_comes_back(stopped: Path, tmp_path: Path) -> None:
+    history_of(stopped / HISTORY, (1, 3), (4, 9))
+    (stopped / HISTORY / "day=2026-11-15" / "hour=12" / ".writing-7").write_text("not whole")
+    backup_stopped(stopped, tmp_path / "plain")
+    assert not (tmp_path / "plain" / HISTORY).exists()
+    backup_stopped(stopped, tmp_path / "backup", with_history=True)
+    restore(tmp_path / "backup", tmp_path / "restored", SystemChance())
+    for folder in (tmp_path / "backup", tmp_path / "restored"):
+        found = [(file.first, file.last, file.path.read_text()) for file in files_in(folder / HISTORY)]
+        assert found == [(1, 3, "1 to 3"), (4, 9, "4 to 9")]
+        assert not [*folder.rglob(".writing*")]
+    assert keys_in(tmp_path / "restored") == [b"a", b"b"]
+
+
+def test_a_history_that_is_not_there_is_refused_first(stopped: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no history beside this store"):
+        backup_stopped(stopped, tmp_path / "backup", with_history=True)
+    assert not (tmp_path / "backup").exists()
+
+
+def test_no_file_is_taken_behind_one_that_was_overlooked(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the folder is read, the exporter may write into hours that were read already."""
+    disk = RocksDisk(folder, TABLES)
+    history = history_of(tmp_path / "history", (1, 3))
+    real = disk.checkpoint
+
+    def meanwhile(target: Path) -> None:
+        real(target)
+        history_of(history, (4, 5), (8, 9))  # 6 to 7 comes before 8, but after its hour was read
+
+    monkeypatch.setattr(disk, "checkpoint", meanwhile)
+    backup(disk, tmp_path / "backup", history)
+    disk.close()
+    assert [file.last for file in files_in(tmp_path / "backup" / HISTORY)] == [3, 5]
+
+
+def test_a_history_on_another_disk_is_copied(
+    stopped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EXDEV, "another device")
+
+    history_of(stopped / HISTORY, (1, 3))
+    monkeypatch.setattr(os, "link", refuse)
+    backup_stopped(stopped, tmp_path / "backup", with_history=True)
+    assert [file.last for file in files_in(tmp_path / "backup" / HISTORY)] == [3]

@@ -32,6 +32,18 @@ def test_a_newer_store_is_left_alone(folder: Path) -> None:
     assert failure.value.kind == "newer"
 
 
+@pytest.mark.parametrize("version", range(1, WITHOUT_MARK))
+def test_an_older_store_is_left_alone_and_the_sentence_says_what_to_do(folder: Path, version: int) -> None:
+    folder.mkdir()
+    stamp(folder, version)
+    with pytest.raises(
+        StoreFailure, match=f"version {version}.*receive its messages with the release"
+    ) as why:
+        claim(folder, create=True)
+    assert why.value.kind == "older"
+    assert (folder / NAME).read_text() == f"reliquary store {version}\n"
+
+
 @pytest.mark.parametrize(
     "content", ["", "reliquary store", "reliquary store x", "reliquary store 0", "something else 1"]
 )

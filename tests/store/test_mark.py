@@ -20,7 +20,6 @@ from reliquary.store.mark import (
     read_mark,
     write_mark,
 )
-from tests.store.old_mark import old_mark
 
 MARK = Mark(2**40, 5, 636, b"o" * 16, (LogStart(4, 1), LogStart(8, 77)), 9)
 
@@ -96,11 +95,6 @@ def test_a_mark_that_is_missing_or_torn_says_nothing(tmp_path: Path, content: by
     if content is not None:
         (tmp_path / NAME).write_bytes(content)
     assert read_mark(tmp_path) is None
-
-
-def test_the_mark_of_an_older_release_is_a_number(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_bytes(old_mark(77))
-    assert read_mark(tmp_path) == Mark(77)
 
 
 def test_a_mark_can_be_given_to_a_folder_that_nobody_has_open(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from reliquary.store import Changes, RocksDisk, backup_stopped, restore, tuning
 from reliquary.store import format as store_format
 from reliquary.store.mark import NAME as MARK
 from tests.store.conftest import TABLES
-from tests.store.old_mark import old_mark
 
 LETTERS = 240
 EXPECTED = [b"%04d" % number for number in range(LETTERS)]
@@ -284,29 +283,35 @@ def test_one_of_the_two_slots_of_the_mark_is_enough(store: Path, logs: list[Path
     must_be_damage(store.with_name("second"), logs[1].name)
 
 
-# Stores of older releases, backups
+# First starts that were cut short, stores of older releases, backups
 
 
-def older(store: Path, *, mark: bool) -> Path:
-    """The store as a release without this mark leaves it."""
+def without_mark(store: Path) -> Path:
+    """The store as a first start leaves it that did not come to its first mark."""
     (store / MARK).unlink()
-    if mark:
-        (store / MARK).write_bytes(old_mark(LETTERS + 2))
     store_format.stamp(store, store_format.WITHOUT_MARK)
     return store
 
 
-@pytest.mark.parametrize("mark", [True, False])
-def test_a_store_of_an_older_release_opens_and_has_the_mark_from_then_on(store: Path, mark: bool) -> None:
-    assert rows(older(store, mark=mark)) == EXPECTED
+def test_a_store_whose_first_start_was_cut_short_opens_and_has_the_mark_from_then_on(store: Path) -> None:
+    assert rows(without_mark(store)) == EXPECTED
     assert (store / "FORMAT").read_text() == f"reliquary store {store_format.VERSION}\n"
     (store / MARK).unlink()
     must_be_damage(store, MARK)
 
 
+@pytest.mark.parametrize("version", range(1, store_format.WITHOUT_MARK))
+def test_a_store_of_an_older_release_is_refused_and_left_as_it_is(store: Path, version: int) -> None:
+    store_format.stamp(store, version)
+    before = _content(store)
+    with pytest.raises(StoreFailure, match="with the release that wrote it"):
+        RocksDisk(store, TABLES)
+    assert _content(store) == before
+
+
 @pytest.mark.parametrize("how", ["missing", "empty"])
-def test_a_gap_between_the_logs_of_an_older_store_is_damage(logs: list[Path], how: str) -> None:
-    folder = older(logs[0].parent, mark=True)
+def test_a_gap_between_the_logs_of_a_store_without_a_mark_is_damage(logs: list[Path], how: str) -> None:
+    folder = without_mark(logs[0].parent)
     logs[1].unlink() if how == "missing" else logs[1].write_bytes(b"")
     must_be_damage(folder)
 
@@ -327,9 +332,11 @@ def test_a_backup_whose_manifest_was_cut_is_damage(store: Path, tmp_path: Path) 
     must_be_damage(tmp_path / "backup", manifest.name)
 
 
-def test_a_backup_of_an_older_release_is_restored(store: Path, tmp_path: Path) -> None:
-    restore(older(store, mark=False), tmp_path / "restored", SystemChance())
-    assert rows(tmp_path / "restored") == EXPECTED
+def test_a_backup_of_an_older_release_is_not_restored(store: Path, tmp_path: Path) -> None:
+    store_format.stamp(store, 1)
+    with pytest.raises(StoreFailure, match="store version 1"):
+        restore(store, tmp_path / "restored", SystemChance())
+    assert not (tmp_path / "restored").exists()
 
 
 def test_a_start_that_ended_before_the_first_mark_begins_again(folder: Path) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, as_text
-from reliquary.queueing.feed.events import LookAtFeeds, MoveConsumer, OpenConsumer
+from reliquary.queueing.feed.events import LookAtFeeds, MoveConsumer, OpenConsumer, SetConsumer
 from reliquary.queueing.model.administration import Refusal
 from reliquary.queueing.model.events import AccessChange, ChangeAccess
+from reliquary.queueing.model.keep import Keep
 from reliquary.queueing.model.message import Message, size_of
 from reliquary.queueing.model.security.principals import ANONYMOUS
 from reliquary.queueing.model.security.rights import QueueRight
-from reliquary.views.consumers import CONSUMER, ConsumerInfo, all_consumers, consumers
+from reliquary.views.consumers import CONSUMER, ConsumerInfo, LossInfo, all_consumers, consumers
 from reliquary.views.manager import manager_view
 from reliquary.views.queues import queue
 from tests.queueing.manager_harness import NOON, Bench
@@ -35,9 +38,45 @@ def test_a_consumer_is_shown_with_how_far_it_came_and_when() -> None:
     bench.ask(MoveConsumer(0, "orders", "lake", mark))
     began, later = as_text(NOON), as_text(NOON + 5 * SECOND)
     assert list(consumers(view_of(bench.state), "orders")) == [
-        ConsumerInfo(name="audit", cursor="0", created=began, moved=began),
-        ConsumerInfo(name="lake", cursor=str(mark), created=began, moved=later),
+        shown(name="audit", cursor="0", created=began, moved=began),
+        shown(name="lake", cursor=str(mark), created=began, moved=later),
     ]
+
+
+def shown(**fields: Any) -> ConsumerInfo:
+    """A consumer without a limit that lost nothing."""
+    usual: dict[str, Any] = {
+        "keep": "none",
+        "keep_of": "settings",
+        "paused": False,
+        "lost": 0,
+        "lost_bytes": 0,
+        "loss": None,
+    }
+    return ConsumerInfo(**usual | fields)
+
+
+def test_a_consumer_is_shown_with_its_limit_and_what_it_lost() -> None:
+    bench = Bench("orders")
+    cursor = bench.ask(OpenConsumer(0, "orders", "lake")).cursor
+    bench.ask(SetConsumer(0, "orders", keep=Keep(count=1)))
+    bench.send("orders", b"x", b"y")
+    bench.receive("orders", count=2)
+    [lake] = consumers(view_of(bench.state), "orders")
+    assert (lake.keep, lake.keep_of, lake.lost, lake.lost_bytes) == (
+        "1",
+        "queue",
+        1,
+        size_of(Message(body=b"x")),
+    )
+    assert lake.loss == LossInfo(
+        after=str(cursor), until=lake.cursor, messages=1, bytes=lake.lost_bytes, moment=as_text(NOON)
+    )
+    bench.ask(SetConsumer(0, "orders", "lake", Keep(count=9), paused=True))
+    [lake] = consumers(view_of(bench.state), "orders")
+    assert (lake.keep, lake.keep_of, lake.paused) == ("9", "consumer", True)
+    [seen] = all_consumers(bench.state)
+    assert (seen.lost, seen.paused) == (1, True)
 
 
 def test_a_queue_that_is_not_there_or_may_not_be_read_is_refused() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reliquary.base.time import SECOND, as_text
 from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.queueing.model.security.rights import MANAGER_LIST
-from reliquary.views.writers import WRITER, WriterInfo, writers
+from reliquary.views.writers import WRITER, WriterInfo, writer, writers
 from tests.queueing.manager_harness import NOON, Bench
 from tests.queueing.security.users import ALICE, BOB
 from tests.queueing.staging.writing import publish, write
@@ -43,3 +43,14 @@ def test_those_of_the_user_of_the_view_are_listed() -> None:
     assert listed.query == "hers"
     assert [listed] == list(writers(view_of(bench.state, ALICE)))
     assert list(WRITER.listing.records(view_of(bench.state, BOB))) == []
+
+
+def test_one_is_shown_to_its_user() -> None:
+    bench = Bench()
+    bench.state.access.first_list = MANAGER_LIST
+    publish(bench, query="hers", by=ALICE, spread="two managers")
+    shown = writer(view_of(bench.state, ALICE), "hers")
+    assert shown is not None
+    assert (shown.batch, shown.spread) == (0, "two managers")
+    assert writer(view_of(bench.state, BOB), "hers") is None
+    assert writer(view_of(bench.state, ALICE), "his") is None

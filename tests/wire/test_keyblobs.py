@@ -16,11 +16,13 @@ PUBLIC_KEY = PublicKeyBlob(65537, 0x8001)
 PUBLIC_KEY_RAW = bytes.fromhex("06020000 00a40000 52534131 10000000 01000100 0180")
 
 
+@pytest.mark.spec("QB-093")
 def test_a_session_key_both_ways_the_lowest_byte_first() -> None:
     assert SESSION_KEY.encode() == SESSION_KEY_RAW
     assert SessionKeyBlob.decode(SESSION_KEY_RAW) == SESSION_KEY
 
 
+@pytest.mark.spec("QB-092", "QB-292")
 def test_a_public_key_both_ways() -> None:
     assert PUBLIC_KEY.encode() == PUBLIC_KEY_RAW
     assert PublicKeyBlob.decode(PUBLIC_KEY_RAW) == PUBLIC_KEY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.message import Attributes
 from reliquary.queueing.model.queue import QueueManagerRecord
 from reliquary.wire.stored_names import STORED_NAMES
 
@@ -12,7 +12,7 @@ from reliquary.wire.stored_names import STORED_NAMES
 def test_each_renamed_field_is_one_of_a_stored_record() -> None:
     renamed = {
         (name, stored)
-        for record in (Message, QueueManagerRecord)
+        for record in (Attributes, QueueManagerRecord)
         for name, stored in zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True)
         if name != stored
     }
@@ -20,7 +20,7 @@ def test_each_renamed_field_is_one_of_a_stored_record() -> None:
 
 
 def test_a_row_from_before_the_renaming_is_read_and_written_as_it_was() -> None:
-    row = {"body": b"m", "httpr_header": "app-x:1\r\n"}
-    message = msgspec.msgpack.decode(msgspec.msgpack.encode(row), type=Message)
-    assert message == Message(body=b"m", carrier_header="app-x:1\r\n")
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(message)) == row
+    row = {"httpr_header": "app-x:1\r\n"}
+    attributes = msgspec.msgpack.decode(msgspec.msgpack.encode(row), type=Attributes)
+    assert attributes == Attributes(carrier_header="app-x:1\r\n")
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(attributes)) == row

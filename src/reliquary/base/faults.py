@@ -36,7 +36,8 @@ class StoreDamage(Exception):
 class StoreFailure(Exception):
     """The disk refused to work: no space, no permission, an I/O error, a second process.
 
-    `kind` is a short word for exit codes: "full", "permission", "io", "locked", "newer", "missing".
+    `kind` is a short word for exit codes: "full", "permission", "io", "locked", "newer", "older",
+    "missing".
     """
 
     def __init__(self, kind: str, why: str) -> None:

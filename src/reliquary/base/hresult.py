@@ -63,6 +63,9 @@ class HResult(IntEnum):
         return _SENTENCES[self]
 
 
+OK: Final = HResult.OK
+"""Its own name is for what runs for every message: Python 3.11 finds a member of an enum slowly."""
+
 _SENTENCES: Final[dict[HResult, str]] = {
     HResult.OK: "done",
     HResult.ERROR: "another manager failed, and does not say why",

@@ -8,7 +8,8 @@ simulated disk is below.
     the checksum (XXH3) is over key, version and record, so a row in the wrong place is found too
 
 Records are frozen msgspec structs, written as maps without the fields that have their default:
-a field that is added later reads as its default from an old row.
+a field that is added later reads as its default from an old row.  A record that is written for every
+message may be an array instead: of it, fields are added at the end only.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 
 _FRAME = Layout(">BQ")
 _pack = _FRAME.pack
+_SMALL: Final = 512
+"""Below so many bytes a copy of a row costs less than a view of it."""
 _encode = msgspec.msgpack.Encoder(uuid_format="bytes").encode
 
 Upgrade = Callable[[dict[str, object]], dict[str, object]]
@@ -83,7 +86,7 @@ class Table(Generic[Record]):
         found: list[tuple[bytes, Record]] = []
         digest, pack, size = xxh3_64_intdigest, _pack, _FRAME.size  # of this function: it runs for every row
         for key, value in rows:
-            body = value[size:]
+            body = value[size:] if len(value) < _SMALL else memoryview(value)[size:]
             if value[:size] == pack(version, digest(body, digest(key, version))):
                 try:
                     found.append((key, decode(body)))
@@ -148,14 +151,17 @@ class Rows(Protocol):
     ) -> list[tuple[bytes, Record]]:
         """Up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
 
-    def put(self, table: Table[Record], key: bytes, record: Record, *, fresh: bool = False) -> None:
+    def put(
+        self, table: Table[Record], key: bytes, record: Record, *, fresh: bool = False, size: int = 0
+    ) -> None:
         """Stage a row.  The record is encoded when the batch is written, or not at all.
 
         fresh: the caller knows that no such row exists, so that a delete in the same batch leaves
         no trace.
+        size: the bytes of a row that may be large, so that a batch with many of them is written in time.
         """
 
-    def put_all(self, table: Table[Record], records: Mapping[bytes, Record]) -> None:
+    def put_all(self, table: Table[Record], records: Mapping[bytes, Record], *, size: int = 0) -> None:
         """Stage many rows of which the caller knows that there are none under their keys."""
 
     def delete_all(self, table: Table[Record], keys: Iterable[bytes]) -> None:

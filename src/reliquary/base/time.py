@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final, NewType
 
 Instant = NewType("Instant", int)
@@ -61,4 +62,11 @@ def as_text(moment: int) -> str:
     >>> as_text(1_700_000_000_000_000)
     '2023-11-14T22:13:20Z'
     """
-    return as_datetime(min(moment, _LATEST)).isoformat().removesuffix("+00:00") + "Z"
+    second, rest = divmod(min(moment, _LATEST), SECOND)
+    return f"{_second_as_text(second)}.{rest:06}Z" if rest else f"{_second_as_text(second)}Z"
+
+
+@lru_cache(maxsize=1024)
+def _second_as_text(second: int) -> str:
+    """A whole second, without its time zone; many moments of one second are written one after another."""
+    return as_datetime(second * SECOND).isoformat().removesuffix("+00:00")

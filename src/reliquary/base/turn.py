@@ -13,7 +13,7 @@ number, so a seed repeats a run.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import msgspec
 
@@ -47,6 +47,12 @@ class DirectedSignal(Signal, frozen=True, gc=False):
 class Effect(msgspec.Struct, frozen=True, gc=False):
     """What the world is asked to do once the facts are safe; named in the imperative."""
 
+    waits_for_disk: ClassVar[bool] = True
+    """Whether it is performed after the sync of its turn.
+
+    It need not wait if it stays inside the process, or shows only what was on disk before its turn.
+    """
+
 
 class Reply(Effect, frozen=True, gc=False):
     """Answer the caller who is known by `to`."""
@@ -62,6 +68,7 @@ class SetTimer(Effect, frozen=True, gc=False):
     the calendar asks again when it is woken too early.
     """
 
+    waits_for_disk = False
     name: TimerName
     after: Duration
     calendar: bool = False
@@ -71,11 +78,19 @@ class SetTimer(Effect, frozen=True, gc=False):
 class CancelTimer(Effect, frozen=True, gc=False):
     """Forget a timer; one that is not set is no error."""
 
+    waits_for_disk = False
     name: TimerName
 
 
 class Continue(Effect, frozen=True, gc=False):
     """Hand this event back to the machine in a later turn, so that long work leaves room for others."""
+
+    waits_for_disk = False
+    event: Event
+
+
+class ContinueAfterSync(Effect, frozen=True, gc=False):
+    """Hand this event back to the machine once all that this turn has written is on disk."""
 
     event: Event
 
@@ -162,6 +177,9 @@ class Draft:
 
     def take(self) -> Turn:
         """The finished turn; the draft is empty afterwards."""
-        turn = Turn(tuple(self._facts), tuple(self._signals), tuple(self._effects), self._waits)
-        self._facts, self._signals, self._effects, self._waits = [], [], [], False
+        signals: tuple[Signal, ...] = ()
+        if self._signals:
+            signals, self._signals = tuple(self._signals), []
+        turn = Turn(tuple(self._facts), signals, tuple(self._effects), self._waits)
+        self._facts, self._effects, self._waits = [], [], False
         return turn

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from reliquary.client.sync.portal import OnPortal
 from reliquary.client.transport import Transport
 from reliquary.protocols.httpr.nouns import CHANNEL, BatchInfo, ChannelInfo
+from reliquary.protocols.mqqb.nouns import SESSION, SessionInfo
 from reliquary.protocols.mqqp.nouns import RPC, AssociationInfo
 from reliquary.protocols.srmp.nouns import STREAM, StreamInfo
 from reliquary.protocols.wsrm.nouns import SEQUENCE, SequenceInfo
@@ -27,6 +28,7 @@ __all__ = [
     "ConnectionAttempt",
     "OutgoingInfo",
     "SequenceInfo",
+    "SessionInfo",
     "StreamInfo",
     "TransactionInfo",
 ]
@@ -137,6 +139,18 @@ class AsyncAdministration:
         """Close its connections; messages that it holds are there again."""
         return await self.act_on(RPC, name, "close")
 
+    async def sessions(self) -> list[SessionInfo]:
+        """Sessions of MQQB: connections with other queue managers, of both directions."""
+        return await self.list_records(SESSION)
+
+    async def session(self, name: str) -> SessionInfo:
+        """One session of MQQB, such as `out-1`."""
+        return await self.show_record(SESSION, name)
+
+    async def close_session(self, name: str) -> SessionInfo:
+        """Close a session of MQQB; another one is opened when messages wait for its peer."""
+        return await self.act_on(SESSION, name, "close")
+
 
 Inner = TypeVar("Inner", bound=AsyncAdministration)
 
@@ -238,3 +252,15 @@ class Administration(OnPortal[Inner]):
     def close_association(self, name: str) -> AssociationInfo:
         """Close its connections; messages that it holds are there again."""
         return self.act_on(RPC, name, "close")
+
+    def sessions(self) -> list[SessionInfo]:
+        """Sessions of MQQB: connections with other queue managers, of both directions."""
+        return self.list_records(SESSION)
+
+    def session(self, name: str) -> SessionInfo:
+        """One session of MQQB, such as `out-1`."""
+        return self.show_record(SESSION, name)
+
+    def close_session(self, name: str) -> SessionInfo:
+        """Close a session of MQQB; another one is opened when messages wait for its peer."""
+        return self.act_on(SESSION, name, "close")

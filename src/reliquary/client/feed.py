@@ -23,12 +23,23 @@ from urllib.parse import quote, urlencode
 import msgspec
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from reliquary.client.errors import BadRequest, ReliquaryError
+from reliquary.client.errors import BadRequest, NotFound, ReliquaryError
+from reliquary.client.feed_runs import in_full
 from reliquary.client.link import PAUSES, Link
 from reliquary.views.writers import WriterInfo
 
 T = TypeVar("T")
 Writer = WriterInfo
+
+
+class Loss(msgspec.Struct, frozen=True):
+    """Messages that a consumer lost, because more was kept for it than its limit allows."""
+
+    after: int
+    until: int
+    messages: int
+    bytes: int
+    moment: str
 
 
 class Feed(msgspec.Struct, frozen=True):
@@ -44,6 +55,10 @@ class Feed(msgspec.Struct, frozen=True):
     messages: int
     bytes: int
     """What lies in the queue and is kept for consumers, at most."""
+    paused: bool = False
+    """The consumer that was asked for is paused: begin nothing new for it."""
+    loss: Loss | None = None
+    """What this consumer lost last, because its limit was passed."""
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -107,6 +122,27 @@ class Consumer(msgspec.Struct, frozen=True):
     cursor: int
     created: str
     moved: str
+    keep: str = "none"
+    """The limit that counts for it."""
+    keep_of: str = "settings"
+    """Who set this limit: `consumer`, `queue` or `settings`."""
+    paused: bool = False
+    lost: int = 0
+    """All messages that it ever lost because its limit was passed."""
+    lost_bytes: int = 0
+    loss: Loss | None = None
+
+
+class Reset(msgspec.Struct, frozen=True):
+    """What a reset of a consumer did, or would do."""
+
+    before: int
+    cursor: int
+    messages: int
+    """Messages that it passes over, or can read again if the cursor moves back."""
+    bytes: int
+    more: bool
+    """There are more of them than were counted."""
 
 
 class _Feeds(msgspec.Struct):
@@ -172,6 +208,21 @@ class FeedClient:
         body = {"name": name, "cursor": str(cursor), "incarnation": incarnation}
         self._link.ask("PATCH", _on(queue, "consumers"), body, changes=True)
 
+    def set_consumer(
+        self, queue: str, name: str = "", *, keep: str | None = None, paused: bool | None = None
+    ) -> None:
+        """Limit what is kept for a reader (`7d`, `10g`, `5000`, `7d,10g`, `none`, `inherit`), or pause it.
+
+        Without a name, the limit is for all readers of the queue that have none of their own.
+        """
+        body = {"name": name, "keep": keep, "paused": paused}
+        self._link.ask("PUT", _on(queue, "consumers"), body, changes=True)
+
+    def reset_consumer(self, queue: str, name: str, to: int | str, *, dry_run: bool = False) -> Reset:
+        """Move a cursor forward or back: to `earliest`, `latest`, a number or a time (RFC 3339)."""
+        body = {"name": name, "to": str(to), "dry_run": dry_run}
+        return _understood(self._link.ask("POST", _on(queue, "reset"), body, changes=not dry_run), Reset)
+
     def drop_consumer(self, queue: str, name: str) -> None:
         """Keep nothing for this reader any more."""
         self._link.ask("DELETE", _on(queue, "consumers") + _query(name=name), changes=True)
@@ -220,11 +271,13 @@ class FeedClient:
             columns=",".join(columns),
             consumer=consumer,
             incarnation=incarnation,
+            encoding="runs",
             **_given(bounds),
         )
         with self._link.reading(_on(queue, "feed") + query) as answer:
             try:
-                yield from pa.ipc.open_stream(answer)
+                for batch in pa.ipc.open_stream(answer):
+                    yield in_full(batch)
             except pa.ArrowInvalid as why:
                 raise _not_understood(why) from why
 
@@ -249,9 +302,20 @@ class FeedClient:
         return _understood(answer, Staged)
 
     def publish(
-        self, query: str, batch: int, stages: Sequence[int], *, writer: str = "", take_over: bool = False
+        self,
+        query: str,
+        batch: int,
+        stages: Sequence[int],
+        *,
+        writer: str = "",
+        take_over: bool = False,
+        spread: str = "",
     ) -> Published:
-        """Put all of these parts into their queues, in this order; once for each query and batch."""
+        """Put all of these parts into their queues, in this order; once for each query and batch.
+
+        `spread` says how the rows of the batch are spread over managers: a batch that comes again is refused
+        if they were spread in another way.
+        """
         body = {
             "query": query,
             "batch": batch,
@@ -259,6 +323,8 @@ class FeedClient:
             "stages": [str(each) for each in stages],
             "take_over": take_over,
         }
+        if spread:
+            body["spread"] = spread
         return _understood(self._link.ask("POST", "/publish", body, changes=True), Published)
 
     def unstage(self, stages: Sequence[int]) -> None:
@@ -268,6 +334,13 @@ class FeedClient:
     def writers(self) -> list[Writer]:
         """The last batch of each query."""
         return _understood(self._link.ask("GET", "/writers"), _Writers).writers
+
+    def writer(self, query: str) -> Writer | None:
+        """The last batch of a query; None if it has published nothing."""
+        try:
+            return _understood(self._link.ask("GET", f"/writers/{quote(query, safe='')}"), Writer)
+        except NotFound:
+            return None
 
     def forget_writer(self, *, query: str = "", writer: str = "") -> None:
         """Forget the batches of a query, or who writes under a name; be sure that none of them goes on."""

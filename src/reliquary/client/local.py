@@ -220,8 +220,10 @@ class LocalTransport(LocalReading):
         damages = [records.StoreDamage(each.table, each.key, each.why) for each in report.damages]
         return StoreReport(rows=report.rows, damaged=report.damaged, damages=damages)
 
-    async def backup(self, path: str) -> None:
+    async def backup(self, path: str, with_history: bool) -> None:
         """Copy the store as it is now into a folder that does not exist yet."""
+        if with_history:
+            raise error_of(NOT_DONE, NO_HISTORY)
         with translate_errors():
             await asyncio.to_thread(backup, self.opened.disk, path)
 

@@ -158,9 +158,12 @@ class AsyncManager(AsyncAdministration):
         """Read every row of its store and check it."""
         return await self.transport.verify()
 
-    async def backup(self, path: str) -> None:
-        """Copy its store as it is now into a new folder, on the machine where the manager runs."""
-        await self.transport.backup(path)
+    async def backup(self, path: str, *, with_history: bool = False) -> None:
+        """Copy its store as it is now into a new folder, on the machine where the manager runs.
+
+        With its history, the exported files are in the folder `history` of the copy.
+        """
+        await self.transport.backup(path, with_history)
 
     async def __aenter__(self) -> AsyncManager:
         return self

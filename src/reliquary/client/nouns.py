@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from reliquary.protocols.httpr.nouns import CHANNEL
+from reliquary.protocols.mqqb.nouns import SESSION
 from reliquary.protocols.mqqp.nouns import RPC
 from reliquary.protocols.srmp.nouns import STREAM
 from reliquary.protocols.wsrm.nouns import SEQUENCE
@@ -27,5 +28,5 @@ from reliquary.views.transactions import TRANSACTION
 from reliquary.views.writers import WRITER
 
 NOUNS: Final[tuple[Noun[Any], ...]] = (
-    QUEUE, TRANSACTION, OUTGOING, STREAM, CHANNEL, SEQUENCE, RPC, CONSUMER, WRITER,
+    QUEUE, TRANSACTION, OUTGOING, STREAM, CHANNEL, SEQUENCE, RPC, SESSION, CONSUMER, WRITER,
 )  # fmt: skip

@@ -387,9 +387,10 @@ class RemoteTransport:
         """Read every row and check it; a large store takes its time."""
         return await self._control.read("POST", "/store/verify", _report, wait=None)
 
-    async def backup(self, path: str) -> None:
+    async def backup(self, path: str, with_history: bool) -> None:
         """Copy the store into a new folder on the server's machine."""
-        await self._control.do("POST", "/store/backup", {"path": path}, wait=None)
+        body = {"path": path} | ({"with_history": True} if with_history else {})
+        await self._control.do("POST", "/store/backup", body, wait=None)
 
 
 @cache

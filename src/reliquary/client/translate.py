@@ -61,7 +61,7 @@ def message_of(given: OutgoingMessage) -> machine.Message:
 
 def shown(delivered: Delivered) -> Message:
     """A message that was received or peeked at."""
-    out = api.shown(delivered)
+    out = api.shown_whole(delivered)
     return Message(
         id=out.id,
         lookup_id=delivered.position.lookup_id,

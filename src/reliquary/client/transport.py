@@ -165,7 +165,7 @@ class Transport(Protocol):
     async def verify(self) -> StoreReport:
         """Read every row and check it."""
 
-    async def backup(self, path: str) -> None:
+    async def backup(self, path: str, with_history: bool) -> None:
         """Copy the store as it is now into a folder that does not exist yet, beside the manager's."""
 
     async def close(self) -> None:

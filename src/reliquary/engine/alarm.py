@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from reliquary.base.time import Duration
 from reliquary.base.turn import Event, TimerFired, TimerName
 from reliquary.engine.clock import Clock
 from reliquary.engine.timers import Timers
@@ -13,8 +14,8 @@ from reliquary.engine.timers import Timers
 class Alarm:
     """Turns timers that are due into events.
 
-    The engine writes `timers` and `calendar` when it performs SetTimer and CancelTimer; all else is written
-    here only.
+    The engine writes `calendar` when it performs SetTimer and `timers` when it performs CancelTimer; all
+    else is written here only.
     """
 
     def __init__(self, clock: Clock, enqueue: Callable[[Event], None]) -> None:
@@ -27,26 +28,29 @@ class Alarm:
         self._enqueue = enqueue
         self._loop: asyncio.AbstractEventLoop | None = None
         self._handle: asyncio.TimerHandle | None = None
-        self._at = 0.0
-        """The time of the loop at which the handle runs."""
+        self._due = 0
+        """The moment, on the clock that never jumps, for which the handle was made."""
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Use this loop from now on."""
         self._loop = loop
 
+    def set(self, name: TimerName, after: Duration) -> None:
+        """Set a timer, or set it anew, and wake up in time for it."""
+        at = self._clock.monotonic() + after
+        self.timers.set(name, at)
+        if self._handle is None or at < self._due:
+            self.renew()
+
     def renew(self) -> None:
         """Wake up when the next timer is due; to wake up when none is due does no harm."""
         at = self.timers.next()
-        if at is None:
-            return
-        delay = max(at - self._clock.monotonic(), 0) / 1_000_000
-        assert self._loop is not None
-        when = self._loop.time() + delay
-        if self._handle is None or when < self._at:
+        if at is not None and (self._handle is None or at < self._due):
             if self._handle is not None:
                 self._handle.cancel()
-            self._at = when  # uvloop's handle of a moment that has come does not know it
-            self._handle = self._loop.call_at(when, self.ring)
+            assert self._loop is not None
+            self._due = at
+            self._handle = self._loop.call_later(max(at - self._clock.monotonic(), 0) / 1_000_000, self.ring)
 
     def ring(self) -> None:
         """Enqueue an event for each timer that is due."""

@@ -1,11 +1,15 @@
 """Turns into batches: everything about the order of the world, nothing about clocks and threads.
 
-    turn(event)        run a machine, and those that hear its signals; collect their effects
+    turn(event)        run a machine, and those that hear its signals; their changes join the open batch
+    take_at_once()     effects that need not wait, of the turns since the last call
     close() -> Batch   stage the counters, apply the changes; the effects wait for the caller's sync
 
+The batch stays open for any number of turns: a row that several of them change is written once.
+
 What leaves the process waits until a sync that began after `close` has returned.  Timers and work
-for later turns stay inside and need not wait; neither do answers about express messages alone,
-because nobody was promised that those outlive a crash.
+for later turns stay inside and need not wait, nor do effects that show only what was on disk before
+(`Effect.waits_for_disk`); neither do answers about express messages alone, because nobody was promised
+that those outlive a crash.
 """
 
 from __future__ import annotations
@@ -16,14 +20,11 @@ from typing import Final, TypeVar
 from reliquary.base.ruled import Ruled
 from reliquary.base.time import Instant
 from reliquary.base.turn import (
-    CancelTimer,
-    Continue,
     DirectedSignal,
     Effect,
     Event,
     Fact,
     Machine,
-    SetTimer,
     Signal,
     TimerFired,
     Turn,
@@ -37,21 +38,18 @@ SIGNALS_IN_A_TURN: Final = 100_000
 
 Key = TypeVar("Key")
 
-INSIDE: Final = frozenset({SetTimer, CancelTimer, Continue})
-"""Effects that nobody outside learns of."""
-
 
 @dataclass(slots=True)
 class Batch:
-    """What a number of turns led to."""
+    """The turns whose changes are written together."""
 
-    at_once: list[Effect] = field(default_factory=list)
-    """Stay inside, or concern only what a crash may take."""
     after_sync: list[Effect] = field(default_factory=list)
-    """Leave the process."""
+    """Effects that leave the process."""
     applied: bool = False
     """There is something to sync; else `after_sync` waits only for what was applied before."""
     turns: int = 0
+    size: int = 0
+    """The bytes of its large rows (`Rows.put`)."""
 
 
 class Core:
@@ -59,7 +57,8 @@ class Core:
 
     def __init__(self, disk: Disk, rows: StagedRows) -> None:
         self._disk = disk
-        self._rows = rows
+        self.rows = rows
+        """What the machines have staged since the last batch was closed."""
         self._machines: list[Machine] = []
         self._settling: list[Machine] = []
         """Those that stage something once a batch."""
@@ -68,7 +67,10 @@ class Core:
         self._listeners: dict[type[Signal] | tuple[type[Signal], str], list[Machine]] = {}
         """Who hears a signal: by its type, and of a directed one also by the machine's name."""
         self._names: set[str] = set()
-        self._batch = Batch()
+        self.at_once: list[Effect] = []
+        """Effects that need not wait: they stay inside, or concern only what a crash may take."""
+        self.batch = Batch()
+        """The batch that is open; `turn` and `close` write it."""
 
     def add(
         self,
@@ -101,14 +103,19 @@ class Core:
         turn = machine.handle(event, now)
         if turn.signals:
             turn = self._spread(turn, now)
-        batch = self._batch
+        batch = self.batch
         batch.turns += 1
         if not turn.waits and _is_volatile(turn.facts):
-            batch.at_once += turn.effects
+            self.at_once += turn.effects
         else:
             for effect in turn.effects:
-                (batch.at_once if type(effect) in INSIDE else batch.after_sync).append(effect)
+                (batch.after_sync if effect.waits_for_disk else self.at_once).append(effect)
         return turn
+
+    def take_at_once(self) -> list[Effect]:
+        """Return the effects that need not wait for a sync, of the turns since the last call."""
+        effects, self.at_once = self.at_once, []
+        return effects
 
     def _spread(self, turn: Turn, now: Instant) -> Turn:
         """Hand the signals of a turn to the machines that hear them, and those that these answer with."""
@@ -135,9 +142,10 @@ class Core:
         """End the batch: its changes are applied, in order, and may be synced from now on."""
         for machine in self._settling:
             machine.settle()
-        batch, self._batch = self._batch, Batch()
-        if not self._rows.is_empty:
-            self._disk.apply(self._rows.take())
+        batch, self.batch = self.batch, Batch()
+        if not self.rows.is_empty:
+            batch.size = self.rows.size
+            self._disk.apply(self.rows.take())
             batch.applied = True
         return batch
 

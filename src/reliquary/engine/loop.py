@@ -1,12 +1,12 @@
 """The engine in a real process: asyncio around `Core`, and one thread that syncs.
 
-    events -->[queue]--> turns --> close: applied --.            the loop's thread
-                 ^                                  |
-                 '-- the next batch is built while  v
-                                              sync --> effects   the store's thread, then the loop's
+    events -->[queue]--> turns --> the open batch --> close: applied --.
+                 ^                                                     |
+                 '---------- the next batch is built while             v
+                                                                 sync --> effects
 
-    Engine    events become turns, turns become batches; effects are performed
-    Syncs     batches wait until the store has synced them (`syncs`)
+    Engine    events become turns, turns join the open batch; effects are performed
+    Syncs     when the batch is closed and synced, inline or in the store's thread (`syncs`)
     Alarm     timers that are due become events (`alarm`)
 
 A sync that fails ends all work: nothing that was not confirmed before will be.
@@ -23,6 +23,7 @@ from reliquary.base.time import MINUTE, SECOND
 from reliquary.base.turn import (
     CancelTimer,
     Continue,
+    ContinueAfterSync,
     Effect,
     Event,
     Reply,
@@ -31,12 +32,13 @@ from reliquary.base.turn import (
 )
 from reliquary.engine.alarm import Alarm
 from reliquary.engine.clock import Clock
-from reliquary.engine.core import Batch, Core
+from reliquary.engine.core import Core
 from reliquary.engine.syncs import Syncs
 from reliquary.engine.warnings import Warnings
 from reliquary.store.disk import Disk
 
-TURNS_IN_A_BATCH: Final = 512
+TURNS_AT_ONCE: Final = 512
+"""The number of turns after which the loop serves its sockets again."""
 MOST_UNDER_WAY: Final = 20_000
 """Events that are queued or wait for a sync; past this, the sources are asked to pause."""
 
@@ -54,7 +56,7 @@ class Engine:
         self._core = core
         self._clock = clock
         self._events: deque[Event] = deque()
-        self._callers: dict[int, tuple[Answered, int]] = {}
+        self._callers: dict[int, Answered] = {}
         self._last_caller = 0
         self._alarm = Alarm(clock, self._enqueue)
         self._scheduled = False
@@ -64,7 +66,7 @@ class Engine:
         self._idle: asyncio.Future[None] | None = None
         """Done when nothing is under way; None while no task waits for that."""
         self._reminder: asyncio.TimerHandle | None = None
-        self.syncs = Syncs(self, disk, clock, self._events)
+        self.syncs = Syncs(self, core, disk, self._events)
         self.warnings = Warnings()
         self.turns = 0
         self.failure: BaseException | None = None
@@ -83,28 +85,11 @@ class Engine:
         self._alarm.start(self._loop)
         self.syncs.start(self._loop)
 
-    def caller(self, answered: Answered, source: int = 0) -> int:
-        """Return a number under which one answer will come.
-
-        `source` asks one thing after another, as a connection does: a sync waits a moment for the sources
-        that were just answered.
-        """
+    def caller(self, answered: Answered) -> int:
+        """Return a number under which one answer will come."""
         self._last_caller += 1
-        self._callers[self._last_caller] = (answered, source)
-        linger = self.syncs.linger
-        linger.expected.discard(source)
-        linger.expected_before.discard(source)
+        self._callers[self._last_caller] = answered
         return self._last_caller
-
-    def asked_by(self, source: int) -> None:
-        """Note that a source asked something that a protocol answers by an effect of its own."""
-        linger = self.syncs.linger
-        linger.expected.discard(source)
-        linger.expected_before.discard(source)
-
-    def answered_to(self, source: int) -> None:
-        """Note that a source was answered by an effect of a protocol, and may ask again soon."""
-        self.syncs.linger.expected.add(source)
 
     def forget(self, caller: int) -> None:
         """Drop the answer that comes under this number."""
@@ -114,7 +99,9 @@ class Engine:
         """Take an event; its turn comes with the next batch."""
         if not self._accepting:
             raise EngineStopped("the engine has stopped")
-        self._enqueue(event)
+        self._events.append(event)
+        if not self._scheduled:
+            self._schedule()
 
     async def ask(self, make: Callable[[int], Event]) -> object:
         """Submit the event that `make` builds for a caller's number, and wait for the answer."""
@@ -156,53 +143,58 @@ class Engine:
 
     async def _drain(self) -> None:
         assert self._loop is not None
-        syncs = self.syncs
-        while self.failure is None and (self._events or syncs.waiting or syncs.is_syncing):
+        while self.failure is None and (self._events or not self.syncs.is_idle):
             self._idle = self._loop.create_future()
             await self._idle
 
     @property
     def under_way(self) -> int:
         """The number of events that are queued or whose effects wait."""
-        syncs = self.syncs
-        return len(self._events) + sum(batch.turns for batch in syncs.waiting + syncs.syncing)
+        return len(self._events) + self.syncs.turns
 
     # -- the batch
 
     def _enqueue(self, event: Event) -> None:
         self._events.append(event)
         if not self._scheduled:
-            self._scheduled = True
-            assert self._loop is not None
-            self._loop.call_soon(self._run)
+            self._schedule()
+
+    def _schedule(self) -> None:
+        """Let the turns of the events run in the next pass of the loop."""
+        self._scheduled = True
+        assert self._loop is not None
+        self._loop.call_soon(self._run)
 
     def _run(self) -> None:
-        """Build one batch from the events that came, and have it synced."""
+        """Run the turns of the events that came; `Syncs` says when they are written and synced."""
         self._scheduled = False
         if self.failure is not None:
             return
         try:
-            batch = self._build()
-            self.perform(batch.at_once)
-            self.syncs.settle(batch)
+            self._turn()
+            if self._core.at_once:
+                self.perform(self._core.take_at_once())
+            self.syncs.proceed()
         except BaseException as failure:  # noqa: BLE001 - whatever it is, nothing may leave after it
             self.fail(failure)
             return
         if self._events and not self._scheduled:
-            self._scheduled = True
-            assert self._loop is not None
-            self._loop.call_soon(self._run)
-        self.watch_pressure()
+            self._schedule()
+        if self._idle is not None:
+            self.notify_idle()
+        if self._paused or self.syncs.turns + len(self._events) > MOST_UNDER_WAY:
+            self.watch_pressure()
 
-    def _build(self) -> Batch:
+    def _turn(self) -> None:
         now = self._clock.now()
         if self._clock.jumps != self._alarm.jumps:
             self._alarm.follow_calendar()
-        for _ in range(min(len(self._events), TURNS_IN_A_BATCH)):
-            self._core.turn(self._events.popleft(), now)
-        batch = self._core.close()
-        self.turns += batch.turns
-        return batch
+        events, turn = self._events, self._core.turn
+        count = min(len(events), TURNS_AT_ONCE)
+        for _ in range(count):
+            turn(events.popleft(), now)
+        self.turns += count
+        self.syncs.turns += count
 
     # -- effects
 
@@ -210,20 +202,16 @@ class Engine:
         """Perform effects: answers, timers, later turns, warnings, and what a protocol sends."""
         for effect in effects:
             if type(effect) is Reply:
-                caller = self._callers.pop(effect.to, None)
-                if caller is not None:
-                    answered, source = caller
-                    if source:
-                        self.syncs.linger.expected.add(source)
+                answered = self._callers.pop(effect.to, None)
+                if answered is not None:
                     answered(effect.answer)
             elif type(effect) is SetTimer:
                 if effect.calendar:
                     self._alarm.calendar[effect.name] = None
-                self._alarm.timers.set(effect.name, self._clock.monotonic() + effect.after)
-                self._alarm.renew()
+                self._alarm.set(effect.name, effect.after)
             elif type(effect) is CancelTimer:
                 self._alarm.timers.cancel(effect.name)
-            elif type(effect) is Continue:
+            elif type(effect) is Continue or type(effect) is ContinueAfterSync:
                 self._enqueue(effect.event)
             elif type(effect) is Warn:
                 self.warn(effect)

@@ -1,13 +1,22 @@
-"""Batches that wait for a sync of the store, and the thread that syncs.
+"""When the open batch is written and synced, and the thread that syncs large ones.
 
-    settle(batch) --> waiting --> a sync begins: syncing --> it ends: the owner performs the effects
-                         |                                                        |
-                         '-- linger: sources that were answered ask again first <-'
+    turns --> the open batch --close: applied--> a sync begins --> it ends: effects are performed
+                    ^                                  |
+                    '---- turns go on into the next ---'
 
-What leaves the process does so in the order of the batches, after the first sync that began when they were
-applied.  A sync runs inline when nothing else is under way, because to hand it to a thread costs more than it
-saves; otherwise the store's thread does it, and the loop goes on.  A batch whose effects stay inside (an
-acknowledgement whose sender now waits for more) begins no sync: the next one covers it.
+A batch stays open as long as nothing is gained by closing it, so that one write, one row of counters and one
+sync serve as many turns as possible:
+
+    a sync runs in the store's thread   until it ends; a batch that gets too large is written before
+    no effect waits to leave            until one does, or for a short while: the next sync covers it
+    nothing was changed                 not at all: answers that show only what is safe leave at once
+    otherwise                           until the loop has looked at its sockets once more and found nothing,
+                                        or the batch is full
+
+Clients that were answered together ask again within microseconds of each other; the last look lets them share
+one sync.  A small batch is synced inline: to hand it to the thread, and to share the interpreter lock with
+the thread, costs more than the loop loses by waiting.  Effects leave in the order of the batches, after the
+first sync that began when their batch was applied.
 """
 
 from __future__ import annotations
@@ -15,19 +24,22 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Final, Protocol
 
 from reliquary.base.turn import Effect, Event
-from reliquary.engine.clock import Clock
-from reliquary.engine.core import Batch
+from reliquary.engine.core import Batch, Core
 from reliquary.store.disk import Disk
 
-INLINE_TURNS: Final = 2
-"""A batch with at most this number of turns is synced inline, because its senders wait for the answer."""
-LINGER: Final = 300
-"""Microseconds that a sync waits for the sources that were answered by the last one."""
+OPEN_TURNS: Final = 512
+"""The number of turns after which a batch is written, even while a sync runs."""
+OPEN_BYTES: Final = 2 * 1024 * 1024
+"""The bytes of large rows after which a batch is written, even while a sync runs."""
+INLINE_TURNS: Final = 64
+INLINE_BYTES: Final = 64 * 1024
+"""A batch with at most this number of turns and of bytes is synced inline."""
+LOOK_BYTES: Final = 1024 * 1024
+"""The bytes of large rows after which no more requests are looked for."""
 UNASKED_SYNC_SECONDS: Final = 0.05
 """How long a change may stay unsynced if no caller waits for it."""
 
@@ -51,28 +63,12 @@ class Owner(Protocol):
         """Wake the task that waits until nothing is under way."""
 
 
-@dataclass(slots=True)
-class Linger:
-    """Which sources a sync waits for, and until when.
-
-    The engine adds a source when it is answered and removes it when it asks again; `Syncs` writes the rest.
-    """
-
-    expected: set[int] = field(default_factory=set)
-    """Sources that were answered since the last sync began and have not asked again yet."""
-    expected_before: set[int] = field(default_factory=set)
-    """Sources that were answered since the sync before; one that is silent for longer is not expected."""
-    is_waiting: bool = False
-    until: int = 0
-
-
 class Syncs:
-    """The batches of an engine between their write and their effects; one sync at a time."""
+    """The batches of an engine between their turns and their effects; one sync at a time."""
 
-    def __init__(self, owner: Owner, disk: Disk, clock: Clock, events: deque[Event]) -> None:
-        self.linger = Linger()
+    def __init__(self, owner: Owner, core: Core, disk: Disk, events: deque[Event]) -> None:
         self.waiting: list[Batch] = []
-        """Batches whose effects wait for a sync that has not begun."""
+        """Batches that were written because they were large; their effects wait for the next sync."""
         self.syncing: list[Batch] = []
         """Batches whose effects wait for the sync of the store's thread."""
         self.is_syncing = False
@@ -80,9 +76,13 @@ class Syncs:
         """Something was applied after the last sync began."""
         self.count = 0
         """The number of syncs that succeeded."""
+        self.turns = 0
+        """The number of turns whose effects wait; the engine adds those that it runs."""
+        self._is_looking = False
+        """The loop looks at its sockets before the batch is closed."""
         self._owner = owner
+        self._core = core
         self._disk = disk
-        self._clock = clock
         self._events = events
         """Events that wait for their turns; written by the engine."""
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -98,18 +98,26 @@ class Syncs:
         self._loop = loop
         self._thread.start()
 
-    def settle(self, batch: Batch) -> None:
-        """Perform the effects of a batch after a sync that covers it, or now if all is synced."""
-        self.unsynced = self.unsynced or batch.applied
-        if not batch.after_sync:
+    def proceed(self) -> None:
+        """Keep the batch open, write it, or begin a sync; called when turns were added to it."""
+        core = self._core
+        if core.batch.turns >= OPEN_TURNS or core.rows.size >= OPEN_BYTES:
+            self._write()
+        if self.is_syncing or self._is_looking:
+            return
+        if not (core.batch.after_sync or self.waiting):
             self._sync_some_time()
-        elif not self.unsynced and not self.is_syncing:
-            self._owner.perform(batch.after_sync)
+        elif not self.unsynced and core.rows.is_empty:  # questions, and all that they show is safe
+            self._sync()
         else:
-            self.waiting.append(batch)
-            if not self.is_syncing:
-                self._sync_waiting()
-        self._owner.notify_idle()
+            self._is_looking = True
+            assert self._loop is not None
+            self._loop.call_soon(self._look)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no effect waits for a sync."""
+        return not (self._core.batch.after_sync or self.waiting or self.is_syncing)
 
     def drop(self) -> None:
         """Forget the batches that wait: their effects are never performed."""
@@ -117,73 +125,87 @@ class Syncs:
         self.syncing.clear()
 
     def close(self) -> None:
-        """End the store's thread, and close the disk."""
+        """Write what is left, end the store's thread, and close the disk."""
         if self._later is not None:
             self._later.cancel()
+        if self._owner.failure is None:
+            self._core.close()
         self._jobs.put(False)
         self._thread.join()
         self._disk.close()
 
     # -- when a sync begins
 
-    def _sync_waiting(self) -> None:
-        """Begin a sync for the batches that wait; without any, plan one for what no caller waits for."""
-        if not self.waiting:
-            self._sync_some_time()
-        elif not self.linger.is_waiting:
-            self.linger.until = self._clock.monotonic() + LINGER
-            self._sync_soon()
-
-    def _sync_soon(self) -> None:
-        """Sync, but not before sources that were just answered had a moment to ask again.
-
-        A producer and a consumer that are answered together ask again together; the first one waits a tick
-        for the other, and one sync serves both.
-        """
-        linger = self.linger
-        linger.is_waiting = False
-        if self._owner.failure is not None or self.is_syncing:
+    def _look(self) -> None:
+        """Sync, unless the loop found requests since the last turns and the batch has room for them."""
+        self._is_looking = False
+        if self._owner.failure is not None or self.is_syncing or (self._events and not self._is_full):
             return
-        silent = linger.expected or linger.expected_before
-        if (self._events or silent) and self._clock.monotonic() < linger.until:
-            linger.is_waiting = True
-            assert self._loop is not None
-            self._loop.call_soon(self._sync_soon)
-        else:
-            turns = sum(batch.turns for batch in self.waiting)
-            self._sync_now(inline=turns <= INLINE_TURNS and not self._events)
+        try:
+            self._sync()
+        except BaseException as failure:  # noqa: BLE001 - whatever it is, nothing may leave after it
+            self._owner.fail(failure)
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether no more requests are looked for: a stream of them must not hold back all answers."""
+        core = self._core
+        return bool(self.waiting) or core.batch.turns >= INLINE_TURNS or core.rows.size >= LOOK_BYTES
 
     def _sync_some_time(self) -> None:
-        """Plan a sync after a short while for what was applied, in case no other sync covers it."""
-        if self.unsynced and self._later is None:
+        """Plan a sync after a short while for what was changed, in case no other sync covers it."""
+        if self._later is None and (self.unsynced or self._core.batch.turns):
             assert self._loop is not None
             self._later = self._loop.call_later(UNASKED_SYNC_SECONDS, self._sync_unasked)
 
     def _sync_unasked(self) -> None:
         self._later = None
-        if self.unsynced and not self.is_syncing and self._owner.failure is None:
-            self._sync_now(inline=False)
+        if self.is_syncing or self._owner.failure is not None:
+            return
+        try:
+            self._write()
+            if self.unsynced:
+                self._begin()
+        except BaseException as failure:  # noqa: BLE001 - whatever it is, nothing may leave after it
+            self._owner.fail(failure)
 
     # -- one sync
 
-    def _sync_now(self, *, inline: bool) -> None:
-        """Begin a sync for all that was applied; one at a time."""
-        linger = self.linger
-        self.unsynced = False
-        linger.expected_before, linger.expected = linger.expected, set()
-        batches, self.waiting = self.waiting, []
-        if inline:
-            try:
-                self._disk.sync()
-            except BaseException as failure:  # noqa: BLE001 - whatever it is, nothing may leave after it
-                self._owner.fail(failure)
-                return
+    def _write(self) -> None:
+        """Close the open batch: its changes are applied, and its effects wait."""
+        batch = self._core.close()
+        self.unsynced = self.unsynced or batch.applied
+        if batch.after_sync:
+            self.waiting.append(batch)
+        else:
+            self.turns -= batch.turns
+
+    def _sync(self) -> None:
+        """Close the open batch and make it safe, then perform its effects; a large one in the thread."""
+        self._write()
+        if not self.unsynced:
+            self._release(self._take_waiting())
+        elif sum([batch.turns for batch in self.waiting]) <= INLINE_TURNS and (
+            sum([batch.size for batch in self.waiting]) <= INLINE_BYTES
+        ):
+            batches = self._take_waiting()
+            self.unsynced = False
+            self._disk.sync()
             self.count += 1
             self._release(batches)
         else:
-            self.syncing = batches
-            self.is_syncing = True
-            self._jobs.put(True)
+            self._begin()
+
+    def _take_waiting(self) -> list[Batch]:
+        batches, self.waiting = self.waiting, []
+        return batches
+
+    def _begin(self) -> None:
+        """Begin a sync in the store's thread, for all that was applied."""
+        self.syncing = self._take_waiting()
+        self.unsynced = False
+        self.is_syncing = True
+        self._jobs.put(True)
 
     def _sync_forever(self) -> None:
         """Run in the store's thread: one sync at a time, each for all that was applied before it began."""
@@ -199,25 +221,29 @@ class Syncs:
                 return
 
     def _synced(self, failure: BaseException | None) -> None:
-        """Release the batches of the sync that the store's thread ended, and begin the next."""
+        """Perform the effects of the sync that the store's thread ended, and begin the next."""
         if failure is not None:
             self._owner.fail(failure)
             return
         self.count += 1
         self.is_syncing = False
         done, self.syncing = self.syncing, []
-        if sum(batch.turns for batch in self.waiting) > INLINE_TURNS:
-            self._sync_now(inline=False)
-        self._release(done)
-        if not self.is_syncing:
-            self._sync_waiting()
+        if self._owner.failure is not None:
+            return
+        try:
+            if self._core.rows.size > INLINE_BYTES or self.waiting:
+                self._write()
+                self._begin()
+            self._release(done)
+            self.proceed()
+        except BaseException as error:  # noqa: BLE001 - whatever it is, nothing may leave after it
+            self._owner.fail(error)
+            return
         self._owner.watch_pressure()
 
     def _release(self, batches: list[Batch]) -> None:
         """Perform the effects of batches that are synced."""
-        try:
-            for batch in batches:
-                self._owner.perform(batch.after_sync)
-        except BaseException as failure:  # noqa: BLE001 - whatever it is, nothing may leave after it
-            self._owner.fail(failure)
+        for batch in batches:
+            self.turns -= batch.turns
+            self._owner.perform(batch.after_sync)
         self._owner.notify_idle()

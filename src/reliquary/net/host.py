@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import Final
 
@@ -19,6 +20,22 @@ def own_name() -> str:
 def host_name() -> str:
     """This computer's name as the network knows it."""
     return socket.gethostname()
+
+
+def own_addresses() -> tuple[str, ...]:
+    """Return the IP addresses that this computer is known to have; one behind a gateway is not among them.
+
+    These are the loopback, those of the host name, and those from which packets to other networks would
+    leave; to find these no packet is sent.
+    """
+    found = dict.fromkeys(("127.0.0.1", "::1"))
+    with suppress(OSError):
+        found |= dict.fromkeys(str(each[4][0]) for each in socket.getaddrinfo(socket.gethostname(), None))
+    for family, elsewhere in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((elsewhere, 9))
+            found[str(probe.getsockname()[0])] = None
+    return tuple(found)
 
 
 def is_loopback(host: str) -> bool:

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from reliquary.protocols.httpr.protocol import httpr
 from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.protocols.mqqb.protocol import mqqb
+from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.protocols.mqqp.protocol import mqqp
 from reliquary.protocols.mqqp.settings import MqqpSettings
 from reliquary.protocols.srmp.protocol import srmp
@@ -24,6 +26,7 @@ BUILDERS: Final[Mapping[type, Callable[[Any], Protocol]]] = {
     HttprSettings: httpr,
     WsrmSettings: wsrm,
     MqqpSettings: mqqp,
+    MqqbSettings: mqqb,
 }
 """How each protocol is built from its settings."""
 

@@ -12,6 +12,7 @@ from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, TimerFired, Turn
 from reliquary.queueing import features
 from reliquary.queueing.changes.counters import settle
+from reliquary.queueing.feed import trimming
 from reliquary.queueing.model.events import Answer, Request
 from reliquary.queueing.model.history.notes import API, Bringer
 from reliquary.queueing.model.names.formats import IllegalFormatName
@@ -25,6 +26,8 @@ from reliquary.queueing.rules.losses import warn
 from reliquary.queueing.rules.news import send_news
 from reliquary.queueing.rules.read import serve
 from reliquary.queueing.travel import dispatch, listeners, remote, rooms
+
+_READY: Final = ManagerState.READY
 
 
 class QueueManager:  # DM-001
@@ -47,9 +50,9 @@ class QueueManager:  # DM-001
     def handle(self, event: Event, now: Instant) -> Turn:
         """Take one event, and return its turn."""
         state = self.state
-        if state.history is not None:
+        if state.history is not None and now != state.history.notes.moment:
             state.history.notes.at(now)
-        if state.manager.state is not ManagerState.READY and not _is_ready(state, event):
+        if state.manager.state is not _READY and not _is_ready(state, event):
             return state.draft.take()
         if state.names.ways_of_turn:
             state.names.ways_of_turn = {}
@@ -68,6 +71,8 @@ class QueueManager:  # DM-001
         while state.turn.woken or state.turn.owed:
             send_news(state, now)
             serve(state, now)
+        if state.turn.overfull:
+            trimming.empty_overfull(state, now)
         if state.turn.losses:
             warn(state)
         if state.travel.listeners_changed:
@@ -104,9 +109,9 @@ def _is_ready(state: State, event: Event) -> bool:
 
 def _take(state: State, event: Any, now: Instant, *, reads_elsewhere: bool = True) -> None:
     """Check whether an event is allowed, and take it to its rule or to the reader of a queue elsewhere."""
-    state.turn.by = event.by if isinstance(event, Request) else MANAGER
+    state.turn.by = getattr(event, "by", MANAGER)
     try:
-        why = "" if state.turn.by is MANAGER else features.refusal(state, event)
+        why = "" if state.turn.by is MANAGER else features.PERMITS[type(event)](state, event)
         if why:
             state.reply(getattr(event, "to", 0), Answer(HResult.ACCESS_DENIED, why))
             return

@@ -11,12 +11,10 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-import msgspec
-
 from reliquary.base.faults import StoreDamage
 from reliquary.base.rows import Table, every
+from reliquary.queueing.changes import hand_outs
 from reliquary.queueing.changes import history as history_rows
-from reliquary.queueing.changes.numbering import PENDING
 from reliquary.queueing.changes.queues import adopt
 from reliquary.queueing.feed.consumers import adopt_consumer
 from reliquary.queueing.model.history.history import History
@@ -28,13 +26,15 @@ from reliquary.queueing.model.tables import (
     COUNTERS,
     DIRECTORY,
     HOLDS,
+    KEEPS,
     LEDGER,
     MANAGER,
     MESSAGES,
+    MOMENTS,
     ONLY,
     OUTCOMES,
     PAST_THE_END,
-    POSITIONS,
+    POSITIONS_ALONE,
     QUEUES,
     SEQUENCE,
     STAGES,
@@ -42,6 +42,7 @@ from reliquary.queueing.model.tables import (
     WRITERS,
     Counters,
     Hold,
+    Moments,
     Operation,
     PreparedTransaction,
     Sequence,
@@ -69,6 +70,7 @@ def recover(state: State, *, history: bool = False) -> None:
     state.deadlines.scan = expiry_key(sequence.expiry_floor, 0, 0)
     state.numbers.last_queue = sequence.last_queue
     state.totals.lost = sequence.lost
+    hand_outs.recover(state.rows)
     prepared = every(state.rows, TRANSACTIONS)
     locked = _locked(state, [record for _, record in prepared])
     state.travel.holds = dict(every(state.rows, HOLDS))
@@ -78,6 +80,9 @@ def recover(state: State, *, history: bool = False) -> None:
     for key, record in every(state.rows, QUEUES):
         counters = state.rows.get(COUNTERS, key) or Counters()
         adopt(state, record, counters, locked=locked.get(record.number, 0))  # DM-004
+    for key, keep in every(state.rows, KEEPS):
+        state.queues[int.from_bytes(key)].feed.keep = keep
+    state.ages.moments = state.rows.get(MOMENTS, ONLY) or Moments()
     for key, consumer in every(state.rows, CONSUMERS):
         adopt_consumer(state, key, consumer)
     for number, positions in held.items():
@@ -95,7 +100,7 @@ def recover(state: State, *, history: bool = False) -> None:
 
 def _must_be_empty(state: State) -> None:
     """Raise StoreDamage if there are queues or messages, but the record of the manager is lost."""
-    tables: tuple[Table[Any], ...] = (QUEUES, COUNTERS, POSITIONS, MESSAGES)
+    tables: tuple[Table[Any], ...] = (QUEUES, COUNTERS, POSITIONS_ALONE, MESSAGES)
     for table in tables:
         if state.rows.range(table, b"", PAST_THE_END, limit=1):
             raise StoreDamage(f"there are rows in {table.name}, but none says whose they are")
@@ -125,8 +130,8 @@ def _held(state: State, holds: Iterable[Hold]) -> dict[int, list[Position]]:
     """Return the positions that carriers hold, by queue, without those of queues deleted meanwhile."""
     held: dict[int, list[Position]] = {}
     for hold in holds:
-        rows = [state.rows.get(POSITIONS, position_key(hold.queue, each)) for each in hold.lookup_ids]
-        held.setdefault(hold.queue, []).extend(filter(None, rows))
+        found = [_position(state, hold.queue, each) for each in hold.lookup_ids]
+        held.setdefault(hold.queue, []).extend(filter(None, found))
     return {number: positions for number, positions in held.items() if positions}
 
 
@@ -137,7 +142,12 @@ def _is_there(state: State, operation: Operation) -> bool:
 
 def _row(state: State, operation: Operation) -> Position | None:
     """Return the position of an operation as it is now: a purge may have marked it after the prepare."""
-    return state.rows.get(POSITIONS, position_key(operation.queue, operation.position.lookup_id))
+    return _position(state, operation.queue, operation.position.lookup_id)
+
+
+def _position(state: State, queue: int, lookup_id: int) -> Position | None:
+    row = state.rows.get(POSITIONS_ALONE, position_key(queue, lookup_id))
+    return None if row is None else row.position
 
 
 def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None:
@@ -157,9 +167,6 @@ def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None
     for operation in record.operations:
         queue, position = state.queues.get(operation.queue), operation.position
         there = _row(state, operation)
-        if operation.kind == "enqueue" and there is not None and there.arrival != PENDING:
-            there = msgspec.structs.replace(there, arrival=PENDING)  # a release without feeds wrote the row
-            state.rows.put(POSITIONS, position_key(operation.queue, position.lookup_id), there)
         if queue is not None and there is not None:
             queue.order.hold(there, peekable=operation.kind != "enqueue" and there.peekable)
         if operation.kind == "enqueue":

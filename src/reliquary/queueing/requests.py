@@ -18,7 +18,7 @@ from reliquary.queueing import lifecycle, startup
 from reliquary.queueing.model import events
 from reliquary.queueing.model.events import Access, Answer
 from reliquary.queueing.model.feature import Feature
-from reliquary.queueing.model.message import AuthenticationLevel, check, size_of
+from reliquary.queueing.model.message import check, size_of
 from reliquary.queueing.model.parts.transactions import Transaction
 from reliquary.queueing.model.queue import Queue, QueueType
 from reliquary.queueing.model.queue_state import QueueState
@@ -61,11 +61,9 @@ def send(state: State, request: events.SendMessages, now: Instant) -> None:
         raise UsageError(f"one request sends 1 to {COUNT_LIMIT} messages, not {len(messages)}")
     for message in messages:
         check(message)
-        if message.stored_body is not None:
-            in_pieces = True
-        if message.destination_queue or message.destination_queues:
+        if message.more is not None:
+            in_pieces |= message.more.stored_body is not None
             sending.check_destinations(message)
-        if message.authentication is AuthenticationLevel.XML_SIG:
             sending.check_signing(state, message)
     if in_pieces:
         spool.check_bodies(state, messages)

@@ -24,6 +24,7 @@ from reliquary.queueing.rules.handles import end_wait
 from reliquary.queueing.rules.readiness import IN_DOUBT, Happening, advance, be_ready
 from reliquary.queueing.rules.transactions import abort
 from reliquary.queueing.staging import sweep
+from reliquary.queueing.travel import backlog
 
 LONGEST_IN_DOUBT: Final = Duration(7 * DAY)
 
@@ -60,6 +61,7 @@ def _initialize(state: State, request: StartManager, now: Instant) -> None:
         if f"system$;{name}" not in state.names.by_path:  # AN-49: those of an earlier start are kept
             create_at(state, Pathname(QueueType.SYSTEM, name), QueueSettings(), now)  # DM-093, DM-094
     outgoing.harden(state)
+    backlog.hold(state)
     for transaction in list(state.transactions.open.values()):
         if transaction.single_phase or not transaction.prepared:
             abort(state, transaction, now)  # DM-097

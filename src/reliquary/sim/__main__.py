@@ -9,6 +9,7 @@ from typing import Final
 
 from reliquary.sim import run
 from reliquary.sim.httpr.plugin import HttprPlugin
+from reliquary.sim.mqqb.plugin import MqqbPlugin
 from reliquary.sim.mqqp.plugin import MqqpPlugin
 from reliquary.sim.reports import Report
 from reliquary.sim.srmp.plugin import SrmpPlugin
@@ -18,7 +19,7 @@ from reliquary.sim.wsrm.plugin import WsrmPlugin
 
 ONE: Final = "one"
 PLUGINS: Final[dict[str, type[Plugin]]] = {
-    each.name: each for each in (SrmpPlugin, HttprPlugin, WsrmPlugin, MqqpPlugin)
+    each.name: each for each in (SrmpPlugin, HttprPlugin, WsrmPlugin, MqqpPlugin, MqqbPlugin)
 }
 
 

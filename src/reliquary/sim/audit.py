@@ -2,6 +2,7 @@
 
 counters     are what counting the positions gives, in messages and in bytes
 positions    each shows a message that is there; none lies below its lane's floor
+hand_outs    have the tries of positions that readers have locked
 messages     each is shown, or waits in a prepared transaction or in one part of a batch
 shares       are kept for messages with more than one position, and are right
 expiry       has a row for each moment that a position waits for, and no other
@@ -15,6 +16,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+
+import msgspec
 
 from reliquary.base.rows import Record, Table
 from reliquary.queueing.changes.numbering import arrival_of
@@ -69,12 +72,28 @@ class Contents:
 def contents(disk: Disk) -> Contents:
     """Read everything."""
     staged = _rows(disk, tables.STAGED)
+    places = _places(disk, tables.POSITIONS)
+    apart = {_number(key): row for key, row in _rows(disk, tables.MESSAGES).items()}
+    for (queue, _), row in places.items():
+        at_home = row.position.home == queue
+        _same(f"messages at home of {row.position}", row.message is not None, at_home)
+        _none(
+            f"messages of {row.position} that are stored twice",
+            {row.position.message} & apart.keys() if at_home else (),
+        )
+    tries = {
+        (row.queue, lookup_id): tried
+        for row in _rows(disk, tables.HAND_OUTS).values()
+        for lookup_id, tried in zip(
+            row.lookup_ids, row.tries * (len(row.lookup_ids) // len(row.tries)), strict=True
+        )
+    }
     return Contents(
         queues={_number(key): row for key, row in _rows(disk, tables.QUEUES).items()},
         counters={_number(key): row for key, row in _rows(disk, tables.COUNTERS).items()},
-        positions=_places(disk, tables.POSITIONS),
+        positions={key: _counted(row, tries.get(key, 0)) for key, row in places.items()},
         delayed=_places(disk, tables.DELAYED),
-        messages={_number(key): row for key, row in _rows(disk, tables.MESSAGES).items()},
+        messages=apart | {row.position.message: row.message for row in places.values() if row.message},
         shares={_number(key): row.count for key, row in _rows(disk, tables.SHARES).items()},
         expiry={tables.expiry_of(key) for key in _rows(disk, tables.EXPIRY)},
         transactions=_rows(disk, tables.TRANSACTIONS),
@@ -87,6 +106,12 @@ def contents(disk: Disk) -> Contents:
         staged={(_number(key[:8]), _number(key[8:])): row for key, row in staged.items()},
         published={key.decode(): row.batch for key, row in _rows(disk, tables.LEDGER).items()},
     )
+
+
+def _counted(row: tables.Place, tries: int) -> Position:
+    """Return a position with the tries that its row and its hand-out count."""
+    position = row.position
+    return position if tries <= position.handed_out else msgspec.structs.replace(position, handed_out=tries)
 
 
 def _places(disk: Disk, table: Table[Record]) -> dict[Key, Record]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from reliquary.base.hresult import HResult
+from reliquary.base.time import seconds
 from reliquary.base.turn import Fact
 from reliquary.queueing.changes.numbering import arrival_of
 from reliquary.queueing.feed.events import (
@@ -24,19 +25,30 @@ from reliquary.queueing.feed.events import (
     MoveConsumer,
     OpenConsumer,
     ReadFeed,
+    SetConsumer,
 )
-from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
+from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerLost, ConsumerPlaced
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.events import Answer
+from reliquary.queueing.model.keep import EVERYTHING, Keep
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.staging.facts import StagePublished
 from reliquary.sim.applications import Application, Call, Part, Script, Stage, answer_of, succeeded
 from reliquary.sim.history import History, Violation
 from reliquary.sim.keepers import SPARE
+from reliquary.sim.kept import Kept
 from reliquary.sim.network import Outcome
 
 Row: TypeAlias = tuple[int, int]
 """LookupIdentifier and the number of the message."""
+LIMITS = (
+    None,
+    EVERYTHING,
+    Keep(count=3),
+    Keep(bytes=900),
+    Keep(age=seconds(5)),
+    Keep(age=seconds(20), count=9),
+)
 FEEDS = ("orders", "ledger", SPARE, "orders;journal", "system$;deadletter")
 
 
@@ -56,6 +68,8 @@ class Owed:
     """Another one for each time that a consumer of this name is opened."""
     cursor: int
     rows: list[Row] = field(default_factory=list)
+    lost: int = 0
+    """So many of them it lost, because more was kept for it than its limit allows."""
 
 
 class Arrivals:
@@ -78,6 +92,9 @@ class Arrivals:
                 else:
                     self._last += 1
                     self.owed[queue, name] = Owed(self._last, record.cursor)
+            case ConsumerLost(queue, name, record):
+                self.owed[queue, name].cursor = record.cursor
+                self.owed[queue, name].lost = record.lost
             case ConsumerDropped(queue, name):
                 self.ended.append((queue, name, self.owed.pop((queue, name))))
             case facts.MessagesStored(queue, positions) | StagePublished(queue=queue, positions=positions):
@@ -107,18 +124,20 @@ class Arrivals:
 
 
 def check_feeds(history: History) -> None:
-    """Every reader was given every message of his queue once; of a queue that is gone, none twice."""
-    arrivals = Arrivals()
+    """Every reader was given every message of his queue once, or is told of its loss."""
+    arrivals, kept = Arrivals(), Kept()
     for turned in history.turns:
+        kept.begin_turn()
         for fact in turned.facts if turned.kept else ():
             arrivals.hear(fact)
+            kept.hear(fact, turned.event)
     if arrivals.owed:
         raise Violation(f"feed: somebody still reads: {list(arrivals.owed)}")
     for queue, name, owed in arrivals.ended:
         given, due = Counter(history.feeds.get((queue, name), {}).values()), Counter(owed.rows)
         if given - due:
             raise Violation(f"feed: {name} was given what never came into queue {queue}: {given - due}")
-        if (queue, name) in history.read_to_the_end and due - given:
+        if (queue, name) in history.read_to_the_end and (due - given).total() > owed.lost:
             raise Violation(f"feed: {name} was never given these of queue {queue}: {due - given}")
 
 
@@ -180,12 +199,22 @@ class FeedReader(Application):
         if view.incarnation != place.incarnation:
             del self._places[queue]
             return None
+        if view.loss is not None and view.cursor == view.loss.until:  # he is told, and goes on behind it
+            place.cursor, place.asked = max(place.cursor, view.cursor), max(place.asked, view.cursor)
+            place.read = max(place.read, view.cursor)
         if view.cursor is None:
             raise Violation(f"feed: {queue} has forgotten {self.name}")
         number = yield from self._read(queue, place, view.mark)
         if number is not None and self.chance.happens(0.5):
             yield from self._pass(queue, place)
+        elif self.chance.happens(0.1):
+            yield from self._limit(queue)
         return number
+
+    def _limit(self, queue: str) -> Script:
+        keep = self.chance.pick(LIMITS)
+        outcome = yield Call(lambda to: SetConsumer(to, queue, self.name, keep, inherit=keep is None))
+        self.tell(outcome)
 
     def _open(self, queue: str) -> Script:
         outcome = yield Call(lambda to: OpenConsumer(to, queue, self.name))
@@ -228,7 +257,9 @@ class FeedReader(Application):
         return self.history.is_forgotten(outcome.turn)
 
     def _refused(self, answer: Answer, place: _Place, after: int) -> None:
-        """Only a move whose answer was lost excuses it."""
+        """Only a move whose answer was lost excuses it, or a loss that he is told of."""
+        if after >= place.asked and "its limit was passed" in answer.why:
+            return
         if after >= place.asked:
             raise Violation(f"feed: {self.name} is refused what was kept for him: {answer.why}")
         place.cursor = place.asked

@@ -13,7 +13,14 @@ from typing import Any, Final, Self
 from uuid import UUID
 
 from reliquary.base.turn import Fact
-from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced, RetainedDropped
+from reliquary.queueing.feed.facts import (
+    ConsumerDropped,
+    ConsumerLost,
+    ConsumerPlaced,
+    FeedsLooked,
+    QueueKept,
+    RetainedDropped,
+)
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.queue import Queue
@@ -249,6 +256,7 @@ _TAKE: Final[dict[type[Fact], Rule]] = {
     facts.PositionCopied: _copied,
     facts.PositionMoved: _moved,
     facts.PositionsRemoved: _removed,
+    facts.PositionsHandedOut: _nothing,
     facts.PositionsMarked: _nothing,
     facts.PositionsDelayed: _nothing,
     facts.PositionsDue: _nothing,
@@ -260,6 +268,9 @@ _TAKE: Final[dict[type[Fact], Rule]] = {
     facts.HoldsOver: _nothing,
     ConsumerPlaced: _nothing,
     ConsumerDropped: _nothing,
+    ConsumerLost: _nothing,
+    QueueKept: _nothing,
+    FeedsLooked: _nothing,
     RetainedDropped: _nothing,
     staging.MessagesStaged: _staged,
     staging.StagePublished: _placed,

@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.model.keep import Keep
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.parts.transactions import Transaction
 from reliquary.queueing.model.queue_state import QueueState
@@ -43,8 +44,10 @@ class Picture:
     staging: object
     """Parts of batches, the ledger, and whose the writers' names are."""
     total_bytes: int
-    consumers: dict[int, tuple[dict[str, Consumer], bool]]
-    """Who reads which feed, and whether what comes is numbered for him."""
+    consumers: dict[int, tuple[dict[str, Consumer], bool, Keep | None]]
+    """Who reads which feed, whether what comes is numbered for him, and how much is kept."""
+    moments: object
+    """How old the messages of feeds are."""
 
 
 Walk = dict[int, list[Position]]
@@ -85,7 +88,11 @@ def picture(state: State, walked: Walk) -> Picture:
             )
             for number, queue in queues.items()
         },
-        consumers={number: (queue.feed.consumers, queue.feed.mark > 0) for number, queue in queues.items()},
+        consumers={
+            number: (queue.feed.consumers, queue.feed.mark > 0, queue.feed.keep)
+            for number, queue in queues.items()
+        },
+        moments=state.ages.moments,
         lost={0: state.totals.lost} | {number: queue.counts.lost for number, queue in queues.items()},
         positions={
             number: [

@@ -1,8 +1,8 @@
 """One life of the server: turns, syncs and effects in the order of `engine.loop`, on simulated time.
 
-    events --> turns --> close: applied --> sync, which takes a while --> effects
-                 ^                            |
-                 '--- the next batch is built while it runs
+    events --> turns --> the open batch --> close: applied --> sync, which takes a while --> effects
+                 ^                                              |
+                 '--- the next batch is built while it runs ----'
 
 The power may go at each of the named points, in the middle of a sync, and at any moment between.
 """
@@ -20,6 +20,7 @@ from reliquary.base.time import MILLISECOND, seconds
 from reliquary.base.turn import (
     CancelTimer,
     Continue,
+    ContinueAfterSync,
     Effect,
     Event,
     Reply,
@@ -49,11 +50,13 @@ SIZES: Final = Sizes(
     window=3, at_once=3, sequence_block=512, cache_bytes=500, batch=40, stage_age=seconds(30)
 )
 """So small that a short run meets every edge; half a block of numbers outlasts the longest sync."""
-CHECKPOINT: Final = 0.02
+CHECKPOINT: Final = 0.04
 """How often a batch is followed by a full comparison of rows, facts and state."""
 
-LINGER: Final = 150
-"""The longest time that a sync waits for callers that were answered by the last one."""
+STAYS_OPEN: Final = 0.8
+"""How often a batch that may stay open does; otherwise it is written early, as a large one is."""
+LONGEST_LOOK: Final = 150
+"""The longest time in which the loop looks for more requests before it syncs."""
 UNASKED_SYNC: Final = 50 * MILLISECOND
 """How long a change may stay unsynced if no caller waits for it."""
 
@@ -123,8 +126,8 @@ class ProcessSyncs:
     is_syncing: bool = False
     unsynced: bool = False
     """Something was applied after the last sync began."""
-    lingering: bool = False
-    """A sync waits a moment for sources that were answered by the last one."""
+    is_looking: bool = False
+    """The loop looks for more requests before it syncs."""
     reminded: bool = False
     """A sync is planned for changes that no caller waits for."""
 
@@ -185,7 +188,7 @@ class Process:
         self._point("after the first sync")
         self.disk.restoration_begun()
         self.accepting = True
-        self._perform(batch.at_once + batch.after_sync)
+        self._perform(self._core.take_at_once() + batch.after_sync)
 
     def _first_events(self) -> tuple[Event, ...]:
         """The events of the start: their turns are run before a request is accepted."""
@@ -196,7 +199,8 @@ class Process:
     @property
     def idle(self) -> bool:
         """Whether nothing is under way."""
-        return not self._events and not self._syncs.waiting and not self._syncs.is_syncing
+        syncs = self._syncs
+        return not (self._events or self._core.batch.after_sync or syncs.waiting or syncs.is_syncing)
 
     def caller(self, answered: Answered) -> int:
         """Return a number under which one answer will come."""
@@ -234,14 +238,14 @@ class Process:
         for _ in range(min(len(self._events), self._around.chance.between(1, 8))):
             self._turn(self._events.popleft())
             self._point("between turns")
+        self._perform(self._core.take_at_once())
         self._break_disk()
-        batch = self._core.close()
-        self._around.witness.batch_applied(self.manager, self._clock.now())
-        if self._around.chance.happens(CHECKPOINT):
-            self.checkpoint()
-        self._point("after the batch was applied")
-        self._perform(batch.at_once)
-        self._settle(batch)
+        may_stay_open = self._syncs.is_syncing or not self._core.batch.after_sync
+        if may_stay_open and self._around.chance.happens(STAYS_OPEN):
+            self._sync_some_time()
+        else:
+            self._close()
+        self._end_if_done()
         if self._events and not self._scheduled:
             self._scheduled = True
             self._later(self._around.chance.between(1, 100), self._run)
@@ -256,6 +260,15 @@ class Process:
             self._around.scheduler.now, f"turn {turned.number} {type(event).__name__} {len(turn.facts)}"
         )
 
+    def _close(self) -> None:
+        """Write the open batch, and have it synced if effects wait for that."""
+        batch = self._core.close()
+        self._around.witness.batch_applied(self.manager, self._clock.now())
+        if self._around.chance.happens(CHECKPOINT):
+            self._compare()
+        self._point("after the batch was applied")
+        self._settle(batch)
+
     def _settle(self, batch: Batch) -> None:
         """Have a batch synced; what leaves waits for the first sync that began after it was applied."""
         syncs = self._syncs
@@ -266,26 +279,30 @@ class Process:
             self._perform(batch.after_sync)
         else:
             syncs.waiting.append(batch)
-            if not syncs.is_syncing and not syncs.lingering:
-                syncs.lingering = True
-                self._later(self._around.chance.between(0, LINGER), self._sync_soon)
-        self._end_if_done()
+            if not syncs.is_syncing and not syncs.is_looking:
+                syncs.is_looking = True
+                self._later(self._around.chance.between(0, LONGEST_LOOK), self._sync_soon)
 
     def _sync_soon(self) -> None:
-        self._syncs.lingering = False
+        self._syncs.is_looking = False
         if not self._syncs.is_syncing:
             self._begin_sync()
 
     def _sync_some_time(self) -> None:
-        """Plan a sync after a short while for what was applied, in case no other sync covers it."""
-        if self._syncs.unsynced and not self._syncs.reminded:
+        """Plan a sync after a short while for what was changed, in case no other sync covers it."""
+        if (self._syncs.unsynced or self._core.batch.turns) and not self._syncs.reminded:
             self._syncs.reminded = True
             self._later(UNASKED_SYNC, self._sync_unasked)
 
     def _sync_unasked(self) -> None:
         self._syncs.reminded = False
-        if self._syncs.unsynced and not self._syncs.is_syncing:
+        if self._syncs.is_syncing:
+            return
+        if self._core.batch.turns:
+            self._close()
+        if self._syncs.unsynced:
             self._begin_sync()
+        self._end_if_done()
 
     def _begin_sync(self) -> None:
         syncs = self._syncs
@@ -303,10 +320,12 @@ class Process:
         self._point("after a sync")
         syncs.is_syncing = False
         done, syncs.syncing = syncs.syncing, []
-        if syncs.waiting or (syncs.unsynced and not syncs.reminded):
-            self._begin_sync()
         for batch in done:
             self._perform(batch.after_sync)
+        if self._core.batch.turns:
+            self._close()
+        if syncs.waiting or (syncs.unsynced and not syncs.reminded):
+            self._begin_sync()
         self._end_if_done()
 
     def _end_if_done(self) -> None:
@@ -315,7 +334,13 @@ class Process:
             self._end("stopped in good order")
 
     def checkpoint(self) -> None:
-        """Compare everything with everything; between two batches only."""
+        """Write the open batch, and compare the state, the facts and the rows with each other."""
+        if self._core.batch.turns:
+            self._close()
+        self._compare()
+
+    def _compare(self) -> None:
+        """Compare the state, the facts and the rows; between two batches only."""
         rebuilt = QueueManager(StagedRows(self.disk.copied()), SeededChance(0), sizes=SIZES, history=True)
         self._around.witness.checkpoint(self.manager, rebuilt, self.disk)
         for each in self._around.plugged:
@@ -335,7 +360,7 @@ class Process:
                 self._around.scheduler.after(effect.after, partial(self._guarded, self._ring))
             elif isinstance(effect, CancelTimer):
                 self._alarm.timers.cancel(effect.name)
-            elif isinstance(effect, Continue):
+            elif isinstance(effect, Continue | ContinueAfterSync):
                 self.submit(effect.event)
             elif isinstance(effect, Warn):
                 self._around.history.note(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from msgspec.structs import replace
-
 from reliquary.base.time import SECOND
 from reliquary.queueing.model.events import SendMessages
 from reliquary.queueing.model.message import FOREVER, Acknowledgement, Delivery, Message
@@ -67,8 +65,7 @@ class Sender(Application):
         self._sent += 1
         name = f"{self.name}.{self._sent}"
         body = name.encode() + b"|" + b"x" * chance.pick((0, 20, 300))
-        message = replace(
-            self.wishes(express=express),
+        message = self.wishes(express=express).changed(
             body=body,
             label=name,
             priority=priority,
@@ -98,7 +95,7 @@ class Sender(Application):
     def wishes(self, *, express: bool) -> Message:
         """What a message wants beside being sent, as chance will have it."""
         chance = self.chance
-        return Message(
+        return Message.of(
             time_to_be_received=chance.pick(SHORT_LIVES if express else LIVES),
             negative_journaling=chance.happens(0.3),
             positive_journaling=chance.happens(0.1),
@@ -138,9 +135,7 @@ class Latecomer(Sender):
             "sent_time": now - self.chance.between(0, 1),
             "time_to_reach_queue": self.chance.between(0, 2),
         }
-        return Message(
-            **{name: getattr(message, name) for name in message.__struct_fields__} | changes
-        ), sending
+        return message.changed(**changes), sending
 
     def act(self) -> Script:
         """One message."""

@@ -7,6 +7,10 @@ store like any other and can be opened, verified or carried away.
 The manager's private keys lie beside the rows and go with them, for the owner's eyes alone as ever:
 who holds a backup can speak as this manager.
 
+The history (`store.history.folder`) goes with them where that is wanted.  Rows of events go when a file has
+them, so the files are taken after the rows: an event is then in a file, in a row, or in both, and the manager
+that opens the store passes over those of both.
+
 A restore copies, so that the backup stays what it is, and notes in the copy that it was restored
 (`restored.py`).  FORMAT comes last in both: a folder that was left half done is no store.
 """
@@ -25,6 +29,8 @@ from reliquary.store import format as store_format
 from reliquary.store import restored
 from reliquary.store.complaints import told_of
 from reliquary.store.files import copy_durably, make_folder, sync_file, sync_folder
+from reliquary.store.history.folder import NAME as HISTORY
+from reliquary.store.history.folder import HistoryFile, copy_missing, files_in, take_files
 from reliquary.store.reserve import NAME as RESERVE
 from reliquary.store.rocks import RocksDisk, tables_in
 
@@ -37,39 +43,65 @@ _LEFT_BEHIND: Final = {store_format.NAME, restored.NAME, RESERVE, "LOCK", "LOG"}
 """FORMAT is written anew at the end; the others speak of the place and the process, not of the rows."""
 
 
-def backup(disk: RocksDisk, target: str | Path) -> None:
-    """Back up an open store into a folder that does not exist yet."""
+def backup(disk: RocksDisk, target: str | Path, history: Path | None = None) -> None:
+    """Back up an open store into a folder that does not exist yet, with the files of a folder of history."""
     target = Path(target)
     _must_be_new(target)
+    before = [] if history is None else files_in(history)
     with told_of(target):
         make_folder(target.parent)
         disk.checkpoint(target)
         if (disk.folder / KEYS).exists():
             copy_durably(disk.folder / KEYS, target / KEYS)
+        if history is not None:
+            make_folder(target / HISTORY)
+            take_files(_without_holes(before, files_in(history)), history, target / HISTORY)
         _sync_all(target)
         store_format.stamp(target, store_format.VERSION)
         sync_folder(target.parent)
 
 
-def backup_stopped(folder: str | Path, target: str | Path) -> None:
-    """Back up a store that no process has open."""
+def _without_holes(before: list[HistoryFile], after: list[HistoryFile]) -> list[HistoryFile]:
+    """Return the files that may be taken: all that were there before, and new ones while none is missing.
+
+    A folder is not read in one moment.  Rows behind a file that was overlooked would be taken for exported.
+    """
+    known = {file.path for file in before}
+    taken = [file for file in after if file.path in known]
+    for file in after:
+        if file.path in known:
+            continue
+        if taken and file.first != max(each.last for each in taken) + 1:
+            break
+        taken.append(file)
+    return taken
+
+
+def backup_stopped(folder: str | Path, target: str | Path, *, with_history: bool = False) -> None:
+    """Back up a store that no process has open; its history is the one beside its rows."""
     folder = Path(folder)
+    history = folder / HISTORY if with_history else None
+    if history is not None and not history.is_dir():
+        raise UsageError(f"{folder} has no folder `{HISTORY}`: there is no history beside this store")
     disk = RocksDisk(folder, tables_in(folder), create=False)
     try:
-        backup(disk, target)
+        backup(disk, target, history)
     finally:
         disk.close()
 
 
 def restore(source: str | Path, folder: str | Path, chance: Chance) -> None:
-    """Make a store in an empty or new folder from a backup."""
+    """Make a store in an empty or new folder from a backup, with the history that is in it."""
     source, folder = Path(source), Path(folder)
     version = _version_of(source)
     _must_be_empty(folder)
     with told_of(folder):
         make_folder(folder)
         for file in sorted(source.iterdir()):
-            if file.name not in _LEFT_BEHIND and not file.name.startswith("LOG.old."):
+            if file.name == HISTORY:
+                make_folder(folder / HISTORY)
+                copy_missing(file, folder / HISTORY)
+            elif file.name not in _LEFT_BEHIND and not file.name.startswith("LOG.old."):
                 copy_durably(file, folder / file.name)
         sync_folder(folder)
         restored.note(folder, Restoration(new_guid(chance)))

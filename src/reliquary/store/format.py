@@ -1,11 +1,12 @@
 """The file FORMAT: it says that a folder is a store, and which release line wrote it.
 
 It is written before RocksDB creates its first file and read before RocksDB touches anything.  So
-a newer store is left alone, and so is a folder that holds something else: RocksDB would delete
-files there whose names look like its own.
+a store of another release line is left alone, and so is a folder that holds something else: RocksDB
+would delete files there whose names look like its own.
 
-    version 1   a store of an older release, or one whose first start did not come to its first mark
-    version 2   a store that has a mark (`mark.py`): without it, something is missing
+    version 1, 2   a store of an older release line, whose rows this one does not read
+    version 3      a store whose first start did not come to its first mark
+    version 4      a store that has a mark (`mark.py`): without it, something is missing
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from typing import Final
 from reliquary.base.faults import StoreDamage, StoreFailure
 from reliquary.store.files import make_folder, write_durably
 
-WITHOUT_MARK: Final = 1
-VERSION: Final = 2
+WITHOUT_MARK: Final = 3
+VERSION: Final = 4
 NAME: Final = "FORMAT"
 _OPENING: Final = "reliquary store "
 _HARMLESS: Final = {"lost+found", NAME + ".new"}  # the root of a file system, and our own start cut short
@@ -51,8 +52,14 @@ def is_store(folder: Path) -> bool:
 def _check(folder: Path) -> int:
     text = (folder / NAME).read_text(errors="replace").strip()
     number = text.removeprefix(_OPENING)
-    if not text.startswith(_OPENING) or not number.isdecimal() or int(number) < WITHOUT_MARK:
+    if not text.startswith(_OPENING) or not number.isdecimal() or int(number) < 1:
         raise StoreDamage(f"{folder} is damaged: its file {NAME} does not say what it should")
+    if int(number) < WITHOUT_MARK:
+        raise StoreFailure(
+            "older",
+            f"{folder} has store version {number}, this release reads {VERSION} and cannot upgrade it:"
+            " receive its messages with the release that wrote it, then begin with a new folder",
+        )
     if int(number) > VERSION:
         raise StoreFailure(
             "newer",

@@ -12,7 +12,8 @@ It is never ahead of the files.  It says how far the logs were synced, which log
 how long the MANIFEST is, and whose store it is; `opening.py` compares that with the folder.
 
 Two slots are written in turn, each in a page of its own, so that one that is torn or rotten leaves the
-mark of the sync before.  A store of version 2 always has a mark; it is damaged where no slot can be read.
+mark of the sync before.  A store of `format.VERSION` always has a mark; it is damaged where no slot can be
+read.
 
     slot: | magic: 4 | crc32: 4 | generation: 8 | synced: 8 | manifest: 8, size: 8 | owner: 16 | logs: 2 |
           | number: 8, first change: 8 | for each log
@@ -44,8 +45,6 @@ _OPENING: Final = Layout(">4sI")
 _COUNTS: Final = Layout(">QQ")
 _FILES: Final = Layout(">QQ16sH")
 _LOG: Final = Layout(">QQ")
-_OLD: Final = Layout(">QI")
-_NUMBER: Final = Layout(">Q")
 
 
 class LogStart(NamedTuple):
@@ -229,12 +228,4 @@ def read_mark(folder: Path) -> Mark | None:
         return None
     slots = [decode_slot(content[:SLOT]), decode_slot(content[SLOT : 2 * SLOT])]
     found = [slot for slot in slots if slot is not None]
-    return max(found, key=lambda mark: mark.generation) if found else _read_old(content)
-
-
-def _read_old(content: bytes) -> Mark | None:
-    """The mark of a store of version 1: a number and its checksum."""
-    if len(content) != _OLD.size:
-        return None
-    number, checksum = _OLD.unpack(content)
-    return Mark(int(number)) if checksum == crc32(_NUMBER.pack(number)) else None
+    return max(found, key=lambda mark: mark.generation) if found else None

@@ -29,6 +29,8 @@ class StagedRows:
     def __init__(self, disk: Reads) -> None:
         self._disk = disk
         self._stages: dict[str, _Stage] = {}
+        self.size = 0
+        """The bytes of the rows that were staged with their sizes, since the last `take`."""
 
     @property
     def is_empty(self) -> bool:
@@ -41,6 +43,7 @@ class StagedRows:
     def take(self) -> Changes:
         """Everything that was staged, encoded for the disk; the next batch begins empty."""
         stages, self._stages = self._stages, {}
+        self.size = 0
         changes = Changes()
         for name, stage in stages.items():
             if stage.ranges:
@@ -49,8 +52,11 @@ class StagedRows:
                 changes.puts[name] = stage.table.encode_all(stage.rows)
         return changes
 
-    def put(self, table: Table[Record], key: bytes, record: Record, *, fresh: bool = False) -> None:
+    def put(
+        self, table: Table[Record], key: bytes, record: Record, *, fresh: bool = False, size: int = 0
+    ) -> None:
         """Stage a row; `fresh` when the caller knows that there is none under this key."""
+        self.size += size
         stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _Stage(table))
         rows = stage.rows
         if key not in rows:
@@ -60,8 +66,9 @@ class StagedRows:
                 insort(stage.order, key)
         rows[key] = record
 
-    def put_all(self, table: Table[Record], records: Mapping[bytes, Record]) -> None:
+    def put_all(self, table: Table[Record], records: Mapping[bytes, Record], *, size: int = 0) -> None:
         """Stage many rows of which the caller knows that there are none under their keys."""
+        self.size += size
         stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _Stage(table))
         if not stage.rows.keys().isdisjoint(records):
             for key, record in records.items():

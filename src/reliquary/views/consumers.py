@@ -17,7 +17,22 @@ from reliquary.queueing.model.events import Answer
 from reliquary.queueing.model.names.pathnames import short_path
 
 if TYPE_CHECKING:
+    from reliquary.queueing.model.queue_state import QueueState
     from reliquary.queueing.model.state import State
+    from reliquary.queueing.model.tables import Consumer, Loss
+
+
+class LossInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """Messages that a consumer lost, because more was kept for it than its limit allows."""
+
+    after: str
+    """Its cursor before; a string of digits, as `until` is."""
+    until: str
+    """The last number that it lost."""
+    messages: int
+    bytes: int
+    moment: str
+    """When it last lost one of them (RFC 3339)."""
 
 
 class ConsumerInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +45,17 @@ class ConsumerInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A time (RFC 3339), as `moved` is."""
     moved: str
     """When the cursor moved last."""
+    keep: str
+    """The limit that counts for it, such as `7d,10g`; `none` for no limit."""
+    keep_of: str
+    """Who set this limit: `consumer`, `queue` or `settings`."""
+    paused: bool
+    """Its reader is asked to begin nothing new."""
+    lost: int
+    """All messages that it ever lost because its limit was passed."""
+    lost_bytes: int
+    loss: LossInfo | None
+    """The last of these losses."""
 
 
 class ConsumerView(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +73,9 @@ class ConsumerView(msgspec.Struct, frozen=True, kw_only=True):
     messages_retained: int
     """Messages that left the queue and are kept for the readers of its feed."""
     bytes_retained: int
+    lost: int
+    """Messages that it lost because its limit was passed."""
+    paused: bool
 
     @property
     def lag(self) -> int:
@@ -68,9 +97,38 @@ def consumers(view: View, queue: str) -> Iterator[ConsumerInfo]:
     if missing := lacks(view.state, view.by, found, Act.PEEK):
         raise Refusal(Answer(HResult.ACCESS_DENIED, missing))
     for name, each in sorted(found.feed.consumers.items()):
-        yield ConsumerInfo(
-            name=name, cursor=str(each.cursor), created=as_text(each.created), moved=as_text(each.moved)
-        )
+        yield _info(view.state, found, name, each)
+
+
+def _info(state: State, queue: QueueState, name: str, record: Consumer) -> ConsumerInfo:
+    from reliquary.queueing.feed.consumers import limit_of
+
+    own = "consumer" if record.keep is not None else "settings" if queue.feed.keep is None else "queue"
+    return ConsumerInfo(
+        name=name,
+        cursor=str(record.cursor),
+        created=as_text(record.created),
+        moved=as_text(record.moved),
+        keep=str(limit_of(state, queue, record)),
+        keep_of=own,
+        paused=record.paused,
+        lost=record.lost,
+        lost_bytes=record.lost_bytes,
+        loss=loss_info(record.loss),
+    )
+
+
+def loss_info(loss: Loss | None) -> LossInfo | None:
+    """Return a loss as clients see it."""
+    if loss is None:
+        return None
+    return LossInfo(
+        after=str(loss.after),
+        until=str(loss.until),
+        messages=loss.messages,
+        bytes=loss.bytes,
+        moment=as_text(loss.moment),
+    )
 
 
 def all_consumers(state: State) -> Iterator[ConsumerView]:
@@ -87,6 +145,8 @@ def all_consumers(state: State) -> Iterator[ConsumerView]:
                 moved=record.moved,
                 messages_retained=each.feed.retained,
                 bytes_retained=each.feed.retained_size,
+                lost=record.lost,
+                paused=record.paused,
             )
 
 
@@ -94,7 +154,7 @@ CONSUMER: Final = Noun(
     name="consumer",
     plural="consumers",
     record=ConsumerInfo,
-    summary="List, show, move and remove the consumers of feeds.",
+    summary="List, show, limit, pause, move and remove the consumers of feeds.",
     plane=Plane.DATA,
     of_a_queue=True,
     needs=None,

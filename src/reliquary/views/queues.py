@@ -82,16 +82,21 @@ def queue(state: State, path: str) -> QueueInfo | None:
     return None if found is None else _info(state, found)
 
 
-def queues(state: State, by: Principal = MANAGER, after: str = "") -> Iterator[QueueInfo]:
+def queues(
+    state: State, by: Principal = MANAGER, after: str = "", containing: str = ""
+) -> Iterator[QueueInfo]:
     """Yield the queues that this user may see, sorted by name, from behind the path name `after`.
+
+    With `containing`, only those whose path name has this text, in small or capital letters.
 
     Queues may be created and deleted between two of them.  A queue that is being deleted is left out, and so
     are journals and outgoing queues: `outgoing_queues.py` shows the latter.
     """
     from reliquary.queueing.rules.permission import Act, lacks
 
+    text = containing.casefold()
     for each in queue_states(state, after):
-        if not lacks(state, by, each, Act.SHOW):
+        if text in each.record.pathname.casefold() and not lacks(state, by, each, Act.SHOW):
             yield _info(state, each)
 
 

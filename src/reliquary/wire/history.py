@@ -133,7 +133,9 @@ HISTORY_COLUMNS: Final[tuple[Column, ...]] = (
     _column("correlation", Kind.STRING, "the identifier of another message, as it says when it comes"),
     _column("reason", Kind.STRING, "a message class as a word, such as nack-purged; null for none"),
     _column("other_queue", Kind.STRING, "where it came from or goes to"),
-    _column("protocol", Kind.STRING, "api, srmp, httpr, wsrm, multicast, loopback, spark or manager"),
+    _column(
+        "protocol", Kind.STRING, "api, srmp, httpr, wsrm, mqqp, mqqb, multicast, loopback, spark or manager"
+    ),
     _column("peer", Kind.STRING, "whom it came from or goes to, as far as that is known"),
     _column("batch", Kind.STRING, "the batch or the transaction that it is part of; QUERY:BATCH for spark"),
     _column("attempt", Kind.INT, "how often it has been handed out"),

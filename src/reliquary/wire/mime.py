@@ -107,13 +107,16 @@ def split(body: bytes, boundary: str) -> list[Part]:
     """The parts of a body, in their order."""
     if not boundary:
         raise MimeFault("Content-Type", "a multipart body needs a boundary")
-    delimiter = b"--" + boundary.encode("ascii")
-    at = _first_delimiter(body, delimiter)
+    delimiter, opening, closing = _delimiters(boundary)
+    at = 0 if body.startswith(delimiter) else _first_delimiter(body, delimiter)
     parts: list[Part] = []
     while at < len(body):
-        at = _after_delimiter(body, at, delimiter)
-        if at < 0:
+        if body.startswith(opening, at):
+            at += len(opening)
+        elif body.startswith(closing, at):
             break
+        else:
+            at = _after_padded_delimiter(body, at, delimiter)
         if len(parts) == PARTS_LIMIT:
             raise MimeFault("the MIME body", f"a message has at most {PARTS_LIMIT} parts")
         part, at = _part(body, at, delimiter, len(parts) + 1)
@@ -123,24 +126,26 @@ def split(body: bytes, boundary: str) -> list[Part]:
     return parts
 
 
+@lru_cache(maxsize=1024)
+def _delimiters(boundary: str) -> tuple[bytes, bytes, bytes]:
+    """Return the delimiter alone, with the end of its line, and with the mark behind the last part."""
+    delimiter = b"--" + boundary.encode("ascii")
+    return delimiter, delimiter + b"\r\n", delimiter + b"--"
+
+
 def _first_delimiter(body: bytes, delimiter: bytes) -> int:
-    if body.startswith(delimiter):
-        return 0
+    """Return where the first delimiter begins, behind a preamble."""
     found = body.find(b"\r\n" + delimiter)
     if found < 0:
         raise MimeFault("the MIME body", "the boundary that Content-Type names does not occur")
     return found + 2
 
 
-def _after_delimiter(body: bytes, at: int, delimiter: bytes) -> int:
-    """Where the part behind a delimiter begins; -1 behind the closing one."""
+def _after_padded_delimiter(body: bytes, at: int, delimiter: bytes) -> int:
+    """Return where the part behind a delimiter begins that has white space at the end of its line."""
     if not body.startswith(delimiter, at):
         raise MimeFault("the MIME body", "behind a part there is no delimiter: its Content-Length is wrong")
     at += len(delimiter)
-    if body.startswith(b"\r\n", at):
-        return at + 2
-    if body.startswith(b"--", at):
-        return -1
     end = body.find(b"\r\n", at)
     if end < 0 or body[at:end].strip(b" \t"):
         raise MimeFault("the MIME body", "a delimiter is followed by something else than a line's end")

@@ -18,7 +18,7 @@ def test_a_noun_has_a_path_of_its_own_or_below_a_queue() -> None:
     machines = ManagerAlone(Bench().state)
     nouns = (WRITER, CONSUMER, TRANSACTION)
     assert [list(routes_of(noun, machines)) for noun in nouns] == [
-        ["writers"], ["queues/*/consumers"], ["transactions", "transactions/*"],
+        ["writers", "writers/*"], ["queues/*/consumers"], ["transactions", "transactions/*"],
     ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reliquary.net.api.forms import MOST, Bodies, Form, form_of_answer, form_of_body, preferred, read_body
+from reliquary.net.api.forms import MOST, Bodies, Form, forms_of, preferred, read_body
 from reliquary.net.api.messages import FIELDS_LIMIT, MessageIn, message_of
 from reliquary.net.api.send import _messages
 from reliquary.net.http import Request
@@ -39,12 +39,12 @@ def request(body: bytes, *fields: tuple[bytes, bytes]) -> Request:
 )
 def test_the_form_of_a_media_type(value: bytes, form: Form) -> None:
     assert preferred(value) is form
-    assert form_of_body(request(b"", (b"Host", b"x"), (b"Content-Type", value))) is form
-    assert form_of_answer(request(b"", (b"ACCEPT", value))) is form
+    assert forms_of(request(b"", (b"Host", b"x"), (b"Content-Type", value)))[0] is form
+    assert forms_of(request(b"", (b"ACCEPT", value)))[1] is form
 
 
 def test_without_a_header_all_is_json() -> None:
-    assert form_of_body(request(b"")) is form_of_answer(request(b"")) is Form.JSON
+    assert forms_of(request(b"")) == (Form.JSON, Form.JSON)
 
 
 class Asked(msgspec.Struct, forbid_unknown_fields=True):

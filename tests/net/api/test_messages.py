@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -22,11 +23,59 @@ from reliquary.queueing.model.message import (
     ObjectId,
     Position,
 )
+from reliquary.queueing.model.tables import MESSAGES, message_key
+from tests.queueing.full_messages import FULL
 
 
 def test_a_message_that_says_nothing_is_durable_and_otherwise_the_default() -> None:
     assert message_of(MessageIn()) == Message(delivery=Delivery.RECOVERABLE)
     assert Message().time_to_reach_queue == REACH
+
+
+@pytest.mark.parametrize("given", [{"body": b"x"}, {"text": "x", "label": "l", "priority": 7, "expires": 5}])
+def test_a_usual_message_has_no_rare_attributes(given: dict[str, Any]) -> None:
+    assert message_of(MessageIn(**given)).more is None
+
+
+RARE: dict[str, Any] = {
+    "reach": 5,
+    "journal": True,
+    "deadletter": False,
+    "correlation": f"{UUID(int=3)}\\7",
+    "tag": 1,
+    "extension": b"e",
+    "response_queue": "answers",
+    "administration_queue": "admin",
+    "acknowledgements": (Acknowledgement.FULL_RECEIVE,),
+    "deadletter_queue": "dead",
+    "tracing_queue": str(UUID(int=9)),
+    "delay": 1.5,
+    "authentication": AuthenticationLevel.XML_SIG,
+    "httpr": {"app-x": "1"},
+}
+USUAL = {"body", "text", "label", "priority", "expires", "durable", "body_type"}
+
+
+def test_every_field_of_a_request_is_usual_or_rare() -> None:
+    assert {*RARE} | USUAL == {*MessageIn.__struct_fields__}
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_a_rare_field_alone_gives_the_message_rare_attributes(name: str) -> None:
+    given = {name: RARE[name]}
+    if name == "acknowledgements":
+        given["administration_queue"] = "admin"
+    assert message_of(MessageIn(**given)).more is not None
+
+
+@pytest.mark.parametrize("message", [Message(ObjectId(UUID(int=7), 1)), FULL.changed(stored_body=None)])
+def test_a_message_from_the_disk_is_shown_as_one_from_memory(message: Message) -> None:
+    """Numbers of a row are other objects than the defaults, which are left out by what they are."""
+    key, position = message_key(1), Position(1, 1, 1, 1)
+    read = MESSAGES.decode(key, MESSAGES.encode(key, message))
+    assert msgspec.json.encode(shown(Delivered(position, read))) == msgspec.json.encode(
+        shown(Delivered(position, message))
+    )
 
 
 def test_moments() -> None:
@@ -46,7 +95,7 @@ def test_moments() -> None:
 )
 def test_the_class_is_a_word(reason: MessageClass, own: int, word: str | None) -> None:
     position = Position(lookup_id=1, message=1, size=1, arrived=1, reason=reason)
-    message = Message(identifier=ObjectId(UUID(int=7), 1), message_class=own)
+    message = Message.of(identifier=ObjectId(UUID(int=7), 1), message_class=own)
     assert msgspec.to_builtins(shown(Delivered(position, message))).get("class") == word
 
 
@@ -77,7 +126,7 @@ def test_a_signature_is_asked_for_and_shown_with_who_made_it() -> None:
     asked = {"text": "x", "authentication": "xmlsig"}
     message = message_of(msgspec.convert(asked, MessageIn))
     assert message.authentication is AuthenticationLevel.XML_SIG
-    came = msgspec.structs.replace(message, sender_certificate=b"der")
+    came = message.changed(sender_certificate=b"der")
     out = msgspec.json.decode(msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), came))))
     assert (out["authentication"], out["sender_certificate"]) == ("xmlsig", "ZGVy")
     unsigned = msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), message_of(MessageIn()))))
@@ -86,7 +135,7 @@ def test_a_signature_is_asked_for_and_shown_with_who_made_it() -> None:
 
 def test_a_message_that_came_by_ws_rm_shows_its_addresses() -> None:
     kept = carrier_header_of(Kept(to="http://here/wsrm/orders", message_id="any text"))
-    message = Message(label="urn:act", carrier_header=kept)
+    message = Message.of(label="urn:act", carrier_header=kept)
     out = msgspec.json.decode(msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), message))))
     assert out["wsrm"] == {"to": "http://here/wsrm/orders", "action": "urn:act", "message_id": "any text"}
     assert "httpr" not in out
@@ -96,7 +145,7 @@ def test_fields_of_httpr_are_chosen_and_shown_and_left_out_where_there_are_none(
     message = message_of(msgspec.convert({"text": "x", "httpr": {"App-X": "1"}}, MessageIn))
     out = msgspec.json.decode(msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), message))))
     assert out["httpr"] == {"app-x": "1"}
-    came = msgspec.structs.replace(message, carrier_header="Priority: 9\r\nApp-X:2\r\n")
+    came = message.changed(carrier_header="Priority: 9\r\nApp-X:2\r\n")
     out = msgspec.json.decode(msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), came))))
     assert out["httpr"] == {"priority": "9", "app-x": "2"}
     for given in (MessageIn(), MessageIn(httpr={})):

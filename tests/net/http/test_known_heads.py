@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from reliquary.base.faults import PeerFault
 from reliquary.base.time import seconds
-from reliquary.net.http.known_heads import LONGEST_KEPT, MOST_DIGITS, MOST_FIELDS, MOST_KEPT, KnownHeads
+from reliquary.net.http.known_heads import (
+    LONGEST_KEPT,
+    MOST_DIGITS,
+    MOST_FIELDS,
+    MOST_KEPT,
+    SELDOM,
+    KnownHeads,
+)
 from reliquary.net.http.limits import Limits
 from reliquary.net.http.mounts import Mounts
 from reliquary.net.http.reader import BODY, IDLE, RequestReader
@@ -101,6 +108,24 @@ def test_a_head_without_a_length_is_known_by_all_of_its_bytes() -> None:
     assert [request.header(b"accept") for request in reading.found] == [b"1", b"12"] * 2
 
 
+def test_heads_of_a_client_that_repeats_none_are_seldom_kept() -> None:
+    reading = Reading()
+    reading.feed([post(f"/{number}") for number in range(2 * SELDOM - 1)])
+    assert reading.heads == []
+    reading.feed([post("/habit")])
+    assert reading.heads == [head_of(post("/habit"))]
+    without_parser(reading)
+    reading.feed([post("/habit")])
+
+
+def test_a_client_that_begins_to_repeat_a_head_is_known_again() -> None:
+    reading = Reading()
+    reading.feed([post(f"/{number}") for number in range(5 * SELDOM + 3)])
+    reading.feed([post("/habit")] * SELDOM)
+    without_parser(reading)
+    reading.feed([post("/habit"), post("/habit", b"longer than before")])
+
+
 def test_what_is_found_out_from_a_head_is_known_of_all_requests_with_it() -> None:
     reading = Reading()
     reading.feed([post("/a", b"first")])
@@ -117,6 +142,18 @@ def test_a_body_behind_a_known_head_may_come_in_parts() -> None:
     reading.feed([request[-10:-4], request[-4:] + request])
     assert [request.body for request in reading.found] == [b"0123456789"] * 3
     assert reading.reader.phase == IDLE
+
+
+def test_requests_behind_a_body_that_came_in_parts_are_not_parsed_either() -> None:
+    """A client that pipelines is read in slices, which end anywhere."""
+    reading = Reading()
+    request = post("/a", b"0123456789")
+    reading.feed([request])
+    without_parser(reading)
+    pipelined = request * 5
+    reading.feed([pipelined[: len(request) * 2 - 4]])
+    assert reading.reader.feed(memoryview(pipelined)[len(request) * 2 - 4 :]) is None
+    assert [request.body for request in reading.found] == [b"0123456789"] * 6
 
 
 def test_a_head_is_kept_before_its_body_has_come() -> None:

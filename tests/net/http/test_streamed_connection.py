@@ -10,7 +10,7 @@ import pytest
 from reliquary.base.time import seconds
 from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFailed
 from reliquary.net.http.headers import Headers
-from reliquary.net.http.streamed_connection import StreamedConnection
+from reliquary.net.http.streamed_connection import GATHERED_BYTES, StreamedConnection
 from reliquary.net.tcp.dialing import Place, reach
 from tests.net.http.stage import Glass, play, tick, until
 from tests.net.stream_server import stream_server
@@ -55,7 +55,7 @@ class Sink:
 
 
 def made() -> tuple[StreamedConnection, Glass]:
-    connection, transport = StreamedConnection(1000), Glass()
+    connection, transport = StreamedConnection(1000, lambda flush: flush()), Glass()
     connection.connection_made(transport)
     return connection, transport
 
@@ -64,6 +64,67 @@ def ask(connection: StreamedConnection) -> Sink:
     sink = Sink()
     connection.ask(b"POST / HTTP/1.1\r\n\r\n", sink)
     return sink
+
+
+class TestGathering:
+    """Requests leave together, and in their order."""
+
+    def test_those_of_one_tick_leave_in_one_write(self) -> None:
+        async def scene() -> None:
+            connection, transport = StreamedConnection(1000, asyncio.get_running_loop().call_soon), Glass()
+            connection.connection_made(transport)
+            for number in range(3):
+                connection.ask(b"request %d;" % number, Sink())
+            assert transport.writes == []
+            assert connection.unsent == len(b"request 0;") * 3
+            await tick()
+            assert transport.writes == [b"request 0;request 1;request 2;"]
+            connection.ask(b"request 3;", Sink())
+            await tick()
+            assert transport.writes[1:] == [b"request 3;"]
+
+        play(scene)
+
+    def test_those_that_answers_lead_to_leave_behind_the_last_answer(self) -> None:
+        connection, transport = made()
+
+        class Asks(Sink):
+            """Asks again as soon as it is answered."""
+
+            def ended(self) -> None:
+                connection.ask(b"again;", Sink())
+
+        for _ in range(3):
+            connection.ask(b"first;", Asks())
+        transport.writes.clear()
+        connection.data_received(ANSWER + ANSWER + CHUNKED)
+        assert transport.writes == [b"again;again;again;"]
+
+    def test_large_ones_do_not_wait(self) -> None:
+        waits: list[Callable[[], None]] = []
+        connection, transport = StreamedConnection(1000, waits.append), Glass()
+        connection.connection_made(transport)
+        connection.ask(b"small;", Sink())
+        connection.ask(b"x" * GATHERED_BYTES, Sink())
+        assert transport.writes == [b"small;" + b"x" * GATHERED_BYTES]
+
+    def test_a_piece_leaves_behind_the_head_of_its_request(self) -> None:
+        connection, transport = StreamedConnection(1000, lambda _: None), Glass()
+        connection.connection_made(transport)
+        connection.ask(b"head;", Sink())
+        connection.write(b"piece")
+        assert transport.sent == b"head;piece"
+
+    def test_what_was_not_written_before_a_cut_never_is(self) -> None:
+        waits: list[Callable[[], None]] = []
+        connection, transport = StreamedConnection(1000, waits.append), Glass()
+        connection.connection_made(transport)
+        sink = ask(connection)
+        connection.cut(ConnectionLost("enough", began=False))
+        for flush in waits:
+            flush()
+        assert transport.writes == []
+        assert isinstance(sink.ends[0], ConnectionLost)
 
 
 class TestAnswers:
@@ -254,7 +315,9 @@ class TestRoom:
                         writer.write(ANSWER)
 
             async with stream_server(serve) as port:
-                connection = await reach(Place("127.0.0.1", port), StreamedConnection(1000), seconds(10))
+                soon = asyncio.get_running_loop().call_soon
+                connection = StreamedConnection(1000, soon)
+                await reach(Place("127.0.0.1", port), connection, seconds(10))
                 sink = ask(connection)
                 pieces = 0
                 while connection.has_room:

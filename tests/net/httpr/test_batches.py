@@ -32,7 +32,7 @@ def test_a_large_body_is_read_piece_by_piece_as_it_leaves() -> None:
         return b"%d" % index * 4
 
     small = Message(body=b"small")
-    large = Message(stored_body=StoredBody(9, 12, 3))
+    large = Message.of(stored_body=StoredBody(9, 12, 3))
     parts = pieces(HEADER, [small, large, small], HOME, piece)
     first = next(parts)
     assert read == [0]
@@ -49,7 +49,7 @@ def test_a_large_body_is_read_piece_by_piece_as_it_leaves() -> None:
         ([], True),
         ([Message(body=b"x" * AT_ONCE)], True),
         ([Message(body=b"x" * AT_ONCE), Message(body=b"x")], False),
-        ([Message(stored_body=StoredBody(9, 12, 3))], False),
+        ([Message.of(stored_body=StoredBody(9, 12, 3))], False),
     ],
     ids=["nothing", "just", "too much", "large"],
 )

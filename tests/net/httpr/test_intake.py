@@ -15,7 +15,6 @@ from reliquary.protocols.httpr.codec.reader import (
     LargeBegun,
     LargeEnded,
     LargePiece,
-    MessageRead,
     Read,
 )
 from reliquary.protocols.httpr.codec.values import Carried, Disposition
@@ -53,7 +52,7 @@ class Cellar:
         self.due.pop()[2](Answer(HResult.INSUFFICIENT_RESOURCES, "it is full"))
 
 
-SMALL = MessageRead(Carried("a:1\r\n", b"small"))
+SMALL = Carried("a:1\r\n", b"small")
 LARGE: list[Read] = [LargeBegun("b:2\r\n", None), LargePiece(b"one"), LargePiece(b"three"), LargeEnded()]
 PARTS: list[Read] = [SMALL, *LARGE, SMALL, *LARGE, BatchEnded(Disposition.LAST)]
 
@@ -75,7 +74,7 @@ def test_however_it_comes_the_batch_is_the_same(cuts: list[int], late: int) -> N
         cellar.settle()
     one, two = StoredBody(1, 8, 2), StoredBody(2, 8, 2)
     large = Carried("b:2\r\n", b"", one)
-    assert intake.batch == [SMALL.carried, large, SMALL.carried, Carried("b:2\r\n", b"", two)]
+    assert intake.batch == [SMALL, large, SMALL, Carried("b:2\r\n", b"", two)]
     assert intake.disposition is Disposition.LAST
     assert not intake.is_storing
     assert cellar.kept == {1: [b"one", b"three"], 2: [b"one", b"three"]}

@@ -53,7 +53,7 @@ class Endless(Shelf):
 
 
 def large(size: int) -> Message:
-    return Message(carrier_header="app-x:1\r\n", stored_body=StoredBody(1, size, size // PIECE))
+    return Message.of(carrier_header="app-x:1\r\n", stored_body=StoredBody(1, size, size // PIECE))
 
 
 async def count(reader: asyncio.StreamReader) -> int:

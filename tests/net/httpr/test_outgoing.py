@@ -12,10 +12,9 @@ from reliquary.protocols.httpr.codec.reader import (
     LargeBegun,
     LargeEnded,
     LargePiece,
-    MessageRead,
     RequestReader,
 )
-from reliquary.protocols.httpr.codec.values import Disposition
+from reliquary.protocols.httpr.codec.values import Carried, Disposition
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.queueing.model.message import Message, StoredBody
 from tests.net.httpr.stage import LIMITS, PULL, push
@@ -26,7 +25,7 @@ HEAD = b"POST /httpr/orders HTTP/1.1\r\nhost: beta.example:81\r\ncontent-type: a
 
 def came(text: str, body: bytes) -> Message:
     """A message that goes on as it came."""
-    return Message(carrier_header=text, body=body)
+    return Message.of(carrier_header=text, body=body)
 
 
 def asked(*batch: Message) -> SendRequest:
@@ -82,8 +81,8 @@ class TestPieces:
         first, second = StoredBody(1, 200_001, 3), StoredBody(2, 200_000, 1)
         request = asked(
             came("app-x:0\r\n", b"small"),
-            Message(carrier_header="app-x:1\r\n", stored_body=first),
-            Message(carrier_header="app-x:2\r\n", stored_body=second),
+            Message.of(carrier_header="app-x:1\r\n", stored_body=first),
+            Message.of(carrier_header="app-x:2\r\n", stored_body=second),
             came("app-x:3\r\n", b"small too"),
         )
         assert chunked_head(request) == HEAD + b"transfer-encoding: chunked\r\n\r\n"
@@ -95,7 +94,7 @@ class TestPieces:
         reader.end()
         assert isinstance(read[0], HeaderRead)
         assert read[0].header == request.header
-        carried = [each.carried for each in read if isinstance(each, MessageRead)]
+        carried = [each for each in read if isinstance(each, Carried)]
         assert [(each.header, each.body) for each in carried] == [
             ("app-x:0\r\n", b"small"),
             ("app-x:1\r\n", b"".join(self.STORE[0])),
@@ -106,7 +105,7 @@ class TestPieces:
 
     def test_a_very_large_one_is_read_as_such(self) -> None:
         data = b"x" * 300_000
-        request = asked(Message(stored_body=StoredBody(1, 1_500_000, 5)))
+        request = asked(Message.of(stored_body=StoredBody(1, 1_500_000, 5)))
         reader = RequestReader(lambda _: LIMITS)
         read = [each for piece in pieces(request, "", lambda *_: data) for each in reader.feed(piece)]
         reader.end()

@@ -429,7 +429,7 @@ class TestAnswers:
     def test_one_that_cannot_be_made_to_its_end_is_cut_off(self, caplog: pytest.LogCaptureFixture) -> None:
         async def scene() -> None:
             async with agency() as here, wire(here.port) as client:
-                lost = Message(stored_body=StoredBody(99, 10, 1))
+                lost = Message.of(stored_body=StoredBody(99, 10, 1))
                 here.clerk.answer = lambda _: self.fetched(Message(body=b"x" * 100_000), lost)
                 client.send(post(ORDERS, PULL))
                 assert b"payload-disposition" not in await client.rest()

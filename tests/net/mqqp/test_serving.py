@@ -41,19 +41,12 @@ class Ear:
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.sent: list[tuple[Any, ...]] = []
-        self.expected: set[int] = set()
         self.stopped = False
 
     def submit(self, event: Event) -> None:
         if self.stopped:
             raise EngineStopped("the engine has stopped")
         self.events.append(event)
-
-    def asked_by(self, source: int) -> None:
-        self.expected.discard(source)
-
-    def answered_to(self, source: int) -> None:
-        self.expected.add(source)
 
     def respond(self, connection: int, call: int, stub: Sequence[bytes]) -> None:
         self.sent.append((connection, call, b"".join(stub)))
@@ -154,15 +147,6 @@ def test_an_administrator_ends_an_association() -> None:
     service, ear = serving()
     service.end_association(EndAssociation(3))
     assert ear.sent == [(3,)]
-
-
-def test_a_sync_may_wait_for_those_who_were_just_answered() -> None:
-    service, ear = serving()
-    service.called(5, "", called())
-    service.respond(Respond(5, 7, VERSION))
-    assert ear.expected == {-5}
-    service.called(5, "", called(8))
-    assert ear.expected == set()
 
 
 def test_after_the_engine_has_stopped_nothing_happens() -> None:

@@ -50,6 +50,16 @@ def test_max_forwards_says_how_many_managers_passed_it_on(headers: list[str], ho
     play(scene)
 
 
+def test_the_address_of_the_sender_comes_with_the_message() -> None:
+    async def scene() -> None:
+        async with office() as here, wire(here.port) as client:
+            client.send(post(QUEUE, b"<e/>", TYPE))
+            assert await client.read() == (200, b"")
+            assert [each.peer for each in here.clerk.came] == ["127.0.0.1"]
+
+    play(scene)
+
+
 def test_the_answer_has_no_type_and_no_body() -> None:
     async def scene() -> None:
         async with office() as here, wire(here.port) as client:

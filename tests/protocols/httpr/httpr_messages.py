@@ -5,7 +5,6 @@ from __future__ import annotations
 from uuid import UUID
 
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from reliquary.protocols.httpr.addresses import own_agent
 from reliquary.protocols.httpr.codec.values import Carried
@@ -28,7 +27,7 @@ OTHER = UUID("0f0e0d0c-0b0a-0908-0706-050403020100")
 
 HOME = own_agent("httpr://here:8480", "mq")
 TARGET = "httpr://shop.example/httpr/mq#orders"
-PLAIN = Message(
+PLAIN = Message.of(
     identifier=ObjectId(HERE, 12345),
     source_machine=HERE,
     body=b"two lamps",
@@ -67,7 +66,7 @@ def sendable(draw: st.DrawFn) -> Message:
     """A message of an application, as it lies in a queue."""
     identifier = draw(identifiers)
     tracing = draw(st.one_of(st.none(), guids))
-    return Message(
+    return Message.of(
         identifier=identifier,
         source_machine=draw(st.sampled_from([identifier.lineage, OTHER])),
         body=draw(st.binary(max_size=20)),
@@ -100,7 +99,7 @@ def sendable(draw: st.DrawFn) -> Message:
 def written(message: Message, home: str = "") -> dict[str, str]:
     """The fields of a message that leaves."""
     header, _ = encode_message(message, home)
-    return fields_of(Message(carrier_header=header))
+    return fields_of(Message.of(carrier_header=header))
 
 
 def taken(header: str, body: bytes = b"") -> Message:
@@ -110,4 +109,4 @@ def taken(header: str, body: bytes = b"") -> Message:
 
 def passed(message: Message) -> Message:
     """The message at the other end, without the header that it came with."""
-    return replace(taken(*encode_message(message)), carrier_header="")
+    return taken(*encode_message(message)).changed(carrier_header="")

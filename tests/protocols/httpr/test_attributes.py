@@ -49,9 +49,9 @@ def test_each_field_that_is_written_is_read_but_for_the_senders_own(message: Mes
 
 
 def test_a_message_that_asks_for_nothing_has_no_fields_but_its_time() -> None:
-    plain = Message(identifier=ObjectId(HERE, 1), source_machine=HERE)
+    plain = Message.of(identifier=ObjectId(HERE, 1), source_machine=HERE)
     assert dict(product_fields(plain, "")) == {"delivery": "express", "reach": "345600"}
-    other = Message(identifier=ObjectId(HERE, 1), source_machine=OTHER)
+    other = Message.of(identifier=ObjectId(HERE, 1), source_machine=OTHER)
     assert dict(product_fields(other, ""))["source"] == str(OTHER)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from reliquary.base.turn import Turn
 from reliquary.protocols.httpr.apply import apply
-from reliquary.protocols.httpr.batches import end_batches
+from reliquary.protocols.httpr.batches import end_batches, report_duplicates
 from reliquary.protocols.httpr.codec.values import (
     Carried,
     Command,
@@ -18,7 +19,7 @@ from reliquary.protocols.httpr.codec.values import (
 from reliquary.protocols.httpr.facts import BatchesSettled, BatchPrepared, ChannelOpened
 from reliquary.protocols.httpr.tables import Channel, Role
 from reliquary.protocols.httpr.transactions import Settlement
-from reliquary.queueing.model.message import NO_OBJECT, StoredBody
+from reliquary.queueing.model.message import NO_OBJECT, ObjectId, StoredBody
 from reliquary.queueing.model.travel import transfer
 from reliquary.queueing.model.travel.transfer import BodiesUnwanted, DuplicatesDropped, HoldsEnded
 from tests.protocols.httpr.client_harness import (
@@ -57,6 +58,22 @@ def test_messages_of_a_batch_that_comes_again_are_reported_as_duplicates() -> No
     peer, batch = client.requester, f"{client.row.number}:1"
     dropped = DuplicatesDropped("httpr", "", (NO_OBJECT, NO_OBJECT), peer=peer, batch=batch)
     assert client.bench.signals.count(dropped) == 1
+
+
+def test_duplicates_are_reported_with_the_identifiers_of_their_messages() -> None:
+    client = Client(HttprBench())
+    lineage = UUID(int=77)
+    batch = [Carried(f"message-id:{lineage}.{number}\r\n", b"x") for number in (5, 6)]
+    unreadable = Carried("message-id:?", b"x")
+    for _ in range(2):
+        client.ask(Command.PUSH, *batch, transaction_id=1)
+    report_duplicates(client.bench.httpr.state, client.row.number, 1, (unreadable,))
+    signals = [*client.bench.signals, *client.bench.httpr.state.draft.take().signals]
+    told = [signal for signal in signals if isinstance(signal, DuplicatesDropped)]
+    assert [signal.identifiers for signal in told] == [
+        (ObjectId(lineage, 5), ObjectId(lineage, 6)),
+        (NO_OBJECT,),
+    ]
 
 
 def test_settled_batches_leave_doubt_and_their_messages_leave_or_return() -> None:

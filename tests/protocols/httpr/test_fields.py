@@ -15,7 +15,7 @@ from reliquary.queueing.model.message import Message
 def test_names_are_in_lower_case_and_values_without_blanks_around_them() -> None:
     header = "Target-URI: httpr://a/b#c:d \r\nAPP-X\t:\ty  z\t\r\n"
     assert list(lines_of(header)) == [("target-uri", "httpr://a/b#c:d"), ("app-x", "y  z")]
-    assert fields_of(Message(carrier_header=header)) == {"target-uri": "httpr://a/b#c:d", "app-x": "y  z"}
+    assert fields_of(Message.of(carrier_header=header)) == {"target-uri": "httpr://a/b#c:d", "app-x": "y  z"}
     assert list(lines_of("")) == list(lines_of("\r\n")) == []
     assert fields_of(Message()) == {}
 
@@ -33,7 +33,7 @@ def test_a_line_that_is_no_field_is_refused(header: str) -> None:
 def test_an_application_chooses_fields_of_its_own() -> None:
     fields = {"Content-Type": "text/xml; charset=utf-8", "app-x": "\xe9 y", "encoding": "integer-reversed"}
     header = chosen_header(fields)
-    assert fields_of(Message(carrier_header=header)) == {
+    assert fields_of(Message.of(carrier_header=header)) == {
         name.lower(): value for name, value in fields.items()
     }
     assert "\r" not in header

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from reliquary.protocols.httpr import message_decode, message_encode
 from reliquary.protocols.httpr.attributes import MESSAGE_ID, NOT_CARRIED, NOT_READ, READ
@@ -102,8 +101,8 @@ def test_the_number_of_an_id_is_all_that_is_looked_at_in_headers_that_are_alike(
     taken(PLAIN_HEADER)
     monkeypatch.delattr(message_decode, "_decode_by_parts")
     alike = PLAIN_HEADER.replace(".12345", ".4000000000")
-    assert taken(alike, b"a lamp") == replace(
-        PLAIN, identifier=ObjectId(HERE, 4000000000), body=b"a lamp", carrier_header=alike
+    assert taken(alike, b"a lamp") == PLAIN.changed(
+        identifier=ObjectId(HERE, 4000000000), body=b"a lamp", carrier_header=alike
     )
 
 
@@ -130,7 +129,7 @@ def test_encoding_product_fields_and_foreign_ids_go_on_unchanged_and_are_shown()
 def test_a_message_without_a_header_has_the_defaults_of_httpr() -> None:
     target, message = decode_message(Carried("", b"x"))
     assert target == ""
-    assert message == Message(
+    assert message == Message.of(
         body=b"x",
         priority=4,
         delivery=Delivery.RECOVERABLE,
@@ -283,7 +282,7 @@ def test_a_peer_sets_nothing_that_only_we_can_know() -> None:
     never = {*NOT_CARRIED, *NOT_READ, "carrier_header", "stored_body"} - {"application_deadletter_queue"}
     lines = [f"app-reliquary-{name.replace('_', '-')}:yes\r\n{name}:yes\r\n" for name in sorted(never)]
     message = taken("".join(lines) + "user-id:S-1-5-18\r\napp-reliquary-deadletter-queue:orders\r\n")
-    plain = replace(taken(""), carrier_header=message.carrier_header)
+    plain = taken("").changed(carrier_header=message.carrier_header)
     assert message == plain
 
 
@@ -305,7 +304,7 @@ def test_a_path_name_of_a_peers_is_no_queue_here() -> None:
 def test_what_peers_write_does_not_fill_the_memory() -> None:
     for number in range(3 * REMEMBERED):
         taken(f"app-x:{number}\r\n")
-        encode_message(replace(PLAIN, application_tag=number))
+        encode_message(PLAIN.changed(application_tag=number))
     taken(f"app-x:{'x' * 10_000}\r\n")
     assert len(message_decode._REMEMBERED_HEADERS) <= REMEMBERED
     assert len(message_encode._REMEMBERED_HEADERS) <= REMEMBERED

@@ -15,7 +15,14 @@ from reliquary.protocols.httpr.fields import chosen_header, fields_of
 from reliquary.protocols.httpr.message_decode import decode_message
 from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.queueing.model.events import SendMessages
-from reliquary.queueing.model.message import FOREVER, Delivery, Message, ObjectId, StoredBody
+from reliquary.queueing.model.message import (
+    ATTRIBUTES,
+    FOREVER,
+    Delivery,
+    Message,
+    ObjectId,
+    StoredBody,
+)
 from reliquary.queueing.model.travel.transfer import BatchArrived
 from reliquary.wire.security import encode_sid, parse_sid
 from tests.protocols.httpr.httpr_messages import (
@@ -39,7 +46,7 @@ def test_a_usual_message_is_written_in_the_order_of_the_grammar() -> None:
     assert encode_message(PLAIN) == (PLAIN_HEADER, b"two lamps")
     target, message = decode_message(Carried(PLAIN_HEADER, b"two lamps"))
     assert target == TARGET
-    assert message == replace(PLAIN, carrier_header=PLAIN_HEADER)
+    assert message == PLAIN.changed(carrier_header=PLAIN_HEADER)
 
 
 @given(sendable())
@@ -49,8 +56,7 @@ def test_what_an_application_sends_is_the_same_at_the_other_end(message: Message
 
 
 def test_every_attribute_is_carried_or_it_is_said_why_not() -> None:
-    plain = replace(
-        FULL,
+    plain = FULL.changed(
         destination_queue=PLAIN.destination_queue,
         administration_queue=PLAIN.destination_queue,
         administration_queues=(PLAIN.destination_queue,),
@@ -59,10 +65,10 @@ def test_every_attribute_is_carried_or_it_is_said_why_not() -> None:
         stored_body=None,
     )
     there = passed(plain)
-    lost = {name for name in Message.__struct_fields__ if getattr(there, name) != getattr(plain, name)}
+    lost = {name for name in ATTRIBUTES if getattr(there, name) != getattr(plain, name)}
     left = {name for name in (*NOT_CARRIED, *NOT_READ) if getattr(plain, name) != getattr(Message(), name)}
     assert lost == left
-    assert {*NOT_CARRIED, *NOT_READ} <= set(Message.__struct_fields__)
+    assert {*NOT_CARRIED, *NOT_READ} <= set(ATTRIBUTES)
     assert not set(NOT_CARRIED) & set(NOT_READ)
 
 
@@ -96,7 +102,7 @@ def test_a_message_of_the_api_passes_two_managers_and_leaves_the_second_as_it_le
     ids=["not counted yet", "counted before", "in other letters", "without fields"],
 )
 def test_a_message_that_is_passed_on_counts_its_hops_behind_what_came(header: str, counted: str) -> None:
-    message = replace(PLAIN, carrier_header=header, hops=2)
+    message = PLAIN.changed(carrier_header=header, hops=2)
     assert encode_message(message)[0] == counted
     assert decode_message(Carried(counted, b""))[1].hops == 2
 
@@ -106,15 +112,15 @@ def test_a_message_that_is_passed_on_counts_its_hops_behind_what_came(header: st
     ("message", "fields"),
     [
         (replace(PLAIN, delivery=Delivery.EXPRESS), {"class-of-service": "datagram"}),
-        (replace(PLAIN, transaction=OTHER), {"class-of-service": "assured"}),
+        (PLAIN.changed(transaction=OTHER), {"class-of-service": "assured"}),
         (replace(PLAIN, priority=7), {"priority": "7"}),
         (replace(PLAIN, time_to_be_received=60), {"expiry": "60"}),
         (replace(PLAIN, body_type=8), {"content-type": "text/plain; charset=utf-16le"}),
-        (replace(PLAIN, correlation=ObjectId(OTHER, 7)), {"correlation-id": f"{OTHER}.7"}),
-        (replace(PLAIN, sender=encode_sid(parse_sid("S-1-5-21-1"))), {"user-id": "S-1-5-21-1"}),
+        (PLAIN.changed(correlation=ObjectId(OTHER, 7)), {"correlation-id": f"{OTHER}.7"}),
+        (PLAIN.changed(sender=encode_sid(parse_sid("S-1-5-21-1"))), {"user-id": "S-1-5-21-1"}),
         (replace(PLAIN, label="grün, 100% "), {"app-reliquary-label": "gr%C3%BCn%2C 100%25%20"}),
         (replace(PLAIN, label=" "), {"app-reliquary-label": "%20"}),
-        (replace(PLAIN, application_deadletter_queue="dead"), {"app-reliquary-deadletter-queue": "dead"}),
+        (PLAIN.changed(application_deadletter_queue="dead"), {"app-reliquary-deadletter-queue": "dead"}),
     ],
 )
 def test_each_attribute_has_its_field(message: Message, fields: dict[str, str]) -> None:
@@ -123,9 +129,7 @@ def test_each_attribute_has_its_field(message: Message, fields: dict[str, str]) 
 
 
 def test_the_priority_of_most_and_what_has_no_end_goes_without_saying() -> None:
-    found = written(
-        replace(PLAIN, priority=4, time_to_reach_queue=FOREVER, destination_queue="", sent_time=0)
-    )
+    found = written(PLAIN.changed(priority=4, time_to_reach_queue=FOREVER, destination_queue="", sent_time=0))
     assert set(found) == {"class-of-service", "message-id", "content-type"}
 
 
@@ -139,23 +143,23 @@ def test_the_priority_of_most_and_what_has_no_end_goes_without_saying() -> None:
     ],
 )
 def test_an_answer_finds_its_way_to_the_queue_that_is_named_for_it(queue: str, reply: str) -> None:
-    message = replace(PLAIN, response_queue=queue)
+    message = PLAIN.changed(response_queue=queue)
     assert written(message, HOME)["reply-uri"] == reply
     there = taken(*encode_message(message, HOME))
     assert there.response_queue == "DIRECT=" + re.sub("^httprs?", lambda found: found[0].upper(), reply)
-    assert written(replace(PLAIN, destination_queue=there.response_queue))["target-uri"] == reply
+    assert written(PLAIN.changed(destination_queue=there.response_queue))["target-uri"] == reply
 
 
 def test_a_queue_of_ours_is_not_named_to_others_who_could_not_find_it() -> None:
-    message = replace(
-        PLAIN, response_queue="orders", administration_queue="orders", response_queues=("orders",)
+    message = PLAIN.changed(
+        response_queue="orders", administration_queue="orders", response_queues=("orders",)
     )
     assert encode_message(message) == (PLAIN_HEADER, b"two lamps")
-    assert "httpr://here" not in str(written(replace(PLAIN, response_queue="DIRECT=OS:a\\q"), HOME))
+    assert "httpr://here" not in str(written(PLAIN.changed(response_queue="DIRECT=OS:a\\q"), HOME))
 
 
 def test_a_body_that_lies_in_pieces_is_left_to_who_sends_it() -> None:
-    message = replace(PLAIN, body=b"", stored_body=StoredBody(1, 2_000_000, 8))
+    message = PLAIN.changed(body=b"", stored_body=StoredBody(1, 2_000_000, 8))
     assert encode_message(message) == (PLAIN_HEADER, b"")
     stored = decode_message(Carried(PLAIN_HEADER, stored=StoredBody(5, 2_000_000, 8)))[1]
     assert stored.stored_body == StoredBody(5, 2_000_000, 8)
@@ -172,7 +176,7 @@ def test_what_an_application_chose_joins_what_is_known_of_its_message() -> None:
             "app-x": "1",
         }
     )
-    message = replace(PLAIN, carrier_header=chosen, correlation=ObjectId(OTHER, 7))
+    message = PLAIN.changed(carrier_header=chosen, correlation=ObjectId(OTHER, 7))
     header, _ = encode_message(message)
     assert header.split("\r\n") == [
         f"target-uri:{TARGET}",
@@ -195,7 +199,7 @@ def test_what_an_application_chose_joins_what_is_known_of_its_message() -> None:
 
 
 def test_no_application_says_who_it_is_where_the_manager_knows_it() -> None:
-    known = replace(PLAIN, carrier_header=chosen_header({"user-id": "anna"}))
-    known = replace(known, sender=encode_sid(parse_sid("S-1-5-21-1")))
+    known = PLAIN.changed(carrier_header=chosen_header({"user-id": "anna"}))
+    known = known.changed(sender=encode_sid(parse_sid("S-1-5-21-1")))
     assert written(known)["user-id"] == "S-1-5-21-1"
-    assert "user-id" not in written(replace(PLAIN, sender=b"no SID"))
+    assert "user-id" not in written(PLAIN.changed(sender=b"no SID"))

@@ -22,7 +22,7 @@ ANSWERS = "DIRECT=HTTPR://here/httpr/mq#answers"
 
 def sent(message: Message, **attributes: object) -> Message:
     """The message at the other end."""
-    stamped = replace(message, identifier=ObjectId(HERE, 7), source_machine=HERE, **attributes)
+    stamped = message.changed(identifier=ObjectId(HERE, 7), source_machine=HERE, **attributes)
     return decode_message(Carried(*encode_message(stamped)))[1]
 
 

@@ -97,7 +97,7 @@ class Sender(SrmpBench):
     def put(self, destination: str, body: bytes, **attributes: Any) -> None:
         """A message that came from elsewhere for another host, or in an earlier version: nobody checks it."""
         number = len(self.turns)
-        stamped = Message(
+        stamped = Message.of(
             body=body,
             identifier=ObjectId(UUID(int=5), number),
             delivery=Delivery.RECOVERABLE,

@@ -182,7 +182,7 @@ def test_the_largest_signature_is_counted_before_it_is_made() -> None:
     state, name = a_bench().state, MulticastName(IPv4Address("234.1.1.1"), 8001)
     plain = size_on_wire(state, name, Message(body=b"m"))
     assert 700 < plain < 2000
-    signed = Message(body=b"m", authentication=AuthenticationLevel.XML_SIG)
+    signed = Message.of(body=b"m", authentication=AuthenticationLevel.XML_SIG)
     assert size_on_wire(state, name, signed) == plain + SIGNATURE
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from reliquary.base.restoration import Restoration
 from reliquary.protocols.srmp.receiver.resuming import RESUMED
-from reliquary.protocols.srmp.sender.closing import NOT_CONFIRMED
 from reliquary.protocols.srmp.state import Count
 from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.store.memory import MemoryDisk
+from reliquary.streams.closing import NOT_CONFIRMED
 from tests.protocols.srmp.test_conversation import Network, Talker, is_receipt
 from tests.queueing.state_checks import check, walk
 

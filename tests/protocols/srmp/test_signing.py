@@ -32,7 +32,7 @@ from tests.wire.signing_keys import NOW, certificate, key
 from tests.wire.test_xmldsig import C7_SIGNATURE, envelope
 
 SOURCE = UUID("5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10")
-MESSAGE = Message(body=b"signed body", extension=b"signed extension")
+MESSAGE = Message.of(body=b"signed body", extension=b"signed extension")
 BODY_ALONE = Message(body=b"signed body")
 TRUST = trust(*KINDS, signs="rsa")
 SAID = Envelope(
@@ -55,7 +55,7 @@ def signed(message: Message = MESSAGE, by: Trust = TRUST) -> str:
 
 
 def verified(arrived: Arrived, by: Trust = TRUST, now: Instant = NOW) -> Message:
-    return verify(arrived, Message(body=arrived.body, extension=arrived.extension), by, now)
+    return verify(arrived, Message.of(body=arrived.body, extension=arrived.extension), by, now)
 
 
 def refused(arrived: Arrived, element: str, why: str, by: Trust = TRUST, now: Instant = NOW) -> None:
@@ -68,7 +68,7 @@ def refused(arrived: Arrived, element: str, why: str, by: Trust = TRUST, now: In
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "message",
-    [MESSAGE, BODY_ALONE, Message(extension=b"signed extension")],
+    [MESSAGE, BODY_ALONE, Message.of(extension=b"signed extension")],
     ids=["both", "body", "extension"],
 )
 def test_what_was_signed_is_authenticated(kind: str, message: Message) -> None:
@@ -100,7 +100,7 @@ def test_what_was_signed_is_authenticated(kind: str, message: Message) -> None:
 def test_the_message_chooses_its_hash(
     asked: HashAlgorithm, used: HashAlgorithm, uri: str, length: int
 ) -> None:
-    message, text = sign(replace(BODY_ALONE, hash_algorithm=asked), SOURCE, TRUST)
+    message, text = sign(BODY_ALONE.changed(hash_algorithm=asked), SOURCE, TRUST)
     assert message.hash_algorithm is used
     assert f'<DigestMethod Algorithm="{uri}">' in text
     assert len(text.split("<DigestValue>")[1].split("<")[0]) == length
@@ -110,7 +110,7 @@ def test_the_message_chooses_its_hash(
 @pytest.mark.parametrize("asked", [HashAlgorithm.SHA1, HashAlgorithm.SHA, HashAlgorithm.MD5])
 def test_a_weak_hash_gives_way_to_a_strong_one_unless_it_is_allowed(asked: HashAlgorithm) -> None:
     careful = trust("rsa", signs="rsa", allowed=frozenset())
-    message, text = sign(replace(MESSAGE, hash_algorithm=asked), SOURCE, careful)
+    message, text = sign(MESSAGE.changed(hash_algorithm=asked), SOURCE, careful)
     assert message.hash_algorithm is HashAlgorithm.SHA_256
     assert verified(arrival(text), careful).hash_algorithm is HashAlgorithm.SHA_256
 
@@ -122,13 +122,13 @@ def test_a_message_that_goes_again_has_the_same_signature(kind: str) -> None:
 
 def test_parts_keep_the_guid_that_a_signature_speaks_of() -> None:
     other = UUID("c2d94f7a-88b1-4f0e-8a53-71be0d5f3e29")
-    plain = Message(source_machine=SOURCE, body=b"x")
+    plain = Message.of(source_machine=SOURCE, body=b"x")
     assert parts_source(plain) == SOURCE
-    assert parts_source(replace(plain, soap_envelope=envelope("<path>cid:body@x</path>"))) == SOURCE
+    assert parts_source(plain.changed(soap_envelope=envelope("<path>cid:body@x</path>"))) == SOURCE
     text = sign(BODY_ALONE, other, TRUST)[1]
-    assert parts_source(replace(plain, soap_envelope=envelope(text))) == other
+    assert parts_source(plain.changed(soap_envelope=envelope(text))) == other
     foreign = envelope(text.replace(str(other), "not-a-guid"))
-    assert parts_source(replace(plain, soap_envelope=foreign)) == SOURCE
+    assert parts_source(plain.changed(soap_envelope=foreign)) == SOURCE
 
 
 # -- the checks, in their order
@@ -166,7 +166,7 @@ def test_what_is_obsolete_is_refused_unless_it_is_allowed() -> None:
         arrival(by_dsa), "SignatureMethod", "not allowed", trust("dsa", allowed=frozenset({Obsolete.SHA1}))
     )
     for algorithm, obsolete in ((HashAlgorithm.SHA1, Obsolete.SHA1), (HashAlgorithm.MD5, Obsolete.MD5)):
-        weak = arrival(signed(replace(MESSAGE, hash_algorithm=algorithm)))
+        weak = arrival(signed(MESSAGE.changed(hash_algorithm=algorithm)))
         refused(weak, "DigestMethod", "not allowed", trust("rsa", allowed=EVERYTHING - {obsolete}))
         assert verified(weak, trust("rsa", allowed=frozenset({obsolete}))).hash_algorithm is algorithm
 
@@ -207,7 +207,7 @@ def test_two_references_to_one_part_are_refused(kind: str) -> None:
 def test_a_part_that_nobody_signed_is_refused() -> None:
     smuggled = arrival(signed(BODY_ALONE), BODY_ALONE, extension=b"not signed", has_extension=True)
     refused(smuggled, "Reference", "the extension has none")
-    other = Message(extension=b"signed")
+    other = Message.of(extension=b"signed")
     refused(
         arrival(signed(other), other, body=b"not signed", has_body=True), "Reference", "the body has none"
     )
@@ -386,7 +386,7 @@ def test_every_check_names_an_element_of_the_dialect() -> None:
 def test_any_message_that_was_signed_is_authenticated(
     body: bytes, extension: bytes, kind: str, algorithm: HashAlgorithm, source: UUID
 ) -> None:
-    message = Message(body=body, extension=extension, hash_algorithm=algorithm)
+    message = Message.of(body=body, extension=extension, hash_algorithm=algorithm)
     if not body and not extension:
         return
     used, text = sign(message, source, trust(signs=kind))

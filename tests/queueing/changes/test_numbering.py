@@ -71,24 +71,12 @@ def test_what_is_prepared_is_in_no_feed_also_where_nobody_has_a_consumer() -> No
     bench.send("orders", b"prepared", transaction=transaction)
     bench.ask(events.PrepareTransaction(0, transaction, single_phase=False))
     [row] = every(bench.state, POSITIONS).values()
-    assert row.arrival == PENDING
+    assert row.position.arrival == PENDING
     assert bodies(bench, name="") == []
     bench.restart()
     assert bodies(bench, name="") == []
     bench.ask(events.CommitTransaction(0, transaction))
     assert bodies(bench, name="") == [b"prepared"]
-
-
-def test_what_an_older_release_prepared_is_not_read_either() -> None:
-    bench = Bench()
-    transaction = bench.begin()
-    bench.send("orders", b"prepared", transaction=transaction)
-    bench.ask(events.PrepareTransaction(0, transaction, single_phase=False))
-    [key] = every(bench.state, POSITIONS)
-    bench.rows.put(POSITIONS, key, bench.state.transactions.open[transaction].operations[0].position)
-    bench.restart()
-    check(bench.state)
-    assert bodies(bench, name="") == []
 
 
 def test_nothing_is_left_of_an_abort() -> None:

@@ -9,6 +9,7 @@ from reliquary.queueing.changes.counters import settle
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.tables import (
+    DELAYED,
     EXPIRY,
     MESSAGES,
     ONLY,
@@ -18,6 +19,7 @@ from reliquary.queueing.model.tables import (
     SHARES,
     SPOOLS,
     Piece,
+    Place,
     Spool,
     expiry_of,
     piece_key,
@@ -36,6 +38,46 @@ def test_a_stored_message_has_its_rows_and_is_counted(made: FactBench) -> None:
     assert len(every(made.state, POSITIONS)) == len(every(made.state, MESSAGES)) == 2
     assert len(every(made.state, EXPIRY)) == 1
     check(made.state)
+
+
+def test_a_message_at_home_is_in_the_row_of_its_position_until_it_moves(made: FactBench) -> None:
+    position = made.at(1, home=made.orders.number)
+    made.store(position)
+    key = position_key(made.orders.number, position.lookup_id)
+    assert every(made.state, POSITIONS) == {key: Place(position, BODY)}
+    assert every(made.state, MESSAGES) == {}
+    made.apply(facts.PositionMoved(made.orders.number, made.other.number, position, MessageClass.NORMAL))
+    [moved] = walk(made.other)
+    assert moved == made.at(1)
+    assert list(every(made.state, MESSAGES).values()) == [made.state.messages.get(moved)] == [BODY]
+    check(made.state)
+    made.apply(facts.PositionsRemoved(made.other.number, (moved,), REASON))
+    assert every(made.state, MESSAGES) == {}
+    assert every(made.state, POSITIONS) == {}
+
+
+def test_a_message_at_home_goes_with_its_position(made: FactBench) -> None:
+    position = made.at(1, home=made.orders.number)
+    made.store(position)
+    made.bench.flush()
+    made.apply(facts.PositionsRemoved(made.orders.number, (position,), REASON))
+    assert every(made.state, MESSAGES) == {}
+    assert every(made.state, POSITIONS) == {}
+    check(made.state)
+
+
+def test_a_message_at_home_that_is_delayed_or_marked_stays_complete(made: FactBench) -> None:
+    home = made.orders.number
+    made.store(made.at(1, home=home), made.at(2, home=home))
+    for sequence in (1, 2):
+        made.orders.order.lock(made.at(sequence).lookup_id)
+    marked = made.at(1, home=home, aborted=1)
+    made.apply(facts.PositionsMarked(home, (marked,)))
+    made.apply(facts.PositionsDelayed(home, (made.at(2, home=home, due=50),)))
+    key = position_key(home, marked.lookup_id)
+    assert every(made.state, POSITIONS) == {key: Place(marked, BODY)}
+    assert list(every(made.state, DELAYED).values()) == [made.at(2, due=50)]
+    assert list(every(made.state, MESSAGES).values()) == [BODY]
 
 
 @pytest.mark.spec("DM-286", "DM-287")
@@ -107,7 +149,7 @@ def test_a_position_that_is_marked_says_so_on_disk_and_stays_locked(made: FactBe
     marked = made.at(1, handed_out=1, aborted=2)
     made.apply(facts.PositionsMarked(made.orders.number, (marked,)))
     assert made.orders.order.locked == {marked.lookup_id: marked}
-    assert every(made.state, POSITIONS)[position_key(made.orders.number, marked.lookup_id)] == marked
+    assert every(made.state, POSITIONS)[position_key(made.orders.number, marked.lookup_id)] == Place(marked)
 
 
 def test_a_purge_that_waits_is_a_moment_of_its_own(made: FactBench) -> None:

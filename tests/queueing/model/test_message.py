@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import LAST_SECOND, SECOND, Instant
+from reliquary.queueing.model.message import ATTRIBUTES as NAMES
 from reliquary.queueing.model.message import (
     BODY_LIMIT,
     EXTENSION_LIMIT,
@@ -21,8 +22,10 @@ from reliquary.queueing.model.message import (
     NO_GUID,
     NO_OBJECT,
     PACKET_HEADERS,
+    USUAL,
     Acknowledgement,
     AdministrationKind,
+    Attributes,
     AuthenticationLevel,
     Delivery,
     DestinationKind,
@@ -41,6 +44,7 @@ from reliquary.queueing.model.message import (
     size_of,
 )
 from reliquary.queueing.model.tables import MESSAGES, message_key
+from tests.queueing.full_messages import FULL
 
 NONE_PRINTED = object()
 """The specification states no default."""
@@ -177,13 +181,13 @@ def test_every_attribute_is_there_with_the_default_that_is_printed(name: str, de
 
 def test_a_message_has_no_attribute_that_the_specification_does_not_know() -> None:
     ours = {"delay", "discard_refused", "carrier_header", "stored_body", "hops"}
-    assert set(Message.__struct_fields__) == {name for name, _ in ATTRIBUTES.values()} | ours
+    assert set(NAMES) == {name for name, _ in ATTRIBUTES.values()} | ours
 
 
 @pytest.mark.parametrize("name", OF_THE_POSITION.values(), ids=OF_THE_POSITION)
 def test_what_belongs_to_a_place_is_on_the_position(name: str) -> None:
     assert name in Position.__struct_fields__
-    assert name not in Message.__struct_fields__
+    assert name not in NAMES
 
 
 @pytest.mark.spec("DM-059", "DM-061")
@@ -200,7 +204,7 @@ def test_the_classes_have_the_values_of_the_packet() -> None:
 
 @pytest.mark.spec("DM-043")
 def test_a_class_may_be_the_applications_own() -> None:
-    own = Message(message_class=0x01AB)
+    own = Message.of(message_class=0x01AB)
     check(own)
     key = message_key(1)
     assert MESSAGES.decode(key, MESSAGES.encode(key, own)).message_class == 0x01AB
@@ -246,7 +250,15 @@ def any_of(kind: Any) -> st.SearchStrategy[Any]:
     return st.one_of([st.none() if part is type(None) else any_of(part) for part in parts])
 
 
-messages = st.builds(Message, **{f.name: any_of(f.type) for f in msgspec.structs.fields(Message)})
+FIELDS = {
+    field.name: field.type
+    for record in (Message, Attributes)
+    for field in msgspec.structs.fields(record)
+    if field.name != "more"
+}
+"""All attributes of a message, with their types."""
+
+messages = st.builds(Message.of, **{name: any_of(kind) for name, kind in FIELDS.items()})
 
 
 @pytest.mark.spec("DM-047", "DM-054")
@@ -254,6 +266,54 @@ messages = st.builds(Message, **{f.name: any_of(f.type) for f in msgspec.structs
 def test_every_attribute_is_the_same_after_the_disk(message: Message) -> None:
     key = message_key(7)
     assert MESSAGES.decode(key, MESSAGES.encode(key, message)) == message
+
+
+# -- rare attributes
+
+
+@pytest.mark.parametrize("name", Attributes.__struct_fields__)
+def test_a_rare_attribute_is_read_from_the_message_as_if_it_were_its_own(name: str) -> None:
+    value = getattr(FULL, name)
+    assert getattr(Message(FULL.identifier).changed(**{name: value}), name) == value
+    default = UUID(int=3) if name == "source_machine" else getattr(USUAL, name)
+    assert getattr(Message(ObjectId(UUID(int=3), 1)), name) == default
+
+
+@pytest.mark.parametrize("name", Attributes.__struct_fields__)
+def test_a_message_that_gets_its_default_back_is_equal_to_the_one_before(name: str) -> None:
+    plain = Message.of(body=b"b", **{name: getattr(USUAL, name)})
+    assert plain == Message(body=b"b")
+    assert plain.more is None
+    changed = plain.changed(**{name: getattr(FULL, name)})
+    assert changed.changed(**{name: getattr(USUAL, name)}) == plain
+
+
+@given(st.data())
+def test_a_message_is_made_and_changed_by_any_mix_of_attributes(data: st.DataObject) -> None:
+    one, other = data.draw(messages), data.draw(messages)
+    said = {name: getattr(other, name) for name in data.draw(st.sets(st.sampled_from(NAMES)))}
+    changed = one.changed(**said)
+    kept = {name: getattr(one, name) for name in NAMES if name not in said}
+    if one.more is None or one.more.source_machine is None:
+        kept.pop("source_machine", None)  # it follows the identifier
+    assert {name: getattr(changed, name) for name in said | kept} == said | kept
+    assert Message.of(**{name: getattr(changed, name) for name in NAMES}) == changed
+
+
+def test_a_source_that_the_identifier_names_is_not_said_twice() -> None:
+    here, there = UUID(int=1), UUID(int=2)
+    usual = Message(ObjectId(here, 5))
+    assert Message.of(identifier=ObjectId(here, 5), source_machine=here) == usual
+    assert usual.changed(source_machine=there).changed(identifier=ObjectId(there, 5)).more is None
+    assert usual.changed(source_machine=NO_GUID).source_machine == NO_GUID
+
+
+@pytest.mark.parametrize("name", ["more", "colour", "httpr_header"])
+def test_an_unknown_attribute_is_refused(name: str) -> None:
+    with pytest.raises(TypeError, match=name):
+        Message.of(**{name: None})
+    with pytest.raises(TypeError, match=name):
+        Message().changed(**{name: None})
 
 
 # -- limits
@@ -295,7 +355,7 @@ def test_a_value_outside_its_range_is_refused_with_the_limit_and_the_value(
     attributes: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(UsageError) as refusal:
-        check(Message(**attributes))
+        check(Message.of(**attributes))
     assert str(refusal.value) == sentence
 
 
@@ -313,7 +373,7 @@ def test_a_value_outside_its_range_is_refused_with_the_limit_and_the_value(
     ids=["nothing", "lowest", "highest", "label", "extension", "no time", "numbers"],
 )
 def test_a_value_at_its_limit_is_taken(attributes: dict[str, Any]) -> None:
-    check(Message(**attributes))
+    check(Message.of(**attributes))
 
 
 # -- size and time
@@ -324,7 +384,7 @@ def test_an_empty_message_counts_its_headers() -> None:
 
 
 def test_strings_count_two_bytes_a_character() -> None:
-    message = Message(
+    message = Message.of(
         label="ab", destination_queue="c", administration_queue="def", response_queue="g", body=b"12345",
         extension=b"678",
     )  # fmt: skip
@@ -332,13 +392,13 @@ def test_strings_count_two_bytes_a_character() -> None:
 
 
 def test_what_srmp_keeps_of_a_message_counts_too() -> None:
-    assert size_of(Message(soap_envelope="x" * 100)) == PACKET_HEADERS + 100
-    assert size_of(Message(soap_header="x" * 30)) == PACKET_HEADERS + 30
-    assert size_of(Message(carrier_header="x" * 40)) == PACKET_HEADERS + 40
+    assert size_of(Message.of(soap_envelope="x" * 100)) == PACKET_HEADERS + 100
+    assert size_of(Message.of(soap_header="x" * 30)) == PACKET_HEADERS + 30
+    assert size_of(Message.of(carrier_header="x" * 40)) == PACKET_HEADERS + 40
 
 
 def test_a_body_in_pieces_counts_like_any_other() -> None:
-    message = Message(stored_body=StoredBody(7, 1_000_000, 4))
+    message = Message.of(stored_body=StoredBody(7, 1_000_000, 4))
     assert (message.spool, message.body_size) == (7, 1_000_000)
     assert size_of(message) == PACKET_HEADERS + 1_000_000
     assert (Message(body=b"abc").spool, Message(body=b"abc").body_size) == (0, 3)
@@ -363,12 +423,14 @@ NOW = Instant(1_000 * SECOND)
 def test_the_time_to_be_received_runs_from_the_moment_it_was_sent(
     attributes: dict[str, Any], deadline: int
 ) -> None:
-    assert Message(**attributes).deadline(NOW) == deadline
+    assert Message.of(**attributes).deadline(NOW) == deadline
 
 
 def test_times_of_a_message_that_was_sent_after_2106_run_from_now() -> None:
     """SentTime does not say when it was sent."""
-    sent = Message(sent_time=LAST_SECOND, time_to_be_received=10, time_to_reach_queue=20, delay=30 * SECOND)
+    sent = Message.of(
+        sent_time=LAST_SECOND, time_to_be_received=10, time_to_reach_queue=20, delay=30 * SECOND
+    )
     now = Instant((LAST_SECOND + 1_000_000) * SECOND)
     assert sent.deadline(now) == now + 10 * SECOND
     assert sent.reach_deadline(now) == now + 20 * SECOND + 1

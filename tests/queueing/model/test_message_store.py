@@ -94,7 +94,7 @@ def test_many_messages_are_read_at_once_where_they_lie_together(numbers: list[in
 def test_room_in_the_cache_comes_back_when_messages_go() -> None:
     shelf = MessageStore(rows(), cache_bytes=10)
     for number in range(100):
-        position, message = at(number), Message(body=b"12345678", extension=b"90")
+        position, message = at(number), Message.of(body=b"12345678", extension=b"90")
         shelf.put((position,), (message,))
         assert shelf.get(position) is message
         shelf.drop((position,))
@@ -108,7 +108,7 @@ def test_a_large_body_is_read_for_who_wants_it_whole_and_is_never_kept_in_memory
     shelf.bodies.add(7, b"large ")
     shelf.bodies.add(7, b"body")
     position = Position(1, 1, 100, 0, express=express, spool=7)
-    message = Message(label="large", stored_body=shelf.bodies.loose[7])
+    message = Message.of(label="large", stored_body=shelf.bodies.loose[7])
     shelf.put((position,), (message,))
     assert shelf.get(position) == Message(label="large", body=b"large body")
     assert shelf.get_all((position,)) == [Message(label="large", body=b"large body")]

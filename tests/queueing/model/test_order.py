@@ -19,6 +19,7 @@ from reliquary.queueing.model.tables import (
     LAST_ID,
     POSITIONS,
     TABLES,
+    Place,
     lane_start,
     position_key,
 )
@@ -68,12 +69,12 @@ class OnDisk:
         for neighbour in (NUMBER - 1, NUMBER + 1):
             for lane in range(LANES):
                 stranger = at(lane, 5)
-                self.rows.put(POSITIONS, position_key(neighbour, stranger.lookup_id), stranger)
+                self.rows.put(POSITIONS, position_key(neighbour, stranger.lookup_id), Place(stranger))
 
     def add(self, *positions: Position) -> None:
         for position in positions:
             if not position.express:
-                self.rows.put(POSITIONS, key_of(position), position)
+                self.rows.put(POSITIONS, key_of(position), Place(position))
         self.order.extend(positions)
 
     def remove(self, lookup_id: int) -> Position:
@@ -83,7 +84,7 @@ class OnDisk:
         return position
 
     def hold(self, position: Position) -> None:
-        self.rows.put(POSITIONS, key_of(position), position)
+        self.rows.put(POSITIONS, key_of(position), Place(position))
         self.order.hold(position)
 
     def flush(self) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from reliquary.queueing.model import queue_state
 from reliquary.queueing.model.parts import (
     access,
     deadlines,
+    feed_ages,
     name_index,
     numbers,
     open_queues,
@@ -28,6 +29,7 @@ from reliquary.queueing.model.parts import (
 ROOT = Path(reliquary.queueing.__file__).parent
 PARTS: dict[str, type] = {
     "access": access.AccessChecks,
+    "ages": feed_ages.FeedAges,
     "counts": queue_state.Counts,
     "deadlines": deadlines.Deadlines,
     "feed": queue_state.FeedState,

@@ -44,7 +44,7 @@ def key() -> rsa.RSAPrivateKey:
 
 def private_message(**attributes: Any) -> Message:
     given = {"privacy": MessagePrivacy.ADVANCED, "encryption_algorithm": EncryptionAlgorithm.AES256}
-    return Message(body=b"the secret body", sender=b"sid", **{**given, **attributes})
+    return Message.of(body=b"the secret body", sender=b"sid", **{**given, **attributes})
 
 
 def sealed_packet(message: Message, key: rsa.RSAPrivateKey) -> UserMessage:
@@ -102,14 +102,14 @@ def test_the_body_is_encrypted_as_peers_expect_it(key: rsa.RSAPrivateKey) -> Non
 
 @pytest.mark.spec("DM-044")
 def test_a_message_without_privacy_stays_in_clear(key: rsa.RSAPrivateKey) -> None:
-    packet = construct(Message(body=b"open", sender=b"sid"))
+    packet = construct(Message.of(body=b"open", sender=b"sid"))
     assert seal(packet, key.public_key(), Seeded(1)) is packet
     assert unseal(packet, key) is packet
     bare = construct(Message(body=b"open"))
     assert unseal(bare, key) is bare
 
 
-@pytest.mark.spec("DM-044")
+@pytest.mark.spec("DM-044", "QB-149")
 @pytest.mark.parametrize("privacy", [MessagePrivacy.BASE, MessagePrivacy.ENHANCED])
 def test_weak_privacy_leaves_as_advanced(privacy: MessagePrivacy, key: rsa.RSAPrivateKey) -> None:
     message = private_message(privacy=privacy, encryption_algorithm=EncryptionAlgorithm.RC4)
@@ -193,6 +193,7 @@ def test_rc2_is_that_of_rfc_2268() -> None:
     assert rc2(session_key, bytes(8))[:8].hex() == "2269552ab0f85ca6"
 
 
+@pytest.mark.spec("QB-150", "QB-254")
 def test_rc2_with_forty_bits_is_not_supported(key: rsa.RSAPrivateKey) -> None:
     packet = old_packet(properties.PRIVATE_BASE, properties.RC2, b"12345", bytes(8), key)
     assert unseal(packet, key, weak=True) is MessageClass.NACK_UNSUPPORTED_CRYPTO_PROVIDER

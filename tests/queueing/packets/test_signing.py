@@ -38,7 +38,7 @@ from tests.queueing.full_messages import DESTINATION, OTHER, SOURCE, private, pu
 LEVELS = [AuthenticationLevel.SIG10, AuthenticationLevel.SIG20, AuthenticationLevel.SIG30]
 SIG10, SIG20, SIG30 = LEVELS
 
-MESSAGE = Message(
+MESSAGE = Message.of(
     identifier=ObjectId(SOURCE, 1),
     source_machine=SOURCE,
     destination_queue=private(DESTINATION, 7),
@@ -52,8 +52,7 @@ MESSAGE = Message(
     sender=b"a SID",
     hash_algorithm=HashAlgorithm.SHA_256,
 )
-SEVERAL = msgspec.structs.replace(
-    MESSAGE,
+SEVERAL = MESSAGE.changed(
     destination_queues=(private(DESTINATION, 7), public(OTHER)),
     administration_queues=(private(SOURCE, 3),),
 )
@@ -100,7 +99,7 @@ def signer() -> Signer:
 
 
 def test_the_parts_come_in_the_order_that_is_printed() -> None:
-    message = Message(
+    message = Message.of(
         identifier=ObjectId(SOURCE, 1),
         source_machine=SOURCE,
         correlation=ObjectId(OTHER, 9),
@@ -165,7 +164,7 @@ COVERED: list[tuple[dict[str, Any], list[AuthenticationLevel]]] = [
 def test_a_signature_covers_what_its_level_says(
     change: dict[str, Any], levels: list[AuthenticationLevel]
 ) -> None:
-    changed = construct(msgspec.structs.replace(SEVERAL, **change))
+    changed = construct(SEVERAL.changed(**change))
     found = [
         level
         for level in LEVELS
@@ -175,18 +174,17 @@ def test_a_signature_covers_what_its_level_says(
 
 
 def test_a_name_cannot_go_from_one_list_to_another() -> None:
-    one = construct(msgspec.structs.replace(MESSAGE, destination_queues=(public(OTHER),)))
-    other = construct(msgspec.structs.replace(MESSAGE, administration_queues=(public(OTHER),)))
+    one = construct(MESSAGE.changed(destination_queues=(public(OTHER),)))
+    other = construct(MESSAGE.changed(administration_queues=(public(OTHER),)))
     assert signed_content(one, SIG30) != signed_content(other, SIG30)
 
 
 def test_a_response_queue_that_is_the_administration_queue_is_signed_as_that() -> None:
-    same = msgspec.structs.replace(
-        MESSAGE,
+    same = MESSAGE.changed(
         response_queue=MESSAGE.administration_queue,
         response_kind=ResponseKind.SAME_AS_ADMINISTRATION,
     )
-    named = msgspec.structs.replace(same, response_kind=ResponseKind.PRIVATE_ON_SOURCE)
+    named = same.changed(response_kind=ResponseKind.PRIVATE_ON_SOURCE)
     assert signed_content(construct(same), SIG20) == signed_content(construct(named), SIG20)
 
 
@@ -199,7 +197,7 @@ def test_a_response_queue_that_is_the_administration_queue_is_signed_as_that() -
 def test_a_signature_is_verified_as_what_it_is(
     level: AuthenticationLevel, algorithm: HashAlgorithm, signer: Signer
 ) -> None:
-    packet = signer.sign(msgspec.structs.replace(MESSAGE, hash_algorithm=algorithm), level)
+    packet = signer.sign(MESSAGE.changed(hash_algorithm=algorithm), level)
     assert verify(packet) is level
     assert packet.security is not None
     assert packet.security.default_provider
@@ -251,7 +249,7 @@ def test_an_older_signature_in_place_of_that_of_several_is_bad(signer: Signer) -
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_weak_hash_is_replaced_when_signing(level: AuthenticationLevel, signer: Signer) -> None:
-    packet = signer.sign(msgspec.structs.replace(MESSAGE, hash_algorithm=HashAlgorithm.SHA1), level)
+    packet = signer.sign(MESSAGE.changed(hash_algorithm=HashAlgorithm.SHA1), level)
     assert packet.properties.hash_algorithm == properties.SHA_512
     assert verify(packet) is level
 
@@ -309,7 +307,7 @@ def test_a_certificate_of_another_key_is_bad(signer: Signer) -> None:
 
 
 def test_a_signature_of_several_without_a_certificate_is_bad() -> None:
-    packet = construct(Message(multiple_destination_signature=b"s"))
+    packet = construct(Message.of(multiple_destination_signature=b"s"))
     assert packet.security is None
     assert verify(packet) is MessageClass.NACK_BAD_SIGNATURE
 
@@ -332,7 +330,7 @@ def test_sealed_packets_are_neither_signed_nor_verified(signer: Signer) -> None:
 
 @pytest.mark.spec("DM-044", "DM-045")
 def test_signed_sealed_sent_unsealed_verified(signer: Signer) -> None:
-    private_message = msgspec.structs.replace(MESSAGE, privacy=MessagePrivacy.ADVANCED)
+    private_message = MESSAGE.changed(privacy=MessagePrivacy.ADVANCED)
     destination = rsa.generate_private_key(65537, 2048)
     signed = sign(construct(private_message), SIG20, signer.key, signer.certificate)
     sealed = seal(signed, destination.public_key(), SystemChance())

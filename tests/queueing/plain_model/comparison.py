@@ -167,7 +167,7 @@ class Comparison:
     def send(
         self, where: str | Handle, attributes: list[dict[str, Any]], transaction: UUID | None = None
     ) -> None:
-        messages = [Message(body=self._body(), **each) for each in attributes]
+        messages = [Message.of(body=self._body(), **each) for each in attributes]
         real = events.SendMessages(0, _real(where), tuple(messages), transaction)
         self._same("send", self.bench.ask(real).status, self.plain.send(_plain(where), messages, transaction))
 

@@ -119,19 +119,21 @@ def test_the_bits_do_not_overlap() -> None:
 
 def test_a_message_asks_for_all_it_names() -> None:
     both = (Acknowledgement.POS_ARRIVAL, Acknowledgement.NEG_RECEIVE)
-    assert asked(Message(acknowledgements=both, administration_queue="admin")) == POS_ARRIVAL | NEG_RECEIVE
-    assert asked(Message(acknowledgements=both, administration_queues=("admin",))) == 9
+    assert asked(Message.of(acknowledgements=both, administration_queue="admin")) == POS_ARRIVAL | NEG_RECEIVE
+    assert asked(Message.of(acknowledgements=both, administration_queues=("admin",))) == 9
 
 
 @pytest.mark.parametrize(
     "message",
     [
         pytest.param(Message(), id="a plain one"),
-        pytest.param(Message(administration_queue="admin"), id="one that asks for none"),
-        pytest.param(Message(acknowledgements=(Acknowledgement.FULL_RECEIVE,)), id="one that names no queue"),
-        pytest.param(Message(tracing_requested=True), id="one that names no tracing queue"),
-        pytest.param(Message(tracing_queue=UUID(int=1)), id="one that is not to be traced"),
-        pytest.param(Message(final_ack_required=True), id="one outside any stream"),
+        pytest.param(Message.of(administration_queue="admin"), id="one that asks for none"),
+        pytest.param(
+            Message.of(acknowledgements=(Acknowledgement.FULL_RECEIVE,)), id="one that names no queue"
+        ),
+        pytest.param(Message.of(tracing_requested=True), id="one that names no tracing queue"),
+        pytest.param(Message.of(tracing_queue=UUID(int=1)), id="one that is not to be traced"),
+        pytest.param(Message.of(final_ack_required=True), id="one outside any stream"),
     ],
 )
 def test_a_message_asks_for_nothing(message: Message) -> None:
@@ -141,7 +143,7 @@ def test_a_message_asks_for_nothing(message: Message) -> None:
 @pytest.mark.parametrize("message_class", set(MessageClass) - {MessageClass.NORMAL})
 def test_nobody_is_told_of_news(message_class: MessageClass) -> None:
     """An acknowledgement of an acknowledgement would never end."""
-    message = Message(
+    message = Message.of(
         message_class=message_class,
         acknowledgements=tuple(Acknowledgement),
         administration_queue="admin",
@@ -149,7 +151,7 @@ def test_nobody_is_told_of_news(message_class: MessageClass) -> None:
         tracing_queue=UUID(int=1),
     )
     assert asked(message) == 0
-    assert asked(msgspec.structs.replace(message, message_class=0x0100)) == ACKNOWLEDGED | TRACED
+    assert asked(message.changed(message_class=0x0100)) == ACKNOWLEDGED | TRACED
 
 
 @pytest.mark.spec("DM-063")
@@ -157,8 +159,8 @@ def test_nobody_is_told_of_news(message_class: MessageClass) -> None:
 def test_a_message_of_a_stream_may_want_a_final_acknowledgement(why: str) -> None:
     stream = SequenceId(1, 1)
     flags: dict[str, Any] = {why: True}
-    assert asked(Message(sequence=stream, **flags)) == FINAL
-    assert asked(Message(sequence=stream)) == 0
+    assert asked(Message.of(sequence=stream, **flags)) == FINAL
+    assert asked(Message.of(sequence=stream)) == 0
     for reason in MessageClass:
         told = reason.is_failure or reason is MessageClass.ACK_RECEIVE
         assert bool(ANSWERS[reason] & FINAL) == told
@@ -182,16 +184,16 @@ BY_SRMP: list[tuple[dict[str, Any], int]] = [
 def test_of_a_message_that_came_by_srmp_only_srmp_and_the_tracing_queue_hear(
     attributes: dict[str, Any], asks: int
 ) -> None:
-    assert asked(Message(soap_envelope=ENVELOPE, **attributes)) == asks
+    assert asked(Message.of(soap_envelope=ENVELOPE, **attributes)) == asks
 
 
 def test_a_message_that_is_only_passed_on_is_journaled_and_acknowledged_by_others() -> None:
     queue = a_queue(outgoing=Outgoing(destination="DIRECT=HTTP://there/msmq/q"))
-    passed = msgspec.structs.replace(EVERYTHING, soap_envelope=ENVELOPE, final_ack_required=True)
+    passed = EVERYTHING.changed(soap_envelope=ENVELOPE, final_ack_required=True)
     assert asked_in(queue, passed) == TRACED
 
 
-EVERYTHING = Message(
+EVERYTHING = Message.of(
     acknowledgements=tuple(Acknowledgement),
     administration_queue="admin",
     tracing_requested=True,
@@ -225,7 +227,7 @@ def test_what_is_said_of_a_message_at_its_source_is_of_a_message_that_did_not_ar
         assert source not in AT_THE_SOURCE
 
 
-ORIGINAL = Message(
+ORIGINAL = Message.of(
     identifier=ObjectId(UUID(int=7), 42),
     body=b"the body",
     body_type=8,
@@ -248,7 +250,7 @@ ORIGINAL = Message(
 @pytest.mark.parametrize("delivery", Delivery)
 def test_an_acknowledgement_says_what_it_is_about(delivery: Delivery) -> None:
     original = msgspec.structs.replace(ORIGINAL, delivery=delivery)
-    assert acknowledgement(original, MessageClass.ACK_RECEIVE, "admin", "DIRECT=OS:here\\q") == Message(
+    assert acknowledgement(original, MessageClass.ACK_RECEIVE, "admin", "DIRECT=OS:here\\q") == Message.of(
         message_class=MessageClass.ACK_RECEIVE,
         correlation=ObjectId(UUID(int=7), 42),
         label="a label",
@@ -269,16 +271,16 @@ def test_only_a_negative_one_brings_the_body_back(reason: MessageClass) -> None:
 
 
 def test_what_was_encrypted_is_not_sent_back() -> None:
-    secret = msgspec.structs.replace(ORIGINAL, privacy=MessagePrivacy.ADVANCED)
+    secret = ORIGINAL.changed(privacy=MessagePrivacy.ADVANCED)
     assert acknowledgement(secret, MessageClass.NACK_QUEUE_PURGED, "admin", "").body == b""
 
 
 def test_it_answers_to_where_the_message_was_addressed() -> None:
-    addressed = msgspec.structs.replace(ORIGINAL, destination_queue="PUBLIC=1")
+    addressed = ORIGINAL.changed(destination_queue="PUBLIC=1")
     made = acknowledgement(addressed, MessageClass.ACK_RECEIVE, "admin", "DIRECT=OS:here\\q")
     assert made.response_queue == "PUBLIC=1"
 
 
 def test_each_administration_queue_is_named_once() -> None:
-    message = Message(administration_queue="a", administration_queues=("b", "a", "", "b"))
+    message = Message.of(administration_queue="a", administration_queues=("b", "a", "", "b"))
     assert acknowledge.names(message) == ["a", "b"]

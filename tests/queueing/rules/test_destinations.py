@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.protocols.httpr.schemes import AGENT_PATH, WORDS
-from reliquary.queueing.model.events import Access, OpenQueue
+from reliquary.queueing.model.events import Access, DeleteQueue, OpenQueue
 from reliquary.queueing.model.names.formats import key_of, parse_format
 from reliquary.queueing.model.queue import QueueType
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
+from reliquary.queueing.model.state import State
 from reliquary.queueing.model.travel.transfer import AddressesKnown
-from reliquary.queueing.rules.destinations import find, same
+from reliquary.queueing.rules.destinations import find, same, to_receive, to_send
+from reliquary.queueing.travel.steering import on_addresses_known
 from tests.queueing.answers import everything
 from tests.queueing.manager_harness import Bench
 
@@ -350,3 +354,43 @@ def test_a_connector_name_goes_out() -> None:
     bench = Bench()
     assert bench.send(f"CONNECTOR={GUID}", b"one").status is HResult.OK
     assert outgoing(bench, f"CONNECTOR={GUID}").record.kind is QueueType.CONNECTOR
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("TCP:10.0.0.5", True),
+        ("TCP:fe80::1", True),
+        ("TCP:FE80::1", True),
+        ("TCP:10.0.0.6", False),
+        ("OS:Alias.Example", True),
+        ("OS:other.example", False),
+    ],
+)
+def test_addresses_and_names_that_a_carrier_announces_mean_this_manager(name: str, ours: bool) -> None:
+    bench = Bench()
+    addresses = frozenset({"10.0.0.5", "fe80::1"})
+    on_addresses_known(bench.state, AddressesKnown(("TCP",), addresses), bench.now)
+    on_addresses_known(bench.state, AddressesKnown(("OS",), frozenset({"alias.example"})), bench.now)
+    assert (find(bench.state, f"DIRECT={name}\\private$\\orders") is bench.queue()) is ours
+
+
+@pytest.mark.parametrize(("find_queue", "name"), [(to_send, "orders"), (to_receive, "orders")])
+def test_a_queue_that_was_found_once_is_looked_up_again_when_it_is_another(
+    find_queue: Callable[[State, str], QueueState | None], name: str
+) -> None:
+    bench = Bench()
+    first = bench.queue()
+    assert find_queue(bench.state, name) is find_queue(bench.state, name) is first
+    bench.ask(DeleteQueue(0, name))
+    assert find_queue(bench.state, name) is None
+    bench.create(name)
+    assert find_queue(bench.state, name) is bench.queue() is not first
+
+
+@pytest.mark.parametrize("name", ["system$;deadletter", ELSEWHERE, r"DIRECT=OS:.\private$\orders", "nowhere"])
+def test_only_path_names_of_queues_that_take_messages_are_known_to_sends(name: str) -> None:
+    bench = Bench()
+    bench.send(ELSEWHERE, b"one")
+    assert to_send(bench.state, name) is None
+    assert not bench.state.names.to_send

@@ -389,7 +389,7 @@ def test_a_message_has_a_time_to_reach_the_queue(travel: int, allowed: int, late
 
 def test_a_message_that_was_sent_after_2106_is_never_late() -> None:
     """SentTime does not say when it was sent."""
-    message = Message(sent_time=LAST_SECOND, time_to_reach_queue=10)
+    message = Message.of(sent_time=LAST_SECOND, time_to_reach_queue=10)
     assert not too_late(message, Instant((LAST_SECOND + 1_000_000) * SECOND))
 
 

@@ -36,7 +36,7 @@ FAR = "DIRECT=HTTP://far.example/msmq/private$/admin"
 
 # -- from elsewhere
 
-TRAVELLED = Message(
+TRAVELLED = Message.of(
     identifier=ObjectId(UUID(int=77), 5),
     source_machine=UUID(int=77),
     body=b"m",
@@ -67,7 +67,7 @@ def test_the_sender_of_a_message_that_was_refused_is_written_to(reason: MessageC
 
 def test_what_its_sender_keeps_is_no_dead_letter_here() -> None:
     bench = bench_with()
-    streamed = msgspec.structs.replace(TRAVELLED, sequence=SequenceId(1, 1))
+    streamed = TRAVELLED.changed(sequence=SequenceId(1, 1))
     refuse(bench, streamed, MessageClass.NACK_QUEUE_EXCEED_QUOTA)
     refuse(bench, TRAVELLED, MessageClass.NACK_QUEUE_EXCEED_QUOTA, keep=False)
     assert classes(bench) == [MessageClass.NACK_QUEUE_EXCEED_QUOTA] * 2
@@ -114,7 +114,7 @@ def test_the_last_word_on_a_message_of_a_stream_is_told_to_the_protocol(how: str
 
 # -- by SRMP
 
-BY_SRMP = msgspec.structs.replace(TRAVELLED, soap_envelope="<se:Envelope/>", final_ack_required=True)
+BY_SRMP = TRAVELLED.changed(soap_envelope="<se:Envelope/>", final_ack_required=True)
 
 
 def arrive(message: Message, *, how: str = "", heard: bool = True) -> Bench:
@@ -171,7 +171,7 @@ def test_srmp_is_told_how_a_message_it_brought_left_and_the_manager_writes_nothi
 def test_what_srmp_brought_outside_any_stream_is_a_dead_letter_here() -> None:
     assert arrive(BY_SRMP, how="purge").bodies(DEAD) == [b"m"]
     assert arrive(BY_SRMP, how="receive").bodies(DEAD) == []
-    streamed = msgspec.structs.replace(BY_SRMP, sequence=SequenceId(1, 1))
+    streamed = BY_SRMP.changed(sequence=SequenceId(1, 1))
     assert arrive(streamed, how="purge").bodies(DEAD) == []
 
 
@@ -186,9 +186,9 @@ def test_what_srmp_brought_outside_any_stream_is_a_dead_letter_here() -> None:
     ],
 )
 def test_srmp_is_told_only_of_messages_that_want_a_receipt(changes: dict[str, Any], told: bool) -> None:
-    bench = arrive(msgspec.structs.replace(BY_SRMP, **changes), how="receive")
+    bench = arrive(BY_SRMP.changed(**changes), how="receive")
     assert [type(signal) for signal in bench.signals] == [ReceiptDue] * told
-    assert arrive(msgspec.structs.replace(BY_SRMP, **changes), how="receive", heard=False).signals == []
+    assert arrive(BY_SRMP.changed(**changes), how="receive", heard=False).signals == []
 
 
 # -- outgoing queues
@@ -202,7 +202,7 @@ def outgoing(bench: Bench) -> QueueState:
 
 def send_away(bench: Bench, queue: QueueState, reason: MessageClass, **attributes: Any) -> None:
     """A message enters an outgoing queue and leaves it for this reason."""
-    message = Message(
+    message = Message.of(
         body=b"m",
         **{"acknowledgements": tuple(Acknowledgement), "administration_queue": "admin"} | attributes,
     )
@@ -330,7 +330,7 @@ def test_what_expires_on_its_way_is_acknowledged_by_its_source() -> None:
 @pytest.mark.parametrize("reason", [each for each in MessageClass if each >= 0x8000])
 def test_what_no_receipt_of_srmp_can_say_is_not_sent_but_counted(reason: MessageClass, name: str) -> None:
     bench = bench_with()
-    refuse(bench, msgspec.structs.replace(TRAVELLED, administration_queue=name), reason, keep=False)
+    refuse(bench, TRAVELLED.changed(administration_queue=name), reason, keep=False)
     goes = name.startswith("DIRECT") and reason in (0x8001, 0x800C, 0xC000, 0xC001, 0xC002, 0xC004)
     assert [len(queue.order) for queue in bench.state.names.outgoing.values()] == [int(goes)]
     lost = by_word(bench.state.totals.lost)

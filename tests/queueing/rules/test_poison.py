@@ -77,7 +77,7 @@ def test_a_hand_out_is_counted_before_anybody_sees_the_message() -> None:
     bench = Bench()
     bench.send("orders", b"m")
     turn = bench.handle(ReceiveMessages(7, "orders", hold=seconds(30)))
-    assert [type(fact) for fact in turn.facts] == [facts.PositionsMarked]
+    assert [type(fact) for fact in turn.facts] == [facts.PositionsHandedOut]
     assert not turn.facts[0].volatile
     bench.flush()
     bench.restart(crash=True)
@@ -88,9 +88,9 @@ def test_all_that_one_receive_hands_out_is_one_fact() -> None:
     bench = Bench()
     bench.send("orders", *[b"m"] * 5)
     turn = bench.handle(ReceiveMessages(7, "orders", count=5, transaction=bench.begin()))
-    [marked] = turn.facts
-    assert isinstance(marked, facts.PositionsMarked)
-    assert len(marked.positions) == 5
+    [handed_out] = turn.facts
+    assert isinstance(handed_out, facts.PositionsHandedOut)
+    assert len(handed_out.positions) == 5
 
 
 def test_a_receive_for_good_writes_nothing_but_that_the_message_is_gone() -> None:

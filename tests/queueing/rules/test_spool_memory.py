@@ -72,7 +72,7 @@ class OverRocks:
 
     def send(self, pieces: int) -> StoredBody:
         body = self.bring(pieces)
-        self.ask(SendMessages(1, "orders", (Message(stored_body=body, delivery=Delivery.RECOVERABLE),)))
+        self.ask(SendMessages(1, "orders", (Message.of(stored_body=body, delivery=Delivery.RECOVERABLE),)))
         return body
 
     def take_out(self, body: StoredBody) -> None:

@@ -20,7 +20,7 @@ from tests.queueing.state_checks import check
 
 MANAGER = UUID("0f3c0000-0000-4000-8000-000000000001")
 AFTERNOON = Instant(1_794_749_000 * 1_000_000)
-TRACED = Message(identifier=ObjectId(MANAGER, 0x2A), tracing_requested=True, tracing_queue=UUID(int=5))
+TRACED = Message.of(identifier=ObjectId(MANAGER, 0x2A), tracing_requested=True, tracing_queue=UUID(int=5))
 
 LABEL = re.compile(
     r"[0-9a-f]{4}:[0-9A-F]{8}:[0-9A-F]{2} (received|sent|delivered) by [0-9a-f-]{36}"

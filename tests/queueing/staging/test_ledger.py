@@ -114,8 +114,7 @@ def test_batches_that_a_restore_lost_stop_the_next_one_until_a_person_knows_it()
     assert refused.status is HResult.INVALID_PARAMETER
     assert refused.why.startswith("batches 5 to 6 of query were published after the backup")
     assert durable(bench.state) == before
-    bench.ask(ForgetWriter(0, query="query"))
-    assert publish(bench, late, batch=7).messages == 1
+    assert publish(bench, late, batch=7, take_over=True).messages == 1
     assert bench.state.staging.ledger["query"].era == bench.now  # two restores of one backup differ
     assert publish(bench, write(bench, b"c", batch=9), batch=9).messages == 1
     check(bench.state)
@@ -127,3 +126,39 @@ def test_the_batch_after_the_last_one_of_the_backup_is_published() -> None:
     restored(bench)
     assert publish(bench, write(bench, b"a", batch=4), batch=4).already
     assert publish(bench, write(bench, b"b", batch=5), batch=5).messages == 1
+
+
+def test_a_restored_store_does_not_take_a_later_batch_of_a_query_that_it_does_not_know() -> None:
+    bench = Bench()
+    publish(bench, write(bench, b"x", query="other"), query="other")
+    restored(bench)
+    late = write(bench, b"b", batch=3)
+    before = durable(bench.state)
+    refused = publish(bench, late, batch=3)
+    assert refused.status is HResult.INVALID_PARAMETER
+    assert "does not know query: if it published its batches 0 to 2 here, they are gone" in refused.why
+    assert durable(bench.state) == before
+    assert publish(bench, late, batch=3, take_over=True).messages == 1
+    assert publish(bench, write(bench, b"c", batch=4), batch=4).messages == 1
+    assert publish(bench, write(bench, b"d", query="new"), query="new").messages == 1, "it begins now"
+    check(bench.state)
+
+
+# -- rows that are spread over managers
+
+
+def test_a_batch_that_comes_again_must_be_spread_as_before() -> None:
+    bench = Bench()
+    publish(bench, write(bench, b"a", batch=4), batch=4, spread="two managers")
+    bench.restart()
+    again = write(bench, b"a", b"b", batch=4)
+    before = durable(bench.state)
+    refused = publish(bench, again, batch=4, spread="three managers")
+    assert refused.status is HResult.INVALID_PARAMETER
+    assert refused.why.startswith("batch 4 of query was published here when its rows were spread over")
+    assert durable(bench.state) == before
+    assert publish(bench, again, batch=4, spread="two managers").already
+    assert publish(bench, batch=3, spread="three managers").already, "an older one is long done everywhere"
+    assert publish(bench, write(bench, b"c", batch=5), batch=5, spread="three managers").messages == 1
+    assert bench.bodies() == [b"a", b"c"]
+    check(bench.state)

@@ -10,7 +10,11 @@ import pytest
 from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, seconds
 from reliquary.queueing.model import events
-from reliquary.queueing.model.message import Acknowledgement, Message
+from reliquary.queueing.model.message import (
+    ATTRIBUTES,
+    Acknowledgement,
+    Message,
+)
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.tables import SEQUENCE_MASK
 from reliquary.queueing.rules.expiry import some_delayed
@@ -242,13 +246,14 @@ NOT_ALIKE = dict.fromkeys(("identifier", "transaction", "correlation"))
 
 
 def told(bench: Bench) -> list[Any]:
-    """All that lies in the queues, but for what things are called."""
+    """All that lies in the queues, but for what things are called and in which rows they lie."""
     found: list[Any] = []
     for number, queue in sorted(bench.state.queues.items()):
         for position in [*walk(queue), *some_delayed(bench.state, queue, -1, 100)]:
             kept = bench.state.messages.get(position)
-            place = msgspec.structs.asdict(position) | {"lookup_id": 0, "message": 0}
-            found.append((number, place, msgspec.structs.asdict(kept) | NOT_ALIKE))
+            place = msgspec.structs.asdict(position) | {"lookup_id": 0, "message": 0, "home": 0}
+            said = {name: getattr(kept, name) for name in ATTRIBUTES}
+            found.append((number, place, said | NOT_ALIKE))
     return found
 
 

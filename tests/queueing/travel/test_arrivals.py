@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -249,7 +250,7 @@ def test_what_a_carrier_writes_itself_gets_an_identity_and_takes_its_way(online:
     exchange = Exchange()
     if not online:
         exchange.handle(TakeOffline(0))
-    receipt = Message(message_class=MessageClass.ACK_REACH_QUEUE, soap_header="<deliveryReceipt/>")
+    receipt = Message.of(message_class=MessageClass.ACK_REACH_QUEUE, soap_header="<deliveryReceipt/>")
     exchange.say(MessageArrived("clerk", TICKET, WEB, receipt))
     judged = ArrivalJudged("clerk", TICKET, Outcome.DELIVERED, MessageClass.ACK_REACH_QUEUE)
     assert judged in exchange.clerk.heard
@@ -277,3 +278,53 @@ def test_a_message_that_comes_in_time_is_taken() -> None:
     exchange.now = later(exchange.now, seconds(5))
     sent = exchange.now // SECOND - 5
     assert judge(exchange, sent_time=sent, time_to_reach_queue=5).outcome is Outcome.DELIVERED
+
+
+# -- what a carrier decides
+
+
+def bring(exchange: Exchange, **options: Any) -> ArrivalJudged:
+    """What the carrier is told about a message for a small queue, whose sender wants to be told too."""
+    brought = message(
+        bytes(2000),
+        identifier=ObjectId(STRANGER, 5),
+        source_machine=STRANGER,
+        administration_queue="acks",
+        acknowledgements=(Acknowledgement.NEG_ARRIVAL,),
+        negative_journaling=True,
+    )
+    exchange.say(MessageArrived("clerk", TICKET, "small", brought, **options))
+    told = exchange.clerk.heard[-1]
+    assert isinstance(told, ArrivalJudged)
+    return told
+
+
+def full() -> Exchange:
+    """A manager with a queue that has no room."""
+    exchange = Exchange()
+    exchange.create("small", quota=1)
+    exchange.create("acks")
+    return exchange
+
+
+def test_a_message_that_its_carrier_refuses_is_acknowledged_and_not_stored() -> None:
+    exchange = full()
+    judged = bring(exchange, refusal=MessageClass.NACK_BAD_SIGNATURE)
+    assert (judged.outcome, judged.reason) == (Outcome.REFUSED, MessageClass.NACK_BAD_SIGNATURE)
+    assert exchange.bodies("small") == []
+    assert len(exchange.bodies("acks")) == 1
+
+
+def test_a_refusal_that_is_to_be_silent_is_not_acknowledged() -> None:
+    exchange = full()
+    reason = MessageClass.NACK_BAD_SIGNATURE
+    assert bring(exchange, refusal=reason, silent=frozenset({reason})).outcome is Outcome.REFUSED
+    assert exchange.bodies("acks") == []
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_message_without_room_becomes_a_dead_letter_here_if_its_carrier_says_so(keep: bool) -> None:
+    exchange = full()
+    assert bring(exchange, keep_if_full=keep).reason is MessageClass.NACK_QUEUE_EXCEED_QUOTA
+    assert len(exchange.bodies("system$;deadletter")) == int(keep)
+    assert len(exchange.bodies("acks")) == 1

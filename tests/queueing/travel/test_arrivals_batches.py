@@ -101,6 +101,9 @@ def test_a_plain_batch_is_put_into_its_queue_as_if_each_message_were_looked_at_a
         *({name} for name in sorted(_unlike)),
         {"soap_envelope", "final_ack_required"},
         {"sequence", "final_ack_required"},
+        {"sequence", "positive_journaling"},
+        {"sequence", "negative_journaling"},
+        {"sequence", "soap_envelope", "negative_journaling"},
         {"acknowledgements", "administration_queue"},
         {"tracing_requested", "tracing_queue"},
     ],
@@ -123,9 +126,9 @@ def put_both_ways(brought: list[tuple[int, set[str]]], *, watched: bool) -> None
         for place, (priority, names) in enumerate(brought)
     ]
     results = []
-    for looked_at in (enqueue._plain_positions, lambda *_: ()):
+    for usual_delivery in (Delivery.RECOVERABLE, None):  # with None no message counts as a usual one
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(enqueue, "_plain_positions", looked_at)
+            patch.setattr(enqueue, "RECOVERABLE", usual_delivery)
             exchange = Exchange()
             if watched:
                 exchange.say(QueuesWatched("httpr", frozenset({exchange.queue("orders").number})))
@@ -224,7 +227,7 @@ def test_one_message_that_cannot_be_taken_stops_the_batch(
     exchange.create("guarded")
     exchange.ask(ChangeAccess(0, "guarded", AccessChange.DENY, EVERYONE, QueueRight.WRITE_MESSAGE))
     asks = {"acknowledgements": (Acknowledgement.FULL_REACH_QUEUE,), "administration_queue": "orders"}
-    wrong = Message(**({"delivery": Delivery.RECOVERABLE} | asks | attributes))
+    wrong = Message.of(**({"delivery": Delivery.RECOVERABLE} | asks | attributes))
     elsewhere = (ELSEWHERE, message(b"b"))
     told = bring(exchange, ("orders", message(b"a")), elsewhere, (name, wrong), (name, wrong))
     assert (told.outcome, told.reason, told.place) == (Outcome.REFUSED, reason, 2)

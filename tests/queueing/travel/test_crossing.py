@@ -44,8 +44,8 @@ OF_THE_FIRST: dict[str, Any] = {
 
 @pytest.mark.parametrize("transaction", [None, BATCH])
 def test_only_what_belongs_to_the_first_protocol_is_left_behind(transaction: UUID | None) -> None:
-    came = Message(**OWN, **OF_THE_FIRST, delivery=Delivery.RECOVERABLE)
-    assert as_sent_onward(came, transaction) == Message(
+    came = Message.of(**OWN, **OF_THE_FIRST, delivery=Delivery.RECOVERABLE)
+    assert as_sent_onward(came, transaction) == Message.of(
         **OWN, transaction=transaction, delivery=Delivery.RECOVERABLE
     )
 
@@ -70,10 +70,12 @@ def test_which_names_lead_elsewhere(text: str, elsewhere: bool) -> None:
     assert leads_elsewhere(text) is elsewhere
 
 
-def test_a_destination_is_a_url_of_a_protocol() -> None:
+def test_a_destination_is_a_url_of_a_protocol_or_a_host() -> None:
     name = onward_name("httpr://shop.example/httpr/mq#orders")
     assert (name.scheme, str(name)) == (schemes.HTTPR, "DIRECT=HTTPR://shop.example/httpr/mq#orders")
     assert str(onward_name("direct=http://shop.example/msmq/q")) == "DIRECT=HTTP://shop.example/msmq/q"
-    for text in ("DIRECT=OS:shop\\private$\\orders", "MULTICAST=234.1.1.1:80", "DIRECT=HTTPR://"):
+    host = "DIRECT=OS:shop\\private$\\orders"
+    assert str(onward_name(host)) == host
+    for text in ("DIRECT=SPX:0123:45\\private$\\orders", "MULTICAST=234.1.1.1:80", "DIRECT=HTTPR://"):
         with pytest.raises(UsageError):
             onward_name(text)

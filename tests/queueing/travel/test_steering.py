@@ -5,10 +5,19 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant
+from reliquary.base.turn import Event, Turn
 from reliquary.queueing.model.events import BringOnline, PauseQueue, ResumeQueue, TakeOffline
 from reliquary.queueing.model.travel.link import OutgoingState
-from reliquary.queueing.model.travel.transfer import ManagerOnline, Outcome, QueuePaused, QueueResumed
-from tests.queueing.exchange import ELSEWHERE, Exchange
+from reliquary.queueing.model.travel.transfer import (
+    AddressesKnown,
+    ManagerOnline,
+    Outcome,
+    QueuePaused,
+    QueueResumed,
+)
+from reliquary.queueing.travel.loopback import Loopback
+from tests.queueing.exchange import ELSEWHERE, Exchange, Say
 
 
 @pytest.mark.spec("DM-124", "DM-125")
@@ -80,3 +89,27 @@ def test_a_path_name_that_was_sent_to_names_the_outgoing_queue_too() -> None:
     exchange.send(r"elsewhere\private$\orders", b"a")
     assert exchange.ask(PauseQueue(0, r"elsewhere\private$\orders")).status is HResult.OK
     assert exchange.link().state is OutgoingState.ON_HOLD
+
+
+OWN = "DIRECT=TCP:10.0.0.2\\private$\\orders"
+
+
+class TalkingLoopback(Loopback):
+    """A loop-back that passes on what the test says."""
+
+    def handle(self, event: Event, now: Instant) -> Turn:
+        del now
+        assert isinstance(event, Say)
+        return Turn(signals=(event.signal,))
+
+
+def test_what_waited_for_an_address_that_turns_out_to_be_our_own_is_brought_home() -> None:
+    exchange = Exchange(TalkingLoopback())
+    exchange.send(OWN, b"a")
+    assert len(exchange.waiting(OWN)) == 1
+    exchange.say(AddressesKnown(("TCP",), frozenset({"10.0.0.3"})))
+    exchange.say(AddressesKnown(("OS",), frozenset({"10.0.0.2"})))
+    assert len(exchange.waiting(OWN)) == 1
+    exchange.say(AddressesKnown(("TCP",), frozenset({"10.0.0.2"})))
+    assert exchange.waiting(OWN) == []
+    assert exchange.bodies("orders") == [b"a"]

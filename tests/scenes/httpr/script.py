@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import re
 
-from reliquary.protocols.httpr.codec.reader import BatchEnded, MessageRead, RequestReader, ResponseReader
-from reliquary.protocols.httpr.codec.values import BatchLimits
+from reliquary.protocols.httpr.codec.reader import BatchEnded, RequestReader, ResponseReader
+from reliquary.protocols.httpr.codec.values import BatchLimits, Carried
 
 ANY = BatchLimits(100_000_000, 100_000)
 LEFT_OUT = ("capabilities:", "agent-type:")
@@ -48,8 +48,8 @@ def to_lines(data: bytes) -> list[str]:
     lines = [line for line in block if not line.startswith(LEFT_OUT)]
     bodies = []
     for part in reader.feed(data):
-        if isinstance(part, MessageRead):
-            bodies.append(f"<{part.carried.body.decode()}>")
+        if isinstance(part, Carried):
+            bodies.append(f"<{part.body.decode()}>")
         elif isinstance(part, BatchEnded):
             lines += [" ".join(bodies), f"payload-disposition:{part.disposition.value}"]
     reader.end()

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from reliquary.protocols.httpr.attributes import READ
 from reliquary.protocols.httpr.fields import CHOOSABLE, OURS, chosen_header
@@ -44,7 +43,7 @@ def test_every_field_of_a_message_has_its_row() -> None:
 
 @pytest.mark.spec("HR-085", "HR-107")
 def test_every_product_field_that_we_write_or_read_has_its_row_and_the_prefix() -> None:
-    header, _ = encode_message(replace(FULL, carrier_header="", stored_body=None))
+    header, _ = encode_message(FULL.changed(carrier_header="", stored_body=None))
     written = {line.partition(":")[0] for line in header.splitlines()}
     ours = {*READ, *written} - {*MESSAGE_FIELDS}
     assert len(written & ours) > 10

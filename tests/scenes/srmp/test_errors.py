@@ -283,12 +283,13 @@ def test_a_public_queue_is_judged_by_the_list_that_is_here_even_while_the_direct
 def test_what_the_disk_does_not_take_is_neither_confirmed_nor_receipted(post: Post) -> None:
     bench = Receiving(settings=SrmpSettings(most_coalesced=1))
     bench.core.close()
+    bench.core.take_at_once()
     events: list[Event] = [PostArrived(1, *post)]
     for event in events:  # those that follow from it are in the same batch
         turn = bench.core.turn(event, bench.now)
         events += [effect.event for effect in turn.effects if isinstance(effect, Continue)]
     batch = bench.core.close()
-    assert [each for each in batch.at_once if isinstance(each, Reply | effects.Post)] == []
+    assert [each for each in bench.core.take_at_once() if isinstance(each, Reply | effects.Post)] == []
     waits = [each for each in batch.after_sync if isinstance(each, Reply | effects.Post)]
     assert waits[0] == Reply(1, PostAnswer(200))
     assert len(waits) > 1

@@ -93,7 +93,7 @@ def test_a_message_that_two_clients_get_at_once_is_found(monkeypatch: pytest.Mon
         return request
 
     monkeypatch.setattr(reading, "_request", peeks)
-    assert "and is not locked" in first_failure()
+    assert "and a client has it" in first_failure()
 
 
 def test_a_server_that_does_not_hand_out_the_first_message_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,9 +141,9 @@ class Manager(Administration[AsyncManager]):
         """Read every row of its store and check it."""
         return self._portal.call(self._inner.verify())
 
-    def backup(self, path: str) -> None:
-        """Copy its store as it is now into a new folder, on the machine where the manager runs."""
-        self._portal.call(self._inner.backup(path))
+    def backup(self, path: str, *, with_history: bool = False) -> None:
+        """Copy its store, and its history, into a new folder, on the machine where the manager runs."""
+        self._portal.call(self._inner.backup(path, with_history=with_history))
 
 
 def connect(

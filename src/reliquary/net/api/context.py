@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from reliquary.base.chance import Chance
 from reliquary.base.faults import UsageError
@@ -41,8 +42,8 @@ class Asking:
 
     def submit(self, event: Event) -> None:
         """Hand over an event."""
-        if isinstance(event, events.Request):
-            msgspec.structs.force_setattr(event, "by", self.by)  # nobody else has it yet
+        if hasattr(event, "by"):
+            force_setattr(event, "by", self.by)  # nobody else has it yet
         self._submit(event)
 
 

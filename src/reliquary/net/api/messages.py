@@ -7,6 +7,7 @@ from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
+from msgspec.structs import astuple
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND, as_text
@@ -15,19 +16,23 @@ from reliquary.protocols.httpr.fields import chosen_header, fields_of
 from reliquary.protocols.wsrm.kept import FIELD_NAME, shown_header
 from reliquary.queueing.model.events import Delivered
 from reliquary.queueing.model.message import (
+    EXPRESS,
     FOREVER,
     NO_GUID,
     NO_OBJECT,
+    RECOVERABLE,
+    USUAL,
     Acknowledgement,
+    Attributes,
     AuthenticationLevel,
-    Delivery,
     Message,
     MessageClass,
     Position,
+    rare_part,
 )
 from reliquary.queueing.model.names.pathnames import short_path
 
-REACH: Final = 345_600
+REACH: Final = USUAL.time_to_reach_queue
 """Seconds; TimeToReachQueue of a message that does not say another (DM-057)."""
 CAN_BE_ASKED_FOR: Final = (AuthenticationLevel.NONE, AuthenticationLevel.XML_SIG)
 """The other signatures are of protocols that do not send yet."""
@@ -38,21 +43,26 @@ FIELDS_LIMIT: Final = 100
 _CLASS_WORDS: Final = {each.value: each.name.lower().replace("_", "-") for each in MessageClass}
 
 
-class MessageIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A message to send."""
+class UsualIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A message to send that has no rare attribute, as most have none."""
 
     body: bytes | None = None
     text: str | None = None
     label: str = ""
     priority: int = 3
     expires: float | None = None
-    reach: float = REACH
     durable: bool = True
+    body_type: int = 0
+
+
+class MessageIn(UsualIn, forbid_unknown_fields=True, gc=False):
+    """A message to send, with all that it may have."""
+
+    reach: float = REACH
     journal: bool = False
     deadletter: bool | None = None
     correlation: str = ""
     tag: int = 0
-    body_type: int = 0
     extension: bytes = b""
     response_queue: str = ""
     administration_queue: str = ""
@@ -70,7 +80,7 @@ class PackedMessageIn(MessageIn, forbid_unknown_fields=True, gc=False):
     httpr: Annotated[dict[str, str], msgspec.Meta(max_length=FIELDS_LIMIT)] | None = None
 
 
-class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
+class UsualOut(msgspec.Struct, omit_defaults=True, gc=False):
     """A message as it is shown; the first seven fields always are."""
 
     id: str
@@ -82,13 +92,21 @@ class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
     arrived: str
     source: UUID = NO_GUID
     expires: int = FOREVER
-    reach: int = REACH
     durable: bool = True
+    body_type: int = 0
+    handed_out: int = 0
+    aborted: int = 0
+    moved: int = 0
+
+
+class MessageOut(UsualOut, omit_defaults=True, gc=False):
+    """A message that has rare attributes, or is in a journal or dead-letter queue."""
+
+    reach: int = REACH
     journal: bool = False
     deadletter: bool = False
     correlation: str = ""
     tag: int = 0
-    body_type: int = 0
     extension: bytes = b""
     response_queue: str = ""
     administration_queue: str = ""
@@ -99,9 +117,6 @@ class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
     tracing_queue: UUID = NO_GUID
     origin: str = ""
     delay: float = 0
-    handed_out: int = 0
-    aborted: int = 0
-    moved: int = 0
     authentication: AuthenticationLevel = AuthenticationLevel.NONE
     sender_certificate: bytes = b""
     httpr: dict[str, str] | None = None
@@ -111,36 +126,44 @@ class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
 class MessagesOut(msgspec.Struct, gc=False):
     """The answer of everything that shows messages."""
 
-    messages: list[MessageOut]
+    messages: list[UsualOut]
     receipt: str | None = None
 
 
-def message_of(given: MessageIn) -> Message:
+def message_of(given: UsualIn) -> Message:
     """The message to send; its ranges are checked by the machine, spans and ids here."""
     body = given.body
     if given.text is not None:
         if body is not None:
             raise UsageError("a message has a body or a text, not both")
         body = given.text.encode()
+    return Message(
+        NO_OBJECT,
+        body or b"",
+        given.label,
+        given.priority,
+        RECOVERABLE if given.durable else EXPRESS,
+        0,
+        FOREVER if given.expires is None else whole_seconds("expires", given.expires, least=0),
+        given.body_type,
+        None if type(given) is UsualIn else _rare(given),
+    )
+
+
+def _rare(given: UsualIn) -> Attributes | None:
+    """The rare attributes of a message to send."""
+    assert isinstance(given, MessageIn), "a message that is not usual has all attributes"
     if given.acknowledgements and not given.administration_queue:
         raise UsageError("acknowledgements are asked for, and no administration_queue is named for them")
     if given.authentication not in CAN_BE_ASKED_FOR:
         raise UsageError(f"authentication is none or xmlsig, not {given.authentication.value}")
-    return Message(
-        body=body or b"",
-        label=given.label,
-        priority=given.priority,
-        delivery=Delivery.RECOVERABLE if given.durable else Delivery.EXPRESS,
-        time_to_be_received=FOREVER
-        if given.expires is None
-        else whole_seconds("expires", given.expires, least=0),
+    attributes = Attributes(
         time_to_reach_queue=REACH if given.reach == REACH else whole_seconds("reach", given.reach, least=1),
         positive_journaling=given.journal,
         negative_journaling=bool(given.deadletter),
         discard_refused=given.deadletter is False,
         correlation=object_id_of("correlation", given.correlation) if given.correlation else NO_OBJECT,
         application_tag=given.tag,
-        body_type=given.body_type,
         extension=given.extension,
         response_queue=given.response_queue and queue_name("response_queue", given.response_queue),
         administration_queue=given.administration_queue
@@ -154,48 +177,68 @@ def message_of(given: MessageIn) -> Message:
         authentication=given.authentication,
         carrier_header=chosen_header(given.httpr) if given.httpr else "",
     )
+    return rare_part(attributes, NO_OBJECT)
 
 
-def shown(delivered: Delivered) -> MessageOut:
+def shown(delivered: Delivered) -> UsualOut:
     """A message to show."""
     message, position = delivered.message, delivered.position
-    correlation = message.correlation
-    httpr, wsrm = _carried(message) if message.carrier_header else (None, None)
-    return MessageOut(
-        f"{guid_text(message.identifier.lineage.int)}\\{message.identifier.uniquifier}",
+    identifier, life = message.identifier, message.time_to_be_received
+    is_usual = message.more is None and not position.reason and not position.origin_path
+    out = (UsualOut if is_usual else MessageOut)(
+        f"{guid_text(identifier.lineage.int)}\\{identifier.uniquifier}",
         str(position.lookup_id),
         message.body,
         message.priority,
         message.label,
         moment(message.sent_time * SECOND),
         moment(position.arrived),
-        message.source_machine,
-        message.time_to_be_received,
-        message.time_to_reach_queue,
-        message.delivery is Delivery.RECOVERABLE,
-        message.positive_journaling,
-        message.negative_journaling,
-        "" if correlation is NO_OBJECT or correlation == NO_OBJECT else str(correlation),
-        message.application_tag,
+        identifier.lineage,
+        FOREVER if life == FOREVER else life,  # this very object is left out, a number of a row is not
+        message.delivery is RECOVERABLE,
         message.body_type,
-        message.extension,
-        message.response_queue,
-        message.administration_queue,
-        _class_word(message, position),
-        message.transaction,
-        message.acknowledgements,
-        message.application_deadletter_queue,
-        message.tracing_queue,
-        short_path(position.origin_path) if position.origin_path else "",
-        message.delay / SECOND if message.delay else 0,
         position.handed_out,
         position.aborted,
         position.moved,
-        message.authentication,
-        message.sender_certificate,
-        httpr,
-        wsrm,
     )
+    if not is_usual:
+        assert isinstance(out, MessageOut), "a message that is not usual is shown whole"
+        _show_rare(out, message, position)
+    return out
+
+
+def shown_whole(delivered: Delivered) -> MessageOut:
+    """A message to show, with all attributes that a message may have."""
+    out = shown(delivered)
+    return out if isinstance(out, MessageOut) else MessageOut(*astuple(out))
+
+
+def _show_rare(out: MessageOut, message: Message, position: Position) -> None:
+    """Add the attributes that few messages have."""
+    more = message.more or USUAL
+    if more.source_machine is not None:
+        out.source = more.source_machine
+    out.reach = more.time_to_reach_queue
+    out.journal = more.positive_journaling
+    out.deadletter = more.negative_journaling
+    if more.correlation != NO_OBJECT:
+        out.correlation = str(more.correlation)
+    out.tag = more.application_tag
+    out.extension = more.extension
+    out.response_queue = more.response_queue
+    out.administration_queue = more.administration_queue
+    out.why = _class_word(position.reason or more.message_class)
+    out.transaction = more.transaction
+    out.acknowledgements = more.acknowledgements
+    out.deadletter_queue = more.application_deadletter_queue
+    out.tracing_queue = more.tracing_queue
+    if position.origin_path:
+        out.origin = short_path(position.origin_path)
+    out.delay = more.delay / SECOND if more.delay else 0
+    out.authentication = more.authentication
+    out.sender_certificate = more.sender_certificate
+    if more.carrier_header:
+        out.httpr, out.wsrm = _carried(message)
 
 
 def _carried(message: Message) -> tuple[dict[str, str] | None, dict[str, str] | None]:
@@ -204,9 +247,8 @@ def _carried(message: Message) -> tuple[dict[str, str] | None, dict[str, str] | 
     return {name: fields[name] for name in fields if name != FIELD_NAME} or None, shown_header(message)
 
 
-def _class_word(message: Message, position: Position) -> str:
+def _class_word(value: int) -> str:
     """Why it is in a journal or dead-letter queue; or what the message itself is."""
-    value = position.reason or message.message_class
     return "" if value == MessageClass.NORMAL else _CLASS_WORDS.get(value, str(value))
 
 

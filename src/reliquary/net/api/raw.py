@@ -20,7 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
-from reliquary.net.api.messages import MessageIn, MessageOut
+from reliquary.net.api.messages import MessageIn, UsualOut
 from reliquary.net.http.headers import Headers
 
 PREFIX: Final = "x-reliquary-"
@@ -73,7 +73,7 @@ def _read(attribute: str, value: bytes) -> object:
     return text
 
 
-def fields_of(message: MessageOut, receipt: str | None) -> Headers:
+def fields_of(message: UsualOut, receipt: str | None) -> Headers:
     """The header fields of an answer that has the body of this message as its own."""
     shown: dict[str, Any] = msgspec.to_builtins(replace(message, body=b""))
     del shown["body"]

@@ -8,10 +8,21 @@ from typing import Annotated, Final
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.base.hresult import HResult
+from reliquary.base.hresult import OK, HResult
 from reliquary.base.time import Duration
 from reliquary.net.api.context import Context, parameters
-from reliquary.net.api.forms import MOST, PACKED, RAW, Bodies, Form, form_of_answer, read_body
+from reliquary.net.api.forms import (
+    IN_JSON,
+    IN_PACKED,
+    IN_RAW,
+    MOST,
+    PACKED,
+    RAW,
+    Bodies,
+    Form,
+    forms_of,
+    read_body,
+)
 from reliquary.net.api.messages import MessagesOut, shown
 from reliquary.net.api.numbers import hold_of, lookup_id_of, number_of, wait_of
 from reliquary.net.api.pieces import LARGE, respond_in_pieces
@@ -113,7 +124,7 @@ def receive(context: Context, request: Request, responder: Responder, queue: str
     tag = number_of("tag", given.tag, 0, FOREVER) if given.tag else 0
     if context.state.totals.bytes > LARGE:
         context.expect_answer(responder, source, given.count)
-    caller = _caller(context, request, responder, wanted, timeout)
+    caller = _caller(context, responder, wanted, timeout)
     context.engine.submit(
         ReceiveMessages(caller, source, given.count, timeout, transaction, hold, receipt, cursor, tag)
     )
@@ -121,15 +132,15 @@ def receive(context: Context, request: Request, responder: Responder, queue: str
 
 def _wanted(request: Request, name: str, count: int) -> Form:
     """The form of the answer; a raw one has one message, so its request must not ask for more."""
-    wanted = form_of_answer(request)
-    if wanted is Form.RAW and count != 1:
+    wanted = forms_of(request)[1]
+    if wanted is IN_RAW and count != 1:
         raise UsageError(f"an answer in {RAW.decode()} has one message: {name} is 1, not {count}")
     return wanted
 
 
-def _caller(context: Context, request: Request, responder: Responder, wanted: Form, timeout: Duration) -> int:
+def _caller(context: Context, responder: Responder, wanted: Form, timeout: Duration) -> int:
     """A caller's number for a read; one that waits ends when the client hangs up."""
-    caller = context.engine.caller(partial(_received, context, responder, wanted), request.connection)
+    caller = context.engine.caller(partial(_received, context, responder, wanted))
     if timeout:
         responder.on_gone(partial(context.gone, caller))
     return caller
@@ -144,15 +155,15 @@ def _received(context: Context, responder: Responder, wanted: Form, answer: obje
 
 
 def _show(context: Context, responder: Responder, wanted: Form, answer: object) -> None:
-    if type(answer) is Received and answer.status is HResult.OK:
+    if type(answer) is Received and answer.status is OK:
         receipt = context.tickets.write(answer.receipt) if answer.receipt else None
         if not answer.messages:
             responder.respond(*_NOTHING[wanted])
         elif sum([each.position.size for each in answer.messages]) > LARGE:
             respond_in_pieces(responder, answer.messages, receipt, wanted)
-        elif wanted is Form.JSON:
+        elif wanted is IN_JSON:
             responder.respond(200, _encode(MessagesOut(list(map(shown, answer.messages)), receipt)))
-        elif wanted is Form.PACKED:
+        elif wanted is IN_PACKED:
             found = MessagesOut(list(map(shown, answer.messages)), receipt)
             responder.respond(200, _encode_packed(found), PACKED)
         else:
@@ -166,13 +177,13 @@ def peek(context: Context, request: Request, responder: Responder, queue: str) -
     """POST /queues/{queue}/peek."""
     parameters(request)
     given = read_body(_peek, request)
-    wanted = form_of_answer(request)
+    wanted = forms_of(request)[1]
     source = context.handle_of(queue, given.handle)
     timeout = wait_of(given.timeout)
     cursor = context.cursor_of(given.cursor)
     if context.state.totals.bytes > LARGE:
         context.expect_answer(responder, source, 1)
-    caller = _caller(context, request, responder, wanted, timeout)
+    caller = _caller(context, responder, wanted, timeout)
     context.engine.submit(PeekMessage(caller, source, timeout, cursor, given.next))
 
 
@@ -195,7 +206,7 @@ def look_up(context: Context, request: Request, responder: Responder, queue: str
     """POST /queues/{queue}/lookup."""
     parameters(request)
     given = read_body(_look_up, request)
-    wanted = form_of_answer(request)
+    wanted = forms_of(request)[1]
     if given.lookup_id is None and given.seek not in (Seek.FIRST, Seek.LAST):
         raise UsageError(f"seek {given.seek.value!r} is relative to a lookup_id, and none is given")
     if given.peek and given.hold:

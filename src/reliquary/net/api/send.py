@@ -7,16 +7,15 @@ from typing import Annotated, Final
 
 import msgspec
 
-from reliquary.base.hresult import HResult
+from reliquary.base.hresult import OK
 from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.counts import SMALL_BODY, check_counts
-from reliquary.net.api.forms import PACKED, Bodies, Form, form_of_answer, form_of_body, read_body
-from reliquary.net.api.messages import MessageIn, PackedMessageIn, guid_text, message_of
+from reliquary.net.api.forms import IN_JSON, IN_PACKED, IN_RAW, PACKED, Bodies, Form, forms_of, read_body
+from reliquary.net.api.messages import MessageIn, PackedMessageIn, UsualIn, guid_text, message_of
 from reliquary.net.api.numbers import lookup_id_of
 from reliquary.net.api.raw import message_in
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.model.events import MoveMessage, SendMessages, Sent
-from reliquary.queueing.model.message import Message
 from reliquary.queueing.rules.checks import COUNT_LIMIT
 from reliquary.queueing.rules.transactions import transaction_of
 
@@ -44,10 +43,14 @@ class MoveIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _encode_packed = msgspec.msgpack.Encoder().encode
-_PACKED_LIST = Annotated[list[PackedMessageIn], msgspec.Meta(max_length=COUNT_LIMIT)]
-_messages: Bodies[MessageIn | list[MessageIn]] = Bodies(
+_AT_MOST: Final = msgspec.Meta(max_length=COUNT_LIMIT)
+_usual: Bodies[UsualIn | list[UsualIn]] = Bodies(
+    UsualIn | list[UsualIn],  # type: ignore[arg-type]
+    UsualIn | Annotated[list[UsualIn], _AT_MOST],  # type: ignore[arg-type]
+)
+_messages: Bodies[UsualIn | list[UsualIn]] = Bodies(
     MessageIn | list[MessageIn],  # type: ignore[arg-type]
-    PackedMessageIn | _PACKED_LIST,  # type: ignore[arg-type]
+    PackedMessageIn | Annotated[list[PackedMessageIn], _AT_MOST],  # type: ignore[arg-type]
 )
 _move = Bodies(MoveIn)
 
@@ -65,30 +68,30 @@ def send(context: Context, request: Request, responder: Responder, queue: str) -
         target = context.handle_of(queue, query.get("handle"))
         if "transaction" in query:
             transaction = transaction_of(query["transaction"])
-    body = request.body
-    form = form_of_body(request)
-    if len(body) > SMALL_BODY:
+    form, wanted = forms_of(request)
+    if len(request.body) > SMALL_BODY:
         context.check_right(lambda to: SendMessages(to, target, (), transaction))
-        if form is Form.JSON:
-            check_counts(body)
-    if form is Form.JSON:
-        given = _messages.json.decode(body)
-    elif form is Form.PACKED:
-        given = _messages.packed.decode(body)
+        if form is IN_JSON:
+            check_counts(request.body)
+    given: UsualIn | list[UsualIn]
+    if form is IN_RAW:
+        given = message_in(request.fields, request.body)
     else:
-        given = message_in(request.fields, body)
-    messages: tuple[Message, ...]
-    messages = (message_of(given),) if isinstance(given, MessageIn) else tuple(map(message_of, given))
+        try:
+            given = (_usual.json if form is IN_JSON else _usual.packed).decode(request.body)
+        except msgspec.ValidationError:  # it has a rare attribute, or one that is wrong
+            given = (_messages.json if form is IN_JSON else _messages.packed).decode(request.body)
+    messages = tuple(map(message_of, given)) if isinstance(given, list) else (message_of(given),)
     engine = context.engine
-    caller = engine.caller(partial(_sent, context, responder, form_of_answer(request)), request.connection)
+    caller = engine.caller(partial(_sent, context, responder, wanted))
     engine.submit(SendMessages(caller, target, messages, transaction))
 
 
 def _sent(context: Context, responder: Responder, wanted: Form, answer: object) -> None:
-    if type(answer) is Sent and answer.status is HResult.OK:
+    if type(answer) is Sent and answer.status is OK:
         assert answer.lineage is not None, "what was sent has ids"
         lineage = guid_text(answer.lineage.int)
-        if wanted is Form.PACKED:
+        if wanted is IN_PACKED:
             sent = [SentOut(f"{lineage}\\{place & 0xFFFFFFFF}", str(place)) for place in answer.lookup_ids]
             responder.respond(201, _encode_packed(SendOut(sent)), PACKED)
         else:

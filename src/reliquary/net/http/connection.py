@@ -181,8 +181,11 @@ class Connection(AcceptedConnection):
             self._refuse(fault.status, fault.why)
         finally:
             self.working = False
-        self.flush()
-        if len(self._queue) >= self._most_waiting and self._outstanding() >= self._most_waiting:
+        queue = self._queue
+        waits = queue and queue[0].out is None and queue[0].streamed is None
+        if not waits or self.ended or self._reader.continue_owed:
+            self.flush()
+        if len(queue) >= self._most_waiting and self._outstanding() >= self._most_waiting:
             self.hold(PIPELINED)
 
     def _take(self, request: Request) -> None:
@@ -321,7 +324,12 @@ class Connection(AcceptedConnection):
             ready += streamed.take()
         if ready:
             self.idle_since = self.shared.now
-            self._transport.write(b"".join(ready))
+            if streamed is None:
+                self._transport.write(b"".join(ready))
+            else:  # Its pieces may be large: they are not joined.  asyncio's own `writelines`, up to Python
+                # 3.13.1, never asks a protocol to pause; uvloop joins these writes to one system call.
+                for piece in ready:
+                    self._transport.write(piece)
             if self._unread_charge:
                 self.count_unread()
         if self.ended or self._reader.continue_owed:

@@ -28,6 +28,8 @@ MOST_KEPT: Final = 4
 LONGEST_KEPT: Final = 2048
 MOST_FIELDS: Final = 32
 """A connection keeps 8 KB of heads at most, and 128 fields that the parser made of them."""
+SELDOM: Final = 16
+"""After this number of heads in a row that were not known, one of this number is kept and looked for."""
 MOST_DIGITS: Final = 9
 """Digits of a length; a longer one is the parser's to judge."""
 
@@ -37,6 +39,10 @@ LENGTH: Final = b"content-length"
 NEVER_KEPT: Final = frozenset({TRANSFER_ENCODING, b"expect", b"upgrade", b"trailer"})
 
 _LENGTH_LINE: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,%d})\r\n" % MOST_DIGITS, re.IGNORECASE)
+
+
+Match = tuple[Request, int, int]
+"""A request still without its body, and where the body begins and ends."""
 
 
 class KnownHead(NamedTuple):
@@ -50,52 +56,69 @@ class KnownHead(NamedTuple):
     """All behind them, with the empty line; empty without a length."""
     request: Request
     """What the parser made of it, without a body."""
+    whole: bytes
+    """The head as it came first."""
     length_at: int = -1
     """The place of Content-Length among its fields."""
 
-    def fields_with(self, digits: bytes) -> Headers:
+    def match_other_length(self, data: bytes, at: int) -> Match | None:
+        """Return what begins at a place, if it is this head with another length; else None."""
+        end = at + len(self.start)
+        if not self.rest or not data.startswith(self.start, at):
+            return None
+        digits_at, end = end, data.find(b"\r", end, end + MOST_DIGITS + 1)
+        digits = data[digits_at:end]
+        if end < 0 or not data.startswith(self.rest, end) or not digits.isdigit():
+            return None
+        end += len(self.rest)
+        return replace(self.request, fields=self._fields_with(digits)), end, end + int(digits)
+
+    def _fields_with(self, digits: bytes) -> Headers:
         """Return its fields with another length."""
         fields = self.request.fields.copy()
         fields[self.length_at] = (fields[self.length_at][0], digits)
         return fields
 
 
-Match = tuple[Request, int, int]
-"""A request still without its body, and where the body begins and ends."""
-
-
 class KnownHeads:
-    """The heads of one connection, the latest first."""
+    """The heads of one connection, the latest first.
 
-    __slots__ = ("_heads",)
+    A client that never repeats a head, because it uses many queues in turn, pays for keeping few of them.
+    """
+
+    __slots__ = ("_heads", "_unused")
 
     def __init__(self) -> None:
         self._heads: list[KnownHead] = []
+        self._unused = 0
+        """How many heads came that were not known since the last one that was."""
+
+    def __len__(self) -> int:
+        return len(self._heads)
 
     def find(self, data: bytes, at: int) -> Match | None:
         """Return the known head that stands at a place; None if what stands there is for the parser."""
         for head in self._heads:
-            start, digits, rest, known, _ = head
-            if not data.startswith(start, at):
-                continue
-            end = at + len(start)
-            if rest:
-                digits_at, end = end, data.find(b"\r", end, end + MOST_DIGITS + 1)
-                digits = data[digits_at:end]
-                if end < 0 or not data.startswith(rest, end) or not digits.isdigit():
-                    continue
-                end += len(rest)
-            request = replace(known)
-            if digits != head.digits:
-                request.fields = head.fields_with(digits)
-            if head is not self._heads[0]:
-                self._heads.remove(head)
-                self._heads.insert(0, head)
-            return request, end, end + int(digits)
+            match: Match | None
+            if data.startswith(head.whole, at):
+                end = at + len(head.whole)
+                match = replace(head.request), end, end + int(head.digits)
+            else:
+                match = head.match_other_length(data, at)
+            if match is not None:
+                self._unused = 0
+                if head is not self._heads[0]:
+                    self._heads.remove(head)
+                    self._heads.insert(0, head)
+                return match
         return None
 
     def keep(self, data: bytes, target: bytes, request: Request) -> None:
         """Keep the head that data begin with, which the parser has read, if its bytes leave no doubt."""
+        self._unused += 1
+        if self._unused > SELDOM and self._unused % SELDOM:
+            self._heads.clear()
+            return
         head = _split(data, target, request)
         if head is not None:
             self._heads.insert(0, head)
@@ -121,8 +144,9 @@ def _split(data: bytes, target: bytes, request: Request) -> KnownHead | None:
         return None
     kept = replace(request, body=b"")
     if LENGTH not in names:
-        return KnownHead(head, NO_BODY, b"", kept)
+        return KnownHead(head, NO_BODY, b"", kept, head)
     found = _LENGTH_LINE.search(head)
     if found is None or names.count(LENGTH) > 1:
         return None
-    return KnownHead(head[: found.start(1)], found[1], head[found.end(1) :], kept, names.index(LENGTH))
+    start, rest = head[: found.start(1)], head[found.end(1) :]
+    return KnownHead(start, found[1], rest, kept, head, names.index(LENGTH))

@@ -122,7 +122,15 @@ class RequestReader:
 
     def feed(self, data: bytes | memoryview) -> memoryview | None:
         """Read one slice; what is returned was not read and must be fed next."""
-        if self.phase == IDLE and type(data) is bytes:
+        if self._raw_left:
+            data = self._take_raw(data)
+            if self._raw_left:
+                self._weigh_part(0)
+                return None
+            if not data:
+                return None
+        if self.phase == IDLE and (type(data) is bytes or self._known):
+            data = bytes(data)  # no copy of what is bytes already
             at = 0
             while (match := self._known.find(data, at)) is not None:
                 request, body_at, end = match
@@ -130,7 +138,7 @@ class RequestReader:
                     break
                 if end > len(data):
                     self._begin_known(request, end - body_at)
-                    return self._parse(data[body_at:])
+                    return self.feed(data[body_at:])
                 request.body = data[body_at:end]
                 self._take(request)
                 at = end
@@ -141,8 +149,6 @@ class RequestReader:
 
     def _parse(self, data: bytes | memoryview) -> memoryview | None:
         try:
-            if self._raw_left:
-                data = self._take_raw(data)
             self._long = len(data) > SLICE
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as stop:

@@ -22,6 +22,8 @@ class HeadNotes(msgspec.Struct, gc=False):
 
     route: Any = None
     """For the handler of the mount: where the request goes, and who asks; None until it has found out."""
+    forms: Any = None
+    """For that handler: what the body is, and what the answer is to be; None until it has found out."""
 
 
 class Request(msgspec.Struct, gc=False, eq=False):

@@ -169,7 +169,9 @@ class Route(Generic[Req, Resp]):
         except (ValueError, UsageError) as why:
             self._fail(Failure.NO_ADDRESS, str(why))
         else:
-            self._connection = await reach(place, StreamedConnection(HEAD_BYTES), CONNECT_TIME)
+            self._connection = await reach(
+                place, StreamedConnection(HEAD_BYTES, self._loop.call_soon), CONNECT_TIME
+            )
             self._written = self._left = 0
 
     async def _send_pieces(self) -> None:

@@ -3,12 +3,14 @@
     request   head | piece | piece | ...        each waits until there is room for it
     answer    begun | taken | taken | ended     its sink gets every part while it arrives
 
+Requests that are asked in one tick of the loop, or while answers are read, leave in one write.
 A sink that has enough for now lets the connection pause: what was read already still comes.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from reliquary.net.http.client_connection import ClientConnection
@@ -18,6 +20,8 @@ from reliquary.net.tcp.unsent import unsent_bytes
 
 UNSENT_BYTES: Final = 1024 * 1024
 """With so many bytes unsent there is no room for more."""
+GATHERED_BYTES: Final = 64 * 1024
+"""With this many bytes gathered, they are written at once."""
 
 
 class AnswerSink(Protocol):
@@ -39,15 +43,22 @@ class AnswerSink(Protocol):
 class StreamedConnection(ClientConnection):
     """The protocol between one socket and the sinks that wait for answers."""
 
-    __slots__ = ("_room", "has_room", "is_reading")
+    __slots__ = ("_gathered", "_gathered_bytes", "_is_fed", "_room", "_soon", "has_room", "is_reading")
 
-    def __init__(self, head_bytes: int) -> None:
+    def __init__(self, head_bytes: int, soon: Callable[[Callable[[], None]], object]) -> None:
+        """`soon` calls a function at the end of this tick: `call_soon` of the loop."""
         super().__init__(head_bytes, 0, _forget)
         self.is_reading = True
         self.has_room = True
         """Whether more may be sent now."""
         self._room: asyncio.Future[None] | None = None
         """Done when there is room again; None when nobody waits for that."""
+        self._gathered: list[bytes] = []
+        """Requests that were asked and not written yet."""
+        self._gathered_bytes = 0
+        self._is_fed = False
+        """Whether answers are being read: what is asked meanwhile is written behind them."""
+        self._soon = soon
 
     # Out.
 
@@ -56,10 +67,22 @@ class StreamedConnection(ClientConnection):
         assert self._transport is not None, "a request goes over a connection that is open"
         assert self.usable, "a request goes over a connection that is good"
         self._waiting.append(sink)
-        self._transport.write(data)
+        self._gathered.append(data)
+        self._gathered_bytes += len(data)
+        if self._gathered_bytes >= GATHERED_BYTES:
+            self._flush()
+        elif len(self._gathered) == 1 and not self._is_fed:
+            self._soon(self._flush)
+
+    def _flush(self) -> None:
+        """Write what was gathered; a connection that is gone drops it, and its sinks have failed."""
+        gathered, self._gathered, self._gathered_bytes = self._gathered, [], 0
+        if gathered and self.usable and self._transport is not None:
+            self._transport.write(gathered[0] if len(gathered) == 1 else b"".join(gathered))
 
     def write(self, data: bytes) -> None:
         """Send more of the latest request; into a connection that is gone, nothing."""
+        self._flush()
         if self.usable and self._transport is not None:
             self._transport.write(data)
 
@@ -75,7 +98,7 @@ class StreamedConnection(ClientConnection):
     @property
     def unsent(self) -> int:
         """How many bytes of what was written the peer's system has not got yet."""
-        return 0 if self._transport is None else unsent_bytes(self._transport)
+        return 0 if self._transport is None else self._gathered_bytes + unsent_bytes(self._transport)
 
     def pause_writing(self) -> None:
         """The peer takes what we send more slowly than we send it."""
@@ -105,6 +128,14 @@ class StreamedConnection(ClientConnection):
         self.resume_writing()
 
     # Back.
+
+    def data_received(self, data: bytes) -> None:
+        """A part of an answer, or several; what is asked because of them leaves in one write."""
+        self._is_fed = True
+        super().data_received(data)
+        self._is_fed = False
+        if self._gathered:
+            self._flush()
 
     def read_on(self, wanted: bool) -> None:
         """Go on reading, or leave what comes where it is."""

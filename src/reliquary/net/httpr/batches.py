@@ -25,7 +25,7 @@ def is_small(batch: Sequence[Message]) -> bool:
     """Whether a batch may leave in one piece."""
     size = 0
     for message in batch:
-        if message.stored_body is not None:
+        if message.more is not None and message.more.stored_body is not None:
             return False
         size += len(message.body)
     return size <= AT_ONCE
@@ -41,7 +41,7 @@ def pieces(header: bytes, batch: Sequence[Message], home: str, read: ReadPiece) 
     ready = bytearray(header)
     for message in batch:
         fields, body = encode_message(message, home)
-        stored = message.stored_body
+        stored = None if message.more is None else message.more.stored_body
         ready += message_head(fields, len(body) if stored is None else stored.size)
         ready += body
         if stored is not None:

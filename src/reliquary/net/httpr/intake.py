@@ -18,7 +18,6 @@ from reliquary.protocols.httpr.codec.reader import (
     LargeBegun,
     LargeEnded,
     LargePiece,
-    MessageRead,
     Read,
 )
 from reliquary.protocols.httpr.codec.values import Carried, Disposition
@@ -74,8 +73,8 @@ class Intake:
         batch = self.batch
         for part in self._parts:
             kind = type(part)
-            if kind is MessageRead:
-                batch.append(part.carried)  # type: ignore[union-attr]
+            if kind is Carried:
+                batch.append(part)  # type: ignore[arg-type]
             elif isinstance(part, LargePiece):
                 self.is_storing = True
                 self._bodies.store(self._body.spool if self._body else 0, part.data, self._answered)

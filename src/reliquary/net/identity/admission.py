@@ -2,8 +2,8 @@
 
     request --> Host: for this server? --> Origin: a page of another site? --> Credential: who asks?
 
-Each kind of proof is a `Credential`: a bearer token now; a session cookie or NTLM would be another.  The
-protocol of the mount decides how a `Denied` is answered.
+Each kind of proof is a `Credential`: a bearer token, or the cookie of a session of the console.  The protocol
+of the mount decides how a `Denied` is answered.
 
 Who a client is, is asked once for each head of a connection (`Request.notes`), so no proof may depend on the
 time: one that can expire must not be kept there.  A `Denied` is never kept, so every guess is counted.
@@ -75,9 +75,9 @@ class Admission:
         self._reads = reads
         self._hosts = hosts
 
-    def at(self, hosts: Hosts, reads: Set[str] = READS) -> Admission:
-        """Return an admission with these credentials for requests to these hosts alone."""
-        return Admission(self._credentials, reads, hosts)
+    def at(self, hosts: Hosts, reads: Set[str] = READS, *more: Credential) -> Admission:
+        """Return an admission for requests to these hosts alone, which also takes `more` credentials."""
+        return Admission((*more, *self._credentials), reads, hosts)
 
     def __call__(self, request: Shown) -> Principal:
         """The client of a request; Denied when it may not come in."""

@@ -69,7 +69,6 @@ class Serving:
         else:
             self.calls[type(request).__name__] += 1
             self._encodings.setdefault(connection, {})[called.call] = called.encoding
-            self._engine.asked_by(_source(connection))
             self._submit(
                 ClientCalled(
                     called.association,
@@ -108,7 +107,6 @@ class Serving:
             assert self.listener is not None, "a call came before there was a listener"
             stub = encode_response(effect.response, encoding)
             self.listener.respond(effect.connection, effect.call, stub)
-            self._engine.answered_to(_source(effect.connection))
 
     def raise_fault(self, effect: RaiseFault) -> None:
         """Answer a call with a fault, if somebody still waits for it."""
@@ -128,8 +126,3 @@ class Serving:
         assert self.listener is not None, "a call came before there was a listener"
         self.faults[status] += 1
         self.listener.fault(connection, call, status)
-
-
-def _source(connection: int) -> int:
-    """Return what the engine calls a connection; those of HTTP have the positive numbers."""
-    return -connection

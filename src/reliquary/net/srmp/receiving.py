@@ -109,7 +109,7 @@ class Receiving:
         content_type, hops = notes.route
         caller = self._engine.caller(partial(self._answer, responder))
         try:
-            self._engine.submit(PostArrived(caller, content_type, request.body, hops))
+            self._engine.submit(PostArrived(caller, content_type, request.body, hops, request.peer))
         except EngineStopped:
             self._engine.forget(caller)
             self._answer(responder, PostAnswer(503, "the server is stopping"))

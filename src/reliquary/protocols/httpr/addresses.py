@@ -61,12 +61,18 @@ class Target(msgspec.Struct, frozen=True):
     @property
     def service(self) -> str:
         """The name of the service, if the agent is ours."""
-        return unquote(self.path.removeprefix(PREFIX).strip("/"), errors="replace")
+        return _unquoted(self.path.removeprefix(PREFIX).strip("/"))
 
     @property
     def queue(self) -> str:
         """The Destination as the path name of a queue, if the agent is ours."""
-        return unquote(self.destination, errors="replace")
+        return _unquoted(self.destination)
+
+
+@lru_cache(maxsize=1024)
+def _unquoted(text: str) -> str:
+    """Return a part of a URI without its escapes; peers repeat a few of them."""
+    return unquote(text, errors="replace")
 
 
 @lru_cache(maxsize=1024)

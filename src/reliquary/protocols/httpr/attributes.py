@@ -173,7 +173,7 @@ def _bytes(value: str) -> bytes:
 
 
 def _delivery(value: str) -> Delivery:
-    if value.lower() != Delivery.EXPRESS.value:
+    if value.lower() != Delivery.EXPRESS.word:
         raise malformed(f"a delivery of its own is express, not {shortened(value)}", "6.2.14")
     return Delivery.EXPRESS
 
@@ -258,7 +258,7 @@ READ: Final[dict[str, Read]] = {OURS + name: rule for name, rule in _READ.items(
 def product_fields(message: Message, home: str) -> Iterator[tuple[str, str]]:
     """Yield the fields of all attributes that are not at their default, except the label, which is last."""
     if message.is_express:
-        yield "delivery", message.delivery.value
+        yield "delivery", message.delivery.word
     if message.message_class != MessageClass.NORMAL:
         yield "class", str(int(message.message_class))
     if message.time_to_reach_queue != FOREVER:

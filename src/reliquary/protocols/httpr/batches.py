@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from reliquary.base.faults import UsageError
 from reliquary.protocols.httpr.apply import apply
+from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.values import Carried
 from reliquary.protocols.httpr.facts import BatchesSettled
+from reliquary.protocols.httpr.message_decode import decode_message
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.tables import Role
 from reliquary.protocols.httpr.transactions import Settlement
-from reliquary.queueing.model.message import NO_OBJECT, MessageClass
+from reliquary.queueing.model.message import NO_OBJECT, MessageClass, ObjectId
 from reliquary.queueing.model.travel.transfer import BodiesUnwanted, DuplicatesDropped, HoldsEnded, Outcome
 from reliquary.queueing.rules.era import NOT_KNOWN
 
@@ -42,12 +45,17 @@ def discard_bodies(state: State, batch: Iterable[Carried]) -> None:
         state.draft.tell(BodiesUnwanted(spools))
 
 
-def report_duplicates(state: State, number: int, batch: int, count: int) -> None:
-    """Report the messages of a batch that came again.
-
-    They are not read a second time, so only the id of the batch says which messages they are.
-    """
+def report_duplicates(state: State, number: int, batch: int, carried: Iterable[Carried]) -> None:
+    """Report the messages of a batch that came again."""
     row = state.channels[number]
     peer = row.requester if row.role is Role.SERVER else row.responder
-    nameless = (NO_OBJECT,) * count
-    state.draft.tell(DuplicatesDropped(HOLDER, "", nameless, peer=peer, batch=f"{number}:{batch}"))
+    identifiers = tuple([_identifier(each) for each in carried])
+    state.draft.tell(DuplicatesDropped(HOLDER, "", identifiers, peer=peer, batch=f"{number}:{batch}"))
+
+
+def _identifier(carried: Carried) -> ObjectId:
+    """Return the identifier of a message; NO_OBJECT for one that cannot be read."""
+    try:
+        return decode_message(carried)[1].identifier
+    except (HttprFault, UsageError):
+        return NO_OBJECT

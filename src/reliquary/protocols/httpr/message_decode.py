@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
 from reliquary.protocols.httpr.addresses import format_name
@@ -38,13 +38,14 @@ from reliquary.protocols.httpr.fields import (
 from reliquary.queueing.model.message import (
     FOREVER,
     LABEL_LIMIT,
-    NO_GUID,
     NO_OBJECT,
     PRIORITY_LIMIT,
+    USUAL,
     Delivery,
     Message,
     ObjectId,
     check,
+    rare_part,
 )
 
 _SERVICES: Final = ("assured", "reliable", "datagram")
@@ -89,12 +90,11 @@ def decode_message(carried: Carried) -> tuple[str, Message]:
         digits = header[len(before) : -len(after)]
         number = int(digits) if digits.isdecimal() and len(digits) <= _MOST_DIGITS else 0
         if 0 < number <= FOREVER and digits[0] != "0":
-            return target, msgspec.structs.replace(
+            return target, replace(
                 message,
                 identifier=ObjectId(message.identifier.lineage, number),
                 body=carried.body,
-                carrier_header=header,
-                stored_body=carried.stored,
+                more=replace(message.more or USUAL, carrier_header=header, stored_body=carried.stored),
             )
     return _decode_by_parts(carried)
 
@@ -121,23 +121,24 @@ def _decode_by_parts(carried: Carried) -> tuple[str, Message]:
     read = _REMEMBERED_HEADERS.get(rest) or _read(rest)
     if not read.is_whole:  # one of the four stands in another place, or twice
         return _decode_by_fields(carried)
-    message = read.message
-    lineage = identifier.lineage
-    message = msgspec.structs.replace(
-        message,
-        identifier=identifier,
+    rare = replace(
+        read.message.more or USUAL,
         correlation=correlation,
-        sent_time=sent_time,
-        label=label,
-        source_machine=lineage if message.source_machine is NO_GUID else message.source_machine,
-        body=carried.body,
         carrier_header=header or NO_FIELDS,
         stored_body=carried.stored,
+    )
+    message = replace(
+        read.message,
+        identifier=identifier,
+        sent_time=sent_time,
+        label=label,
+        body=carried.body,
+        more=rare_part(rare, identifier),
     )
     if found is not None and identifier is not NO_OBJECT and len(header) <= LONGEST_REMEMBERED:
         dot = header.index(".", found.start(1))
         end = dot + 1 + len(str(identifier.uniquifier))
-        bare = msgspec.structs.replace(message, body=b"", carrier_header="", stored_body=None)
+        bare = replace(message, body=b"", more=replace(rare, carrier_header="", stored_body=None))
         _LAST[0] = _Last(header[: dot + 1], header[end:], read.target, bare)
     return read.target, message
 
@@ -159,13 +160,11 @@ def _decode_by_fields(carried: Carried) -> tuple[str, Message]:
     fields = read_fields(carried.header)
     message = _attributes(fields)
     identifier = read_identifier(fields.get(MESSAGE_ID) or fields.get("message-id", ""))
-    return fields.get("target-uri", ""), msgspec.structs.replace(
-        message,
+    return fields.get("target-uri", ""), message.changed(
         identifier=identifier,
         correlation=read_identifier(fields.get(CORRELATION_ID) or fields.get("correlation-id", "")),
         sent_time=_sent_time(fields["put-time"]) if "put-time" in fields else 0,
         label=_label(fields.get(LABEL, "")),
-        source_machine=identifier.lineage if message.source_machine is NO_GUID else message.source_machine,
         body=carried.body,
         carrier_header=carried.header or NO_FIELDS,
         stored_body=carried.stored,
@@ -193,7 +192,7 @@ def _attributes(fields: dict[str, str]) -> Message:
             chosen[attribute] = read(value)
     chosen["tracing_requested"] = "tracing_queue" in chosen
     try:
-        message = Message(**chosen)
+        message = Message.of(**chosen)
         check(message)
     except UsageError as why:
         raise malformed(str(why), "6.2.14") from why

@@ -41,7 +41,14 @@ from reliquary.protocols.httpr.fields import (
     REMEMBERED,
     fields_of,
 )
-from reliquary.queueing.model.message import FOREVER, NO_OBJECT, Delivery, Message, SenderKind
+from reliquary.queueing.model.message import (
+    FOREVER,
+    NO_OBJECT,
+    USUAL,
+    Delivery,
+    Message,
+    SenderKind,
+)
 from reliquary.wire.security import decode_sid
 
 TEXT_TYPES: Final = {
@@ -58,12 +65,13 @@ def encode_message(message: Message, home: str = "") -> tuple[str, bytes]:
 
     The data of a large body that lies in pieces is empty: the sender of the batch reads the pieces.
     """
-    header = message.carrier_header
+    more = message.more or USUAL
+    header = more.carrier_header
     if header and header[-2:] == CRLF:
         kept = "" if header == NO_FIELDS else header  # the header that it came with
-        return _counted(kept, message.hops) if message.hops else kept, message.body
+        return _counted(kept, more.hops) if more.hops else kept, message.body
     written = _remembered(message, home)
-    identifier, correlation = message.identifier, message.correlation
+    identifier, correlation = message.identifier, more.correlation
     header, tail = written.before, written.after
     if identifier is not NO_OBJECT:
         value = f"{_guid_text(identifier.lineage.int)}.{identifier.uniquifier}"
@@ -107,35 +115,36 @@ _REMEMBERED_HEADERS: Final[dict[tuple[Any, ...], _Written]] = {}
 
 def _remembered(message: Message, home: str) -> _Written:
     """Return what was written for an equal message; a message with rare attributes is written each time."""
+    more = message.more or USUAL
     if (
-        message.extension
-        or message.acknowledgements
-        or message.delay
-        or message.tracing_requested
-        or message.administration_queue
-        or message.administration_queues
-        or message.response_queues
-        or message.application_deadletter_queue
-        or message.allow_peek_when_locked
-        or message.sender
-        or message.message_class
-        or message.hops
-        or message.source_machine.int != message.identifier.lineage.int
+        more.extension
+        or more.acknowledgements
+        or more.delay
+        or more.tracing_requested
+        or more.administration_queue
+        or more.administration_queues
+        or more.response_queues
+        or more.application_deadletter_queue
+        or more.allow_peek_when_locked
+        or more.sender
+        or more.message_class
+        or more.hops
+        or more.source_machine is not None
     ):
         return _write(message, home)
     key = (
-        message.destination_queue,
+        more.destination_queue,
         message.priority,
         message.time_to_be_received,
-        message.time_to_reach_queue,
+        more.time_to_reach_queue,
         message.delivery is Delivery.EXPRESS,
-        message.transaction is None and message.sequence is None,
-        message.response_queue,
-        message.application_tag,
+        more.transaction is None and more.sequence is None,
+        more.response_queue,
+        more.application_tag,
         message.body_type,
-        message.positive_journaling,
-        message.negative_journaling,
-        message.carrier_header,
+        more.positive_journaling,
+        more.negative_journaling,
+        more.carrier_header,
         home,
     )
     found = _REMEMBERED_HEADERS.get(key)

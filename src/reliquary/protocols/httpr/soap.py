@@ -20,7 +20,7 @@ from reliquary.base.faults import UsageError
 from reliquary.protocols.httpr.attributes import MESSAGE_ID, id_value, read_identifier
 from reliquary.protocols.httpr.codec.lexical import read_word
 from reliquary.protocols.httpr.fields import chosen_header, fields_of
-from reliquary.queueing.model.message import NO_OBJECT, Delivery, Message
+from reliquary.queueing.model.message import NO_OBJECT, Attributes, Delivery, Message
 
 ACTION: Final = "app-soapaction"
 """SOAPAction, in quotes as in HTTP; every message of SOAP 1.1 has it, an answer with empty quotes."""
@@ -62,8 +62,7 @@ def soap_message(
     return Message(
         body=envelope.encode() if isinstance(envelope, str) else envelope,
         delivery=Delivery.RECOVERABLE,
-        response_queue=reply_to,
-        carrier_header=chosen_header(fields),
+        more=Attributes(response_queue=reply_to, carrier_header=chosen_header(fields)),
     )
 
 
@@ -83,9 +82,11 @@ def soap_answer(request: Message, envelope: bytes | str) -> Message:
     return Message(
         body=envelope.encode() if isinstance(envelope, str) else envelope,
         delivery=Delivery.RECOVERABLE,
-        destination_queue=request.response_queue,
-        correlation=correlation,
-        carrier_header=chosen_header(fields),
+        more=Attributes(
+            destination_queue=request.response_queue,
+            correlation=correlation,
+            carrier_header=chosen_header(fields),
+        ),
     )
 
 

@@ -42,6 +42,7 @@ def on_post(state: State, event: PostArrived, now: Instant) -> None:
             raise _too_large(size, state.settings.largest_message)
         if event.hops:
             arrived = replace(arrived, hops=event.hops)
+        state.receiver.peer = event.peer
         _receive(state, event.to, arrived, now)
     except SrmpFault as fault:
         answer(state, event.to, fault.status, f"{fault.element}: {fault.why}")
@@ -54,6 +55,7 @@ def _too_large(size: int, largest: int) -> SrmpFault:
 
 def on_apdu(state: State, event: ApduArrived, now: Instant) -> None:
     """A message came by multicast: there is no answer, and its sender gets no receipts."""
+    state.receiver.peer = ""
     try:
         arrived = decode_apdu(event.data, largest=state.largest_post)
         way = route(state, arrived.envelope.to)
@@ -76,11 +78,11 @@ def on_listeners_changed(state: State, signal: ListenersChanged, now: Instant) -
 def _receive(state: State, to: int, arrived: Arrived, now: Instant) -> None:
     """Route the message, and do what its kind asks for."""
     kind = kind_of(arrived.envelope)
-    if kind not in (Kind.USER_MESSAGE, Kind.UNKNOWN):
+    if kind in RECEIPTS:
         state.counts[Count.RECEIPTS_RECEIVED] += 1
-    if _is_for_the_sender(state, kind, arrived.envelope):
-        _KINDS[kind](state, to, arrived, Route(""), now)
-        return
+        if _is_for_the_sender(state, kind, arrived.envelope):
+            _KINDS[kind](state, to, arrived, Route(""), now)
+            return
     way = route(state, arrived.envelope.to)
     if way.name:
         _KINDS[kind](state, to, arrived, way, now)
@@ -131,3 +133,4 @@ _KINDS: Final[dict[Kind, Callable[[State, int, Arrived, Route, Instant], None]]]
     Kind.UNKNOWN: _ignored,
 }
 KINDS: Final = tuple(_KINDS)
+RECEIPTS: Final = frozenset(KINDS) - {Kind.USER_MESSAGE, Kind.UNKNOWN}

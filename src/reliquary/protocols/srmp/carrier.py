@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
-import msgspec
-
 from reliquary.base.faults import UsageError
 from reliquary.protocols.srmp.codec.compound import BOUNDARIES, apdu, compound
 from reliquary.protocols.srmp.codec.encode import encode
@@ -160,8 +158,7 @@ def size_on_wire(state: State, name: MulticastName, message: Message) -> int:
     A signature is counted with the most room that it may need, because the key is not known here.
     """
     lineage = state.identity().identifier
-    addressed = msgspec.structs.replace(
-        message,
+    addressed = message.changed(
         identifier=ObjectId(lineage, LAST_ORDINAL),
         source_machine=lineage,
         sent_time=message.sent_time or ANY_TIME,

@@ -17,6 +17,8 @@ class PostArrived(Event, frozen=True):
     body: bytes
     hops: int = 0
     """How many managers have passed the message on."""
+    peer: str = ""
+    """The address of the host that posted it; empty where it is not known."""
 
 
 class PostAnswer(msgspec.Struct, frozen=True, gc=False):

@@ -48,7 +48,7 @@ class SrmpSettings:
     """How long it waits at most, from the first one on."""
     most_coalesced: int = 1000
     """A stream receipt goes at once when it confirms this many messages."""
-    in_flight: int = 32
+    in_flight: int = 128
     """POSTs of one outgoing queue without an answer; 1 for peers that cannot take pipelined ones."""
     window: int = 4096
     """Stream messages of one outgoing queue that wait for a receipt."""

@@ -19,7 +19,6 @@ from uuid import UUID
 
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
-from msgspec.structs import replace
 
 from reliquary.base.faults import PeerFault
 from reliquary.base.time import Instant
@@ -76,7 +75,7 @@ def sign(message: Message, source: UUID, trust: Trust) -> tuple[Message, str]:
     """
     signer = trust.signer
     assert signer is not None, "the manager takes nothing to be signed without a key"
-    message = replace(message, hash_algorithm=_hash_for(message, trust))
+    message = message.changed(hash_algorithm=_hash_for(message, trust))
     uri = DIGEST_OF[message.hash_algorithm]
     parts = {"body": message.body, "extension": message.extension}
     assert any(parts.values()), "the manager takes nothing to be signed that has no part"
@@ -155,8 +154,7 @@ def verify(arrived: Arrived, message: Message, trust: Trust, now: Instant) -> Me
         wrong = check(case)
         if wrong:
             raise SrmpFault(element, wrong, spec=SPEC)
-    return replace(
-        message,
+    return message.changed(
         authentication=AuthenticationLevel.XML_SIG,
         signature=case.value,
         sender_certificate=case.candidates[0].public_bytes(Encoding.DER),

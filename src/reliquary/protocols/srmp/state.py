@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from uuid import UUID
 
+import msgspec
+
 from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.protocols.srmp.codec.lexical import stream_id_text
@@ -28,8 +30,7 @@ from reliquary.streams.state import StreamState
 from reliquary.streams.tables import OutgoingStream
 
 
-@dataclass(slots=True)
-class Arriving:
+class Arriving(msgspec.Struct, frozen=True, gc=False):
     """A message that the manager judges in this turn."""
 
     to: int
@@ -59,7 +60,9 @@ class Session:
     wait: ReceiptWait
     """The wait for the next stream receipt; Stream Receipt Wait Timer."""
     epoch: int = 0
-    """Answers to POSTs of another epoch are ignored."""
+    """Answers to POSTs of another epoch change nothing, but for that of a stream's start."""
+    unheard_start: tuple[int, int, int] | None = None
+    """The epoch, the message and the stream of a number 1 that had no answer when the session closed."""
     phase: Phase = Phase.CLOSED
     used: int = 0
     """When it was opened or an answer came on it, microseconds since 1970."""
@@ -120,7 +123,7 @@ class SenderState:
 
 @dataclass(slots=True)
 class ReceiverState:
-    """What the receiver knows while the process runs; only the modules of `receiver` write it."""
+    """What the receiver knows while the process runs; `arrivals` and the modules of `receiver` write it."""
 
     coalescing: Coalescing
     last_ticket: int = 0
@@ -128,6 +131,8 @@ class ReceiverState:
     """Messages that the manager judges in this turn, by ticket."""
     receipts: dict[int, str] = field(default_factory=dict)
     """Where receipts go that the manager judges in this turn, by ticket."""
+    peer: str = ""
+    """The host that posted the message of this turn, for the history; empty for a multicast."""
 
 
 @dataclass(slots=True)

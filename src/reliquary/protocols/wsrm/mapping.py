@@ -47,12 +47,15 @@ from reliquary.queueing.model.message import (
     LABEL_LIMIT,
     NO_GUID,
     NO_OBJECT,
+    USUAL,
     AdministrationKind,
+    Attributes,
     Delivery,
     Message,
     ObjectId,
     ResponseKind,
     check,
+    rare_part,
 )
 from reliquary.queueing.model.message import Acknowledgement as Wanted
 from reliquary.queueing.model.names.formats import is_format_name
@@ -158,18 +161,25 @@ def message_of(envelope: Envelope, *, fallback: ObjectId, response_queue: str, n
             _read_properties(properties, optional)
         if optional.get("response_queue", "").startswith(_DIRECT):
             optional["response_kind"] = ResponseKind.DIRECT
-        message = Message(
-            identifier=identifier if envelope.message_id else fallback,
-            body=body,
-            body_type=properties.body_type if body_type is None else body_type,
-            label=_label(envelope.action) if properties.label is None else properties.label,
-            delivery=Delivery.EXPRESS if properties.express else Delivery.RECOVERABLE,
-            sent_time=properties.sent_time or in_whole_seconds(now),
+        attributes = Attributes(
             time_to_reach_queue=FOREVER,
             extension=extension_of(payload.attachments, payload.start_type),
             source_machine=identifier.lineage if is_ours else NO_GUID,
             carrier_header=_kept_header(envelope, "" if is_known else envelope.message_id),
             **optional,
+        )
+        own = identifier if envelope.message_id else fallback
+        life = properties.time_to_be_received
+        message = Message(
+            own,
+            body,
+            _label(envelope.action) if properties.label is None else properties.label,
+            properties.priority,
+            Delivery.EXPRESS if properties.express else Delivery.RECOVERABLE,
+            properties.sent_time or in_whole_seconds(now),
+            FOREVER if life is None else life,
+            properties.body_type if body_type is None else body_type,
+            rare_part(attributes, own),
         )
         check(message)
     except (ValueError, UsageError) as why:
@@ -183,13 +193,10 @@ def _label(action: str) -> str:
 
 
 def _read_properties(properties: Properties, into: dict[str, Any]) -> None:
-    into["priority"] = properties.priority
     into["application_tag"] = properties.application_tag
     into["message_class"] = properties.message_class
     into["negative_journaling"] = properties.dead_letter
     into["hops"] = properties.hops
-    if properties.time_to_be_received is not None:
-        into["time_to_be_received"] = properties.time_to_be_received
     if properties.correlation:
         into["correlation"] = read_object(properties.correlation)
     if properties.response_queue:
@@ -285,23 +292,24 @@ def _properties(
     message: Message, action: str, relates_to: str, *, says_type: bool, has_reply_to: bool
 ) -> Properties | None:
     """Return the properties that differ from their defaults; None where all are as a reader assumes."""
-    correlation, label = message.correlation, message.label
+    more = message.more or USUAL
+    correlation, label = more.correlation, message.label
     forever = message.time_to_be_received == FOREVER
-    administration = _elsewhere(message.administration_queue)
+    administration = _elsewhere(more.administration_queue)
     properties = Properties(
         label=None if _label(action) == label else label,
         priority=message.priority,
         body_type=message.body_type if says_type else 0,
-        application_tag=message.application_tag,
+        application_tag=more.application_tag,
         express=message.is_express,
         time_to_be_received=None if forever else message.time_to_be_received,
         correlation="" if identifier_of(relates_to) == correlation else object_text(correlation),
-        response_queue="" if has_reply_to else _elsewhere(message.response_queue),
+        response_queue="" if has_reply_to else _elsewhere(more.response_queue),
         administration_queue=administration,
-        acknowledgements=tuple(each.value for each in message.acknowledgements) if administration else (),
-        message_class=message.message_class,
-        dead_letter=message.negative_journaling,
-        hops=message.hops,
+        acknowledgements=tuple(each.value for each in more.acknowledgements) if administration else (),
+        message_class=more.message_class,
+        dead_letter=more.negative_journaling,
+        hops=more.hops,
     )
     if properties == _DEFAULTS:
         return None  # when it was sent is no reason to write them

@@ -9,14 +9,23 @@ from typing import Final
 import msgspec
 
 from reliquary.base.turn import Fact
+from reliquary.queueing.changes.hand_outs import hand_out, settle
 from reliquary.queueing.changes.numbering import forget_number, keep_numbers, number
 from reliquary.queueing.changes.retention import retain, retain_moved
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.feature import Applier
-from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.message import Message, Position
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
-from reliquary.queueing.model.tables import DELAYED, EXPIRY, POSITIONS, Expiry, expiry_key, position_key
+from reliquary.queueing.model.tables import (
+    DELAYED,
+    EXPIRY,
+    POSITIONS,
+    Expiry,
+    Place,
+    expiry_key,
+    position_key,
+)
 
 
 def _messages_stored(state: State, fact: facts.MessagesStored) -> None:
@@ -25,7 +34,7 @@ def _messages_stored(state: State, fact: facts.MessagesStored) -> None:
         for position in fact.positions:
             queue.order.remove(position.lookup_id)
     state.messages.put(fact.positions, fact.messages, fresh=not fact.prepared)
-    place(state, queue, fact.positions, fresh=not fact.prepared)
+    place(state, queue, fact.positions, fact.messages, fresh=not fact.prepared)
 
 
 def _position_copied(state: State, fact: facts.PositionCopied) -> None:
@@ -34,8 +43,10 @@ def _position_copied(state: State, fact: facts.PositionCopied) -> None:
 
 
 def _position_moved(state: State, fact: facts.PositionMoved) -> None:
-    source, position = state.queues[fact.source], fact.position
-    [before] = _displace(state, source, (position,))
+    source = state.queues[fact.source]
+    position = state.messages.set_apart(fact.position)
+    [before] = _displace(state, source, (fact.position,))
+    _delete_rows(state, source, (fact.position,))
     if before.arrival:
         forget_number(state, source, before)
     if position.arrival:  # the number is of the feed that it leaves
@@ -53,6 +64,7 @@ def _positions_removed(state: State, fact: facts.PositionsRemoved) -> None:
             forget_number(state, queue, position)
     if queue.feed.consumers:
         gone = retain(state, queue, gone)
+    _delete_rows(state, queue, fact.positions)
     state.messages.drop(gone)
 
 
@@ -65,26 +77,35 @@ def _positions_marked(state: State, fact: facts.PositionsMarked) -> None:
         if position.purged and not before.purged:
             _watch(state, fact.queue, position, position.purged)
         if not position.express:
-            state.rows.put(POSITIONS, position_key(fact.queue, position.lookup_id), position)
+            message = state.messages.get(position, whole=False) if position.home else None
+            key = position_key(fact.queue, position.lookup_id)
+            state.rows.put(POSITIONS, key, Place(position, message), size=position.size if message else 0)
+    settle(state, queue, [position.lookup_id for position in fact.positions], written=fact.positions)
+
+
+def _positions_handed_out(state: State, fact: facts.PositionsHandedOut) -> None:
+    queue = state.queues[fact.queue]
+    queue.order.lock_all(fact.positions)
+    hand_out(state, queue, fact.positions)
 
 
 def _positions_delayed(state: State, fact: facts.PositionsDelayed) -> None:
-    queue, positions = state.queues[fact.queue], fact.positions
+    queue = state.queues[fact.queue]
+    positions = tuple([state.messages.set_apart(position) for position in fact.positions])
     _displace(state, queue, positions)
+    _delete_rows(state, queue, positions)
     _put_off(state, queue, keep_numbers(state, queue, positions) if queue.feed.mark else positions)
 
 
 def _positions_due(state: State, fact: facts.PositionsDue) -> None:
     queue = state.queues[fact.queue]
-    stored = [position for position in fact.positions if not position.express]
     for position in fact.positions:
         if position.express:
             del queue.delayed_express[position.lookup_id]
         else:
             state.rows.delete(DELAYED, position_key(fact.queue, position.lookup_id))
             state.rows.delete(EXPIRY, expiry_key(position.due, fact.queue, position.lookup_id))
-    _weigh(state, queue, fact.positions, stored, -1)
-    queue.counts.delayed -= len(stored)
+    queue.counts.delayed -= _weigh(state, queue, fact.positions, -1)
     seen = tuple(msgspec.structs.replace(position, due=0) for position in fact.positions)
     place(state, queue, seen, fresh=True)
 
@@ -93,7 +114,6 @@ def _put_off(
     state: State, queue: QueueState, positions: Sequence[Position], *, prepared: bool = False
 ) -> None:
     """Hide positions until they are due; `prepared` means that they have rows in `positions`."""
-    stored = [position for position in positions if not position.express]
     for position in positions:
         key = position_key(queue.number, position.lookup_id)
         if position.express:
@@ -105,67 +125,104 @@ def _put_off(
         _watch(state, queue.number, position, position.due)
         if position.expires:
             _watch(state, queue.number, position, position.expires)
-    _weigh(state, queue, positions, stored, +1)
-    queue.counts.delayed += len(stored)
+    queue.counts.delayed += _weigh(state, queue, positions, +1)
 
 
 def place(
-    state: State, queue: QueueState, positions: tuple[Position, ...], *, fresh: bool, moved: bool = False
+    state: State,
+    queue: QueueState,
+    positions: tuple[Position, ...],
+    messages: Sequence[Message] = (),
+    *,
+    fresh: bool,
+    moved: bool = False,
 ) -> None:
-    """Put positions into a queue, visible unless they are delayed; `fresh` ones have no rows yet."""
-    unlike = [position for position in positions if position.due or position.express or position.expires]
+    """Put positions into a queue, visible unless they are delayed; `fresh` ones have no rows yet.
+
+    `messages` are theirs, for those that are stored in the row of their position.
+    """
+    unlike = []
+    for position in positions:
+        if position.due or position.express or position.expires:
+            unlike.append(position)  # noqa: PERF401 - for the one message of most calls a loop is quicker
     if unlike and (later := [position for position in unlike if position.due]):
         _put_off(state, queue, later, prepared=not fresh)
-        positions = tuple(position for position in positions if not position.due)
+        here = [place for place, position in enumerate(positions) if not position.due]
+        positions = tuple([positions[place] for place in here])
+        messages = [messages[place] for place in here] if messages else ()
         if not positions:
             return
     if queue.feed.mark:
         positions = number(state, queue, positions, moved=moved)
-    here = queue.number
-    stored = [position for position in positions if not position.express] if unlike else positions
-    rows = {position_key(here, position.lookup_id): position for position in stored}
-    if fresh:
-        state.rows.put_all(POSITIONS, rows)
-    else:
-        for key, position in rows.items():
-            state.rows.put(POSITIONS, key, position)
-    _weigh(state, queue, positions, stored, +1)
-    queue.counts.stored += len(stored)
+    _put_rows(state, queue.number, positions, messages, fresh=fresh)
+    queue.counts.stored += _weigh(state, queue, positions, +1)
     for position in unlike:
         if position.expires and not position.due:
-            _watch(state, here, position, position.expires)
+            _watch(state, queue.number, position, position.expires)
     queue.order.extend(positions)
     state.wake(queue, positions)
 
 
-def _displace(state: State, queue: QueueState, positions: tuple[Position, ...]) -> list[Position]:
-    """Take available or locked positions out of a queue; return them as the queue had them."""
-    here = queue.number
-    gone = queue.order.remove_all([position.lookup_id for position in positions])
+def _put_rows(
+    state: State, number: int, positions: Sequence[Position], messages: Sequence[Message], *, fresh: bool
+) -> None:
+    """Write the rows of positions, with the messages that are at home in them."""
+    rows, size = {}, 0
+    for place, position in enumerate(positions):
+        if position.home:
+            size += position.size
+            message = messages[place] if messages else None
+            rows[position_key(number, position.lookup_id)] = Place(position, message)
+        elif not position.express:
+            rows[position_key(number, position.lookup_id)] = Place(position)
+    if fresh:
+        state.rows.put_all(POSITIONS, rows, size=size)
+    else:
+        for key, row in rows.items():
+            state.rows.put(POSITIONS, key, row)
+
+
+def _delete_rows(state: State, queue: QueueState, positions: Sequence[Position]) -> None:
+    """Delete the rows of positions that were taken out of their queue."""
+    number = queue.number
+    keys = [position_key(number, position.lookup_id) for position in positions if not position.express]
+    state.rows.delete_all(POSITIONS, keys)
+
+
+def _displace(state: State, queue: QueueState, positions: Sequence[Position]) -> list[Position]:
+    """Take available or locked positions out of a queue; return them as the queue had them.
+
+    Their rows are still there, so that a message at home can be set apart.
+    """
+    lookup_ids = [position.lookup_id for position in positions]
+    gone = queue.order.remove_all(lookup_ids)
+    settle(state, queue, lookup_ids)
     for position in gone:
         if position.expires or position.purged:
-            _forget_moments(state, here, position)
-    stored = [position for position in positions if not position.express]
-    state.rows.delete_all(POSITIONS, [position_key(here, position.lookup_id) for position in stored])
-    _weigh(state, queue, positions, stored, -1)
-    queue.counts.stored -= len(stored)
+            _forget_moments(state, queue.number, position)
+    queue.counts.stored -= _weigh(state, queue, positions, -1)
     return gone
 
 
-def _weigh(
-    state: State, queue: QueueState, positions: Sequence[Position], stored: Sequence[Position], sign: int
-) -> None:
-    """Add the bytes of positions to what counts against quotas, or take them out with the sign -1."""
-    counts = queue.counts
-    size = sign * sum([position.size for position in positions])
-    stored_size = size if len(stored) == len(positions) else sign * sum(each.size for each in stored)
-    state.totals.bytes += size
-    counts.stored_size += stored_size  # DM-288
-    counts.express_size += size - stored_size
+def _weigh(state: State, queue: QueueState, positions: Sequence[Position], sign: int) -> int:
+    """Add the bytes of positions to what counts against quotas, or take them out with the sign -1.
+
+    The result is the number of positions that have rows.
+    """
+    counts, size, express_size, stored = queue.counts, 0, 0, len(positions)
+    for position in positions:
+        size += position.size
+        if position.express:
+            express_size += position.size
+            stored -= 1
+    state.totals.bytes += sign * size
+    counts.stored_size += sign * (size - express_size)  # DM-288
+    counts.express_size += sign * express_size
     if state.travel.rooms.watched:
         state.note_room(queue)
     if stored and not counts.dirty:
         state.touch(queue)
+    return stored
 
 
 def _watch(state: State, number: int, position: Position, moment: int) -> None:
@@ -212,6 +269,7 @@ APPLIERS: Final[dict[type[Fact], Applier]] = {
     facts.PositionCopied: _position_copied,
     facts.PositionMoved: _position_moved,
     facts.PositionsRemoved: _positions_removed,
+    facts.PositionsHandedOut: _positions_handed_out,
     facts.PositionsMarked: _positions_marked,
     facts.PositionsDelayed: _positions_delayed,
     facts.PositionsDue: _positions_due,

@@ -7,6 +7,7 @@ from typing import Final
 from reliquary.base.faults import UsageError
 from reliquary.base.turn import Fact
 from reliquary.queueing.changes.counters import add_losses
+from reliquary.queueing.changes.hand_outs import settle
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.feature import Applier
 from reliquary.queueing.model.names.formats import key_of, parse_format, parse_single
@@ -97,6 +98,7 @@ def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
     assert not queue.feed.consumers, f"queue {fact.number} still has consumers"
     for lookup_id in queue.order.locked:  # of prepared transactions, which keep the messages
         state.rows.delete(POSITIONS, position_key(fact.number, lookup_id))
+    settle(state, queue, list(queue.order.locked))
     _forget_name(state, queue.record)
     _forget_listener(state, queue.record)
     state.rows.delete(QUEUES, queue_key(fact.number))

@@ -3,6 +3,7 @@
     positions --received, expired, purged--> retained         the message's row stays unchanged
               --moved, journaled-----------> retained, and the other queue: both share the message's row
     retained  --every cursor has passed----> deleted; with its last position, the message's row too
+              --beyond all limits----------> the consumers lose it (`feed.limits`), and it is deleted
 
 A retained message counts in no quota and not in the queue's number of messages, and cannot be received.
 """
@@ -10,6 +11,7 @@ A retained message counts in no quota and not in the queue's number of messages,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -19,6 +21,9 @@ from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import RETAINED, arrival_key
 
+SLACK: Final = 4
+"""A limit is passed by a part of itself before messages are deleted: by one in 2 to the power of this."""
+
 
 def retain(state: State, queue: QueueState, positions: Sequence[Position]) -> Sequence[Position]:
     """Retain the positions that a consumer has not read yet, and return the other ones."""
@@ -26,7 +31,7 @@ def retain(state: State, queue: QueueState, positions: Sequence[Position]) -> Se
     kept = [each for each in positions if arrival_of(each) > pinned and not each.express]
     if not kept:
         return positions
-    _keep(state, queue, kept)
+    _keep(state, queue, [state.messages.set_apart(each) for each in kept])
     if len(kept) == len(positions):
         return ()
     return [each for each in positions if arrival_of(each) <= pinned or each.express]
@@ -40,7 +45,7 @@ def retain_moved(state: State, queue: QueueState, position: Position) -> bool:
     if position.express or arrival_of(position) <= queue.feed.pinned:
         return False
     state.messages.share(position)
-    _keep(state, queue, [msgspec.structs.replace(position, shared=True)])
+    _keep(state, queue, [msgspec.structs.replace(position, home=0, shared=True)])
     return True
 
 
@@ -54,6 +59,20 @@ def _keep(state: State, queue: QueueState, positions: list[Position]) -> None:
     queue.feed.trimmed = min(queue.feed.trimmed, min(numbers) - 1)
     count_retained(state, queue, positions, +1)
     state.messages.uncache(positions)
+    if queue.feed.limits and is_overfull(queue):
+        state.turn.overfull[queue.number] = queue
+
+
+def is_overfull(queue: QueueState) -> bool:
+    """Return whether bytes or count of what is kept passed the limits of all who are the furthest behind.
+
+    A limit may be passed by a sixteenth, so that messages are deleted some at a time.
+    """
+    kept, size = queue.feed.retained, queue.feed.retained_size
+    return all(
+        (0 < each.count < kept - (each.count >> SLACK)) or (0 < each.bytes < size - (each.bytes >> SLACK))
+        for each in queue.feed.limits
+    )
 
 
 def count_retained(state: State, queue: QueueState, positions: Sequence[Position], sign: int) -> None:

@@ -24,6 +24,12 @@ from reliquary.queueing.model.state import State
 from reliquary.wire.history import Happening
 
 _POISON: Final = ";poison"
+_NORMAL: Final = MessageClass.NORMAL
+_RECEIVED: Final = MessageClass.ACK_RECEIVE
+_ACCEPTED: Final = Happening.ACCEPTED
+_DEAD_LETTERED: Final = Happening.DEAD_LETTERED
+_HANDED_OUT: Final = Happening.HANDED_OUT
+_REJECTED: Final = Happening.REJECTED
 
 
 # -- messages that come
@@ -31,9 +37,9 @@ _POISON: Final = ";poison"
 
 def _stored(state: State, notes: Notes, fact: facts.MessagesStored) -> None:
     queue = state.queues[fact.queue].record
-    bringer, other, reason = state.turn.bringer, "", MessageClass.NORMAL
+    bringer, other, reason = state.turn.bringer, "", _NORMAL
     happening = Happening.COMMITTED if fact.prepared else _arrival(queue, fact, bringer)
-    if happening is Happening.DEAD_LETTERED:
+    if happening is _DEAD_LETTERED:
         reason, other = fact.positions[0].reason, fact.positions[0].origin_path
     notes.note_messages(happening, queue, fact.positions, fact.messages, reason, bringer, other)
     note_delays(notes, queue, fact.positions)
@@ -51,8 +57,8 @@ def _arrival(queue: Queue, fact: facts.MessagesStored, bringer: Bringer) -> Happ
     if queue.outgoing is not None:
         return Happening.QUEUED
     if fact.positions[0].reason:  # buried: it never was in another queue
-        return Happening.DEAD_LETTERED
-    return Happening.ACCEPTED if bringer.by in ("api", "manager", "spark") else Happening.ARRIVED
+        return _DEAD_LETTERED
+    return _ACCEPTED if bringer.by in ("api", "manager", "spark") else Happening.ARRIVED
 
 
 def _prepared(state: State, notes: Notes, fact: facts.TransactionPrepared) -> None:
@@ -91,10 +97,10 @@ def _left(
     state: State, notes: Notes, queue: QueueState, positions: Sequence[Position], reason: MessageClass
 ) -> None:
     if queue.link is None:
-        bringer = state.turn.bringer if reason is MessageClass.ACK_RECEIVE else NOBODY
+        bringer = state.turn.bringer if reason is _RECEIVED else NOBODY
     else:
         bringer = carrier_of(queue, state.turn.bringer)
-    notes.note_positions(_LEAVING.get(reason, Happening.REJECTED), queue.record, positions, reason, bringer)
+    notes.note_positions(_LEAVING.get(reason, _REJECTED), queue.record, positions, reason, bringer)
 
 
 def _copied(state: State, notes: Notes, fact: facts.PositionCopied) -> None:
@@ -124,18 +130,19 @@ def _moved(state: State, notes: Notes, fact: facts.PositionMoved) -> None:
 # -- positions that stay
 
 
+def _handed_out(state: State, notes: Notes, fact: facts.PositionsHandedOut) -> None:
+    queue = state.queues[fact.queue].record
+    notes.note_attempts(_HANDED_OUT, queue, fact.positions, state.turn.bringer)
+
+
 def _marked(state: State, notes: Notes, fact: facts.PositionsMarked) -> None:
     queue = state.queues[fact.queue]
     locked = queue.order.locked
-    tries, back = [], []
+    back = []
     for position in fact.positions:
-        before = locked.get(position.lookup_id)
-        if before is None or position.handed_out > before.handed_out:
-            tries.append(position)
-        elif position.handed_out < before.handed_out or position.aborted > before.aborted:
+        before = locked[position.lookup_id]
+        if position.handed_out < before.handed_out or position.aborted > before.aborted:
             back.append(position)
-    if tries:
-        notes.note_attempts(Happening.HANDED_OUT, queue.record, tries, state.turn.bringer)
     if back:
         notes.note_attempts(Happening.RETURNED, queue.record, back)
 
@@ -168,6 +175,7 @@ TELLERS: Final[dict[type[Fact], Teller | None]] = {
     facts.PositionCopied: _copied,
     facts.PositionMoved: _moved,
     facts.PositionsRemoved: _removed,
+    facts.PositionsHandedOut: _handed_out,
     facts.PositionsMarked: _marked,
     facts.PositionsDelayed: _delayed,
     facts.PositionsDue: _due,

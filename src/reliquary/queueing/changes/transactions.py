@@ -11,7 +11,14 @@ from reliquary.queueing.changes.numbering import PENDING
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.feature import Applier
 from reliquary.queueing.model.state import State
-from reliquary.queueing.model.tables import OUTCOMES, POSITIONS, TRANSACTIONS, position_key, transaction_key
+from reliquary.queueing.model.tables import (
+    OUTCOMES,
+    POSITIONS,
+    TRANSACTIONS,
+    Place,
+    position_key,
+    transaction_key,
+)
 
 
 def _transaction_prepared(state: State, fact: facts.TransactionPrepared) -> None:
@@ -21,7 +28,9 @@ def _transaction_prepared(state: State, fact: facts.TransactionPrepared) -> None
         state.messages.put((position,), (message,))
         if queue is not None:
             waits = msgspec.structs.replace(position, arrival=PENDING)
-            state.rows.put(POSITIONS, position_key(queue.number, position.lookup_id), waits, fresh=True)
+            state.rows.put(
+                POSITIONS, position_key(queue.number, position.lookup_id), Place(waits), fresh=True
+            )
             queue.order.hold(waits)
             state.note_room(queue)
     state.rows.put(TRANSACTIONS, transaction_key(fact.identifier), fact.record)

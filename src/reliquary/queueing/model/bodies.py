@@ -44,7 +44,7 @@ class Bodies:
         if body is None:
             body = StoredBody(spool, 0, 0)
             self._rows.put(SPOOLS, spool_key(spool), Spool(), fresh=True)
-        self._rows.put(PIECES, piece_key(spool, body.pieces), Piece(data), fresh=True)
+        self._rows.put(PIECES, piece_key(spool, body.pieces), Piece(data), fresh=True, size=len(data))
         self.loose[spool] = StoredBody(spool, body.size + len(data), body.pieces + 1)
         self.loose_bytes += len(data)
 

@@ -20,7 +20,7 @@ from reliquary.queueing.model.tables import (
     COUNTERS,
     DELAYED,
     PAST_THE_END,
-    POSITIONS,
+    POSITIONS_ALONE,
     QUEUES,
     RETAINED,
     TABLES,
@@ -82,11 +82,11 @@ def _counted(rows: Rows) -> dict[int, Sums]:
         for operation in transaction.operations
         if operation.kind == "enqueue"
     }
-    for key, position in _pages(rows, POSITIONS):
+    for key, place in _pages(rows, POSITIONS_ALONE):
         if key not in prepared:
             sums = found.setdefault(_number(key), Sums())
             sums.count += 1
-            sums.size += position.size
+            sums.size += place.position.size
     for key, position in _pages(rows, DELAYED):
         sums = found.setdefault(_number(key), Sums())
         sums.delayed += 1

@@ -13,9 +13,10 @@ anything else   |      .            .          .      |      .            .     
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
+
+import msgspec
 
 from reliquary.base.time import Duration
 from reliquary.queueing.model.events import FOREVER_WAIT, Access, Share
@@ -30,8 +31,7 @@ class RemoteReadState(Enum):
     READY_FOR_READ = "ready-for-read"
 
 
-@dataclass(slots=True)
-class Descriptor:
+class Descriptor(msgspec.Struct):
     """OpenQueueDescriptor: a queue that an application has opened."""
 
     handle: int
@@ -49,10 +49,10 @@ class Descriptor:
     """Opened for one request; it is closed when no message is locked and no read waits under it."""
     waits: int = 0
     """The number of reads that wait under it."""
-    cursors: set[int] = field(default_factory=set)
-    locked: set[int] = field(default_factory=set)
+    cursors: set[int] = msgspec.field(default_factory=set)
+    locked: set[int] = msgspec.field(default_factory=set)
     """The LookupIdentifiers of positions that a two-phase read has locked."""
-    children: list[int] = field(default_factory=list)
+    children: list[int] = msgspec.field(default_factory=list)
     """The handles of the single queues, when a multiple-element name was opened (Multiple, DM-067)."""
 
 

@@ -95,6 +95,10 @@ class PositionsRemoved(_OnPositions, frozen=True):
     reason: MessageClass
 
 
+class PositionsHandedOut(_OnPositions, frozen=True):
+    """A receive has locked available positions; they have counted this try (`Position.handed_out`)."""
+
+
 class PositionsMarked(_OnPositions, frozen=True):
     """The counters or the purge mark of locked positions have changed; the positions stay in the queue."""
 

@@ -1,30 +1,93 @@
 """Message and MessagePosition, [MS-MQDMPR] 3.1.1.11 and 3.1.1.12, with their ranges and sizes.
 
     Queue --- Position --- Message        a message is stored once and never changes;
-    Queue --- Position ---'               a move, a journal copy or a dead letter is another position
+    Queue --- Position ---'  |            a move, a journal copy or a dead letter is another position
+                             '--- Attributes, only for a message that has a rare attribute
 
 A Position has what belongs to one place in one queue: LookupIdentifier, ArrivalTime, the reason why the
-message came there.  A Message has all other attributes, under Python spellings of the specification's names.
+message came there.  A Message has all other attributes, under Python spellings of the specification's names:
+the few that every message has in itself, the others in `attributes.Attributes`.
 """
 
 from __future__ import annotations
 
-from enum import Enum, IntEnum
-from typing import Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from uuid import UUID
 
 import msgspec
+from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import LAST_SECOND, SECOND, Instant
-from reliquary.wire.stored_names import STORED_NAMES
+from reliquary.queueing.model.attributes import (
+    EXPRESS,
+    NO_GUID,
+    NO_OBJECT,
+    RECOVERABLE,
+    USUAL,
+    Acknowledgement,
+    AdministrationKind,
+    Attributes,
+    AuthenticationLevel,
+    Delivery,
+    DestinationKind,
+    EncryptionAlgorithm,
+    HashAlgorithm,
+    MessageClass,
+    MessagePrivacy,
+    ObjectId,
+    ResponseKind,
+    SenderKind,
+    SequenceId,
+    StoredBody,
+)
 
-NO_GUID: Final = UUID(int=0)
+__all__ = [
+    "ATTRIBUTES",
+    "BODY_LIMIT",
+    "DEFAULT_PRIORITY",
+    "EXPRESS",
+    "EXTENSION_LIMIT",
+    "FOREVER",
+    "HOP_LIMIT",
+    "LABEL_LIMIT",
+    "LONGEST_DELAY",
+    "NO_GUID",
+    "NO_OBJECT",
+    "OWN",
+    "PACKET_HEADERS",
+    "PRIORITY_LIMIT",
+    "RECOVERABLE",
+    "USUAL",
+    "Acknowledgement",
+    "AdministrationKind",
+    "Attributes",
+    "AuthenticationLevel",
+    "Delivery",
+    "DestinationKind",
+    "EncryptionAlgorithm",
+    "HashAlgorithm",
+    "Message",
+    "MessageClass",
+    "MessagePrivacy",
+    "ObjectId",
+    "Position",
+    "ResponseKind",
+    "SenderKind",
+    "SequenceId",
+    "StoredBody",
+    "check",
+    "rare_part",
+    "size_of",
+]
+
 FOREVER: Final = 0xFFFFFFFF
 """The value of a time or a quota that has no limit."""
 
 LABEL_LIMIT: Final = 249
 PRIORITY_LIMIT: Final = 7
+DEFAULT_PRIORITY: Final = 3
 BODY_LIMIT: Final = 100_000_000
 """The largest size of a body in bytes, which is also announced to peers (HR-098)."""
 EXTENSION_LIMIT: Final = 1024 * 1024
@@ -32,254 +95,119 @@ LONGEST_DELAY: Final = FOREVER * SECOND
 HOP_LIMIT: Final = 15
 """The largest number of managers that pass on a message; more means that it goes in a circle."""
 
+Value = TypeVar("Value")
 
-class MessageClass(IntEnum):
-    """Message.Class, with the values of the packet, 3.1.7.1.31."""
+if TYPE_CHECKING:
 
-    NORMAL = 0x0000
-    REPORT = 0x0001
-    ACK_REACH_QUEUE = 0x0002
-    ORDER_ACK = 0x00FF
-    ACK_RECEIVE = 0x4000
-    NACK_BAD_DEST_QUEUE = 0x8000
-    NACK_PURGED = 0x8001
-    NACK_REACH_QUEUE_TIMEOUT = 0x8002
-    NACK_QUEUE_EXCEED_QUOTA = 0x8003
-    NACK_ACCESS_DENIED = 0x8004
-    NACK_HOP_COUNT_EXCEEDED = 0x8005
-    NACK_BAD_SIGNATURE = 0x8006
-    NACK_BAD_ENCRYPTION = 0x8007
-    NACK_COULD_NOT_ENCRYPT = 0x8008
-    NACK_NOT_TRANSACTIONAL_QUEUE = 0x8009
-    NACK_NOT_TRANSACTIONAL_MESSAGE = 0x800A
-    NACK_UNSUPPORTED_CRYPTO_PROVIDER = 0x800B
-    NACK_SOURCE_COMPUTER_GUID_CHANGED = 0x800C
-    NACK_QUEUE_DELETED = 0xC000
-    NACK_QUEUE_PURGED = 0xC001
-    NACK_RECEIVE_TIMEOUT = 0xC002
-    NACK_RECEIVE_TIMEOUT_AT_SENDER = 0xC003
-    NACK_RECEIVE_REJECTED = 0xC004
+    class _Rare(Generic[Value]):
+        """A property whose type is the result of its function, so that a line states a rare attribute."""
 
-    @property
-    def is_failure(self) -> bool:
-        """Whether the class says that the message did not reach a reader."""
-        return self >= MessageClass.NACK_BAD_DEST_QUEUE
+        def __init__(self, read: Callable[[Message], Value]) -> None: ...
+        def __get__(self, message: Message, owner: type[Message]) -> Value: ...
+
+else:
+    _Rare = property
 
 
-class Delivery(Enum):
-    """Message.DeliveryGuarantee: whether a message is kept in memory or on disk."""
+class Message(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A message, 3.1.1.12.  Its label, tag, body and extension are never interpreted (DM-054).
 
-    EXPRESS = "express"
-    RECOVERABLE = "recoverable"
-
-
-class MessagePrivacy(Enum):
-    """Message.PrivacyLevel: how the body is encrypted while it is sent (DM-044)."""
-
-    NONE = "none"
-    BASE = "base"
-    ENHANCED = "enhanced"
-    ADVANCED = "advanced"
-
-
-class AuthenticationLevel(Enum):
-    """Message.AuthenticationLevel: how the message is signed while it is sent (DM-045)."""
-
-    NONE = "none"
-    SIG10 = "sig10"
-    SIG20 = "sig20"
-    SIG30 = "sig30"
-    XML_SIG = "xmlsig"
-
-
-class Acknowledgement(Enum):
-    """Message.AcknowledgementsRequested: which acknowledgements the sender wants (DM-056)."""
-
-    POS_ARRIVAL = "pos-arrival"
-    POS_RECEIVE = "pos-receive"
-    NEG_ARRIVAL = "neg-arrival"
-    NEG_RECEIVE = "neg-receive"
-    NACK_REACH_QUEUE = "nack-reach-queue"
-    FULL_REACH_QUEUE = "full-reach-queue"
-    NACK_RECEIVE = "nack-receive"
-    FULL_RECEIVE = "full-receive"
-
-
-class HashAlgorithm(Enum):
-    """Message.HashAlgorithm: the hash of a signature (DM-059)."""
-
-    MD2 = "md2"
-    MD4 = "md4"
-    MD5 = "md5"
-    SHA1 = "sha1"
-    SHA = "sha"
-    SHA_256 = "sha256"
-    SHA_512 = "sha512"
-
-
-class EncryptionAlgorithm(Enum):
-    """Message.EncryptionAlgorithm: the cipher of an encrypted body (DM-060)."""
-
-    RSA = "rsa"
-    DSS = "dss"
-    RSA_KEYS = "rsa-keys"
-    DES = "des"
-    RC2 = "rc2"
-    AES256 = "aes256"
-    AES128 = "aes128"
-    AES192 = "aes192"
-    RC4 = "rc4"
-    SEAL = "seal"
-
-
-class DestinationKind(Enum):
-    """Message.DestinationQueueType: the form of the destination's name (DM-061)."""
-
-    PRIVATE = "private"
-    PUBLIC = "public"
-    DIRECT = "direct"
-
-
-class AdministrationKind(Enum):
-    """Message.AdministrationQueueType: the form of the administration queue's name (DM-061)."""
-
-    NONE = "none"
-    PRIVATE_ON_SOURCE = "private-on-source"
-    PRIVATE_ON_DESTINATION = "private-on-destination"
-    PUBLIC = "public"
-    PRIVATE_ON_OTHER = "private-on-other"
-    DIRECT = "direct"
-
-
-class ResponseKind(Enum):
-    """Message.ResponseQueueType: the form of the response queue's name (DM-061)."""
-
-    NONE = "none"
-    SAME_AS_ADMINISTRATION = "same-as-administration"
-    PRIVATE_ON_DESTINATION = "private-on-destination"
-    PRIVATE_ON_SOURCE = "private-on-source"
-    PRIVATE_ON_ADMINISTRATION = "private-on-administration"
-    PUBLIC = "public"
-    PRIVATE_ON_OTHER = "private-on-other"
-    DIRECT = "direct"
-
-
-class SenderKind(Enum):
-    """Message.SenderIdentifierType: what `sender` identifies (DM-061)."""
-
-    NONE = "none"
-    SID = "sid"
-    QUEUE_MANAGER = "queue-manager"
-
-
-class ObjectId(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """OBJECTID: the lineage of the manager that made a message, and a number that is unique there."""
-
-    lineage: UUID = NO_GUID
-    uniquifier: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.lineage}\\{self.uniquifier}"
-
-
-class SequenceId(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """TxSequenceId: the name of one stream of transactional messages; both parts only grow."""
-
-    ordinal: int
-    timestamp: int
-
-
-NO_OBJECT: Final = ObjectId()
-
-
-class StoredBody(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A reference to a body that is too large for one row and is stored in pieces in a table for bodies."""
-
-    spool: int
-    """The number of the body, with which the keys of its pieces begin."""
-    size: int
-    pieces: int
-
-
-class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename=STORED_NAMES):
-    """A message, 3.1.1.12.  Its label, tag, body and extension are never interpreted (DM-054)."""
+    It is stored as an array of the fields that every message has, and a map of the rare ones, or nil.
+    """
 
     identifier: ObjectId = NO_OBJECT
     body: bytes = b""
-    body_type: int = 0
     label: str = ""
-    priority: int = 3
+    priority: int = DEFAULT_PRIORITY
     delivery: Delivery = Delivery.EXPRESS
-    message_class: int = MessageClass.NORMAL
-    """A MessageClass, or a value that an application defines (DM-043)."""
     sent_time: int = 0
     """SentTime, in seconds since 1970."""
-    time_to_reach_queue: int = 0x54600
-    """TimeToReachQueue in seconds after SentTime; the default is four days (DM-057)."""
     time_to_be_received: int = FOREVER
     """TimeToBeReceived in seconds after SentTime (DM-058)."""
-    delay: int = 0
-    """Microseconds after SentTime in which readers do not see the message; the specification has no delay."""
-    correlation: ObjectId = NO_OBJECT
-    application_tag: int = 0
-    extension: bytes = b""
-    acknowledgements: tuple[Acknowledgement, ...] = ()
-    positive_journaling: bool = False
-    negative_journaling: bool = False
-    discard_refused: bool = False
-    """The sender wants no dead letter, not even when a peer refuses the message."""
-    application_deadletter_queue: str = ""
-    allow_peek_when_locked: bool = False
-    tracing_requested: bool = False
-    tracing_queue: UUID = NO_GUID
-    response_queue: str = ""
-    response_queues: tuple[str, ...] = ()
-    destination_queue: str = ""
-    destination_queues: tuple[str, ...] = ()
-    administration_queue: str = ""
-    administration_queues: tuple[str, ...] = ()
-    multiple_destination_signature: bytes = b""
-    privacy: MessagePrivacy = MessagePrivacy.NONE
-    authentication: AuthenticationLevel = AuthenticationLevel.NONE
-    hash_algorithm: HashAlgorithm = HashAlgorithm.SHA1
-    encryption_algorithm: EncryptionAlgorithm = EncryptionAlgorithm.RC4
-    source_machine: UUID = NO_GUID
-    destination_manager: UUID = NO_GUID
-    destination_kind: DestinationKind = DestinationKind.PRIVATE
-    administration_kind: AdministrationKind = AdministrationKind.NONE
-    response_kind: ResponseKind = ResponseKind.NONE
-    sender: bytes = b""
-    sender_kind: SenderKind = SenderKind.SID
-    sender_certificate: bytes = b""
-    connector_type: UUID = NO_GUID  # DM-062
-    connector_manager: UUID = NO_GUID
-    transaction_status_queue: str = ""
-    symmetric_key: bytes = b""
-    signature: bytes = b""
-    authentication_provider_type: int = 1
-    authentication_provider_name: str = ""
-    sequence: SequenceId | None = None
-    """TransactionalMessageSequenceIdentifier; None for a message that is in no stream."""
-    sequence_number: int = 0
-    previous_sequence_number: int = 0
-    transaction: UUID | None = None
-    """TransactionIdentifier: the transaction in which it was sent."""
-    final_ack_required: bool = False
-    first_in_transaction: bool = False
-    last_in_transaction: bool = False
-    soap_envelope: str = ""
-    soap_compound_message: str = ""
-    soap_header: str = ""
-    soap_body: str = ""
-    carrier_header: str = ""
-    """Header fields as the carrier wrote them that brought the message, for readers and for the next hop.
+    body_type: int = 0
+    more: Attributes | None = None
+    """The rare attributes; None if all of them have their default."""
 
-    In a message that is sent, the fields that its sender chose; the carrier tells the two apart.
-    """
-    stored_body: StoredBody | None = None
-    """The place of a large body; `body` is empty then."""
-    hops: int = 0
-    """The number of managers that have passed on the message, to find one that goes in a circle."""
+    @classmethod
+    def of(cls, **attributes: Any) -> Message:
+        """Return a message with these attributes, of either kind; a name that is unknown is a TypeError."""
+        own = {name: attributes.pop(name) for name in OWN if name in attributes}
+        rare = rare_part(Attributes(**attributes), own.get("identifier", NO_OBJECT)) if attributes else None
+        return cls(**own, more=rare)
+
+    def changed(self, **attributes: Any) -> Message:
+        """Return the message with other values of these attributes, of either kind.
+
+        A source that is not set follows the identifier.
+        """
+        own = {name: attributes.pop(name) for name in OWN if name in attributes}
+        if attributes or (self.more is not None and "identifier" in own):
+            rare = replace(self.more or USUAL, **attributes)
+            own["more"] = rare_part(rare, own.get("identifier", self.identifier))
+        return replace(self, **own)
+
+    @property
+    def source_machine(self) -> UUID:
+        """SourceMachineIdentifier; usually the lineage of its identifier."""
+        if self.more is None or self.more.source_machine is None:
+            return self.identifier.lineage
+        return self.more.source_machine
+
+    message_class = _Rare(lambda message: (message.more or USUAL).message_class)
+    time_to_reach_queue = _Rare(lambda message: (message.more or USUAL).time_to_reach_queue)
+    delay = _Rare(lambda message: (message.more or USUAL).delay)
+    correlation = _Rare(lambda message: (message.more or USUAL).correlation)
+    application_tag = _Rare(lambda message: (message.more or USUAL).application_tag)
+    extension = _Rare(lambda message: (message.more or USUAL).extension)
+    acknowledgements = _Rare(lambda message: (message.more or USUAL).acknowledgements)
+    positive_journaling = _Rare(lambda message: (message.more or USUAL).positive_journaling)
+    negative_journaling = _Rare(lambda message: (message.more or USUAL).negative_journaling)
+    discard_refused = _Rare(lambda message: (message.more or USUAL).discard_refused)
+    application_deadletter_queue = _Rare(lambda message: (message.more or USUAL).application_deadletter_queue)
+    allow_peek_when_locked = _Rare(lambda message: (message.more or USUAL).allow_peek_when_locked)
+    tracing_requested = _Rare(lambda message: (message.more or USUAL).tracing_requested)
+    tracing_queue = _Rare(lambda message: (message.more or USUAL).tracing_queue)
+    response_queue = _Rare(lambda message: (message.more or USUAL).response_queue)
+    response_queues = _Rare(lambda message: (message.more or USUAL).response_queues)
+    destination_queue = _Rare(lambda message: (message.more or USUAL).destination_queue)
+    destination_queues = _Rare(lambda message: (message.more or USUAL).destination_queues)
+    administration_queue = _Rare(lambda message: (message.more or USUAL).administration_queue)
+    administration_queues = _Rare(lambda message: (message.more or USUAL).administration_queues)
+    multiple_destination_signature = _Rare(
+        lambda message: (message.more or USUAL).multiple_destination_signature
+    )
+    privacy = _Rare(lambda message: (message.more or USUAL).privacy)
+    authentication = _Rare(lambda message: (message.more or USUAL).authentication)
+    hash_algorithm = _Rare(lambda message: (message.more or USUAL).hash_algorithm)
+    encryption_algorithm = _Rare(lambda message: (message.more or USUAL).encryption_algorithm)
+    destination_manager = _Rare(lambda message: (message.more or USUAL).destination_manager)
+    destination_kind = _Rare(lambda message: (message.more or USUAL).destination_kind)
+    administration_kind = _Rare(lambda message: (message.more or USUAL).administration_kind)
+    response_kind = _Rare(lambda message: (message.more or USUAL).response_kind)
+    sender = _Rare(lambda message: (message.more or USUAL).sender)
+    sender_kind = _Rare(lambda message: (message.more or USUAL).sender_kind)
+    sender_certificate = _Rare(lambda message: (message.more or USUAL).sender_certificate)
+    connector_type = _Rare(lambda message: (message.more or USUAL).connector_type)
+    connector_manager = _Rare(lambda message: (message.more or USUAL).connector_manager)
+    transaction_status_queue = _Rare(lambda message: (message.more or USUAL).transaction_status_queue)
+    symmetric_key = _Rare(lambda message: (message.more or USUAL).symmetric_key)
+    signature = _Rare(lambda message: (message.more or USUAL).signature)
+    authentication_provider_type = _Rare(lambda message: (message.more or USUAL).authentication_provider_type)
+    authentication_provider_name = _Rare(lambda message: (message.more or USUAL).authentication_provider_name)
+    sequence = _Rare(lambda message: (message.more or USUAL).sequence)
+    sequence_number = _Rare(lambda message: (message.more or USUAL).sequence_number)
+    previous_sequence_number = _Rare(lambda message: (message.more or USUAL).previous_sequence_number)
+    transaction = _Rare(lambda message: (message.more or USUAL).transaction)
+    final_ack_required = _Rare(lambda message: (message.more or USUAL).final_ack_required)
+    first_in_transaction = _Rare(lambda message: (message.more or USUAL).first_in_transaction)
+    last_in_transaction = _Rare(lambda message: (message.more or USUAL).last_in_transaction)
+    soap_envelope = _Rare(lambda message: (message.more or USUAL).soap_envelope)
+    soap_compound_message = _Rare(lambda message: (message.more or USUAL).soap_compound_message)
+    soap_header = _Rare(lambda message: (message.more or USUAL).soap_header)
+    soap_body = _Rare(lambda message: (message.more or USUAL).soap_body)
+    carrier_header = _Rare(lambda message: (message.more or USUAL).carrier_header)
+    stored_body = _Rare(lambda message: (message.more or USUAL).stored_body)
+    hops = _Rare(lambda message: (message.more or USUAL).hops)
 
     @property
     def is_express(self) -> bool:
@@ -289,17 +217,20 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     @property
     def spool(self) -> int:
         """The number of its large body in the table of pieces, or 0."""
-        return 0 if self.stored_body is None else self.stored_body.spool
+        stored = (self.more or USUAL).stored_body
+        return 0 if stored is None else stored.spool
 
     @property
     def body_size(self) -> int:
         """The number of bytes of its body, whether it is in the message or in pieces."""
-        return len(self.body) if self.stored_body is None else self.stored_body.size
+        stored = (self.more or USUAL).stored_body
+        return len(self.body) if stored is None else stored.size
 
     @property
     def is_transactional(self) -> bool:
         """Whether it was sent in a transaction, at this manager or at the one that it came from."""
-        return self.transaction is not None or self.sequence is not None
+        more = self.more
+        return more is not None and (more.transaction is not None or more.sequence is not None)
 
     def deadline(self, now: Instant) -> int:
         """Return the moment at which TimeToBeReceived ends, or 0 for never."""
@@ -312,10 +243,11 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
 
     def reach_deadline(self, now: Instant) -> int:
         """Return the first moment after TimeToReachQueue, or 0 for never ([MC-MQSRM] 3.1.7.2.1)."""
-        if self.time_to_reach_queue == FOREVER:
+        life = (self.more or USUAL).time_to_reach_queue
+        if life == FOREVER:
             return 0
         start = self.sent_time * SECOND if 0 < self.sent_time < LAST_SECOND else now
-        return start + self.time_to_reach_queue * SECOND + 1
+        return start + life * SECOND + 1
 
     def due(self, now: Instant) -> int:
         """Return the moment at which its delay ends, or 0 when it has ended."""
@@ -325,7 +257,27 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
         return moment if moment > now else 0
 
 
-class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+OWN: Final = tuple(name for name in Message.__struct_fields__ if name != "more")
+"""The attributes that every message has in itself."""
+ATTRIBUTES: Final = OWN + Attributes.__struct_fields__
+"""The names of all attributes of a message."""
+
+
+def rare_part(rare: Attributes, identifier: ObjectId) -> Attributes | None:
+    """Return the rare attributes as a message with this identifier has them, because equals must be equal.
+
+    The result is None if all have their default; the source is not set if the identifier says it.
+    """
+    if rare.source_machine is not None and rare.source_machine == identifier.lineage:
+        rare = replace(rare, source_machine=None)
+    return None if rare == USUAL else rare
+
+
+_SHORT_NAMES: Final = {"lookup_id": "i", "message": "m", "size": "s", "arrived": "a", "home": "h"}
+"""The names in a row of the attributes that every position has: they are in the row of each message."""
+
+
+class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename=_SHORT_NAMES):
     """MessagePosition, 3.1.1.11: the place of one message in one queue."""
 
     lookup_id: int  # DM-042
@@ -335,6 +287,8 @@ class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     size: int
     arrived: int
     """ArrivalTime: when the message came, in microseconds since 1970."""
+    home: int = 0
+    """The number of the queue in whose row the message itself lies; 0 when the message has its own row."""
     expires: int = 0
     """The moment when TimeToBeReceived ends, microseconds since 1970; 0 is never."""
     reason: MessageClass = MessageClass.NORMAL
@@ -368,21 +322,24 @@ class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Its number in the feed of its queue (`changes.numbering`), or 0 when that is its sequence number."""
 
 
+INLINE_SIZE: Final = 4096
+"""The size up to which a message is stored in the row of its position, as most are.
+
+A queue reads many rows at once, and so much of each must fit into memory."""
 PACKET_HEADERS: Final = 222
 """The size of the headers of a message without strings, in bytes, as in the published packet."""
 
 
 def size_of(message: Message) -> int:
     """Return the bytes that a message counts against quotas: headers and body, 3.1.7.2.2."""
-    strings = (
-        len(message.label)
-        + len(message.destination_queue)
-        + len(message.administration_queue)
-        + len(message.response_queue)
-    )
-    as_text = len(message.soap_envelope) + len(message.soap_header) + len(message.carrier_header)
-    body = len(message.body) if message.stored_body is None else message.stored_body.size
-    return PACKET_HEADERS + 2 * strings + as_text + len(message.extension) + body
+    size = PACKET_HEADERS + 2 * len(message.label) + len(message.body)
+    more = message.more
+    if more is None:
+        return size
+    names = len(more.destination_queue) + len(more.administration_queue) + len(more.response_queue)
+    as_text = len(more.soap_envelope) + len(more.soap_header) + len(more.carrier_header)
+    in_pieces = 0 if more.stored_body is None else more.stored_body.size
+    return size + 2 * names + as_text + len(more.extension) + in_pieces
 
 
 def check(message: Message) -> None:
@@ -393,32 +350,36 @@ def check(message: Message) -> None:
         raise UsageError(f"a label has at most {LABEL_LIMIT} characters, this one has {len(message.label)}")
     if len(message.body) > BODY_LIMIT:
         raise UsageError(f"a body has at most {BODY_LIMIT} bytes, this one has {len(message.body)}")
-    if len(message.extension) > EXTENSION_LIMIT:
+    if message.time_to_be_received != FOREVER and not 0 <= message.time_to_be_received < FOREVER:
+        raise _outside("a time to be received", message.time_to_be_received)
+    if message.body_type and not 0 <= message.body_type <= FOREVER:
+        raise _outside("a body type", message.body_type)
+    if message.sent_time and not 0 <= message.sent_time <= FOREVER:
+        raise _outside("a sent time", message.sent_time)
+    more = message.more
+    if more is not None and not (
+        len(more.extension) <= EXTENSION_LIMIT
+        and 0 <= more.time_to_reach_queue <= FOREVER
+        and 0 <= more.application_tag <= FOREVER
+        and 0 <= more.hops <= HOP_LIMIT
+        and 0 <= more.delay <= LONGEST_DELAY
+    ):
+        _refuse_rare(more)
+
+
+def _refuse_rare(more: Attributes) -> None:
+    if len(more.extension) > EXTENSION_LIMIT:
         raise UsageError(
-            f"an extension has at most {EXTENSION_LIMIT} bytes, this one has {len(message.extension)}"
+            f"an extension has at most {EXTENSION_LIMIT} bytes, this one has {len(more.extension)}"
         )
-    if not (
-        0 <= message.time_to_be_received <= FOREVER
-        and 0 <= message.time_to_reach_queue <= FOREVER
-        and 0 <= message.body_type <= FOREVER
-        and 0 <= message.application_tag <= FOREVER
-        and 0 <= message.sent_time <= FOREVER
-        and 0 <= message.delay <= LONGEST_DELAY
-        and 0 <= message.hops <= HOP_LIMIT
-    ):
-        _refuse_number(message)
+    if not 0 <= more.time_to_reach_queue <= FOREVER:
+        raise _outside("a time to reach the queue", more.time_to_reach_queue)
+    if not 0 <= more.application_tag <= FOREVER:
+        raise _outside("an application tag", more.application_tag)
+    if not 0 <= more.hops <= HOP_LIMIT:
+        raise UsageError(f"a message makes at most {HOP_LIMIT} hops, not {more.hops}")
+    raise UsageError(f"a delay is 0 to {LONGEST_DELAY} microseconds, not {more.delay}")
 
 
-def _refuse_number(message: Message) -> None:
-    for name, value in (
-        ("a time to reach the queue", message.time_to_reach_queue),
-        ("a time to be received", message.time_to_be_received),
-        ("a body type", message.body_type),
-        ("an application tag", message.application_tag),
-        ("a sent time", message.sent_time),
-    ):
-        if not 0 <= value <= FOREVER:
-            raise UsageError(f"{name} is 0 to {FOREVER}, not {value}")
-    if not 0 <= message.hops <= HOP_LIMIT:
-        raise UsageError(f"a message makes at most {HOP_LIMIT} hops, not {message.hops}")
-    raise UsageError(f"a delay is 0 to {LONGEST_DELAY} microseconds, not {message.delay}")
+def _outside(name: str, value: int) -> UsageError:
+    return UsageError(f"{name} is 0 to {FOREVER}, not {value}")

@@ -1,8 +1,14 @@
-"""The store of messages: one row for each message, shared by all its positions, with a cache in memory.
+"""The store of messages, on disk and in memory.
 
-Most messages are read soon after they came, so the newest ones are kept in a cache of limited size.  Express
-messages have no row and are only in memory (DM-046).  A large body is stored in pieces (`bodies`) and is read
-only for callers that need it whole; the message without it is small, and is cached like any other.
+    at home   in the row of its position: a small message that has been in one queue only, as most have
+    apart     in a row of its own, to which its positions refer: a message that is large, was moved, has
+              several positions, waits for its time or its transaction, or is kept for a consumer
+    express   only in memory (DM-046)
+
+A message at home that moves or gets a second position is set apart first; its body is written again then,
+and never after that.  Most messages are read soon after they came, so the newest ones are kept in a cache of
+limited size.  A large body is stored in pieces (`bodies`) and is read only for callers that need it whole;
+the message without it is small, and is cached like any other.
 """
 
 from __future__ import annotations
@@ -10,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-import msgspec
+from msgspec.structs import replace
 
 from reliquary.base.faults import StoreDamage
 from reliquary.base.rows import Rows
 from reliquary.queueing.model.bodies import Bodies
 from reliquary.queueing.model.message import Message, Position
-from reliquary.queueing.model.tables import MESSAGES, SHARES, Shares, message_key
+from reliquary.queueing.model.tables import MESSAGES, POSITIONS, SHARES, Shares, message_key, position_key
 
 MANY: Final = 4
 """From this number of messages on, one read of a range is cheaper than single reads."""
@@ -38,28 +44,34 @@ class MessageStore:
         self._express_shares: dict[int, int] = {}
 
     def put(self, positions: Sequence[Position], messages: Sequence[Message], *, fresh: bool = True) -> None:
-        """Store new messages; `fresh` when they have no rows yet."""
-        if len(positions) == 1 and fresh and not (positions[0].express or positions[0].spool):  # most often
-            number, message = positions[0].message, messages[0]
-            self._rows.put(MESSAGES, message_key(number), message, fresh=True)  # DM-047
-            if self._cached_bytes < self._cache_limit and not positions[0].due:
-                self._cached_bytes += 0 if number in self._cache else _weight(messages)
-                self._cache[number] = message
-            return
-        stored = {}
-        for position, message in zip(positions, messages, strict=True):
-            if position.express:
-                self._express[position.message] = message
-            else:
-                stored[position.message] = message  # DM-047
+        """Store new messages; `fresh` when they have no rows yet.  Those at home are in rows of positions."""
+        stored, unlike = {}, []
+        for place, position in enumerate(positions):
+            stored[position.message] = messages[place]
+            if position.spool or not position.home:
+                unlike.append(position)
+        if unlike:
+            self._put_apart(unlike, stored, fresh=fresh)
+        if self._cached_bytes < self._cache_limit and not positions[0].due:  # delayed ones are read late
+            cache = self._cache
+            if not fresh:  # prepared messages are already in it
+                stored = {number: each for number, each in stored.items() if number not in cache}
+            self._cached_bytes += _weight(stored.values())
+            cache.update(stored)
+
+    def _put_apart(self, positions: Sequence[Position], messages: dict[int, Message], *, fresh: bool) -> None:
+        """Store messages that are not at home or have large bodies; express ones leave `messages`."""
+        apart, size = {}, 0
+        for position in positions:
             if position.spool and fresh:
                 self.bodies.own(position.spool, express=position.express)
-        if fresh:
-            self._rows.put_all(MESSAGES, dict(zip(map(message_key, stored), stored.values(), strict=True)))
-        if self._cached_bytes < self._cache_limit and not positions[0].due:  # delayed ones are read late
-            cache = self._cache  # prepared messages are already in it
-            self._cached_bytes += _weight([each for number, each in stored.items() if number not in cache])
-            cache.update(stored)
+            if position.express:
+                self._express[position.message] = messages.pop(position.message)
+            elif fresh and not position.home:
+                apart[message_key(position.message)] = messages[position.message]  # DM-047
+                size += position.size
+        if apart:
+            self._rows.put_all(MESSAGES, apart, size=size)
 
     def put_aside(self, first: int, messages: Sequence[Message]) -> None:
         """Store new messages that have no position yet, with consecutive numbers."""
@@ -75,6 +87,17 @@ class MessageStore:
         """Delete messages that have no position and will not get one."""
         self._rows.delete_all(MESSAGES, map(message_key, numbers))
 
+    def set_apart(self, position: Position) -> Position:
+        """Give a message at home a row of its own; return the position that refers to it.
+
+        The caller removes or replaces the row of the position.
+        """
+        if not position.home:
+            return position
+        message = self.get(position, whole=False)
+        self._rows.put(MESSAGES, message_key(position.message), message, fresh=True, size=position.size)
+        return replace(position, home=0)
+
     def get(self, position: Position, *, whole: bool = True) -> Message:
         """Return the message of a position; a large body is read only when `whole` is True."""
         if position.spool and whole:
@@ -83,10 +106,16 @@ class MessageStore:
             return self._express[position.message]
         message = self._cache.get(position.message)
         if message is None:
-            message = self._rows.get(MESSAGES, message_key(position.message))
+            message = self._read(position)
         if message is None:
             raise StoreDamage(f"message {position.message} has a position and no row")
         return message
+
+    def _read(self, position: Position) -> Message | None:
+        if not position.home:
+            return self._rows.get(MESSAGES, message_key(position.message))
+        row = self._rows.get(POSITIONS, position_key(position.home, position.lookup_id))
+        return None if row is None else row.message
 
     def get_all(self, positions: Sequence[Position], *, whole: bool = True) -> list[Message]:
         """Return the messages of these positions; rows that are close together are read as one range."""
@@ -94,33 +123,42 @@ class MessageStore:
         found = [message for message in cached if message is not None]
         if len(found) == len(positions):
             return found
-        numbers = [each.message for each in positions if not each.express and each.message not in self._cache]
-        if len(numbers) < MANY:
-            return [self.get(position, whole=whole) for position in positions]
-        first, last = min(numbers), max(numbers)
-        if last - first >= 2 * len(numbers):
-            return [self.get(position, whole=whole) for position in positions]
-        rows = self._rows.range(MESSAGES, message_key(first), message_key(last + 1), limit=last - first + 1)
-        read = dict(rows)
-        messages = [read.get(message_key(each.message)) or self.get(each, whole=False) for each in positions]
+        missing = [each for each in positions if not each.express and each.message not in self._cache]
+        read = self._near(missing) if len(missing) >= MANY else {}
+        messages = [read.get(each.message) or self.get(each, whole=False) for each in positions]
         return [self._whole(each) if whole and each.stored_body else each for each in messages]
+
+    def _near(self, positions: Sequence[Position]) -> dict[int, Message]:
+        """Return messages by their numbers, read as one range, if that has few other rows."""
+        home = positions[0].home
+        if any(each.home != home for each in positions):
+            return {}
+        if home:
+            lookup_ids = [each.lookup_id for each in positions]
+            first, last = position_key(home, min(lookup_ids)), position_key(home, max(lookup_ids) + 1)
+            places = self._rows.range(POSITIONS, first, last, limit=2 * len(positions))
+            return {row.position.message: row.message for _, row in places if row.message is not None}
+        numbers = [each.message for each in positions]
+        lowest, highest = min(numbers), max(numbers)
+        if highest - lowest >= 2 * len(numbers):
+            return {}
+        first, last = message_key(lowest), message_key(highest + 1)
+        rows = self._rows.range(MESSAGES, first, last, limit=highest - lowest + 1)
+        return {int.from_bytes(key): message for key, message in rows}
 
     def _whole(self, message: Message) -> Message:
         """Return the message with its large body in `body`."""
         assert message.stored_body is not None
-        return msgspec.structs.replace(message, body=self.bodies.whole(message.stored_body), stored_body=None)
+        return message.changed(body=self.bodies.whole(message.stored_body), stored_body=None)
 
     def share(self, position: Position) -> None:
         """Count one more position of a message."""
         self._set_shares(position, self._shares(position) + 1)
 
-    def drop(self, positions: Iterable[Position]) -> None:
+    def drop(self, positions: Sequence[Position]) -> None:
         """Remove the positions from their messages; a message without positions is deleted."""
-        stored = []
+        apart, gone = [], []
         for position in positions:
-            if not (position.shared or position.spool or position.express):  # the usual case
-                stored.append(position.message)
-                continue
             if position.shared and (shares := self._shares(position)) > 1:
                 self._set_shares(position, shares - 1)
                 continue
@@ -128,10 +166,13 @@ class MessageStore:
                 self.bodies.remove(position.spool, express=position.express)
             if position.express:
                 del self._express[position.message]
-            else:
-                stored.append(position.message)
-        self._rows.delete_all(MESSAGES, map(message_key, stored))
-        self._uncache(stored)
+                continue
+            if not position.home:
+                apart.append(message_key(position.message))
+            gone.append(position.message)
+        if apart:
+            self._rows.delete_all(MESSAGES, apart)
+        self._uncache(gone)
 
     def uncache(self, positions: Iterable[Position]) -> None:
         """Remove the messages of these positions from the cache, because they will not be read soon."""
@@ -161,6 +202,13 @@ class MessageStore:
             self._rows.put(SHARES, message_key(number), Shares(count))
 
 
-def _weight(messages: Sequence[Message]) -> int:
+def _weight(messages: Iterable[Message]) -> int:
     """Return the bytes that these messages take in the cache."""
-    return sum([len(each.body) + len(each.extension) + len(each.soap_envelope) for each in messages])
+    return sum(
+        [
+            len(each.body)
+            if each.more is None
+            else len(each.body) + len(each.more.extension) + len(each.more.soap_envelope)
+            for each in messages
+        ]
+    )

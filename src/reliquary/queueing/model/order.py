@@ -23,7 +23,14 @@ from typing import Final
 from reliquary.base.faults import StoreDamage
 from reliquary.base.rows import Rows
 from reliquary.queueing.model.message import Position
-from reliquary.queueing.model.tables import LANE_SHIFT, LANES, LAST_ID, POSITIONS, lane_start, position_key
+from reliquary.queueing.model.tables import (
+    LANE_SHIFT,
+    LANES,
+    LAST_ID,
+    POSITIONS_ALONE,
+    lane_start,
+    position_key,
+)
 
 WINDOW: Final = 1024
 """The number of positions that are read at once; the window has at most twice this number."""
@@ -151,11 +158,12 @@ class Order:
         return position
 
     def lock_all(self, positions: Sequence[Position]) -> None:
-        """Lock available positions; fast for the first ones of the queue."""
+        """Lock available positions as they are given here; fast for the first ones of the queue."""
         lookup_ids = [position.lookup_id for position in positions]
         if self._available[: len(lookup_ids)] != lookup_ids:
-            for lookup_id in lookup_ids:
-                self.lock(lookup_id)
+            for position in positions:
+                self.lock(position.lookup_id)
+                self.locked[position.lookup_id] = position
             return
         del self._available[: len(lookup_ids)]
         entries = self._entries
@@ -204,9 +212,9 @@ class Order:
             self._late_express.remove(lookup_id)
             return self._entries.pop(lookup_id)
         self._beyond -= 1
-        position = self._rows.get(POSITIONS, position_key(self._number, lookup_id))
-        assert position is not None, f"{lookup_id:#x} is not in queue {self._number}"
-        return position
+        row = self._rows.get(POSITIONS_ALONE, position_key(self._number, lookup_id))
+        assert row is not None, f"{lookup_id:#x} is not in queue {self._number}"
+        return row.position
 
     # -- searches
 
@@ -215,7 +223,8 @@ class Order:
         position = self.locked.get(lookup_id) or self._entries.get(lookup_id)
         if position is not None or lookup_id <= self._edge:
             return position
-        return self._rows.get(POSITIONS, position_key(self._number, lookup_id))
+        row = self._rows.get(POSITIONS_ALONE, position_key(self._number, lookup_id))
+        return None if row is None else row.position
 
     def first(self) -> Position | None:
         """Return the first available position of the queue, or None."""
@@ -325,8 +334,8 @@ class Order:
 
     def _lane(self, first: int, last: int, *, limit: int, reverse: bool) -> list[Position]:
         low, high = position_key(self._number, first), position_key(self._number, last)
-        rows = self._rows.range(POSITIONS, low, high, limit=limit, reverse=reverse)
-        return [position for _, position in rows]
+        rows = self._rows.range(POSITIONS_ALONE, low, high, limit=limit, reverse=reverse)
+        return [row.position for _, row in rows]
 
     # -- what is stored
 

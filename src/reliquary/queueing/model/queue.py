@@ -114,6 +114,8 @@ class Outgoing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """State Locked: hardened security forbids to send (AN-49, DM-095)."""
     broken: tuple[tuple[UUID, int], ...] = ()
     """Transactions with a refused message, and the reason; no more messages of them are sent."""
+    carrier: str = ""
+    """The carrier that the queue had at the last start, if that carrier holds a backlog; else empty."""
 
 
 class Queue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from reliquary.queueing.model.descriptors import Descriptor
+from reliquary.queueing.model.keep import Keep
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.names.pathnames import CLOSED_QUEUES
 from reliquary.queueing.model.order import Order
@@ -37,15 +38,17 @@ class Counts:
 
 @dataclass(slots=True)
 class Readers:
-    """Who has a queue open, and who waits for its messages.
+    """Who has a queue open, who waits for its messages, and which messages readers have.
 
-    Written by: rules.handles, rules.read, lifecycle, model.state.
+    Written by: rules.handles, rules.read, lifecycle, changes.hand_outs, model.state.
     """
 
     descriptors: dict[int, Descriptor] = field(default_factory=dict)
     exclusive: int = 0
     """How many of the descriptors deny others to receive."""
     waiting: dict[int, Waiter] = field(default_factory=dict)
+    handed_out: dict[int, int] = field(default_factory=dict)
+    """The number of the hand-out of each locked position whose tries are not in its own row."""
     woken: list[int] = field(default_factory=list)
     """Positions that became available in this turn while a reader waits."""
 
@@ -62,6 +65,10 @@ class FeedState:
     consumers: dict[str, Consumer] = field(default_factory=dict)
     pinned: int = 0
     """The lowest cursor of the consumers: messages that arrived later are kept."""
+    keep: Keep | None = None
+    """How much is kept for consumers that have no limit of their own; None: as the settings say."""
+    limits: tuple[Keep, ...] = ()
+    """The limits of the consumers with the lowest cursor; empty if one of them has none by bytes or count."""
     retained: int = 0
     """Positions that left the queue and are kept for consumers; no other count has them."""
     retained_size: int = 0

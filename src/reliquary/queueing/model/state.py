@@ -19,12 +19,15 @@ from reliquary.queueing.model.events import Answer
 from reliquary.queueing.model.facts import PositionAvailable
 from reliquary.queueing.model.feature import Hooks
 from reliquary.queueing.model.history.history import History, Room
+from reliquary.queueing.model.keep import EVERYTHING, Keep
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.message_store import CACHE_BYTES, MessageStore
 from reliquary.queueing.model.names.pathnames import Pathname, parse
 from reliquary.queueing.model.order import WINDOW
 from reliquary.queueing.model.parts.access import AccessChecks
 from reliquary.queueing.model.parts.deadlines import Deadlines
+from reliquary.queueing.model.parts.feed_ages import FeedAges
+from reliquary.queueing.model.parts.hand_outs import HandOuts
 from reliquary.queueing.model.parts.name_index import NameIndex
 from reliquary.queueing.model.parts.numbers import SEQUENCE_BLOCK, Numbers
 from reliquary.queueing.model.parts.open_queues import OpenQueues
@@ -67,6 +70,8 @@ class Sizes:
     """A part that was neither written to nor published for this time is dropped."""
     queries: int = 100_000
     """Queries whose last batch is remembered, beside the queries that write under a name."""
+    keep: Keep = EVERYTHING
+    """How much is kept for consumers of feeds, where neither they nor their queue say it."""
 
 
 class State:
@@ -100,10 +105,12 @@ class State:
         self.names = NameIndex()
         self.open = OpenQueues()
         self.transactions = Transactions()
+        self.hand_outs = HandOuts()
         self.deadlines = Deadlines()
         self.totals = Totals()
         self.travel = Travel(Carriers() if carriers is None else carriers)
         self.directory = Directory()
+        self.ages = FeedAges()
         self.staging = Staging()
         """Batches from outside that are not published yet, and what is known of their writers."""
         self.history: History | None = None
@@ -147,6 +154,8 @@ class State:
         """Forget where names lead and who may send there; both are looked up again when they are needed."""
         self.access.permitted.clear()
         self.names.ways.clear()
+        self.names.to_receive.clear()
+        self.names.to_send.clear()
         self.names.ways_of_turn = {}
         self.travel.rooms.stale = bool(self.travel.rooms.wanted)
 

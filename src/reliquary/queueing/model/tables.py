@@ -5,9 +5,10 @@ manager       one row                          the attributes of this manager
 sequence      one row                          the numbers that may be in use, and the oldest expiry
 queues        queue                            the attributes of a queue
 counters      queue                            number and size of its messages, and where each lane begins
-positions     queue, LookupIdentifier          a place of a queue; the keys of a queue are in its order
+positions     queue, LookupIdentifier          a place of a queue, in the order of the queue, and its message
+hand_outs     hand-out                         the places that one receive has locked, and their tries
 delayed       queue, LookupIdentifier          a position that readers do not see yet
-messages      message                          a message, stored once for all its positions
+messages      message                          a message that is large, or has moved, or has several places
 shares        message                          the number of its positions, when there is more than one
 spools        spool                            marks a large body that the next start deletes
 pieces        spool, index                     a piece of a large body
@@ -17,6 +18,8 @@ directory     type, identifier                 an object of the directory: a man
 outcomes      transaction                      the outcome of a transaction that was prepared
 holds         carrier, channel, batch          messages that a carrier sends, with unknown outcome
 consumers     queue, name                      the progress of a reader of the queue's feed
+keeps         queue                            how much is kept for readers of the queue's feed
+moments       one row                          how far all feeds went at some moments, to tell ages
 late          queue, arrival                   a position whose arrival number is not its sequence number
 retained      queue, arrival                   a removed position that a consumer has not read
 stages        stage                            a part of a batch that is published as a whole
@@ -39,6 +42,7 @@ import msgspec
 from reliquary.base.rows import Table
 from reliquary.queueing.model.directory.objects import DirectoryObject, Kind
 from reliquary.queueing.model.history.records import HistoryMark, HistoryRow
+from reliquary.queueing.model.keep import Keep
 from reliquary.queueing.model.message import Message, MessageClass, Position
 from reliquary.queueing.model.queue import Queue, QueueManagerRecord
 
@@ -91,6 +95,29 @@ class Counters(msgspec.Struct, frozen=True, omit_defaults=True):
     retained: int = 0
     """Removed positions that a consumer has not read; neither `count` nor `size` includes them."""
     retained_size: int = 0
+
+
+class Place(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A row of a queue: a position, and its message if that lies here (`Position.home`)."""
+
+    position: Position
+    message: Message | None = None
+
+
+class PlaceAlone(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A `Place` whose message is not decoded."""
+
+    position: Position
+    message: msgspec.Raw
+
+
+class HandOut(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """The positions of one queue that one receive has locked, for a receipt or a transaction."""
+
+    queue: int
+    lookup_ids: tuple[int, ...]
+    tries: tuple[int, ...]
+    """How often each was handed out, with this time; one number when it is equal for all."""
 
 
 class Shares(msgspec.Struct, frozen=True):
@@ -161,8 +188,21 @@ class Hold(msgspec.Struct, frozen=True):
     lookup_ids: tuple[int, ...]
 
 
-class Consumer(msgspec.Struct, frozen=True):
-    """A reader of the feed of a queue, for which every message is kept until it has read it."""
+class Loss(msgspec.Struct, frozen=True):
+    """Messages that a consumer lost because more was kept for it than its limit allows."""
+
+    after: int
+    """Its cursor before the loss."""
+    until: int
+    """The last arrival number that it lost."""
+    messages: int
+    bytes: int
+    moment: int
+    """When it last lost one of them, microseconds since 1970."""
+
+
+class Consumer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A reader of the feed of a queue, for which messages are kept until it has read them."""
 
     cursor: int
     """The last arrival number that it has read; later messages are kept, even if they leave the queue."""
@@ -170,6 +210,27 @@ class Consumer(msgspec.Struct, frozen=True):
     """The moment of its creation, microseconds since 1970."""
     moved: int
     """The moment when the cursor last moved, microseconds since 1970."""
+    keep: Keep | None = None
+    """How much is kept for it; None: as much as the queue or the settings of the server say."""
+    paused: bool = False
+    """Its reader is asked to begin nothing new."""
+    loss: Loss | None = None
+    """The last messages that it lost, those that it lost one after the other together."""
+    lost: int = 0
+    """All messages that it ever lost."""
+    lost_bytes: int = 0
+
+
+class Moments(msgspec.Struct, frozen=True):
+    """How far feeds went while the manager ran.
+
+    Time is counted here only while a manager runs, in microseconds, and a calendar that jumps does not change
+    it: what could not be read while the server was off does not get older meanwhile.
+    """
+
+    elapsed: int = 0
+    marks: tuple[tuple[int, int], ...] = ()
+    """A time, and the highest number that any message in any feed had then."""
 
 
 class Late(msgspec.Struct, frozen=True, gc=False):
@@ -229,6 +290,8 @@ class Published(msgspec.Struct, frozen=True, omit_defaults=True):
     """The SID of the user who owns the query; empty for the manager itself."""
     era: int = 0
     """The era of the manager, as the moment when it began; 0 for a store that was never restored."""
+    spread: str = ""
+    """How the rows of the batch were spread over managers; empty if this was the only one."""
 
 
 class Writer(msgspec.Struct, frozen=True):
@@ -247,7 +310,10 @@ MANAGER: Final = Table("manager", QueueManagerRecord)
 SEQUENCE: Final = Table("sequence", Sequence)
 QUEUES: Final = Table("queues", Queue)
 COUNTERS: Final = Table("counters", Counters)
-POSITIONS: Final = Table("positions", Position)
+POSITIONS: Final = Table("positions", Place)
+POSITIONS_ALONE: Final = Table("positions", PlaceAlone)
+"""The table of positions, for readers that need no messages."""
+HAND_OUTS: Final = Table("hand_outs", HandOut)
 DELAYED: Final = Table("delayed", Position)
 MESSAGES: Final = Table("messages", Message)
 SHARES: Final = Table("shares", Shares)
@@ -259,6 +325,8 @@ DIRECTORY: Final = Table("directory", DirectoryRow)
 OUTCOMES: Final = Table("outcomes", Outcome)
 HOLDS: Final = Table("holds", Hold)
 CONSUMERS: Final = Table("consumers", Consumer)
+KEEPS: Final = Table("keeps", Keep)
+MOMENTS: Final = Table("moments", Moments)
 LATE: Final = Table("late", Late)
 RETAINED: Final = Table("retained", Position)
 STAGES: Final = Table("stages", Stage)
@@ -269,9 +337,9 @@ HISTORY: Final = Table("history", HistoryRow)
 HISTORY_MARK: Final = Table("history_mark", HistoryMark)
 
 _ALL: Final[tuple[Table[Any], ...]] = (
-    MANAGER, SEQUENCE, QUEUES, COUNTERS, POSITIONS, DELAYED, MESSAGES, SHARES, SPOOLS, PIECES, EXPIRY,
-    TRANSACTIONS, DIRECTORY, OUTCOMES, HOLDS, CONSUMERS, LATE, RETAINED, STAGES, STAGED, LEDGER, WRITERS,
-    HISTORY, HISTORY_MARK,
+    MANAGER, SEQUENCE, QUEUES, COUNTERS, POSITIONS, HAND_OUTS, DELAYED, MESSAGES, SHARES, SPOOLS, PIECES,
+    EXPIRY, TRANSACTIONS, DIRECTORY, OUTCOMES, HOLDS, CONSUMERS, LATE, RETAINED, STAGES, STAGED, LEDGER,
+    WRITERS, HISTORY, HISTORY_MARK, KEEPS, MOMENTS,
 )  # fmt: skip
 TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
 
@@ -290,6 +358,7 @@ _hold_layout = Layout(">QQ")
 queue_key = _queue_layout.pack
 position_key = _position_layout.pack
 message_key = _message_layout.pack
+hand_out_key = _message_layout.pack
 spool_key = _message_layout.pack
 piece_key = _piece_layout.pack
 expiry_key = _expiry_layout.pack

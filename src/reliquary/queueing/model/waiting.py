@@ -6,10 +6,11 @@ begun --> WAITING --> OVER      a table has the reader's status for each event t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 from uuid import UUID
+
+import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.queueing.model.events import PeekMessage, ReceiveMessages
@@ -50,8 +51,7 @@ NEXT: Final[Mapping[tuple[Stage, Happening], tuple[Stage, HResult]]] = {
 """The next state, and the status that the reader gets."""
 
 
-@dataclass(frozen=True, slots=True)
-class Waiter:
+class Waiter(msgspec.Struct, frozen=True):
     """A read that waits, with its request; its number is also the number of its timer (DM-038)."""
 
     number: int

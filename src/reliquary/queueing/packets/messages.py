@@ -17,10 +17,13 @@ from uuid import UUID
 
 from reliquary.base.faults import UsageError
 from reliquary.queueing.model.message import (
+    DEFAULT_PRIORITY,
     FOREVER,
     HOP_LIMIT,
     NO_GUID,
     NO_OBJECT,
+    USUAL,
+    Attributes,
     AuthenticationLevel,
     Delivery,
     DestinationKind,
@@ -31,6 +34,7 @@ from reliquary.queueing.model.message import (
     ObjectId,
     SenderKind,
     SequenceId,
+    rare_part,
 )
 from reliquary.queueing.packets import codes
 from reliquary.queueing.packets.names import (
@@ -118,34 +122,36 @@ def construct(message: Message, *, computer: str = "") -> UserMessage:
 
     `computer` is the name of this computer; it completes path names that name no computer (DM-269).
     """
+    more = message.more or USUAL
     transaction = _transaction_header(message)
     # DEPARTS from 3.1.7.1.32 (DM-273, DM-281): the debug header and its flag come together, with
     # tracing or with a queue for it, because one without the other is a packet nobody can read.
-    traced = message.tracing_requested or message.tracing_queue != NO_GUID
+    traced = more.tracing_requested or more.tracing_queue != NO_GUID
     return UserMessage(
         base=BaseHeader(
             0 if transaction is not None else message.priority,  # DM-278
-            message.tracing_requested,
-            message.time_to_reach_queue,
+            more.tracing_requested,
+            more.time_to_reach_queue,
         ),
         user=_user_header(message, computer, transactional=transaction is not None),
         transaction=transaction,
         security=_security_header(message),  # DM-271
         properties=_properties_header(message),  # DM-272
-        debug=DebugHeader(_guid_or_none(message.tracing_queue)) if traced else None,
+        debug=DebugHeader(_guid_or_none(more.tracing_queue)) if traced else None,
         multi=_multi_queue_header(message),
     )
 
 
 def _user_header(message: Message, computer: str, *, transactional: bool) -> UserHeader:
+    more = message.more or USUAL
     source = message.source_machine if message.source_machine != NO_GUID else message.identifier.lineage
-    hosts = Hosts(source, message.destination_manager, computer)
-    destination = destination_address(message.destination_queue, hosts)
+    hosts = Hosts(source, more.destination_manager, computer)
+    destination = destination_address(more.destination_queue, hosts)
     admin = administration_address(
-        message.administration_queue, hosts, codes.ADMINISTRATION[message.administration_kind]
+        more.administration_queue, hosts, codes.ADMINISTRATION[more.administration_kind]
     )
     response = response_address(
-        message.response_queue, hosts, codes.RESPONSE[message.response_kind], message.administration_queue
+        more.response_queue, hosts, codes.RESPONSE[more.response_kind], more.administration_queue
     )
     return UserHeader(
         source=source,
@@ -154,77 +160,80 @@ def _user_header(message: Message, computer: str, *, transactional: bool) -> Use
         sent_time=message.sent_time,
         message_id=message.identifier.uniquifier,
         recoverable=transactional or message.delivery is Delivery.RECOVERABLE,
-        dead_letter=message.negative_journaling,
-        journal=message.positive_journaling,
+        dead_letter=more.negative_journaling,
+        journal=more.positive_journaling,
         destination=destination,
         admin=admin,
         response=response,
-        connector_type=_guid_or_none(message.connector_type),
-        hops=message.hops,
+        connector_type=_guid_or_none(more.connector_type),
+        hops=more.hops,
     )
 
 
 def _transaction_header(message: Message) -> TransactionHeader | None:
     # DEPARTS from 3.1.7.1.30 (DM-270): a sequence alone also makes a transaction header, because a
     # message that lost its place in the stream would be taken for a new one.
-    if message.transaction is None and message.sequence is None:
+    more = message.more or USUAL
+    if more.transaction is None and more.sequence is None:
         return None
-    sequence = message.sequence or SequenceId(0, 0)
+    sequence = more.sequence or SequenceId(0, 0)
     return TransactionHeader(
-        0 if message.transaction is None else message.transaction.int & IDENTIFIER_LIMIT,
+        0 if more.transaction is None else more.transaction.int & IDENTIFIER_LIMIT,
         sequence.ordinal,
         sequence.timestamp,
-        message.sequence_number,
-        message.previous_sequence_number,
-        message.final_ack_required,
-        message.first_in_transaction,
-        message.last_in_transaction,
-        _guid_or_none(message.connector_manager),
+        more.sequence_number,
+        more.previous_sequence_number,
+        more.final_ack_required,
+        more.first_in_transaction,
+        more.last_in_transaction,
+        _guid_or_none(more.connector_manager),
     )
 
 
 def _security_header(message: Message) -> SecurityHeader | None:
     # DEPARTS from 3.1.7.1.30 (AN-36): also a message that is only encrypted, or only has a sender,
     # gets a security header, because its key and its sender would be lost.
-    is_private = message.privacy is not MessagePrivacy.NONE
-    is_signed = bool(message.signature or message.multiple_destination_signature)
-    data = message.sender or message.symmetric_key or message.signature or message.sender_certificate
-    named = message.authentication_provider_name or message.authentication_provider_type != STANDARD_PROVIDER
-    if not (is_private or data or named or message.authentication is not AuthenticationLevel.NONE):
+    more = message.more or USUAL
+    is_private = more.privacy is not MessagePrivacy.NONE
+    is_signed = bool(more.signature or more.multiple_destination_signature)
+    data = more.sender or more.symmetric_key or more.signature or more.sender_certificate
+    named = more.authentication_provider_name or more.authentication_provider_type != STANDARD_PROVIDER
+    if not (is_private or data or named or more.authentication is not AuthenticationLevel.NONE):
         return None
     return SecurityHeader(
-        sender_kind=codes.SENDER[message.sender_kind if message.sender else SenderKind.NONE],
+        sender_kind=codes.SENDER[more.sender_kind if more.sender else SenderKind.NONE],
         encrypted=is_private,
         default_provider=is_signed and not named,  # DM-280
-        sender=message.sender,
-        encryption_key=message.symmetric_key,
-        signature=message.signature,
-        certificate=message.sender_certificate,
+        sender=more.sender,
+        encryption_key=more.symmetric_key,
+        signature=more.signature,
+        certificate=more.sender_certificate,
         # A security header must have some data: without other data, the provider is written.
-        provider=ProviderInfo(message.authentication_provider_type, message.authentication_provider_name)
+        provider=ProviderInfo(more.authentication_provider_type, more.authentication_provider_name)
         if named or not data
         else None,
     )
 
 
 def _properties_header(message: Message) -> PropertiesHeader:
-    encryption = codes.ENCRYPTION.get(message.encryption_algorithm)
+    more = message.more or USUAL
+    encryption = codes.ENCRYPTION.get(more.encryption_algorithm)
     if encryption is None:
-        if message.privacy is not MessagePrivacy.NONE:
-            word = message.encryption_algorithm.value
+        if more.privacy is not MessagePrivacy.NONE:
+            word = more.encryption_algorithm.value
             raise UsageError(f"a packet has no number for {word}, so its body cannot be encrypted with it")
         encryption = properties.RC4
     return PropertiesHeader(
-        acknowledgements=codes.acknowledgement_bits(message.acknowledgements),
+        acknowledgements=codes.acknowledgement_bits(more.acknowledgements),
         label=message.label,
-        message_class=message.message_class,
-        correlation=_correlation_bytes(message.correlation),
+        message_class=more.message_class,
+        correlation=_correlation_bytes(more.correlation),
         body_type=message.body_type,
-        application_tag=message.application_tag,
-        privacy=codes.PRIVACY[message.privacy],  # DM-277
-        hash_algorithm=codes.HASH[message.hash_algorithm],
+        application_tag=more.application_tag,
+        privacy=codes.PRIVACY[more.privacy],  # DM-277
+        hash_algorithm=codes.HASH[more.hash_algorithm],
         encryption_algorithm=encryption,
-        extension=message.extension,
+        extension=more.extension,
         body=message.body,
     )
 
@@ -232,18 +241,19 @@ def _properties_header(message: Message) -> PropertiesHeader:
 def _multi_queue_header(message: Message) -> MultiQueueHeader | None:
     # DEPARTS from 3.1.7.1.30 (DM-274): lists of other queues or a signature also make the header,
     # because they stand nowhere else.
+    more = message.more or USUAL
     if not (
-        message.destination_queues
-        or message.administration_queues
-        or message.response_queues
-        or message.multiple_destination_signature
+        more.destination_queues
+        or more.administration_queues
+        or more.response_queues
+        or more.multiple_destination_signature
     ):
         return None
     return MultiQueueHeader(
-        listed(message.destination_queues),
-        listed(message.administration_queues),
-        listed(message.response_queues),
-        message.multiple_destination_signature,
+        listed(more.destination_queues),
+        listed(more.administration_queues),
+        listed(more.response_queues),
+        more.multiple_destination_signature,
     )
 
 
@@ -275,9 +285,7 @@ def read(packet: UserMessage) -> Message:
     administration_queue = name_of(user.admin, hosts)
     response_queue = name_of(user.response, hosts)
     optional: dict[str, Any] = {}
-    if packet.transaction is None:
-        optional["priority"] = base.priority  # DM-278: with a transaction the field has no meaning
-    else:
+    if packet.transaction is not None:
         _read_transaction(packet.transaction, optional)
     if packet.security is not None:
         _read_security(packet.security, optional)
@@ -286,16 +294,11 @@ def read(packet: UserMessage) -> Message:
     if packet.debug is not None:
         optional["tracing_queue"] = packet.debug.queue or NO_GUID
     shares_admin_queue = user.response.kind is AddressKind.SAME_AS_ADMIN
-    return Message(
+    attributes = Attributes(
         tracing_requested=base.tracing,
         time_to_reach_queue=base.time_to_reach_queue,
-        identifier=ObjectId(user.source, user.message_id),
-        source_machine=user.source,
         destination_manager=user.address,
-        time_to_be_received=user.time_to_be_received,
-        sent_time=user.sent_time,
         hops=min(user.hops, HOP_LIMIT),
-        delivery=Delivery.RECOVERABLE if user.recoverable else Delivery.EXPRESS,
         negative_journaling=user.dead_letter,
         positive_journaling=user.journal,
         destination_queue=name_of(user.destination, hosts),
@@ -306,17 +309,27 @@ def read(packet: UserMessage) -> Message:
         response_kind=codes.RESPONSE_OF[user.response.kind],
         connector_type=user.connector_type or NO_GUID,
         acknowledgements=codes.ACKNOWLEDGEMENTS_OF[header.acknowledgements],
-        label=header.label,
         message_class=header.message_class,
         correlation=_correlation(header.correlation),
-        body_type=header.body_type,
         application_tag=header.application_tag,
         privacy=codes.PRIVACY_OF.get(header.privacy, MessagePrivacy.NONE),
         hash_algorithm=codes.HASH_OF.get(header.hash_algorithm, HashAlgorithm.SHA1),
         encryption_algorithm=codes.ENCRYPTION_OF.get(header.encryption_algorithm, EncryptionAlgorithm.RC4),
         extension=header.extension,
-        body=header.body,
         **optional,
+    )
+    identifier = ObjectId(user.source, user.message_id)
+    return Message(
+        identifier,
+        header.body,
+        header.label,
+        # DM-278: with a transaction the field has no meaning
+        base.priority if packet.transaction is None else DEFAULT_PRIORITY,
+        Delivery.RECOVERABLE if user.recoverable else Delivery.EXPRESS,
+        user.sent_time,
+        user.time_to_be_received,
+        header.body_type,
+        rare_part(attributes, identifier),
     )
 
 

@@ -15,6 +15,7 @@ from reliquary.queueing.model.message import (
     FOREVER,
     NO_GUID,
     Acknowledgement,
+    Attributes,
     Message,
     MessageClass,
     MessagePrivacy,
@@ -87,23 +88,24 @@ _MANAGER_CLASSES: Final = frozenset(MessageClass) - {MessageClass.NORMAL}
 
 def asked(message: Message) -> int:
     """Return the bits of all acknowledgements and reports that a message asks for."""
-    if not (
-        message.acknowledgements or message.tracing_requested or message.sequence or message.soap_envelope
+    more = message.more
+    if more is None or not (
+        more.acknowledgements or more.tracing_requested or more.sequence or more.soap_envelope
     ):
         return 0
-    if message.message_class in _MANAGER_CLASSES:
+    if more.message_class in _MANAGER_CLASSES:
         return 0
     asks = 0
-    if message.tracing_requested and message.tracing_queue != NO_GUID:
+    if more.tracing_requested and more.tracing_queue != NO_GUID:
         asks |= TRACED
-    if message.soap_envelope:  # its sender gets only the receipts of [MC-MQSRM]
-        wants_final = message.final_ack_required or (message.sequence and message.negative_journaling)
+    if more.soap_envelope:  # its sender gets only the receipts of [MC-MQSRM]
+        wants_final = more.final_ack_required or (more.sequence and more.negative_journaling)
         return asks | (FINAL if wants_final else 0)
     if names(message):
-        for each in message.acknowledgements:
+        for each in more.acknowledgements:
             asks |= ASKS[each]
-    if message.sequence is not None and (
-        message.final_ack_required or message.positive_journaling or message.negative_journaling
+    if more.sequence is not None and (
+        more.final_ack_required or more.positive_journaling or more.negative_journaling
     ):
         asks |= FINAL
     return asks
@@ -111,9 +113,12 @@ def asked(message: Message) -> int:
 
 def asked_in(queue: Queue, message: Message) -> int:
     """Return the request bits that count in this queue: only the destination acknowledges in full (E.5)."""
+    more = message.more
+    if more is None:
+        return 0
     asks = asked(message)
     if queue.outgoing is not None:
-        journaled = JOURNALED if message.positive_journaling and not message.soap_envelope else 0
+        journaled = JOURNALED if more.positive_journaling and not more.soap_envelope else 0
         return asks & (NEG_ARRIVAL | NEG_RECEIVE | TRACED) | journaled
     if asks and (queue.kind is QueueType.SYSTEM or queue.is_journal):
         return 0
@@ -131,14 +136,16 @@ def acknowledgement(message: Message, reason: MessageClass, name: str, destinati
     is_small = message.stored_body is None
     with_body = reason.is_failure and message.privacy is MessagePrivacy.NONE and is_small
     return Message(
-        message_class=reason,
-        correlation=message.identifier,
-        application_tag=message.application_tag,
         label=message.label,
         body=message.body if with_body else b"",
         body_type=message.body_type if with_body else 0,
         delivery=message.delivery,
-        time_to_reach_queue=FOREVER,
-        destination_queue=name,
-        response_queue=message.destination_queue or destination,
+        more=Attributes(
+            message_class=reason,
+            correlation=message.identifier,
+            application_tag=message.application_tag,
+            time_to_reach_queue=FOREVER,
+            destination_queue=name,
+            response_queue=message.destination_queue or destination,
+        ),
     )

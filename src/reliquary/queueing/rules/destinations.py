@@ -156,9 +156,10 @@ def is_own_address(state: State, name: DirectName) -> bool:
     In a URL the port counts too, because two managers may share a host.
     """
     scheme = name.scheme
-    if not scheme.is_url:
-        return _is_own_host(state, name.host)
     own = state.travel.own_urls.get(scheme.word)
+    if not scheme.is_url:
+        is_known = own is not None and name.host.casefold() in own.authorities
+        return is_known or _is_own_host(state, name.host)
     if own is not None and own.cover(name):
         return True
     return not scheme.opaque and not name.port and _is_own_host(state, name.host)
@@ -191,6 +192,30 @@ def queue_named(
     """Return the queue of a parsed and expanded name, like `queue_for`."""
     found = look_up(state, name, access)
     return found if isinstance(found, HResult) else take(state, found, now)
+
+
+def to_receive(state: State, text: str) -> QueueState | None:
+    """Return the queue that a path name means to a receive; None if it is refused or no path name."""
+    queue = state.names.to_receive.get(text)
+    return _find_once(state, text, Access.RECEIVE, state.names.to_receive) if queue is None else queue
+
+
+def to_send(state: State, text: str) -> QueueState | None:
+    """Return the queue of this manager that a path name means to a send; None if there is none to send to."""
+    queue = state.names.to_send.get(text)
+    return _find_once(state, text, Access.SEND, state.names.to_send) if queue is None else queue
+
+
+def _find_once(state: State, text: str, access: Access, known: dict[str, QueueState]) -> QueueState | None:
+    """Look up a queue of this manager, which is then known until a queue or a name changes."""
+    name = read_name(state, text, access)
+    found = look_up(state, name, access) if isinstance(name, Pathname) else None
+    if not isinstance(found, QueueState) or found.link is not None:
+        return None
+    if len(known) >= WAYS_LIMIT:
+        known.clear()
+    known[text] = found
+    return found
 
 
 def take(state: State, found: QueueState | Elsewhere, now: Instant) -> QueueState:

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Final
 from uuid import UUID
 
-import msgspec
+from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
@@ -20,14 +20,18 @@ from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.changes.noting import heard
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import (
+    EXPRESS,
     FOREVER,
+    INLINE_SIZE,
     NO_OBJECT,
     PRIORITY_LIMIT,
-    Delivery,
+    RECOVERABLE,
+    USUAL,
     Message,
     MessageClass,
     ObjectId,
     Position,
+    rare_part,
     size_of,
 )
 from reliquary.queueing.model.parts.transactions import Transaction
@@ -54,6 +58,9 @@ class Enqueued(Enum):
     TOO_LATE = 3
 
 
+DONE: Final = Enqueued.DONE
+TOO_LATE: Final = Enqueued.TOO_LATE
+
 STATUS: Final[dict[Enqueued, HResult]] = {
     Enqueued.DONE: HResult.OK,
     Enqueued.QUEUE_FULL: HResult.INSUFFICIENT_RESOURCES,
@@ -75,7 +82,8 @@ def judge(state: State, queue: QueueState, size: int) -> Enqueued:
     """Return DONE if manager and queue have room for `size` more bytes, or which of them is full."""
     if state.manager.throttled or manager_is_full(state, size):  # DM-187
         return Enqueued.MANAGER_FULL
-    return Enqueued.QUEUE_FULL if queue_is_full(queue, size) else Enqueued.DONE
+    has_quota = queue.record.settings.quota != FOREVER
+    return Enqueued.QUEUE_FULL if has_quota and queue_is_full(queue, size) else DONE
 
 
 def queue_is_full(queue: QueueState, size: int) -> bool:
@@ -86,7 +94,8 @@ def queue_is_full(queue: QueueState, size: int) -> bool:
 
 def manager_is_full(state: State, size: int) -> bool:
     """Return whether `size` more bytes would exceed the quota of the manager, for all queues together."""
-    quota = state.identity().quota
+    assert state.manager.record is not None, "the manager has no quota before it started"
+    quota = state.manager.record.quota
     return quota != FOREVER and exceeds(quota, bytes_used(state) + size)
 
 
@@ -99,7 +108,9 @@ def why_full(state: State) -> str:
 
 def bytes_used(state: State) -> int:
     """Return the bytes that count against the manager's quota: those of queues and of open transactions."""
-    return state.totals.bytes + sum(transaction.size for transaction in state.transactions.open.values())
+    if not state.transactions.open:
+        return state.totals.bytes
+    return state.totals.bytes + sum([each.size for each in state.transactions.open.values()])
 
 
 def too_late(message: Message, now: Instant) -> bool:
@@ -129,7 +140,7 @@ def enqueue(
     """
     sizes = list(map(size_of, messages))
     verdict = judge(state, queue, sum(sizes))
-    if verdict is not Enqueued.DONE:
+    if verdict is not DONE:
         return verdict, []
     return insert(state, queue, messages, sizes, now, transaction, travelled=travelled, expires=expires)
 
@@ -150,89 +161,89 @@ def insert(
 
     `captured` is the id of the transaction in which a carrier received the messages.
     """
-    if transaction is None and captured is None and travelled and not expires and queue.link is None:
-        plain = _plain_positions(state, queue, messages, sizes, now)
-        if plain:
-            apply(state, facts.MessagesStored(queue.number, plain, tuple(messages)))
-            return Enqueued.DONE, [position.lookup_id for position in plain]
     captured = captured if transaction is None else transaction.identifier
-    verdict, outgoing = Enqueued.DONE, queue.link is not None
-    positions, stamped, lookup_ids = [], [], []
-    for message, size in zip(messages, sizes, strict=True):
-        if expires and message.sent_time and too_late(message, now):
-            if not travelled:
-                late = (message.identifier,)
-                heard(state, Happening.REFUSED, queue.record.pathname, late, _TOO_LATE)
-            if message.negative_journaling and not travelled:
-                _keep_late(state, message, size, now, captured)
-            if message.spool in state.messages.bodies.loose:
-                apply(state, facts.SpoolsDropped((message.spool,)))
-            verdict = Enqueued.TOO_LATE
+    late = [each for each in messages if each.sent_time and too_late(each, now)] if expires else []
+    here, sent = queue.link is None and captured is None, in_whole_seconds(now)
+    highest = 0 if queue.record.settings.transactional else PRIORITY_LIMIT
+    home = 0 if queue.feed.mark else queue.number
+    first = state.numbers.next_sequences(len(messages) - len(late)).start
+    positions: list[Position] = []
+    stamped: list[Message] = []
+    lookup_ids: list[int] = []
+    are_usual = here
+    for place, message in enumerate(messages):
+        size, sequence = sizes[place], first + len(positions)
+        if late and any(each is message for each in late):
+            _refuse_late(state, queue, message, size, now, captured, travelled=travelled)
             lookup_ids.append(0)
             continue
-        sequence = state.numbers.next_sequence()
-        # computed before the stamp, because SentTime has whole seconds only
-        timed = outgoing or message.time_to_be_received != FOREVER
-        deadline = deadline_in(queue, message, now) if timed else 0
-        due = message.due(now) if message.delay else 0
+        more, deadline, due = message.more, 0, 0
+        usual = (
+            here
+            and message.delivery is RECOVERABLE
+            and message.time_to_be_received == FOREVER
+            and (
+                more is None
+                or not (
+                    more.delay
+                    or more.acknowledgements
+                    or more.tracing_requested
+                    or more.final_ack_required
+                    or (more.positive_journaling and (not travelled or more.sequence is not None))
+                    or more.negative_journaling
+                    or more.allow_peek_when_locked
+                    or more.stored_body is not None
+                )
+            )
+        )
+        if not usual:  # computed before the stamp, because SentTime has whole seconds only
+            are_usual = False
+            timed = queue.link is not None or message.time_to_be_received != FOREVER
+            deadline = deadline_in(queue, message, now) if timed else 0
+            due = message.due(now) if more is not None and more.delay else 0
         if captured is not None or not message.identifier.uniquifier:
-            message = _stamp(state, message, sequence, now, captured)  # noqa: PLW2901
-        position = position_in(queue, message, sequence, size, now, deadline, due)
+            message = _stamp(state, message, sequence, sent, captured)  # noqa: PLW2901
+        if usual:  # it has no wish but to be stored
+            lookup_id = (highest and highest - message.priority) << LANE_SHIFT | sequence & SEQUENCE_MASK
+            position = Position(lookup_id, sequence, size, now, home if size <= INLINE_SIZE else 0)
+        else:
+            position = position_in(queue, message, sequence, size, now, deadline, due)
         stamped.append(message)
         positions.append(position)
         lookup_ids.append(position.lookup_id)
     if transaction is not None:
         _add_to_transaction(transaction, queue, positions, stamped)
         state.note_room(queue)
+    elif are_usual and positions:
+        apply(state, facts.MessagesStored(queue.number, tuple(positions), tuple(stamped)))
     elif positions:
         admit(state, queue, positions, stamped, now, travelled=travelled)
-    return verdict, lookup_ids
+    return TOO_LATE if late else DONE, lookup_ids
 
 
-def _plain_positions(
-    state: State, queue: QueueState, messages: Sequence[Message], sizes: Sequence[int], now: Instant
-) -> tuple[Position, ...]:
-    """Return the positions of messages without special wishes; the fast path for messages that travelled.
-
-    They have an identity, do not expire and ask for no acknowledgement.  If one message has any special
-    wish, the result is empty; the caller then handles each message alone, with an equal result.
-    """
-    special = [
-        message
-        for message in messages
-        if message.delivery is Delivery.EXPRESS
-        or message.time_to_be_received != FOREVER
-        or message.delay
-        or message.acknowledgements
-        or message.tracing_requested
-        or message.sequence is not None
-        or message.soap_envelope
-        or message.negative_journaling
-        or message.allow_peek_when_locked
-        or message.stored_body is not None
-        or not message.identifier.uniquifier
-    ]
-    if special:
-        return ()
-    sequences = state.numbers.next_sequences(len(messages))
-    highest = 0 if queue.record.settings.transactional else PRIORITY_LIMIT
-    return tuple(
-        [
-            Position(
-                (highest and highest - message.priority) << LANE_SHIFT | sequence & SEQUENCE_MASK,
-                sequence,
-                size,
-                now,
-            )
-            for message, sequence, size in zip(messages, sequences, sizes, strict=True)
-        ]
-    )
+def _refuse_late(
+    state: State,
+    queue: QueueState,
+    message: Message,
+    size: int,
+    now: Instant,
+    captured: UUID | None,
+    *,
+    travelled: bool,
+) -> None:
+    """Note that a message came too late, and keep the dead letter that it asked for."""
+    if not travelled:
+        heard(state, Happening.REFUSED, queue.record.pathname, (message.identifier,), _TOO_LATE)
+        if message.negative_journaling:
+            _keep_late(state, message, size, now, captured)
+    if message.spool in state.messages.bodies.loose:
+        apply(state, facts.SpoolsDropped((message.spool,)))
 
 
 def _keep_late(state: State, message: Message, size: int, now: Instant, captured: UUID | None) -> None:
     """Keep a late message as a dead letter; a late message that is not kept gets no number (DM-197)."""
     sequence = state.numbers.next_sequence()
-    message = _stamp(state, message, sequence, now, captured)
+    message = _stamp(state, message, sequence, in_whole_seconds(now), captured)
     late = Position(
         sequence, sequence, size, now, express=message.is_express, dead_letter=True, spool=message.spool
     )
@@ -274,7 +285,9 @@ def admit(
     """Store messages in the queue, with journal copies, acknowledgements and timers (DM-194, DM-196)."""
     if not travelled:
         positions = [
-            share_with_journal(state, queue, position, message) if message.positive_journaling else position
+            share_with_journal(state, queue, position, message)
+            if message.more is not None and message.more.positive_journaling
+            else position
             for position, message in zip(positions, messages, strict=True)
         ]
     apply(state, facts.MessagesStored(queue.number, tuple(positions), tuple(messages), prepared))
@@ -286,7 +299,7 @@ def share_with_journal(state: State, queue: QueueState, position: Position, mess
     # in an outgoing queue the copy is made when the message has reached its destination
     wanted = message.positive_journaling and queue.record.outgoing is None
     if wanted and journal_has_room(state, queue.number, position.size):
-        return msgspec.structs.replace(position, shared=True)
+        return replace(position, shared=True, home=0)
     return position
 
 
@@ -306,25 +319,31 @@ def announce(
             state.watch_clock(min(filter(None, (position.expires, position.due))), now)
 
 
-def _stamp(state: State, message: Message, sequence: int, now: Instant, captured: UUID | None) -> Message:
-    """Return the message with its identity and transaction; one that travelled keeps its identity."""
-    delivery = message.delivery
-    if captured is None:
-        captured = message.transaction
-    else:
-        delivery = Delivery.RECOVERABLE
+def _stamp(state: State, message: Message, sequence: int, sent: int, captured: UUID | None) -> Message:
+    """Return the message with its identity and transaction; one that travelled keeps its identity.
+
+    `sent` is its SentTime if it has none.
+    """
+    more, delivery = message.more, message.delivery
+    if captured is not None:
+        delivery = RECOVERABLE
+        if captured != message.transaction:
+            more = replace(more or USUAL, transaction=captured)
     if message.identifier is not NO_OBJECT and message.identifier != NO_OBJECT:
-        if captured == message.transaction:
-            return message
-        return msgspec.structs.replace(message, transaction=captured, delivery=delivery)
-    lineage = state.manager.lineage
-    return msgspec.structs.replace(
-        message,
-        identifier=ObjectId(lineage, sequence & 0xFFFFFFFF),
-        source_machine=lineage,
-        sent_time=message.sent_time or in_whole_seconds(now),
-        transaction=captured,
-        delivery=delivery,
+        return message if more is message.more else replace(message, more=more, delivery=delivery)
+    identifier = ObjectId(state.manager.lineage, sequence & 0xFFFFFFFF)
+    if more is not None and more.source_machine is not None:
+        more = rare_part(replace(more, source_machine=None), identifier)
+    return Message(
+        identifier,
+        message.body,
+        message.label,
+        message.priority,
+        delivery,
+        message.sent_time or sent,
+        message.time_to_be_received,
+        message.body_type,
+        more,
     )
 
 
@@ -346,26 +365,27 @@ def position_in(
     # because otherwise the LookupIdentifier would not grow along the queue.
     in_order = queue.record.settings.transactional or (queue.link and message.is_transactional)
     lane = 0 if in_order else PRIORITY_LIMIT - message.priority
-    # DEPARTS from 3.1.1.12 (DM-050): a message that came in a stream is no dead letter here, because its
-    # source keeps it until it knows the outcome, and would have a second copy.
-    dead_letter = message.negative_journaling and message.sequence is None
     lookup_id = lane << LANE_SHIFT | sequence & SEQUENCE_MASK  # DM-191, DM-192
-    express, asks = message.delivery is Delivery.EXPRESS, asked_in(queue.record, message)
-    peekable, spool = message.allow_peek_when_locked, message.stored_body.spool if message.stored_body else 0
-    if not (express or asks or peekable or dead_letter or due or spool):  # the usual case, made faster
-        return Position(lookup_id, sequence, size, now, expires)  # DM-189
+    more, express = message.more, message.delivery is EXPRESS
+    # A consumer keeps messages that have left the queue, so those have rows of their own from the start.
+    home = 0 if express or due or size > INLINE_SIZE or queue.feed.mark else queue.number
+    if more is None:
+        return Position(lookup_id, sequence, size, now, home, expires, express=express)  # DM-189
     return Position(
         lookup_id,
         sequence,
         size,
         now,
+        home,
         expires,
         express=express,
-        peekable=peekable,
-        dead_letter=dead_letter,
-        asks=asks,
+        peekable=more.allow_peek_when_locked,
+        # DEPARTS from 3.1.1.12 (DM-050): a message that came in a stream is no dead letter here, because its
+        # source keeps it until it knows the outcome, and would have a second copy.
+        dead_letter=more.negative_journaling and more.sequence is None,
+        asks=asked_in(queue.record, message),
         due=due,
-        spool=spool,
+        spool=0 if more.stored_body is None else more.stored_body.spool,
     )
 
 

@@ -7,6 +7,7 @@ its name gets a descriptor for this request only (`one_request`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration, Instant
@@ -24,6 +25,10 @@ from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.outgoing import destination_of
 from reliquary.queueing.rules.poison import give_back
 
+_RECEIVE: Final = Access.RECEIVE
+_DENY_NONE: Final = Share.DENY_NONE
+_DENY_RECEIVE: Final = Share.DENY_RECEIVE
+
 
 def open_queue(
     state: State,
@@ -36,15 +41,18 @@ def open_queue(
     one_request: bool = False,
 ) -> Descriptor | HResult:
     """Open a queue and return its descriptor, or the reason of the refusal (Open Queue)."""
-    name = destinations.expanded(state, path, access)  # DM-159
-    if name is None:
-        return HResult.ILLEGAL_FORMATNAME
-    if isinstance(name, MultipleName):
-        return _open_several(state, name, access, share, now, lease)
-    queue = destinations.queue_named(state, name, access, now)
-    if isinstance(queue, HResult):
-        return queue
-    may_clash = queue.readers.exclusive or share is Share.DENY_RECEIVE
+    queue = destinations.to_receive(state, path) if access is _RECEIVE else None
+    if queue is None:
+        name = destinations.expanded(state, path, access)  # DM-159
+        if name is None:
+            return HResult.ILLEGAL_FORMATNAME
+        if isinstance(name, MultipleName):
+            return _open_several(state, name, access, share, now, lease)
+        found = destinations.queue_named(state, name, access, now)
+        if isinstance(found, HResult):
+            return found
+        queue = found
+    may_clash = queue.readers.exclusive or share is _DENY_RECEIVE
     if may_clash and sharing_violated(queue.readers.descriptors.values(), access, share):
         return HResult.SHARING_VIOLATION
     # DEPARTS from 3.1.7.1.5 (AN-16): the share mode is kept on the descriptor, because the check
@@ -60,7 +68,7 @@ def open_queue(
         one_request=one_request,
     )  # DM-178
     queue.readers.descriptors[descriptor.handle] = descriptor
-    queue.readers.exclusive += share is Share.DENY_RECEIVE
+    queue.readers.exclusive += share is _DENY_RECEIVE
     state.open.handles[descriptor.handle] = descriptor
     renew(state, descriptor)
     return descriptor
@@ -128,7 +136,7 @@ def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
         if descriptor.locked:
             give_back(state, queue, sorted(descriptor.locked & queue.order.locked.keys()), now)
         del queue.readers.descriptors[descriptor.handle]  # DM-183
-        queue.readers.exclusive -= descriptor.share is Share.DENY_RECEIVE
+        queue.readers.exclusive -= descriptor.share is _DENY_RECEIVE
     for handle in descriptor.cursors:
         del state.open.cursors[handle]  # DM-182
     del state.open.handles[descriptor.handle]
@@ -146,7 +154,7 @@ def close_if_done(state: State, descriptor: Descriptor, now: Instant) -> None:
 def use(state: State, target: int | str, access: Access, now: Instant) -> Descriptor | HResult:
     """Return the open queue of a request: found by its handle, or opened by its name for this request."""
     if isinstance(target, str):
-        return open_queue(state, target, access, Share.DENY_NONE, now, one_request=True)
+        return open_queue(state, target, access, _DENY_NONE, now, one_request=True)
     descriptor = state.open.handles.get(target)
     if descriptor is None or descriptor.one_request:
         return HResult.INVALID_HANDLE

@@ -30,6 +30,7 @@ from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.acknowledge import ANSWERS, AT_THE_SOURCE, JOURNALED
 from reliquary.queueing.rules.losses import lose
 
+_RECEIVED: Final = MessageClass.ACK_RECEIVE
 ALWAYS_KEPT: Final = frozenset({MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED})
 """A message that fails for one of these reasons is kept as a dead letter, whatever its sender asked for.
 
@@ -59,9 +60,10 @@ def leave(
             lookup_ids = tuple(position.lookup_id for position in positions)
             state.draft.tell(MessageWithdrawn(carrier.name, queue.number, lookup_ids, reason))
     removed = []
-    journaled = reason is MessageClass.ACK_RECEIVE and queue.record.settings.journaling
-    failed = reason.is_failure
-    kept = reason in ALWAYS_KEPT
+    received = reason is _RECEIVED
+    journaled = received and queue.record.settings.journaling
+    failed = not received and reason.is_failure
+    kept = not received and reason in ALWAYS_KEPT
     for position in positions:
         if not (position.asks or journaled or kept or (failed and position.dead_letter)):  # no copy, no news
             removed.append(position)

@@ -56,12 +56,19 @@ def create_outgoing(state: State, name: SingleName, now: Instant, *, base_priori
             destination=destination,
             multicast=name.kind is FormatType.MULTICAST,  # DM-174
             locked=_hardened(state, name),  # DM-173
+            carrier=carrier_mark(state, name),
         ),
     )
     if not state.names.outgoing:
         state.draft.ask(SetTimer(LOOK, IDLE_INTERVAL))
     apply(state, facts.QueueCreated(record))
     return state.queues[number]
+
+
+def carrier_mark(state: State, name: SingleName) -> str:
+    """Return the name of the carrier of a destination if it holds a backlog (`backlog`), else ''."""
+    carrier = state.travel.carriers.of(name)
+    return carrier.name if carrier is not None and carrier.holds_backlog else ""
 
 
 def _hardened(state: State, name: SingleName) -> bool:

@@ -43,12 +43,10 @@ NO_ROOM_DELAY: Final = 60
 _replace = msgspec.structs.replace
 
 
-def hand_out(state: State, queue: QueueState, positions: Iterable[Position]) -> list[Position]:
+def hand_out(state: State, queue: QueueState, positions: Iterable[Position]) -> tuple[Position, ...]:
     """Lock positions for a receipt or a transaction, count the delivery, and return the counted positions."""
-    counted = [_replace(position, handed_out=position.handed_out + 1) for position in positions]
-    for position in counted:
-        queue.order.lock(position.lookup_id)  # DM-205, DM-206, DM-219, DM-220
-    apply(state, facts.PositionsMarked(queue.number, tuple(counted)))
+    counted = tuple([_replace(position, handed_out=position.handed_out + 1) for position in positions])
+    apply(state, facts.PositionsHandedOut(queue.number, counted))  # DM-205, DM-206, DM-219, DM-220
     return counted
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from reliquary.base.hresult import HResult
+from reliquary.base.hresult import OK, HResult
 from reliquary.base.time import Instant
 from reliquary.base.turn import CancelTimer, SetTimer
 from reliquary.queueing.model.cursors import STATUS, Ask, Cursor, Outcome
@@ -45,6 +45,11 @@ from reliquary.queueing.rules.handles import begin_wait, close_if_done, queue_of
 from reliquary.queueing.rules.leave import leave, may_receive
 from reliquary.queueing.rules.poison import give_back, hand_out, is_poison, put_aside
 
+_RECEIVED: Final = MessageClass.ACK_RECEIVE
+_RECEIVE: Final = Access.RECEIVE
+_DELETED: Final = Standing.DELETED
+_AFTER_TAKEN: Final = step(Standing.AVAILABLE, Happening.TAKEN)
+_AFTER_RECEIVED: Final = step(Standing.AVAILABLE, Happening.RECEIVED)
 ANSWER_BYTES: Final = 16 * 1024 * 1024
 """An answer takes no further message once it has this many bytes; the next request gets the rest."""
 
@@ -57,13 +62,13 @@ def receive(state: State, request: ReceiveMessages, transaction: Transaction | N
 
     A receipt in `acknowledge` is settled first: the messages locked under it are removed.
     """
-    descriptor = use(state, request.queue, Access.RECEIVE, now)
+    descriptor = use(state, request.queue, _RECEIVE, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, descriptor.sentence))
         return
     if request.acknowledge:
         status = end_read(state, EndRead(request.to, request.acknowledge, delete=True), now)
-        if status is not HResult.OK:
+        if status is not OK:
             state.reply(request.to, Answer(status, "the receipt is not known: its time may have run out"))
             close_if_done(state, descriptor, now)
             return
@@ -100,7 +105,8 @@ def _take(
         wanted: list[Position] = []
         unreadable: list[Position] = []
         for position in queue.order.some(-1, request.count):
-            if is_over(position, now) or (counts_tries and is_poison(queue, position)):
+            over = (position.expires or position.purged) and is_over(position, now)
+            if over or (counts_tries and is_poison(queue, position)):
                 unreadable.append(position)
             elif size < ANSWER_BYTES:
                 wanted.append(position)
@@ -136,10 +142,10 @@ def _consume(
     if not positions:
         return []
     messages = state.messages.get_all(positions)
-    happening = Happening.TAKEN if request.hold or transaction is not None else Happening.RECEIVED
-    if step(Standing.AVAILABLE, happening) is Standing.DELETED:
+    after = _AFTER_TAKEN if request.hold or transaction is not None else _AFTER_RECEIVED
+    if after is _DELETED:
         delivered = list(map(Delivered, positions, messages))
-        leave(state, queue, positions, MessageClass.ACK_RECEIVE)  # DM-207, DM-221
+        leave(state, queue, positions, _RECEIVED)  # DM-207, DM-221
         return delivered
     positions = hand_out(state, queue, positions)
     delivered = list(map(Delivered, positions, messages))
@@ -171,7 +177,7 @@ def _reply_with(state: State, to: int, messages: Sequence[Delivered], receipt: i
         if not delivered.position.express:
             state.draft.wait()
             break
-    state.reply(to, Received(HResult.OK, messages=tuple(messages), receipt=receipt))
+    state.reply(to, Received(OK, messages=tuple(messages), receipt=receipt))
 
 
 def _wait_or_give_up(
@@ -428,7 +434,7 @@ def end_read(state: State, request: EndRead, now: Instant) -> HResult:
     descriptor.locked.difference_update(lookup_ids)
     locked = queue.order.locked
     done = [each for each in lookup_ids if request.delete and not locked[each].purged]
-    reason = MessageClass.NACK_RECEIVE_REJECTED if request.reject else MessageClass.ACK_RECEIVE
+    reason = MessageClass.NACK_RECEIVE_REJECTED if request.reject else _RECEIVED
     leave(state, queue, [locked[each] for each in done], reason)  # DM-213
     if len(done) < len(lookup_ids):
         rest = [lookup_id for lookup_id in lookup_ids if lookup_id in locked]
@@ -436,7 +442,7 @@ def end_read(state: State, request: EndRead, now: Instant) -> HResult:
     if not descriptor.locked:
         state.draft.ask(CancelTimer(("hold", descriptor.handle)))
     close_if_done(state, descriptor, now)
-    return HResult.OK  # DM-215
+    return OK  # DM-215
 
 
 def on_hold_end(state: State, receipt: int, now: Instant) -> None:

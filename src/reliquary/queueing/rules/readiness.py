@@ -20,6 +20,7 @@ from reliquary.base.turn import CancelTimer
 from reliquary.queueing.model.events import Answer
 from reliquary.queueing.model.queue import ManagerState
 from reliquary.queueing.model.state import State
+from reliquary.queueing.model.travel.transfer import IdentityKnown
 from reliquary.queueing.rules.outgoing import dispatch_all, set_idle_timer
 
 IN_DOUBT: Final = ("in doubt", 0)
@@ -84,6 +85,9 @@ def be_certain(state: State) -> None:
 def be_ready(state: State) -> None:
     """Answer requests from now on, and send what waits in outgoing queues."""
     advance(state, Happening.INITIALIZED)
+    if IdentityKnown in state.heard:
+        identity = state.identity()
+        state.draft.tell(IdentityKnown(identity.identifier, state.manager.lineage, identity.computer_name))
     state.travel.listeners_changed = True
     dispatch_all(state)
     set_idle_timer(state)

@@ -6,14 +6,15 @@ This is Enqueue Message To An Open Queue, [MS-MQDMPR] 3.1.7.1.27.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-import msgspec
+from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
-from reliquary.base.hresult import HResult
+from reliquary.base.hresult import OK, HResult
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.queueing.model.events import Sent
-from reliquary.queueing.model.message import NO_OBJECT, AuthenticationLevel, Message, ObjectId
+from reliquary.queueing.model.message import NO_OBJECT, USUAL, AuthenticationLevel, Message, ObjectId
 from reliquary.queueing.model.names.formats import PublicName, is_format_name, parse_single
 from reliquary.queueing.model.names.pathnames import Pathname
 from reliquary.queueing.model.parts.name_index import Way
@@ -21,8 +22,10 @@ from reliquary.queueing.model.parts.transactions import Transaction
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
 from reliquary.queueing.rules import destinations
-from reliquary.queueing.rules.enqueue import STATUS, Enqueued, enqueue, why_full
+from reliquary.queueing.rules.enqueue import DONE, STATUS, Enqueued, enqueue, why_full
 from reliquary.queueing.rules.handles import opened_ways
+
+_SIGNED: Final = AuthenticationLevel.XML_SIG
 
 
 def send(
@@ -37,22 +40,20 @@ def send(
     found = destinations.ways(state, target) if isinstance(target, str) else opened_ways(state, target, now)
     if isinstance(found, HResult):
         return Sent(found, found.sentence)
-    several = len(found) > 1
-    if carried := [way for way in found if way.carrier is not None]:
-        in_transaction = transaction is not None
-        if several:  # each copy names all destinations, which makes it larger
-            copies = _with_destinations(messages, found)
-            check_carriers(state, carried, copies, in_transaction=in_transaction)
-        check_carriers(state, carried, messages, in_transaction=in_transaction)
+    several, lineage = len(found) > 1, state.manager.lineage
+    copies = _with_destinations(messages, found) if several else messages
+    if several:  # each copy names all destinations, which makes it larger
+        check_carriers(state, found, copies, in_transaction=transaction is not None)
+    if several or found[0].carrier is not None:
+        check_carriers(state, found, messages, in_transaction=transaction is not None)
     unsigned = _unsigned(found) if state.manager.signs else None
-    if unsigned and any(each.authentication is AuthenticationLevel.XML_SIG for each in messages):
+    if unsigned and any(each.more is not None and each.more.authentication is _SIGNED for each in messages):
         why = f"only what leaves by HTTP or multicast is signed, and {unsigned.name} is reached otherwise"
         return Sent(HResult.INVALID_PARAMETER, why)
-    lineage = state.manager.lineage
     if several:
         if any(message.stored_body for message in messages):
             return Sent(HResult.INVALID_PARAMETER, "a message whose body lies in pieces goes to one queue")
-        messages = _with_destinations(messages, found)
+        messages = copies
     first: list[int] = []
     for way in found:  # DM-264
         queue = destinations.take(state, way.to, now)
@@ -60,22 +61,25 @@ def send(
         addressed = _addressed(messages, way, queue) if named else messages
         verdict, lookup_ids = enqueue(state, queue, addressed, now, transaction)
         first = first or lookup_ids
-        if verdict is not Enqueued.DONE:  # DM-265: earlier copies stay in their queues
+        if verdict is not DONE:  # DM-265: earlier copies stay in their queues
             return Sent(STATUS[verdict], why_not(state, queue, verdict), tuple(first), lineage)
         if several:
             messages = [_identified(state, *pair, now) for pair in zip(messages, lookup_ids, strict=True)]
-    return Sent(HResult.OK, "", tuple(first), lineage)  # DM-263
+    return Sent(OK, "", tuple(first), lineage)  # DM-263
 
 
 def check_destinations(message: Message) -> None:
     """Refuse a destination that names several queues (DM-052), or that is no valid name."""
-    for name in (message.destination_queue, *message.destination_queues):
+    more = message.more
+    for name in () if more is None else (more.destination_queue, *more.destination_queues):
         if is_format_name(name):
             parse_single(name)
 
 
 def check_signing(state: State, message: Message) -> None:
     """Refuse a message that is to be signed and cannot be."""
+    if message.authentication is not _SIGNED:
+        return
     if not state.manager.signs:
         raise UsageError("the message is to be signed, and this manager has no signing key")
     if not (message.body_size or message.extension):
@@ -112,7 +116,7 @@ def _check_kind(state: State, way: Way, *, in_transaction: bool) -> None:
 def _with_destinations(messages: Sequence[Message], found: Sequence[Way]) -> Sequence[Message]:
     """Return copies of messages that name all their destinations."""
     names = tuple(str(each.name) for each in found)
-    return [msgspec.structs.replace(message, destination_queues=names) for message in messages]
+    return [message.changed(destination_queues=names) for message in messages]
 
 
 def _unsigned(found: Sequence[Way]) -> Way | None:
@@ -124,7 +128,9 @@ def _addressed(messages: Sequence[Message], way: Way, queue: QueueState) -> Sequ
     """Return messages with the name of their destination."""
     outgoing = queue.record.outgoing
     name = outgoing.destination if outgoing else str(way.name)
-    return [msgspec.structs.replace(message, destination_queue=name) for message in messages]
+    return [
+        replace(message, more=replace(message.more or USUAL, destination_queue=name)) for message in messages
+    ]
 
 
 def _identified(state: State, message: Message, lookup_id: int, now: Instant) -> Message:
@@ -132,8 +138,7 @@ def _identified(state: State, message: Message, lookup_id: int, now: Instant) ->
     if message.identifier != NO_OBJECT:
         return message
     lineage = state.manager.lineage
-    return msgspec.structs.replace(
-        message,
+    return message.changed(
         identifier=ObjectId(lineage, lookup_id & 0xFFFFFFFF),
         source_machine=lineage,
         sent_time=message.sent_time or in_whole_seconds(now),

@@ -71,7 +71,7 @@ def drop(state: State, spools: Iterable[int]) -> None:
 
 def check_bodies(state: State, messages: Iterable[Message]) -> None:
     """Refuse messages unless each large body is loose, complete and named by one message only."""
-    stored = [message for message in messages if message.stored_body is not None]
+    stored = [each for each in messages if each.more is not None and each.more.stored_body is not None]
     taken = set[int]()
     for message in stored:
         body = message.stored_body

@@ -12,7 +12,7 @@ from typing import Final
 from uuid import UUID
 
 from reliquary.base.time import Instant
-from reliquary.queueing.model.message import Message, MessageClass
+from reliquary.queueing.model.message import Attributes, Message, MessageClass
 from reliquary.queueing.model.queue import Queue
 
 _START: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -38,11 +38,13 @@ def report(message: Message, reason: MessageClass, queue: Queue, manager: UUID, 
         f" {step} by {manager} at {_moment(now)}"
     )
     return Message(
-        message_class=MessageClass.REPORT,
-        correlation=identifier,
         label=label,
         body=_body(message, queue, step).encode("utf-16-le"),
-        destination_queue=queue_name(message),
+        more=Attributes(
+            message_class=MessageClass.REPORT,
+            correlation=identifier,
+            destination_queue=queue_name(message),
+        ),
     )
 
 

@@ -215,6 +215,7 @@ def prepare(state: State, transaction: Transaction, now: Instant, *, single_phas
     # flags go to the first and the last message it sent, because a receive carries none.
     transaction.single_phase = single_phase  # DM-102
     _mark_ends(transaction)
+    transaction.operations = [_with_message_apart(operation) for operation in transaction.operations]
     kept = tuple(operation for operation in transaction.operations if not operation.position.express)
     messages = tuple(
         transaction.messages[operation.position.message] for operation in kept if operation.kind == "enqueue"
@@ -230,15 +231,21 @@ def prepare(state: State, transaction: Transaction, now: Instant, *, single_phas
         state.draft.ask(CancelTimer(("transaction", transaction.timer)))
 
 
+def _with_message_apart(operation: Operation) -> Operation:
+    """Return the operation; a message that it sends gets its row now, and its place in a queue later."""
+    if operation.kind != "enqueue":
+        return operation
+    return msgspec.structs.replace(operation, position=msgspec.structs.replace(operation.position, home=0))
+
+
 def _mark_ends(transaction: Transaction) -> None:
     """Set FirstInTransaction and LastInTransaction on the messages it sends (DM-103, DM-104)."""
     numbers = list(transaction.messages)
     if not numbers:
         return
     first, last = numbers[0], numbers[-1]
-    replace = msgspec.structs.replace
-    transaction.messages[first] = replace(transaction.messages[first], first_in_transaction=True)
-    transaction.messages[last] = replace(transaction.messages[last], last_in_transaction=True)
+    transaction.messages[first] = transaction.messages[first].changed(first_in_transaction=True)
+    transaction.messages[last] = transaction.messages[last].changed(last_in_transaction=True)
 
 
 def commit(state: State, transaction: Transaction, now: Instant, by: str = "") -> None:

@@ -29,6 +29,9 @@ from reliquary.queueing.rules.permission import (
     lacks_to_administer,
 )
 
+_SEND: Final = Act.SEND
+_RECEIVE: Final = Act.RECEIVE
+
 
 def _create(state: State, request: events.CreateQueue) -> str:
     path = state.parse(request.path)
@@ -74,7 +77,7 @@ def _message(state: State, request: Any, act: Act) -> str:
 
 
 def _send(state: State, request: events.SendMessages) -> str:
-    why = _message(state, request, Act.SEND)
+    why = _message(state, request, _SEND)
     if why or state.access.anonymous_may is EVERY_ACT:
         return why
     return lacks_to_acknowledge(state, request.by, request.messages)
@@ -83,7 +86,7 @@ def _send(state: State, request: events.SendMessages) -> str:
 def _receive(state: State, request: events.ReceiveMessages) -> str:
     if request.acknowledge and (why := foreign_handle(state, request, request.acknowledge, "receipt")):
         return why
-    return _message(state, request, Act.RECEIVE)
+    return _message(state, request, _RECEIVE)
 
 
 def _look_up(state: State, request: events.LookUpMessage) -> str:

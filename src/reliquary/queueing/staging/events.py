@@ -47,7 +47,9 @@ class PublishBatch(Request, frozen=True):
     writer: str = ""
     """If not empty: the request is refused if another query has published under this name."""
     take_over: bool = False
-    """The query takes the writer's name over from the query that has it."""
+    """The query takes the writer's name over, and goes on although a restore may have lost batches of it."""
+    spread: str = ""
+    """How the rows of the batch are spread over managers; it must be equal when the batch comes again."""
 
 
 class DropStages(Request, frozen=True):

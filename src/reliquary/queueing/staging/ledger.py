@@ -31,20 +31,42 @@ def taken(state: State, request: PublishBatch) -> PublishAnswer | None:
     return PublishAnswer(HResult.WRITER_TAKEN, why)
 
 
-def check_era(state: State, request: PublishBatch) -> None:
-    """Refuse a batch if earlier batches of its query are missing because the store was restored.
+def check_spread(request: PublishBatch, known: Published) -> None:
+    """Refuse a batch that was published before, if its rows were spread over managers in another way then.
 
-    The batch is refused until a person removes the query from the ledger, after the lost batches were written
-    again or given up.
+    Some of its rows would be on two managers, and others on none.
     """
-    known = state.staging.ledger.get(request.query)
-    if known is None or known.era == _era(state) or request.batch <= known.batch + 1:
+    if request.batch == known.batch and request.spread != known.spread:
+        raise UsageError(
+            f"batch {request.batch} of {request.query} was published here when its rows were spread over"
+            " other managers, or by another column: start the query once with the managers as they were,"
+            " until the batch has ended"
+        )
+
+
+def check_era(state: State, request: PublishBatch) -> None:
+    """Refuse a batch if earlier batches of its query may be missing because the store was restored.
+
+    The batch is refused until a person says `take_over`, after the lost batches were written again or given
+    up.  A query that the store does not know may have published its first batches after the backup.
+    """
+    if request.take_over or state.manager.era is None:
         return
-    first, last = known.batch + 1, request.batch - 1
-    raise UsageError(
+    known = state.staging.ledger.get(request.query)
+    if known is not None and (known.era == _era(state) or request.batch <= known.batch + 1):
+        return
+    first, last = known.batch + 1 if known else 0, request.batch - 1
+    if last < first:
+        return
+    what = (
         f"batches {first} to {last} of {request.query} were published after the backup from which the store"
-        f" was restored, and are gone: write them again, or give them up, then run: reliquary writer forget"
-        f" --query {request.query}"
+        " was restored, and are gone"
+        if known
+        else f"the store was restored from a backup and does not know {request.query}: if it published its"
+        f" batches {first} to {last} here, they are gone"
+    )
+    raise UsageError(
+        f"{what}; write them again, or give them up, then publish once with take_over (Spark: takeOver=true)"
     )
 
 
@@ -65,6 +87,7 @@ def note(state: State, request: PublishBatch, messages: int, now: Instant) -> Pu
         messages + (before.total if before else 0),
         before.user if before else user,
         _era(state),
+        request.spread,
     )
 
 

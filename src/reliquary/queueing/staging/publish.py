@@ -48,7 +48,7 @@ from reliquary.queueing.rules.expiry import expire, is_over
 from reliquary.queueing.rules.sending import why_not
 from reliquary.queueing.staging.events import PublishAnswer, PublishBatch, StageAnswer
 from reliquary.queueing.staging.facts import BatchPublished, StagePublished
-from reliquary.queueing.staging.ledger import check_era, forget_oldest, note, taken
+from reliquary.queueing.staging.ledger import check_era, check_spread, forget_oldest, note, taken
 from reliquary.queueing.staging.stage import (
     ASKS,
     DEAD_LETTER,
@@ -69,6 +69,7 @@ def publish(state: State, request: PublishBatch, now: Instant) -> None:
         check_name("a writer", request.writer)
     known = state.staging.ledger.get(request.query)
     if known is not None and request.batch <= known.batch:
+        check_spread(request, known)
         drop(state, _own(state, request))
         state.reply(request.to, PublishAnswer(HResult.OK, already=True))
         return
@@ -253,9 +254,7 @@ def _sent(message: Message, number: int, ends: _Ends) -> Message:
     """Return the message, marked if it is the first or the last of the batch's transaction."""
     if number not in ends:
         return message
-    return msgspec.structs.replace(
-        message, first_in_transaction=number == ends.first, last_in_transaction=number == ends.last
-    )
+    return message.changed(first_in_transaction=number == ends.first, last_in_transaction=number == ends.last)
 
 
 def _dated(message: Message, now: Instant) -> Message:
@@ -268,5 +267,5 @@ def _timed(
     """Return the position of a loaded message with its deadlines and its journal, as in `enqueue.insert`."""
     expires, due = deadline_in(queue, message, now), message.due(now)
     made = position_in(queue, message, sequence, position.size, now, expires, due)
-    made = msgspec.structs.replace(made, message=position.message)
+    made = msgspec.structs.replace(made, message=position.message, home=0)  # it has its row already
     return share_with_journal(state, queue, made, message)

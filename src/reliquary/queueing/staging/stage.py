@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
+from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
@@ -29,6 +29,7 @@ from reliquary.queueing.model.message import (
     FOREVER,
     NO_OBJECT,
     PRIORITY_LIMIT,
+    USUAL,
     AuthenticationLevel,
     Delivery,
     Message,
@@ -95,7 +96,7 @@ def complete(state: State, request: CompleteStage, now: Instant) -> None:
         state.reply(request.to, gone(request.stage))
         return
     if not stage.complete:
-        stage = msgspec.structs.replace(stage, complete=True, written=now)
+        stage = replace(stage, complete=True, written=now)
         apply(state, StageChanged(request.stage, stage))
     state.reply(request.to, _answer(request.stage, stage))
 
@@ -180,13 +181,13 @@ def _first_bad(state: State, request: StageMessages, way: Way, now: Instant) -> 
     try:
         for place, message in enumerate(request.messages):  # noqa: B007 - the answer below names it
             check(message)
-            if message.sent_time or message.stored_body is not None or message.destination_queues:
-                _check_rare(message, now)
-            if message.destination_queue:
-                check_destinations(message)
-            if message.authentication is AuthenticationLevel.XML_SIG:
-                check_signing(state, message)
-                _check_signed_way(request.queue, way)
+            if message.sent_time and too_late(message, now):
+                raise UsageError(
+                    f"its time to reach the queue, {message.time_to_reach_queue} seconds from its SentTime,"
+                    " ran out: give it no SentTime, or more time"
+                )
+            if message.more is not None:
+                _check_rare(state, request.queue, way, message)
         place = -1
         if way.carrier is not None:
             for place, message in enumerate(request.messages):  # noqa: B007 - the answer below names it
@@ -196,23 +197,17 @@ def _first_bad(state: State, request: StageMessages, way: Way, now: Instant) -> 
     return None
 
 
-def _check_rare(message: Message, now: Instant) -> None:
-    """Check the attributes that few messages have."""
+def _check_rare(state: State, queue: str, way: Way, message: Message) -> None:
+    """Refuse a message with an attribute that few messages have, where a send would refuse it."""
     if message.stored_body is not None:
         raise UsageError("a message whose body lies in pieces is not part of a batch")
-    if message.destination_queues:
-        check_destinations(message)
-    if message.sent_time and too_late(message, now):
-        raise UsageError(
-            f"its time to reach the queue, {message.time_to_reach_queue} seconds from its SentTime, ran out:"
-            " give it no SentTime, or more time"
-        )
-
-
-def _check_signed_way(queue: str, way: Way) -> None:
-    """Refuse an XML signature where the carrier to the queue has no form for it."""
-    if way.carrier is None or not way.carrier.carries_signatures:
-        raise UsageError(f"only what leaves by HTTP or multicast is signed, and {queue} is reached otherwise")
+    check_destinations(message)
+    if message.authentication is AuthenticationLevel.XML_SIG:
+        check_signing(state, message)
+        if way.carrier is None or not way.carrier.carries_signatures:  # it has no form for a signature
+            raise UsageError(
+                f"only what leaves by HTTP or multicast is signed, and {queue} is reached otherwise"
+            )
 
 
 def _full(state: State, request: StageMessages, size: int, way: Way) -> StageAnswer | None:
@@ -252,7 +247,7 @@ def _write(
         chunk = StagedChunk(
             queue.number, numbers[start], sizes[span], _shortest(lanes[span]), marks[span].rstrip(b"\0")
         )
-        stage = msgspec.structs.replace(
+        stage = replace(
             stage,
             written=now,
             messages=stage.messages + len(chunk.sizes),
@@ -282,22 +277,28 @@ def _stamped(
     lineage, transaction = state.manager.lineage, batch_identifier(stage.query, stage.batch)
     moment, outgoing = in_whole_seconds(now), queue.record.outgoing
     stamped, marks = list[Message](), bytearray(len(messages))
-    replace, recoverable = msgspec.structs.replace, Delivery.RECOVERABLE
+    in_transaction = replace(USUAL, transaction=transaction)
     for place, message in enumerate(messages):
         if outgoing is not None:
-            message = replace(message, destination_queue=outgoing.destination)  # noqa: PLW2901
+            message = message.changed(destination_queue=outgoing.destination)  # noqa: PLW2901
         mark = marks[place] = _marks(queue, message)
         if message.identifier is not NO_OBJECT and message.identifier != NO_OBJECT:
-            stamped.append(replace(message, transaction=transaction, delivery=recoverable))
+            stamped.append(message.changed(transaction=transaction, delivery=Delivery.RECOVERABLE))
             continue
+        more = message.more
         stamped.append(
-            replace(
-                message,
-                identifier=ObjectId(lineage, numbers[place] & 0xFFFFFFFF),
-                source_machine=lineage,
-                sent_time=message.sent_time or (0 if mark & ASKS else moment),
-                transaction=transaction,
-                delivery=recoverable,
+            Message(
+                ObjectId(lineage, numbers[place] & 0xFFFFFFFF),
+                message.body,
+                message.label,
+                message.priority,
+                Delivery.RECOVERABLE,
+                message.sent_time or (0 if mark & ASKS else moment),
+                message.time_to_be_received,
+                message.body_type,
+                in_transaction
+                if more is None
+                else replace(more, transaction=transaction, source_machine=None),
             )
         )
     return stamped, bytes(marks)
@@ -305,16 +306,15 @@ def _stamped(
 
 def _marks(queue: QueueState, message: Message) -> int:
     """Return the bits that the publish needs to know about a message; most messages have none."""
-    mark = 0
-    if message.allow_peek_when_locked:
-        mark |= PEEKABLE
-    if message.negative_journaling and message.sequence is None:  # as in `enqueue.position_in`
+    more = message.more or USUAL
+    mark = PEEKABLE if more.allow_peek_when_locked else 0
+    if more.negative_journaling and more.sequence is None:  # as in `enqueue.position_in`
         mark |= DEAD_LETTER
     if (
         message.time_to_be_received != FOREVER
-        or message.delay
-        or message.positive_journaling
-        or (queue.link is not None and message.time_to_reach_queue != FOREVER)
+        or more.delay
+        or more.positive_journaling
+        or (queue.link is not None and more.time_to_reach_queue != FOREVER)
         or asked_in(queue.record, message)
     ):
         mark |= ASKS

@@ -9,11 +9,10 @@ says whether the messages were taken, are refused for good, or can be brought ag
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final, NamedTuple
-
-import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
@@ -26,6 +25,7 @@ from reliquary.queueing.model.message import (
     FOREVER,
     HOP_LIMIT,
     NO_OBJECT,
+    USUAL,
     AuthenticationLevel,
     Message,
     MessageClass,
@@ -89,20 +89,31 @@ A full manager says TRY_LATER, because it will have room again; a full queue ref
 
 def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
     """Put a message into its queue or refuse it, and report the verdict to its carrier."""
-    state.turn.bringer = _bringer(signal)
-    outcome, reason = _take(state, signal, now)
+    is_ours = _is_ours(signal.message)
+    state.turn.bringer = OURSELVES if is_ours else _bringer(signal)
+    outcome, reason = _take(state, signal, now, is_ours=is_ours)
     if outcome is Outcome.REFUSED:
         heard(state, Happening.REFUSED, signal.destination, (signal.message.identifier,), reason)
         if not signal.message.soap_envelope:  # else the HTTP status reports the refusal
-            refused(state, signal.message, reason, now)
+            _acknowledge_refusal(state, signal, reason, now)
     state.turn.bringer = API
     state.draft.tell(ArrivalJudged(signal.carrier, signal.ticket, outcome, reason))
 
 
+def _is_ours(message: Message) -> bool:
+    """Return whether a message is a receipt that a carrier of this manager wrote, which has no identifier."""
+    return not message.identifier.uniquifier and message.identifier == NO_OBJECT
+
+
+def _acknowledge_refusal(state: State, signal: MessageArrived, reason: MessageClass, now: Instant) -> None:
+    """Send the negative acknowledgement of a refused message, unless its carrier wants silence about it."""
+    keep = signal.keep_if_full and reason is MessageClass.NACK_QUEUE_EXCEED_QUOTA
+    if reason not in signal.silent:
+        refused(state, signal.message, reason, now, keep=keep)
+
+
 def _bringer(signal: MessageArrived) -> Bringer:
     """Return who brings a message, as the history shows it."""
-    if signal.message.identifier == NO_OBJECT:
-        return OURSELVES  # a receipt that a carrier of this manager wrote
     return Bringer("multicast" if signal.by_multicast else signal.carrier, signal.peer)
 
 
@@ -122,28 +133,33 @@ def on_resumed(state: State, signal: StreamResumed, now: Instant) -> None:
     state.turn.bringer = API
 
 
-def _take(state: State, signal: MessageArrived, now: Instant) -> Verdict:
+def _take(state: State, signal: MessageArrived, now: Instant, *, is_ours: bool) -> Verdict:
     """Put a message into its queue, or into all queues that listen to its address; return the verdict."""
     message = signal.message
-    is_ours = message.identifier == NO_OBJECT  # a receipt that a carrier of this manager wrote
     if state.manager.state is not ManagerState.READY or not (state.travel.online or is_ours):
         return Outcome.TRY_LATER, MessageClass.NORMAL  # DM-124
+    if signal.refusal is not MessageClass.NORMAL:
+        return Outcome.REFUSED, signal.refusal
     try:
         check(message)
-        check_bodies(state, (message,))
+        if message.stored_body is not None:
+            check_bodies(state, (message,))
+        queue = destinations.to_send(state, signal.destination)
+        if queue is not None:
+            return _put_in_queue(state, queue, signal, now)
         name = destinations.read_name(state, signal.destination, Access.SEND)
         if isinstance(name, MulticastName):
             return _best_verdict(
                 [_put_in_queue(state, queue, signal, now) for queue in listening_to(state, name)]
             )
-        queue = destinations.queue_named(state, name, Access.SEND, now)
+        found = destinations.queue_named(state, name, Access.SEND, now)
     except UsageError:
         return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
-    if queue is HResult.QUEUE_NOT_FOUND:
+    if found is HResult.QUEUE_NOT_FOUND:
         return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
-    if isinstance(queue, HResult):
+    if isinstance(found, HResult):
         return Outcome.REFUSED, MessageClass.NACK_ACCESS_DENIED
-    return _put_in_queue(state, queue, signal, now)
+    return _put_in_queue(state, found, signal, now)
 
 
 def _best_verdict(verdicts: list[Verdict]) -> Verdict:
@@ -162,14 +178,14 @@ def _put_in_queue(state: State, queue: QueueState, signal: MessageArrived, now: 
     # published, not read from the directory each time, because without a directory nothing would come in.
     if queue.record.outgoing is None and lacks(state, ANONYMOUS, queue, Act.SEND):
         return Outcome.REFUSED, MessageClass.NACK_ACCESS_DENIED
-    mismatch = _mismatch(queue, message, in_transaction=message.is_transactional)
-    if mismatch is not None:
-        return Outcome.REFUSED, mismatch
+    reason = mismatch(queue, message, in_transaction=message.is_transactional)
+    if reason is not None:
+        return Outcome.REFUSED, reason
     if signal.doubtful or (state.manager.era is not None and _is_doubtful(state, queue, message)):
         _put_aside(state, message, signal.destination, now)
         return Outcome.DELIVERED, NOT_KNOWN
     if queue.record.outgoing is not None:
-        hop = int(message.identifier != NO_OBJECT)  # a receipt that this manager wrote has made no hop yet
+        hop = int(not _is_ours(message))  # a receipt that this manager wrote has made no hop yet
         onward = _with_hop(state, message, queue.record.outgoing.destination, hop)
         if onward is None:
             return Outcome.REFUSED, MessageClass.NACK_HOP_COUNT_EXCEEDED
@@ -192,7 +208,7 @@ def _put_aside(state: State, message: Message, destination: str, now: Instant) -
 
     A sender that waits for the outcome of its message gets NOT_KNOWN as the reason.
     """
-    message = msgspec.structs.replace(message, destination_queue=message.destination_queue or destination)
+    message = message.changed(destination_queue=message.destination_queue or destination)
     number, size, asks = state.numbers.next_sequence(), size_of(message), asked(message) & FINAL
     position = Position(number, number, size, now, express=message.is_express, spool=message.spool, asks=asks)
     move_to_dead_letters(state, message, position, NOT_KNOWN)
@@ -204,22 +220,23 @@ def _with_hop(state: State, message: Message, destination: str, hop: int = 1) ->
         why = f"{HOP_LIMIT} managers have passed a message on: is one of them this manager?"
         state.draft.ask(Warn(destination, "messages go in a circle", why))
         return None
-    return msgspec.structs.replace(
-        message, hops=message.hops + hop, destination_queue=message.destination_queue or destination
+    return message.changed(
+        hops=message.hops + hop, destination_queue=message.destination_queue or destination
     )
 
 
-def _mismatch(queue: QueueState, message: Message, *, in_transaction: bool) -> MessageClass | None:
+def mismatch(queue: QueueState, message: Message, *, in_transaction: bool) -> MessageClass | None:
     """Return the reason why a queue refuses a message from another manager; None if it accepts it."""
+    more = message.more or USUAL
     if queue.record.outgoing is not None:  # only its last queue has conditions
         return None
     settings = queue.record.settings
-    is_private = message.privacy is not MessagePrivacy.NONE
+    is_private = more.privacy is not MessagePrivacy.NONE
     if in_transaction and not settings.transactional:
         return MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE
     if settings.transactional and not in_transaction:
         return MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE
-    if settings.authentication and message.authentication is AuthenticationLevel.NONE:
+    if settings.authentication and more.authentication is AuthenticationLevel.NONE:
         return MessageClass.NACK_BAD_SIGNATURE
     if settings.privacy is (QueuePrivacy.NONE if is_private else QueuePrivacy.BODY):  # DM-023
         return MessageClass.NACK_BAD_ENCRYPTION
@@ -259,7 +276,7 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
     """Put all messages of a batch into their queues, or none, and report the verdict to the carrier."""
     batch = f"{signal.transaction.int >> 64}:{signal.transaction.int & _BATCH_MASK}"
     state.turn.bringer = Bringer(signal.carrier, signal.peer, batch)
-    if len(signal.messages) == 1 and _put_alone(state, signal, now):
+    if signal.messages and _put_together(state, signal, now):
         _report_taken(state, signal)
         return
     doubtful: list[tuple[str, Message]] = []
@@ -280,7 +297,8 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
             )
     for name, message in doubtful:
         _put_aside(state, message, name, now)
-    drop(state, [message.spool for message in signal.messages if message.stored_body])  # of those left out
+    left_out = [each.spool for each in signal.messages if each.more is not None and each.spool]
+    drop(state, left_out)
     _report_taken(state, signal)
 
 
@@ -292,42 +310,53 @@ def _report_taken(state: State, signal: BatchArrived) -> None:
     state.draft.tell(BatchJudged(signal.carrier, signal.ticket, Outcome.DELIVERED))
 
 
-def _put_alone(state: State, signal: BatchArrived, now: Instant) -> bool:
-    """Take a batch of one ordinary message for a queue of this manager, on a short path.
+def _put_together(state: State, signal: BatchArrived, now: Instant) -> bool:
+    """Take a batch of ordinary messages for one queue of this manager, on a short path.
 
     Return False, without any change, for all other batches: `_judge` decides about them.
     """
-    [name], [message] = signal.destinations, signal.messages
+    name, messages = signal.destinations[0], signal.messages
     if (
         state.manager.state is not ManagerState.READY
         or not state.travel.online
         or not signal.checked
-        or message.stored_body is not None
-        or message.transaction is not None
-        or message.sequence is not None
-        or message.time_to_be_received != FOREVER
-        or message.time_to_reach_queue != FOREVER
-        or (state.manager.era is not None and signal.once and may_have_come(state, message))
+        or (state.manager.era is not None and signal.once)
+        or signal.destinations.count(name) != len(messages)
+        or not _are_ordinary(messages)
     ):
         return False
     try:
-        queue = destinations.look_up(state, destinations.read_name(state, name), Access.SEND)
+        queue = destinations.to_send(state, name)
     except UsageError:
         return False
-    if not isinstance(queue, QueueState) or queue.record.outgoing is not None:
+    if queue is None:
         return False
     settings = queue.record.settings
     if settings.authentication or settings.privacy is not QueuePrivacy.OPTIONAL:
         return False
-    size = size_of(message)
-    if judge(state, queue, size) is not Enqueued.DONE:
+    sizes = list(map(size_of, messages))
+    if judge(state, queue, sum(sizes)) is not Enqueued.DONE:
         return False
     if signal.by is not MANAGER and lacks(state, signal.by, queue, Act.SEND):
         return False
     captured = signal.transaction if settings.transactional else None
-    messages, sizes = signal.messages, (size,)
     insert(state, queue, messages, sizes, now, travelled=True, expires=False, captured=captured)
     return True
+
+
+def _are_ordinary(messages: Sequence[Message]) -> bool:
+    """Return whether messages have no deadline, no large body, and no transaction or stream of their own."""
+    special = [
+        message
+        for message in messages
+        if (more := message.more) is None  # then it has a TimeToReachQueue
+        or more.time_to_reach_queue != FOREVER
+        or message.time_to_be_received != FOREVER
+        or more.transaction is not None
+        or more.sequence is not None
+        or more.stored_body is not None
+    ]
+    return not special
 
 
 def _judge(
@@ -362,12 +391,13 @@ def _judge(
                 check(message)
             except UsageError as wrong:
                 return _Refusal(Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE, place, str(wrong))
-        if part.strict or message.transaction is not None or message.sequence is not None:
+        more = message.more or USUAL
+        if part.strict or more.transaction is not None or more.sequence is not None:
             mismatch = _mismatch_in_batch(part, message)
             if mismatch is not None:
                 why = f"{name} takes no such message: {mismatch.name}"
                 return _Refusal(Outcome.REFUSED, mismatch, place, why)
-        limited = message.time_to_be_received != FOREVER or message.time_to_reach_queue != FOREVER
+        limited = message.time_to_be_received != FOREVER or more.time_to_reach_queue != FOREVER
         if limited and message.sent_time and _is_expired(message, now):
             late.append(message.identifier)
             continue
@@ -420,7 +450,7 @@ def _mismatch_in_batch(part: _Part, message: Message) -> MessageClass | None:
     """Return why a queue refuses a message of a batch; a batch is a transaction for transactional queues."""
     if isinstance(part.way, Elsewhere):
         return None
-    return _mismatch(part.way, message, in_transaction=part.transactional or message.is_transactional)
+    return mismatch(part.way, message, in_transaction=part.transactional or message.is_transactional)
 
 
 def _is_expired(message: Message, now: Instant) -> bool:

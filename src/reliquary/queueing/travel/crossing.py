@@ -8,15 +8,14 @@ A message that goes on by the protocol that brought it keeps all its attributes 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 from uuid import UUID
-
-from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
 from reliquary.queueing.model.message import NO_GUID, AuthenticationLevel, Delivery, Message
 from reliquary.queueing.model.names.formats import DirectName, is_format_name, name_of_url, parse_single
-from reliquary.queueing.model.names.schemes import is_bare_url
+from reliquary.queueing.model.names.schemes import OS, TCP, is_bare_url
 
 _REPLACED: Final = {
     "soap_envelope": "",
@@ -41,16 +40,20 @@ _REPLACED: Final = {
 """The attributes that belong to the first protocol, with the values that replace them."""
 
 
+@lru_cache(maxsize=1024)
 def leads_elsewhere(name: str) -> bool:
     """Return whether a name in the settings is a format name or a URL of a protocol, and no path name."""
     return is_format_name(name) or is_bare_url(name)
 
 
 def onward_name(text: str) -> DirectName:
-    """Return the destination that messages are passed on to; raise UsageError if it is no URL."""
+    """Return the destination that messages are passed on to; raise UsageError if no protocol reaches it."""
     name = parse_single(text if is_format_name(text) else name_of_url(text))
-    if not isinstance(name, DirectName) or not name.scheme.is_url:
-        raise UsageError(f"messages are passed on to a URL such as DIRECT=HTTPS://host/path, not to {text}")
+    if not isinstance(name, DirectName) or not (name.scheme.is_url or name.scheme in (OS, TCP)):
+        raise UsageError(
+            "messages are passed on to a URL such as DIRECT=HTTPS://host/path, or to a host as in"
+            f" DIRECT=OS:host\\private$\\orders, not to {text}"
+        )
     return name
 
 
@@ -61,4 +64,4 @@ def as_sent_onward(message: Message, transaction: UUID | None) -> Message:
     promises this only for transactions.
     """
     delivery = message.delivery if transaction is None else Delivery.RECOVERABLE
-    return replace(message, transaction=transaction, delivery=delivery, **_REPLACED)
+    return message.changed(transaction=transaction, delivery=delivery, **_REPLACED)

@@ -214,7 +214,9 @@ def _send(state: State, entry: DispatchEntry) -> None:
     carrier = link_of(queue).carrier
     assert carrier is not None, f"{queue.record.pathname} is connected, and nobody carries its messages"
     message = state.messages.get(queue.order.locked[entry.lookup_id])
-    destination = str(destination_of(queue))
+    outgoing = queue.record.outgoing
+    assert outgoing is not None, f"{queue.record.pathname} is no outgoing queue"
+    destination = outgoing.destination
     older = state.manager.era is not None and era.of_older_era(state, entry.lookup_id)
     state.draft.tell(
         SendUserMessage(carrier.name, queue.number, entry.lookup_id, destination, message, older)

@@ -8,7 +8,7 @@ from reliquary.queueing.model import events
 from reliquary.queueing.model.feature import Feature
 from reliquary.queueing.model.travel import transfer
 from reliquary.queueing.rules import spool
-from reliquary.queueing.travel import arrivals, dispatch, holds, remote, rooms, steering
+from reliquary.queueing.travel import arrivals, dispatch, holds, remote, rooms, runs, steering
 from reliquary.queueing.travel.apply import APPLIERS
 
 TRAVEL: Final = Feature(
@@ -28,6 +28,7 @@ TRAVEL: Final = Feature(
         transfer.TransferEnded: dispatch.on_transfer_ended,
         transfer.ResendWanted: dispatch.on_resend_wanted,
         transfer.MessageArrived: arrivals.on_arrival,
+        transfer.RunArrived: runs.on_run,
         transfer.AddressesKnown: steering.on_addresses_known,
         transfer.QueuesWatched: holds.on_watched,
         transfer.RoomWatched: rooms.on_watched,

@@ -5,15 +5,23 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.queueing.model.events import Access, Answer, BringOnline, PauseQueue, ResumeQueue, TakeOffline
+from reliquary.queueing.model.names.formats import DirectName
+from reliquary.queueing.model.names.schemes import OS
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.travel.transfer import AddressesKnown, ManagerOnline
 from reliquary.queueing.rules import destinations, outgoing
 from reliquary.queueing.travel import dispatch
+from reliquary.queueing.travel.loopback import HOST, NAME
+
+_LOOPBACK: Final = DirectName(OS, HOST, "private$\\any")
+"""A destination that the loop-back claims, to find its carrier."""
 
 
 def take_offline(state: State, request: TakeOffline, now: Instant) -> None:
@@ -44,6 +52,23 @@ def on_addresses_known(state: State, signal: AddressesKnown, now: Instant) -> No
     del now
     state.travel.own_urls |= dict.fromkeys(signal.schemes, signal)
     state.forget_names()
+    for queue in state.names.outgoing.values():
+        _bring_home(state, queue, signal)
+
+
+def _bring_home(state: State, queue: QueueState, known: AddressesKnown) -> None:
+    """Let the loop-back carry an outgoing queue that leads to this manager itself.
+
+    An acknowledgement that was due while the manager started, before its addresses were known, waits there.
+    A URL is not affected, because a protocol with URLs can send to its own manager.
+    """
+    name, loopback = outgoing.destination_of(queue), state.travel.carriers.of(_LOOPBACK)
+    if not isinstance(name, DirectName) or name.scheme.is_url or loopback is None or loopback.name != NAME:
+        return
+    if name.scheme.word in known.schemes and known.cover(name):
+        link = outgoing.link_of(queue)
+        link.carrier, link.asked = loopback, False
+        outgoing.dispatch_soon(state, queue)
 
 
 def pause(state: State, request: PauseQueue, now: Instant) -> None:

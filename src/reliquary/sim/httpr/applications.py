@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from msgspec.structs import replace
-
 from reliquary.protocols.httpr.attributes import LABEL
 from reliquary.protocols.httpr.events import ForgetChannel, ReportChannel
 from reliquary.protocols.httpr.machine import Httpr
@@ -48,7 +46,7 @@ class OutboxSender(Sender):
                 f"target-uri:{self._target}\r\nclass-of-service:{service}\r\npriority:{priority}\r\n"
                 f"app-colour:blue\r\n{LABEL}:{message.label}\r\n"
             )
-            message = replace(message, carrier_header=header)
+            message = message.changed(carrier_header=header)
         return message, sending
 
 

@@ -22,7 +22,7 @@ from reliquary.protocols.httpr.addresses import PREFIX
 from reliquary.protocols.httpr.codec.encode import batch_bytes
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.headers import encode_request, encode_response
-from reliquary.protocols.httpr.codec.reader import BatchEnded, Cut, MessageRead, RequestReader, ResponseReader
+from reliquary.protocols.httpr.codec.reader import BatchEnded, Cut, RequestReader, ResponseReader
 from reliquary.protocols.httpr.codec.values import SENDS, BatchLimits, Carried, Command, Disposition
 from reliquary.protocols.httpr.effects import CutConnection, HangUp, SendRequest
 from reliquary.protocols.httpr.events import (
@@ -369,8 +369,8 @@ class HttprNetwork(SiteNetwork):
         ending: Disposition | None = None
         for piece in _odd_pieces(self._chance, body):
             for read in reader.feed(piece):
-                if isinstance(read, MessageRead):
-                    batch.append(read.carried)
+                if isinstance(read, Carried):
+                    batch.append(read)
                 elif isinstance(read, BatchEnded):
                     ending = read.disposition
         reader.end()

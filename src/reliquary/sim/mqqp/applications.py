@@ -49,7 +49,7 @@ class _LocalSender(Sender):
         """Attributes that are drawn from chance."""
         del express
         chance = self.chance
-        return Message(
+        return Message.of(
             time_to_be_received=chance.pick(LIVES),
             negative_journaling=chance.happens(0.2),
             positive_journaling=chance.happens(0.1),

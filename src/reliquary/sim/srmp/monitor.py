@@ -48,16 +48,16 @@ class SrmpMonitor(Monitor):
         self._check_advance(turned)
 
     def _note(self, turned: Turned) -> None:
-        self._numbers.note(turned)
+        self._numbers.note(turned, self.facts_of_streams(turned))
         for fact in turned.facts:
-            if isinstance(fact, streams.StreamAdvanced):
+            if isinstance(fact, streams.StreamAdvanced) and fact.stream.identifier:
                 self._advanced[fact.stream.identifier].append((turned.batch, fact.stream.last))
 
     def _check_advance(self, turned: Turned) -> None:
         """A stream gets further by a message that is stored in the same turn, or was before."""
         for fact in turned.facts:
-            if not isinstance(fact, streams.StreamAdvanced):
-                continue
+            if not isinstance(fact, streams.StreamAdvanced) or not fact.stream.identifier:
+                continue  # another protocol has streams without names
             steps = self._advanced[fact.stream.identifier]
             if len(steps) > 1 and steps[-1][1] == steps[-2][1]:
                 continue  # only the receipt is noted

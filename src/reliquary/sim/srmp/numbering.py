@@ -9,8 +9,9 @@ era    after a restore no message gets a number in a stream that is older: its r
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from reliquary.base.turn import Fact
 from reliquary.protocols.srmp.codec.lexical import stream_id_text
 from reliquary.protocols.srmp.codec.values import StreamPlace
 from reliquary.protocols.srmp.effects import Post
@@ -85,14 +86,17 @@ class NumberMonitor:
         destination = "" if queue is None else queue.record.pathname
         return f"{post.server}/".casefold() in destination.casefold()
 
-    def note(self, turned: Turned) -> None:
-        """Note the numbers that a turn gives, and which answers came."""
+    def note(self, turned: Turned, facts: Iterable[Fact] | None = None) -> None:
+        """Note the numbers that a turn gives, and which answers came.
+
+        `facts` are those of this protocol, where a site speaks another one with streams too.
+        """
         event = turned.event
         if isinstance(event, PostEnded):
             place = self._place(turned, event)
             if event.status == 200 and place is not None and place.current == 1:
                 self._answered.add(place.identifier)
-        for fact in turned.facts:
+        for fact in turned.facts if facts is None else facts:
             if isinstance(fact, streams.StreamBegun):
                 identifier = stream_id_text(fact.stream.sender, fact.stream.number)
                 self._streams[fact.queue] = identifier, turned.number

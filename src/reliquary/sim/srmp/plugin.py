@@ -1,12 +1,11 @@
 """SRMP, plugged into a world of several sites.
 
-order     what one application sends in transactions to one site is stored there in its order
 left      no number is outstanding, no POST is waited for
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
@@ -19,30 +18,26 @@ from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.redirection import Redirection, redirected
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.protocols.srmp.state import State
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.protocol import Protocol
 from reliquary.queueing.travel.failures import Failure
-from reliquary.sim.applications import Application, Stage
 from reliquary.sim.chance import SeededChance
-from reliquary.sim.history import Sending
 from reliquary.sim.process import Process
 from reliquary.sim.srmp.monitor import SrmpMonitor
 from reliquary.sim.srmp.posts import Posts
-from reliquary.sim.srmp.promises import check_duplication, check_receipts, renumbered_in
-from reliquary.sim.world.applications import Destinations, senders_to
-from reliquary.sim.world.plugin import Plugin
-from reliquary.sim.world.promises import Arrival, Deliveries
+from reliquary.sim.srmp.promises import check_duplication, renumbered_in
+from reliquary.sim.world.applications import Destinations
+from reliquary.sim.world.promises import Deliveries
+from reliquary.sim.world.receipts import check_receipts
 from reliquary.sim.world.requests import Close, Ending, Request
+from reliquary.sim.world.streams import StreamPlugin
 from reliquary.sim.world.witness import SiteWitness
 
 
-class SrmpPlugin(Plugin):
+class SrmpPlugin(StreamPlugin):
     """SRMP in one run: every site sends and receives."""
 
     name: ClassVar[str] = "srmp"
-    steps: ClassVar[int] = 350
-    site_counts: ClassVar[tuple[int, ...]] = (2, 2, 3, 3, 4)
     is_gateway: ClassVar[bool] = True
 
     def __init__(self) -> None:
@@ -98,10 +93,6 @@ class SrmpPlugin(Plugin):
 
     # -- applications
 
-    def applications(self, site: str, stage: Stage, others: tuple[str, ...]) -> Iterable[Application]:
-        """The applications of a site that use outgoing queues."""
-        return senders_to(self.destinations(site, others), f"{site}/{self.name}", stage, transactional=2)
-
     def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
         """Where messages are sent: also to wrong queues, where the sender gets to know that."""
         del site
@@ -114,21 +105,6 @@ class SrmpPlugin(Plugin):
     def monitor(self, witness: SiteWitness) -> SrmpMonitor:
         """What is checked at one site while it runs."""
         return SrmpMonitor(witness, self.posts)
-
-    def durable_state(self, state: State) -> Mapping[str, object]:
-        """Streams, numbers and the history of identifiers, without those of express messages."""
-        return {
-            "ordinals": state.ordinals,
-            "sent": state.sent,
-            "order of numbers": {queue: list(sent.numbers) for queue, sent in state.sent.items()},
-            "incoming": {key: each.stream for key, each in state.incoming.items()},
-            "history": list(state.history.durable.values()),
-        }
-
-    def may_come_again(self, body: bytes) -> bool:
-        """Whether a message may come again is judged in the end, by `promises`."""
-        del body
-        return True
 
     def may_wait(self, position: Position) -> bool:
         """Whether it asked for dead letters: in a stream it stays until its reader has it."""
@@ -149,11 +125,6 @@ class SrmpPlugin(Plugin):
         check_duplication(deliveries, self.settings, self._renumbered)
         super().check_promises(deliveries)
         check_receipts(deliveries)
-
-    def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:
-        """All that one application sends to a site in transactions is one stream."""
-        del arrival
-        return None if sending.transaction is None else "transactional"
 
     def may_be_late(self, body: bytes) -> bool:
         """A message whose stream was given up got a second number."""

@@ -2,38 +2,18 @@
 
 duplication   it is there once; twice only if its identifier was forgotten in between, as the settings allow,
               or because the store was restored; what is in a stream does not come twice even then
-receipts      what a receipt says is true, it is said once for each time that it happened, and none is missing
-              where no process crashed
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Mapping
 from itertools import pairwise
 
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.model.message import Acknowledgement, MessageClass
-from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.sim.history import History, Sending, Violation, shown
 from reliquary.sim.world.promises import Arrival, Deliveries, stated
 from reliquary.streams import facts as streams
-
-ASKED = {
-    MessageClass.ACK_REACH_QUEUE: {Acknowledgement.POS_ARRIVAL, Acknowledgement.FULL_REACH_QUEUE},
-    MessageClass.ACK_RECEIVE: {Acknowledgement.POS_RECEIVE, Acknowledgement.FULL_RECEIVE},
-}
-BY_SOURCE = frozenset(
-    {
-        MessageClass.NACK_REACH_QUEUE_TIMEOUT,
-        MessageClass.NACK_PURGED,
-        MessageClass.NACK_BAD_DEST_QUEUE,
-        MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE,
-        MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE,
-        NOT_KNOWN,
-    }
-)
-"""What only the site that sends can say of a message."""
 
 
 def renumbered_in(deliveries: Deliveries) -> set[bytes]:
@@ -51,7 +31,10 @@ def check_duplication(
 ) -> None:
     """Nothing comes twice while its identifier is remembered, and nothing of a stream ever."""
     sites = deliveries.register.sites
+    labels = {sending.label: sending for sending in deliveries.register.sendings.values()}
     for name, arrivals in deliveries.arrivals.items():
+        if arrivals and _is_by_another_protocol(deliveries, labels.get(arrivals[0].message.label)):
+            continue
         for one, other in pairwise(arrivals):
             forgotten = _was_forgotten(sites[one.site].history, one, other, settings[one.site])
             in_stream = one.message.sequence is not None and name not in renumbered
@@ -61,6 +44,11 @@ def check_duplication(
                     f"duplication: {shown(name)} came to {one.site} in turn {one.turned.number},"
                     f" and again in turn {other.turned.number}"
                 )
+
+
+def _is_by_another_protocol(deliveries: Deliveries, sending: Sending | None) -> bool:
+    """Whether a protocol beside SRMP carries a message to its destination, or what acknowledges it."""
+    return sending is not None and deliveries.register.last_plugin(sending).name != "srmp"
 
 
 def _was_forgotten(history: History, one: Arrival, other: Arrival, settings: SrmpSettings) -> bool:
@@ -74,54 +62,3 @@ def _was_forgotten(history: History, one: Arrival, other: Arrival, settings: Srm
     count = sum(fact.express == one.position.express for fact in remembered)
     moments = [turned.now for turned in later] + [other.turned.now]
     return count >= settings.history_size or max(moments) - one.turned.now >= settings.history_age
-
-
-def check_receipts(deliveries: Deliveries) -> None:
-    """Receipts are true and not repeated, and where no process crashed none is missing."""
-    register = deliveries.register
-    labels = {sending.label: sending for sending in register.sendings.values()}
-    receipts: dict[tuple[bytes, MessageClass], set[bytes]] = defaultdict(set)
-    for name, arrivals in deliveries.arrivals.items():
-        for arrival in arrivals:
-            kind = MessageClass(arrival.message.message_class)
-            if kind is MessageClass.NORMAL:
-                continue
-            sending = labels.get(arrival.message.label)
-            if sending is None or not _is_true(deliveries, sending, kind):
-                raise Violation(f"receipt: {shown(name)} came to {arrival.site}, and is not so")
-            receipts[sending.body, kind].add(name)
-    for (body, kind), names in receipts.items():
-        restores = sum(site.history.restores for site in register.sites.values())
-        if len(names) > max(len(deliveries.arrivals[body]), 1) + restores:
-            raise Violation(f"receipt: {kind.name} of {shown(body)} is said {len(names)} times")
-    if all(site.history.crashes == 0 for site in register.sites.values()):
-        _check_complete(deliveries, receipts)
-
-
-def _is_true(deliveries: Deliveries, sending: Sending, kind: MessageClass) -> bool:
-    register = deliveries.register
-    site, _ = register.target(sending)
-    seen = site in register.seen[sending.body] if sending.express else bool(deliveries.arrivals[sending.body])
-    ends = deliveries.ever_ended(site, sending.body)
-    if sending.asks is None:
-        return False
-    if kind is MessageClass.ACK_REACH_QUEUE:
-        return seen
-    if kind is MessageClass.ACK_RECEIVE:
-        return kind in ends
-    if kind is NOT_KNOWN and sending.body in register.put_aside:
-        return True
-    if kind in BY_SOURCE:
-        return kind in deliveries.ever_ended(register.home(sending), sending.body)
-    once = len(deliveries.arrivals[sending.body]) <= 1 and not deliveries.forgotten[site, sending.body]
-    return kind in ends and not (once and MessageClass.ACK_RECEIVE in ends)
-
-
-def _check_complete(deliveries: Deliveries, receipts: dict[tuple[bytes, MessageClass], set[bytes]]) -> None:
-    for sending in deliveries.register.sendings.values():
-        site, _ = deliveries.register.target(sending)
-        came = bool(deliveries.arrivals[sending.body])
-        read = MessageClass.ACK_RECEIVE in deliveries.ends[site, sending.body]
-        for kind, due in ((MessageClass.ACK_REACH_QUEUE, came), (MessageClass.ACK_RECEIVE, read)):
-            if due and sending.asks in ASKED[kind] and (sending.body, kind) not in receipts:
-                raise Violation(f"receipt: nobody said {kind.name} of {shown(sending.body)}")

@@ -100,7 +100,7 @@ class RemoteSender(Sender):
         """Attributes that are drawn from chance; both kinds of messages may have little time."""
         del express
         chance = self.chance
-        return Message(
+        return Message.of(
             time_to_reach_queue=chance.pick(self.destinations.times),
             negative_journaling=chance.happens(0.4),
             positive_journaling=chance.happens(0.3),

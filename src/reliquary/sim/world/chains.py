@@ -80,6 +80,7 @@ class Chain:
         hops = zip(self.plugins, pairwise(self.sites), strict=True)
         return all(
             plugin.can_carry(source, target, to_gateway=target != self.sites[-1])
+            and (plugin.is_gateway or target == self.sites[-1])
             for plugin, (source, target) in hops
         )
 
@@ -98,7 +99,9 @@ class Chain:
 
 def drawn_chains(chance: SeededChance, plugins: Sequence[Plugin], names: Sequence[str]) -> tuple[Chain, ...]:
     """Draw one or two chains that go over all protocols, and arrange them; none for one protocol alone."""
-    if len(plugins) < 2 or len(names) <= len(plugins) or not all(each.is_gateway for each in plugins):
+    if len(plugins) < 2 or len(names) <= len(plugins):
+        return ()
+    if not all(each.is_gateway or each.ends_chains for each in plugins):
         return ()
     found: list[Chain] = []
     wanted = chance.between(1, 2)
@@ -125,6 +128,8 @@ def _check_none_refused(entries: Mapping[str, Chain], deliveries: Deliveries) ->
         if sending.queue not in entries or sending.standing is not Standing.CONFIRMED:
             continue
         if deliveries.was_taken_by_restore(sending.body):
+            continue
+        if deliveries.register.last_plugin(sending).may_be_refused(sending):
             continue
         ends = set(deliveries.ends_of(sending.body))
         if not deliveries.arrivals[sending.body] and ends.isdisjoint(EXCUSES):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from reliquary.base.turn import Effect, Reply, Turn
+from reliquary.base.turn import Effect, Fact, Reply, Turn
 from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.rules.era import of_older_era
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import Turned
 from reliquary.sim.ledger import Place
@@ -75,13 +76,30 @@ class Monitor:
         return False
 
     def may_be_unknown(self, place: Place) -> bool:
-        """Whether nobody can say if a message was delivered: it was here when the store was restored."""
-        return self.witness.is_older(place)
+        """Whether nobody can say if a message was delivered: it was here when the store was restored.
+
+        A transaction that was prepared before, and committed since, counts as well.
+        """
+        sending, process = self.register.sendings.get(place.body), self.witness.host.process
+        in_transaction = sending is not None and sending.transaction is not None
+        was_prepared = process is not None and of_older_era(process.manager.state, place.position.lookup_id)
+        return self.witness.is_older(place) or (in_transaction and was_prepared)
 
     def has_forgotten(self, name: bytes) -> bool:
         """Whether the protocol kept a message outside of queues, in a store that was replaced by a backup."""
         del name
         return False
+
+    # -- streams
+
+    def facts_of_streams(self, turned: Turned) -> Iterator[Fact]:
+        """Yield the facts of a turn without those about outgoing queues that another protocol carries."""
+        queues = self.witness.ledger.queues
+        for fact in turned.facts:
+            queue = queues.get(getattr(fact, "queue", 0))
+            outgoing = None if queue is None else queue.outgoing
+            if outgoing is None or self.witness.monitor_for(outgoing.destination) is self:
+                yield fact
 
     # -- crashes
 

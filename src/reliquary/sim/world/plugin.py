@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 from reliquary.base.time import SECOND, Duration
 from reliquary.base.turn import Effect, Event
-from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.names.formats import DirectName, parse_single
 from reliquary.queueing.model.protocol import Protocol
 from reliquary.sim.applications import Application, Stage
@@ -57,6 +57,8 @@ class Plugin(ABC):
     """Queues to which applications of their own site send, for a protocol that only reads."""
     is_gateway: ClassVar[bool] = False
     """Whether it can bring messages to a site that passes them on by another protocol."""
+    ends_chains: ClassVar[bool] = False
+    """Whether it can be the last protocol of a chain, although it is no gateway."""
     register: Register
     """Set by the world before anything else happens."""
 
@@ -148,6 +150,16 @@ class Plugin(ABC):
     def may_come_again(self, body: bytes) -> bool:
         """Whether a message may be stored at a site where it was stored before."""
         del body
+        return False
+
+    def may_be_refused(self, sending: Sending) -> bool:
+        """Whether the target may drop a message for good without telling its sender."""
+        del sending
+        return False
+
+    def may_have_refused(self, sending: Sending, kind: MessageClass) -> bool:
+        """Whether the target may have refused a message with this acknowledgement, and never stored it."""
+        del sending, kind
         return False
 
     def may_wait(self, position: Position) -> bool:

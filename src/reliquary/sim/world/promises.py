@@ -144,7 +144,9 @@ def check_loss(register: Register, deliveries: Deliveries) -> None:
         if sending.standing is not Standing.CONFIRMED or sending.express or arrivals:
             continue
         failed = any(reason.is_failure for reason in deliveries.ends_of(sending.body))
-        if not failed and not deliveries.was_taken_by_restore(sending.body):
+        if failed or register.last_plugin(sending).may_be_refused(sending):
+            continue
+        if not deliveries.was_taken_by_restore(sending.body):
             raise Violation(f"loss: {shown(sending.body)} was confirmed, and never came to {sending.queue}")
 
 

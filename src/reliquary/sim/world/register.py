@@ -52,6 +52,11 @@ class Register:
         chain = self.chains.get(sending.queue)
         return self.plugin_for(sending.queue).target(sending) if chain is None else chain.target
 
+    def last_plugin(self, sending: Sending) -> Plugin:
+        """The protocol that brings a message to its destination."""
+        chain = self.chains.get(sending.queue)
+        return self.plugin_for(sending.queue) if chain is None else chain.plugins[-1]
+
     def may_come_again(self, sending: Sending) -> bool:
         """Whether a message may be stored at a site where it was stored before."""
         chain = self.chains.get(sending.queue)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from reliquary.base.time import DAY, MINUTE, SECOND
+from reliquary.queueing.travel.loopback import LOOPBACK
 from reliquary.sim import restores
 from reliquary.sim.applications import Application
 from reliquary.sim.chance import SeededChance
@@ -88,9 +89,12 @@ class World:
             history=history,
             witness=witness,
             computer=name.partition(".")[0].upper(),
-            plugged=tuple(
-                Plugged(plugin.protocol(name), plugin.first_events(name), partial(network.perform, name))
-                for plugin, network in zip(self.plugins, self.networks, strict=True)
+            plugged=(
+                Plugged(LOOPBACK),
+                *(
+                    Plugged(plugin.protocol(name), plugin.first_events(name), partial(network.perform, name))
+                    for plugin, network in zip(self.plugins, self.networks, strict=True)
+                ),
             ),
         )
         site = Site(around, (INBOX, LEDGER), process=process, disk=disk, unread=self._fetched)

@@ -37,7 +37,6 @@ from reliquary.protocols.httpr.codec.reader import (
     LargeBegun,
     LargeEnded,
     LargePiece,
-    MessageRead,
     Read,
     RequestReader,
     ResponseReader,
@@ -77,7 +76,7 @@ def pushed(batch: bytes, limits: BatchLimits = LIMITS) -> list[Carried]:
     events = read([PUSH + batch], reader(limits))
     assert isinstance(events[0], HeaderRead)
     assert events[-1] == BatchEnded(Disposition.LAST)
-    return [event.carried for event in events if isinstance(event, MessageRead)]
+    return [event for event in events if isinstance(event, Carried)]
 
 
 def refusal(batch: bytes, limits: BatchLimits = LIMITS) -> int:
@@ -133,7 +132,7 @@ def test_a_batch_goes_both_ways_in_every_split(
     header: RequestHeader, batch: list[Carried], cuts: list[int]
 ) -> None:
     data = encode_request(header) + batch_bytes([(each.header, each.body) for each in batch])
-    expected = [HeaderRead(header), *map(MessageRead, batch), BatchEnded(Disposition.LAST)]
+    expected = [HeaderRead(header), *batch, BatchEnded(Disposition.LAST)]
     assert read([data], reader()) == expected
     assert read(in_parts(data, 1), reader()) == expected
     places = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
@@ -146,7 +145,7 @@ def test_a_response_goes_both_ways_in_every_split(header: ResponseHeader, batch:
     data, expected = encode_response(header), [HeaderRead(header)]
     if header.transaction_id is not None:
         data += batch_bytes([(each.header, each.body) for each in batch])
-        expected += [*map(MessageRead, batch), BatchEnded(Disposition.LAST)]  # type: ignore[list-item]
+        expected += [*batch, BatchEnded(Disposition.LAST)]  # type: ignore[list-item]
     assert read([data], ResponseReader(LIMITS)) == expected
     assert read(in_parts(data, 1), ResponseReader(LIMITS)) == expected
 
@@ -450,7 +449,7 @@ def test_chunks_come_in_pieces_as_soon_as_they_are_large() -> None:
 def test_a_message_that_is_not_large_comes_whole(size: int) -> None:
     body = random.Random(3).randbytes(size)
     for data in (message_head("", size) + body, chunked_head("") + chunk(body) + LAST_CHUNK):
-        assert large([data]) == large(in_parts(data, 50_000)) == [MessageRead(Carried("", body))]
+        assert large([data]) == large(in_parts(data, 50_000)) == [Carried("", body)]
 
 
 def test_small_and_large_messages_are_mixed_in_one_batch() -> None:
@@ -460,11 +459,11 @@ def test_small_and_large_messages_are_mixed_in_one_batch() -> None:
     kinds = [type(event) for event in events]
     assert kinds == [
         HeaderRead,
-        MessageRead,
+        Carried,
         LargeBegun,
         *[LargePiece] * 5,
         LargeEnded,
-        MessageRead,
+        Carried,
         BatchEnded,
     ]
     assert sum(map(len, pieces(events))) == len(body)
@@ -476,7 +475,7 @@ def test_what_exceeds_the_memory_of_a_batch_comes_in_pieces_but_for_small_messag
     batch = b"".join(head % size + bytes(size) + END_OF_MESSAGE for size in sizes) + LAST
     limits = BatchLimits(LARGE, len(sizes))
     events = read([PUSH + batch], reader(limits))
-    whole = [len(event.carried.body) for event in events if isinstance(event, MessageRead)]
+    whole = [len(event.body) for event in events if isinstance(event, Carried)]
     assert whole == [LARGE] * 15 + [LARGE // 2, SMALL + 1, SMALL, 1]
     assert [event.size for event in events if isinstance(event, LargeBegun)] == [
         LARGE,

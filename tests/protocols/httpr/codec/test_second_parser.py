@@ -17,7 +17,6 @@ from reliquary.protocols.httpr.codec.reader import (
     BatchEnded,
     Cut,
     HeaderRead,
-    MessageRead,
     Read,
     RequestReader,
     ResponseReader,
@@ -83,8 +82,8 @@ def told(events: list[Read]) -> Body:
         elif isinstance(event, BatchEnded):
             body.disposition = event.disposition.value
         else:
-            assert isinstance(event, MessageRead)
-            body.messages.append((event.carried.header, event.carried.body))
+            assert isinstance(event, Carried)
+            body.messages.append((event.header, event.body))
     return body
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reliquary.protocols.httpr.codec.reader import BatchEnded, HeaderRead, MessageRead, Read
+from reliquary.protocols.httpr.codec.reader import BatchEnded, HeaderRead, Read
 from reliquary.protocols.httpr.codec.values import (
     Capabilities,
     Carried,
@@ -33,7 +33,7 @@ class Vector:
     def events(self) -> list[Read]:
         """What a reader makes of it."""
         ended: list[Read] = [] if self.disposition is None else [BatchEnded(self.disposition)]
-        return [HeaderRead(self.header), *map(MessageRead, self.messages), *ended]
+        return [HeaderRead(self.header), *self.messages, *ended]
 
     @property
     def block(self) -> bytes:

@@ -446,7 +446,7 @@ def test_messages_that_came_go_back_when_the_application_leaves_before_the_last(
 
 def test_a_message_is_rebuilt_whole() -> None:
     two = TwoManagers()
-    sent = Message(body=b"x", label="größe", priority=6, application_tag=9, extension=b"e")
+    sent = Message.of(body=b"x", label="größe", priority=6, application_tag=9, extension=b"e")
     two.there.send("orders", b"x", label="größe", priority=6, application_tag=9, extension=b"e")
     (got,) = two.receive().messages
     for name in ("body", "label", "priority", "application_tag", "extension"):

@@ -23,7 +23,7 @@ SOURCE = UUID(int=7)
 
 def packet(**attributes: Any) -> bytes:
     return serialize(
-        Message(identifier=ObjectId(SOURCE, 1), destination_queue="DIRECT=OS:far\\q", **attributes)
+        Message.of(identifier=ObjectId(SOURCE, 1), destination_queue="DIRECT=OS:far\\q", **attributes)
     )
 
 

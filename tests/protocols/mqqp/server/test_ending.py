@@ -27,6 +27,7 @@ def test_an_acknowledged_message_is_gone_before_the_response_leaves() -> None:
     handle = client.receive(client.open()).handle
     place = (client.connections[0], 99)
     bench.core.close()
+    bench.core.take_at_once()
     turn = bench.core.turn(
         ClientCalled(client.association, *place, qm2qm.EndReceive(handle, Acknowledge.ACK)), bench.now
     )
@@ -34,7 +35,7 @@ def test_an_acknowledged_message_is_gone_before_the_response_leaves() -> None:
     batch = bench.core.close()
     assert batch.applied
     assert [getattr(effect, "response", None) for effect in batch.after_sync] == [OK]
-    assert not [effect for effect in batch.at_once if isinstance(effect, Respond)]
+    assert not [effect for effect in bench.core.take_at_once() if isinstance(effect, Respond)]
     bench.disk.sync()
     bench.restart(crash=True)  # the response was lost, and the message stays removed
     assert bench.bodies() == [b"b"]

@@ -27,7 +27,7 @@ def test_the_packet_is_the_message_whatever_its_body_is() -> None:
 
 
 def test_a_queue_of_our_own_is_named_with_the_name_that_the_reader_knows_us_by() -> None:
-    found = packet(Message(response_queue="answers"))
+    found = packet(Message.of(response_queue="answers"))
     assert found is not None
     assert deserialize(found).response_queue == r"DIRECT=OS:far\private$\answers"
 
@@ -53,8 +53,8 @@ def test_a_large_body_is_refused_before_it_is_copied(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     "message",
     [
-        pytest.param(Message(stored_body=StoredBody(1, 5, 1)), id="its body lies in pieces"),
-        pytest.param(Message(response_queue="MULTICAST=1.2.3.4:5"), id="a name that no packet has"),
+        pytest.param(Message.of(stored_body=StoredBody(1, 5, 1)), id="its body lies in pieces"),
+        pytest.param(Message.of(response_queue="MULTICAST=1.2.3.4:5"), id="a name that no packet has"),
     ],
 )
 def test_what_cannot_stand_in_a_packet_gives_none(message: Message) -> None:

@@ -102,4 +102,4 @@ def sendable(draw: st.DrawFn, /, destination: str = "") -> Message:
         "authentication_provider_type": draw(st.just(1) | long),
         "authentication_provider_name": draw(st.just("") | legal_text),
     }
-    return Message(**attributes)
+    return Message.of(**attributes)

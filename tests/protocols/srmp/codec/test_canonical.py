@@ -6,17 +6,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reliquary.protocols.srmp.codec import canonical
 from reliquary.protocols.srmp.codec.canonical import LONGEST, canonical_envelope
-from reliquary.protocols.srmp.codec.decode import decode_envelope, parsed_blocks
+from reliquary.protocols.srmp.codec.decode import decode, decode_envelope, parsed_blocks
 from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.header import read_header
-from reliquary.protocols.srmp.codec.values import Envelope, StreamPlace
+from reliquary.protocols.srmp.codec.messages import message_of
+from reliquary.protocols.srmp.codec.values import Arrived, Envelope, StreamPlace
 from reliquary.queueing.model.message import Message
 from tests.protocols.srmp.codec.envelopes import FULL, PLAIN, changed, doubled, element, without
 from tests.protocols.srmp.codec.strategies import places, sendable, web_names
-from tests.protocols.srmp.codec.vector import PUBLISHED, VECTORS
+from tests.protocols.srmp.codec.vector import LARGEST, PUBLISHED, VECTORS
 
+STREAM = (
+    '<stream se:mustUnderstand="1"><streamId>uid:5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10\\7</streamId>'
+    "<current>2</current></stream>"
+)
 QUICK = {"c2_min", "c8", "published_4_5"}
 """The others lack `Msmq` or have elements in elements, receipts or a signature."""
 
@@ -38,14 +44,53 @@ def test_the_parser_reads_the_same_in_any_message(message: Message, place: Strea
     assert quick is None or quick == parsed(envelope)
 
 
+@settings(max_examples=60)
+@given(web_names.flatmap(lambda name: sendable(destination=name)), st.none() | places())
+def test_a_message_has_the_attributes_that_the_parser_gives_it(
+    message: Message, place: StreamPlace | None
+) -> None:
+    envelope = encode(message, place)
+    came = decode("text/xml", envelope.encode(), largest=LARGEST)
+    assert message_of(came, now=7) == message_of(Arrived(envelope=parsed(envelope), text=envelope), now=7)
+
+
+@pytest.mark.parametrize(
+    "stream", ["", STREAM, STREAM.replace("</current>", "</current><previous>1</previous>")]
+)
+def test_the_next_message_of_a_sender_repeats_all_but_its_own_numbers(stream: str) -> None:
+    first = changed(PLAIN, ("<Msmq", f"{stream}<Msmq"))
+    second = first.replace("uuid:43@", "uuid:44@").replace("<current>2", "<current>3")
+    came = [decode("text/xml", each.encode(), largest=LARGEST) for each in (first, second)]
+    assert came[0].repeated is came[1].repeated is not None
+    for each in came:
+        bare = Arrived(envelope=parsed(each.text), text=each.text)
+        assert message_of(each) == message_of(bare)
+
+
+@pytest.mark.parametrize("stream", ["", STREAM])
+def test_of_the_next_messages_only_the_numbers_are_read(stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = changed(PLAIN, ("<Msmq", f"{stream}<Msmq"))
+    assert canonical_envelope(first) is not None
+    monkeypatch.setattr(canonical, "_FORM", None)
+    for number in (1, 77, 4_294_967_295):
+        text = first.replace("uuid:43@", f"uuid:{number}@").replace(
+            ">2</current>", f">{number + 1}</current>"
+        )
+        if stream and number > 77:  # the number of a place has 32 bits too
+            assert canonical_envelope(text) is None
+        else:
+            assert canonical_envelope(text) == parsed(text)
+
+
+def test_a_message_that_does_not_say_when_it_was_sent_repeats_nothing() -> None:
+    unsent = without(PLAIN, "sentAt")
+    came = decode("text/xml", unsent.encode(), largest=LARGEST)
+    assert came.repeated is None
+    assert message_of(came, now=7) == message_of(Arrived(envelope=parsed(unsent), text=unsent), now=7)
+
+
 def parsed(envelope: str) -> Envelope:
     return read_header(parsed_blocks(envelope))
-
-
-STREAM = (
-    '<stream se:mustUnderstand="1"><streamId>uid:5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10\\7</streamId>'
-    "<current>2</current></stream>"
-)
 
 
 @pytest.mark.parametrize(
@@ -75,6 +120,11 @@ LEFT = [
     pytest.param(
         changed(PLAIN, ("<Class>0</Class>", "<Class>0</Class><ResponseMqf>http://a]]></ResponseMqf>")),
         id="the end of a section in a name",
+    ),
+    pytest.param(changed(PLAIN, ("<id>uuid:43@", "<id>uuid:4294967296@")), id="a large number"),
+    pytest.param(changed(PLAIN, ("<id>uuid:43", "<id> uuid:43")), id="white space in the identifier"),
+    pytest.param(
+        changed(PLAIN, ("<Msmq", f"{STREAM}<Msmq"), ("<current>2", "<current>4294967296")), id="a large place"
     ),
     pytest.param(changed(PLAIN, ("<durable/>", "<durable></durable>")), id="two tags for one"),
     pytest.param(changed(PLAIN, ("<durable/>", "")), id="no services"),

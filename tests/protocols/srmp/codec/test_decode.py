@@ -68,7 +68,8 @@ def test_parts_of_other_names_are_passed_over() -> None:
     built = compound(PLAIN, b"hello", b"", ALPHA, 1)
     data = built.body.replace(b"Content-Id: body@", b"Content-Id: picture@")
     arrived = decode(built.content_type, data, largest=LARGEST)
-    assert arrived == Arrived(envelope=decode_envelope(PLAIN), text=PLAIN)
+    assert arrived == decode("text/xml", PLAIN.encode(), largest=LARGEST)
+    assert not arrived.has_body
 
 
 def test_an_empty_part_is_there() -> None:

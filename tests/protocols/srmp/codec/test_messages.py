@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-import msgspec
 import pytest
 
 from reliquary.base.faults import UsageError
@@ -16,6 +15,7 @@ from reliquary.protocols.srmp.codec.lexical import moment_text
 from reliquary.protocols.srmp.codec.messages import NOT_CARRIED, envelope_of, format_name, message_of, url_of
 from reliquary.protocols.srmp.codec.values import Arrived, CommitmentRequest, StreamPlace
 from reliquary.queueing.model.message import (
+    ATTRIBUTES,
     FOREVER,
     NO_GUID,
     NO_OBJECT,
@@ -57,7 +57,7 @@ def came(envelope: str) -> Message:
 @pytest.mark.spec("SR-164", "SR-167", "SR-169", "SR-170")
 def test_a_message_without_msmq_has_the_defaults() -> None:
     vector = VECTORS["c1_min"]
-    assert message_of(decode(vector.content_type, vector.body, largest=LARGEST)) == Message(
+    assert message_of(decode(vector.content_type, vector.body, largest=LARGEST)) == Message.of(
         identifier=ObjectId(NO_GUID, 1),
         body=b"hello",
         sent_time=SENT,
@@ -73,7 +73,7 @@ def test_a_message_without_msmq_has_the_defaults() -> None:
 def test_a_message_has_all_that_its_envelope_says() -> None:
     vector = VECTORS["c1_max"]
     other = "DIRECT=http://gamma.example/msmq/private$/"
-    assert message_of(decode(vector.content_type, vector.body, largest=LARGEST)) == Message(
+    assert message_of(decode(vector.content_type, vector.body, largest=LARGEST)) == Message.of(
         identifier=ObjectId(ALPHA, 42),
         body=b"payload bytes",
         extension=b"ext bytes",
@@ -251,7 +251,7 @@ def test_a_path_name_of_our_own_needs_to_know_where_we_are() -> None:
 
 # -- to an envelope
 
-MESSAGE = Message(
+MESSAGE = Message.of(
     identifier=ObjectId(ALPHA, 43),
     source_machine=ALPHA,
     destination_queue=ORDERS,
@@ -269,7 +269,7 @@ PLACE = StreamPlace(
 
 
 def with_(**changes: object) -> Message:
-    return msgspec.structs.replace(MESSAGE, **changes)
+    return MESSAGE.changed(**changes)
 
 
 @pytest.mark.spec("SR-273", "SR-276", "SR-277", "SR-282")
@@ -404,7 +404,7 @@ def test_a_message_is_written_the_same_whenever_it_goes() -> None:
     assert f"<sentAt>{moment_text(SENT)}</sentAt>" in encode(MESSAGE)
 
 
-@pytest.mark.parametrize("name", Message.__struct_fields__)
+@pytest.mark.parametrize("name", ATTRIBUTES)
 def test_every_attribute_is_carried_or_is_said_not_to_be(name: str) -> None:
     others = {
         "delay": 5,
@@ -416,8 +416,8 @@ def test_every_attribute_is_carried_or_is_said_not_to_be(name: str) -> None:
     }
     value = others.get(name, getattr(EVERYTHING, name))
     asking = with_(acknowledgements=(Acknowledgement.POS_ARRIVAL,), delivery=Delivery.EXPRESS)
-    base = msgspec.structs.replace(asking, administration_queue="DIRECT=http://alpha/msmq/a")
-    changed_one = msgspec.structs.replace(base, **{name: value})
+    base = asking.changed(administration_queue="DIRECT=http://alpha/msmq/a")
+    changed_one = base.changed(**{name: value})
     assert getattr(base, name) != value
     assert (_written(base) == _written(changed_one)) is (name in NOT_CARRIED)
 
@@ -447,7 +447,7 @@ def _written(message: Message) -> bytes:
 def test_an_acknowledgement_of_the_manager_is_a_receipt(message_class: MessageClass, block: str) -> None:
     message = with_(message_class=message_class, correlation=ObjectId(BETA, 7))
     assert block.format(f"uuid:7@{BETA}") in encode(message)
-    made = encode(msgspec.structs.replace(message, soap_header="<made/>"))
+    made = encode(message.changed(soap_header="<made/>"))
     assert "<made/><Msmq" in made
     assert "Receipt>" not in made
 

@@ -12,6 +12,7 @@ from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import Count
 from reliquary.queueing.model.events import BringOnline, TakeOffline
 from reliquary.queueing.model.message import Delivery
+from reliquary.queueing.model.travel.transfer import DuplicatesDropped, MessageArrived
 from reliquary.streams.tables import Remembered, slot_key
 from reliquary.wire.security import SecurityDescriptor, encode_descriptor
 from tests.protocols.srmp.peer import (
@@ -59,18 +60,29 @@ def test_a_queue_is_named_in_any_spelling(path: str, queue: str) -> None:
 def test_the_answer_for_a_durable_message_waits_for_the_disk() -> None:
     bench = Receiving()
     bench.core.close()
+    bench.core.take_at_once()
     bench.core.turn(PostArrived(1, *user_message()), bench.now)
     batch = bench.core.close()
-    assert [each for each in batch.at_once if isinstance(each, Reply)] == []
+    assert [each for each in bench.core.take_at_once() if isinstance(each, Reply)] == []
     assert batch.after_sync == [Reply(1, PostAnswer(200))]
     assert batch.applied
+
+
+def test_the_history_hears_which_host_posted_a_message_and_which_one_posted_it_again() -> None:
+    bench = Receiving()
+    for peer in ("192.0.2.1", "192.0.2.2"):
+        bench.handle(PostArrived(bench.new_caller(), *user_message(number=9), peer=peer))
+    (arrived,) = [signal for signal in bench.signals if isinstance(signal, MessageArrived)]
+    (dropped,) = [signal for signal in bench.signals if isinstance(signal, DuplicatesDropped)]
+    assert (arrived.peer, dropped.peer) == ("192.0.2.1", "192.0.2.2")
 
 
 def test_the_answer_for_an_express_message_waits_for_nothing() -> None:
     bench = Receiving()
     bench.core.close()
+    bench.core.take_at_once()
     bench.core.turn(PostArrived(1, *user_message(durable=False)), bench.now)
-    assert bench.core.close().at_once == [Reply(1, PostAnswer(200))]
+    assert bench.core.take_at_once() == [Reply(1, PostAnswer(200))]
 
 
 @pytest.mark.srmp("T-23", "T-24")

@@ -151,10 +151,11 @@ def test_a_receipt_waits_for_the_disk_whatever_turn_it_leaves_in() -> None:
     bench.post(*user_message(number=1, delivery_to=ADMIN, durable=False))
     bench.answer(bench.posts[0])
     bench.core.close()
+    bench.core.take_at_once()
     bench.core.turn(PostArrived(1, *user_message(number=2, delivery_to=ADMIN)), bench.now)
     bench.core.turn(SendMessages(2, "orders", (Message(body=b"express"),)), bench.now)
     batch = bench.core.close()
-    assert not [effect for effect in batch.at_once if isinstance(effect, Post)]
+    assert not [effect for effect in bench.core.take_at_once() if isinstance(effect, Post)]
     assert [effect for effect in batch.after_sync if isinstance(effect, Post)]
 
 

@@ -88,7 +88,7 @@ def test_a_redirection_may_lead_to_another_protocol(target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "target", ["DIRECT=OS:gamma\\private$\\orders", "DIRECT=NONE://x/y", f"DIRECT={THEIRS}"]
+    "target", ["DIRECT=SPX:0123:45\\private$\\orders", "DIRECT=NONE://x/y", f"DIRECT={THEIRS}"]
 )
 def test_a_redirection_to_where_no_protocol_leads_is_refused(target: str) -> None:
     with pytest.raises(SrmpFault) as refused:

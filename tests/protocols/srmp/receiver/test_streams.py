@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reliquary.base.time import seconds
-from reliquary.engine.core import INSIDE
+from reliquary.base.turn import SetTimer
 from reliquary.protocols.srmp.events import PostArrived
 from reliquary.protocols.srmp.receiver.receipts import COALESCING
 from reliquary.protocols.srmp.settings import SrmpSettings
@@ -225,6 +225,19 @@ def test_a_receipt_comes_ten_seconds_after_the_first_message_at_the_latest() -> 
     assert last == [25, 50]
 
 
+@pytest.mark.spec("SR-142")
+def test_many_messages_that_share_a_receipt_set_one_timer() -> None:
+    bench = Receiving()
+    turns = [
+        bench.handle(PostArrived(bench.new_caller(), *stream_message(number, previous=number - 1 or None)))
+        for number in range(1, 21)
+    ]
+    timers = [effect for turn in turns for effect in turn.effects if isinstance(effect, SetTimer)]
+    assert [timer.name[0] for timer in timers] == [COALESCING]
+    bench.advance(0.5)
+    assert bench.receipts == [acknowledgement(20)]
+
+
 def test_a_receipt_does_not_wait_when_many_are_outstanding() -> None:
     bench = Receiving(settings=SrmpSettings(most_coalesced=3))
     post(bench, 1, 2)
@@ -241,9 +254,10 @@ def test_a_receipt_does_not_wait_when_many_are_outstanding() -> None:
 def test_a_receipt_that_does_not_wait_still_waits_for_the_disk() -> None:
     bench = Receiving(settings=SrmpSettings(most_coalesced=1))
     bench.core.close()
+    bench.core.take_at_once()
     bench.core.turn(PostArrived(1, *stream_message(1)), bench.now)
     batch = bench.core.close()
-    assert all(type(effect) in INSIDE for effect in batch.at_once)
+    assert not any(effect.waits_for_disk for effect in bench.core.take_at_once())
     assert batch.applied
 
 

@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.restoration import Restoration
-from reliquary.protocols.srmp.sender.closing import NOT_CONFIRMED, PATIENCE
 from reliquary.queueing.rules.era import NOT_KNOWN
+from reliquary.streams.closing import NOT_CONFIRMED, PATIENCE
 from tests.protocols.srmp.sending import Sender
 from tests.queueing.state_checks import walk
 

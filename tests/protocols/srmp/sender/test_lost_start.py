@@ -50,6 +50,23 @@ def test_when_the_first_message_is_lost_before_any_receipt_the_rest_is_a_new_str
     bench.check()
 
 
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.spec("SR-069")
+def test_a_start_that_is_answered_after_its_session_closed_was_seen(late: bool) -> None:
+    """Seed 715 of the SRMP world: the receiver has all three messages by the numbers of the old stream."""
+    bench = Sender()
+    bench.stream(b"1", time_to_reach_queue=10)
+    bench.stream(b"2", b"3")
+    old, posts = bench.stream_id, list(bench.posts)
+    bench.forget()
+    bench.fail(posts[1])
+    if late:
+        bench.answer(posts[0])
+    bench.advance(20)  # number 1 expires before it is posted again
+    assert (bench.stream_id == old) is late
+    assert [each.current for each in bench.places] == ([2, 3] if late else [1, 2])
+
+
 @pytest.mark.parametrize("crash", [False, True])
 @pytest.mark.spec("SR-069", "SR-264")
 def test_a_number_that_was_answered_was_seen_though_its_receipt_never_comes(crash: bool) -> None:
@@ -112,7 +129,7 @@ def test_a_final_receipt_tells_messages_of_two_managers_apart_that_have_one_numb
     bench.stream(b"1", b"2", negative_journaling=True)
     old, posts = bench.stream_id, list(bench.posts)
     ours = bench.arrived(posts[1]).envelope.identifier
-    theirs = Message(
+    theirs = Message.of(
         body=b"3",
         identifier=ObjectId(UUID(int=5), ours.uniquifier),
         source_machine=UUID(int=5),
@@ -141,7 +158,7 @@ def test_it_is_heard_whatever_name_receipts_were_asked_for_under() -> None:
     bench.answer(posts[1])
     blocks = stream_receipt_block(StreamReceipt(identifier=old, last=2))
     blocks += commitment_block(CommitmentReceipt(decided_at=0, positive=True, id=about))
-    receipt = Message(
+    receipt = Message.of(
         identifier=ObjectId(UUID(int=9), 4),
         source_machine=UUID(int=9),
         message_class=MessageClass.ACK_RECEIVE,

@@ -189,10 +189,11 @@ def test_a_durable_message_leaves_only_after_the_disk_has_it(delivery: Delivery)
     bench = Sender()
     bench.plain(b"first")  # and the connection is there
     bench.core.close()
+    bench.core.take_at_once()
     bench.plain(b"a", delivery=delivery)
     batch = bench.core.close()
     waits = [effect for effect in batch.after_sync if isinstance(effect, Post)]
-    leaves = [effect for effect in batch.at_once if isinstance(effect, Post)]
+    leaves = [effect for effect in bench.core.take_at_once() if isinstance(effect, Post)]
     assert (len(waits), len(leaves)) == ((1, 0) if delivery is Delivery.RECOVERABLE else (0, 1))
 
 
@@ -200,11 +201,12 @@ def test_a_durable_message_leaves_only_after_the_disk_has_it(delivery: Delivery)
 def test_a_number_is_on_disk_before_its_message_leaves() -> None:
     bench = Sender()
     bench.core.close()
+    bench.core.take_at_once()
     bench.stream(b"a")
     batch = bench.core.close()
     assert batch.applied
     assert [type(effect) for effect in batch.after_sync if isinstance(effect, Post)] == [Post]
-    assert not [effect for effect in batch.at_once if isinstance(effect, Post)]
+    assert not [effect for effect in bench.core.take_at_once() if isinstance(effect, Post)]
 
 
 @pytest.mark.spec("SR-122", "SR-156", "SR-260")
@@ -345,7 +347,7 @@ def test_a_message_that_came_for_another_host_goes_on_as_it_came_and_is_done_whe
     [original] = source.posts
     arrived = source.arrived(original)
     bench = Sender()
-    passed_on = Message(
+    passed_on = Message.of(
         body=arrived.body,
         soap_envelope=arrived.text,
         identifier=ObjectId(UUID(int=5), 9),

@@ -49,7 +49,7 @@ def test_a_sequence_without_an_endpoint_has_the_defaults() -> None:
 # -- messages that are passed on
 
 TRANSACTION = UUID(int=7)
-CAME = (Message(body=b"1", carrier_header="<kept/>"), Message(body=b"2", delivery=Delivery.EXPRESS))
+CAME = (Message.of(body=b"1", carrier_header="<kept/>"), Message(body=b"2", delivery=Delivery.EXPRESS))
 
 
 @pytest.mark.parametrize("queue", ["DIRECT=HTTPS://far.example/q", "DIRECT=?"])

@@ -101,7 +101,7 @@ def on_batch(state: State, channel: ClientChannel, event: ResponseArrived) -> No
     verdict = reception(state.channels[number], batch)
     if verdict is not Reception.TAKEN:  # HR-055, HR-081
         if verdict is Reception.KNOWN and event.batch:
-            report_duplicates(state, number, batch, len(event.batch))
+            report_duplicates(state, number, batch, event.batch)
         discard_bodies(state, event.batch)
         channel.unresolved = True
         why = f"{channel.url} sent batch {batch}, which is {verdict.value}"

@@ -51,8 +51,9 @@ def may_send(state: State, channel: ClientChannel) -> bool:
 
 def prepare(state: State, channel: ClientChannel) -> bool:
     """Ask the queue manager for the messages of the next batch; return False if no batch may be sent."""
-    room = len(state.channels[channel.number].in_doubt) < channel.depth  # HR-044
-    if not room or not may_send(state, channel) or sending_command(channel) is None:
+    if not may_send(state, channel) or sending_command(channel) is None:
+        return False
+    if len(state.channels[channel.number].in_doubt) >= channel.depth:  # HR-044
         return False
     refusals, agreed = channel.refusals, channel.session.agreed
     search = refusals.search

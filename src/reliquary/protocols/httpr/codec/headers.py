@@ -309,12 +309,12 @@ def encode_request(header: RequestHeader) -> bytes:
         ("sessionid", header.session_id),
         ("session", header.session and header.session.value),
         ("capabilities", _capabilities_text(header.capabilities)),
-        ("transactionid", _id_or_none(header.transaction_id)),
+        ("transactionid", header.transaction_id is not None and id_text(header.transaction_id)),
         ("agent-type", informs and header.agent_type),
         ("outcome", header.outcome and header.outcome.value),
-        ("completed", _id_or_none(header.completed)),
-        ("last-pushed-id", _id_or_none(header.last_pushed_id)),
-        ("forget", _id_or_none(header.forget)),
+        ("completed", header.completed is not None and id_text(header.completed)),
+        ("last-pushed-id", header.last_pushed_id is not None and id_text(header.last_pushed_id)),
+        ("forget", header.forget is not None and id_text(header.forget)),
         ("agent-type", not informs and header.agent_type),
         ("error", _error_text(header.error)),
         product=header.product,
@@ -330,19 +330,15 @@ def encode_response(header: ResponseHeader) -> bytes:
         ("session", header.session and header.session.value),
         ("sessionid", header.session_id),
         ("capabilities", _capabilities_text(header.capabilities)),
-        ("transactionid", _id_or_none(header.transaction_id)),
-        ("last-pulled-id", _id_or_none(header.last_pulled_id)),
+        ("transactionid", header.transaction_id is not None and id_text(header.transaction_id)),
+        ("last-pulled-id", header.last_pulled_id is not None and id_text(header.last_pulled_id)),
         ("agent-type", informs and header.agent_type),
         ("outcome", header.outcome and header.outcome.value),
-        ("completed", _id_or_none(header.completed)),
+        ("completed", header.completed is not None and id_text(header.completed)),
         ("agent-type", not informs and header.agent_type),
         ("error", _error_text(header.error)),
         product=header.product,
     )
-
-
-def _id_or_none(value: int | None) -> str | None:
-    return None if value is None else id_text(value)
 
 
 def _capabilities_text(capabilities: Capabilities | Fields | None) -> str | None:

@@ -105,12 +105,6 @@ class HeaderRead(msgspec.Struct, frozen=True):
     header: RequestHeader | ResponseHeader
 
 
-class MessageRead(msgspec.Struct, frozen=True):
-    """A message is whole."""
-
-    carried: Carried
-
-
 class LargeBegun(msgspec.Struct, frozen=True):
     """A message begins that is too large to come whole; its data follows in pieces."""
 
@@ -136,7 +130,8 @@ class BatchEnded(msgspec.Struct, frozen=True):
     disposition: Disposition
 
 
-Read = HeaderRead | MessageRead | LargeBegun | LargePiece | LargeEnded | BatchEnded
+Read = HeaderRead | Carried | LargeBegun | LargePiece | LargeEnded | BatchEnded
+"""A message that is whole is given as it is."""
 
 
 class _Reader:
@@ -230,7 +225,7 @@ class _Reader:
             stop = start + int(head[_SIZE_AT : fields_at - 2])
             if buffer[stop : stop + 2] != _END or stop - start > largest or stop - start > budget:
                 break
-            found.append(MessageRead(Carried(head[fields_at:-2].decode("latin-1"), buffer[start:stop])))
+            found.append(Carried(head[fields_at:-2].decode("latin-1"), buffer[start:stop]))
             budget -= stop - at
             at = stop + 2
             room -= 1
@@ -405,7 +400,7 @@ class _Reader:
         """The message is whole."""
         if not self._large:
             self._held += len(self._data)
-            found.append(MessageRead(Carried(self._header, bytes(self._data))))
+            found.append(Carried(self._header, bytes(self._data)))
         else:
             if self._data:
                 found.append(LargePiece(bytes(self._data)))

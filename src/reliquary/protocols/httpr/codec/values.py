@@ -25,6 +25,8 @@ class Command(Enum):
     EXCHANGE = "EXCHANGE"
     REPORT = "REPORT"
 
+    __hash__ = object.__hash__  # members are equal only to themselves; the hash of Enum is slower
+
 
 FLOWS: Final = frozenset({Command.PUSH, Command.PULL, Command.EXCHANGE})
 """The commands that transfer messages; the others can always be used."""

@@ -93,7 +93,7 @@ def _checked_id(state: State, channel: ServerChannel, request: PendingRequest) -
         # DEPARTS from 6.2.16 (HR-116): the answer to an abort of an id that was received before says no
         # outcome, because ROLLBACK could contradict a COMMIT, and messages would come twice.
         if verdict is Reception.KNOWN and event.batch:
-            report_duplicates(state, channel.number, batch, len(event.batch))
+            report_duplicates(state, channel.number, batch, event.batch)
         why = f"batch {batch} is {verdict.value}"
         raise fault(ErrorNumber.OUT_OF_SEQUENCE_TRANSACTION_DISCARDED, why)
     return batch

@@ -22,7 +22,7 @@ def rebuild(packet: bytes, arrived: int, sequential: int, request: int) -> Deliv
         sequential,
         size_of(message),
         moment,
-        message.deadline(moment),
+        expires=message.deadline(moment),
         express=message.is_express,
     )
     return Delivered(position, message)

@@ -6,6 +6,10 @@
     [<services ...><durable/></services>] [<stream ...>...</stream>]
     <Msmq ...>...</Msmq></se:Header>...              known elements that hold text only
 
+A sender repeats most of it from message to message: all but the number of the message and its place in a
+stream is read once, and so are the attributes that it gives the message.  To know a text again, its numbers
+are cut out of it and the first ones put in their place.
+
 That is every message that asks for no receipt and no answer.  Whatever is not exactly so, to the last
 character, is left to the parser, and so is what is wrong with it: what is read here is what it would
 read, or nothing is.
@@ -15,21 +19,25 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from reliquary.protocols.srmp.codec.elements import Fields
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.header import (
     Services,
+    StreamName,
     envelope_from,
     numbered,
+    place_in,
     read_msmq,
     read_path,
     read_properties,
-    read_stream,
+    stream_name,
 )
-from reliquary.protocols.srmp.codec.lexical import SPACE
+from reliquary.protocols.srmp.codec.lexical import message_id
+from reliquary.protocols.srmp.codec.messages import attributes_of
 from reliquary.protocols.srmp.codec.values import Envelope, Msmq
+from reliquary.queueing.model.message import FOREVER, Message
 
 BEGIN: Final = (
     '<se:Envelope xmlns:se="http://schemas.xmlsoap.org/soap/envelope/"'
@@ -42,14 +50,23 @@ STREAM: Final = '<stream se:mustUnderstand="1">'
 MSMQ: Final = '<Msmq xmlns="msmq.namespace.xml">'
 END: Final = "</se:Header><se:Body></se:Body></se:Envelope>"
 
+_FIRST: Final = f"{BEGIN}<action>"
+_LAST: Final = f"</Msmq>{END}"
+_UUID: Final = "uuid:"
+_ID: Final = f"<id>{_UUID}"
+"""What stands before the number of the message."""
+_PLACES: Final = "<current>"
+_FIRST_PLACE: Final = f"{_PLACES}1</current>"
+_NUMBERS: Final = re.compile("<current>([0-9]{1,10})</current>(?:<previous>([0-9]{1,10})</previous>)?")
+_MOST_DIGITS: Final = 10
 _FORM: Final = re.compile(
-    re.escape(f"{BEGIN}<action>") + "([^<]*)</action><to>([^<]*)</to><id>([^<]*)</id>"
+    "([^<]*)</action><to>([^<]*)</to><id>uuid:0(@[-0-9A-Fa-f]{36})</id>"
     + re.escape(PROPERTIES) + "<expiresAt>([^<]*)</expiresAt>(?:<sentAt>([^<]*)</sentAt>)?</properties>"
     + f"({re.escape(SERVICES)}<durable/></services>)?"
-    + f"(?:{re.escape(STREAM)}<streamId>([^<]*)</streamId><current>([^<]*)</current>"
-    + "(?:<previous>([^<]*)</previous>)?</stream>)?"
-    + re.escape(MSMQ) + f"(.*)</Msmq>{re.escape(END)}"
+    + f"(?:{re.escape(STREAM)}<streamId>([^<]*)</streamId>{_FIRST_PLACE}</stream>)?"
+    + re.escape(MSMQ) + "(.*)"
 )  # fmt: skip
+"""What stands between `_FIRST` and `_LAST`, with the first number in place of each number."""
 _MSMQ_TEXTS: Final = frozenset(
     {
         *("Class", "Priority", "Journal", "DeadLetter", "Correlation", "Trace", "ConnectorType", "App"),
@@ -61,40 +78,94 @@ LONGEST: Final = 4 * 1024
 """Characters of an envelope; hardly one of this form comes near it."""
 
 
+class Canonical(NamedTuple):
+    """What an envelope of this form says."""
+
+    envelope: Envelope
+    repeated: Message | None
+    """The attributes of its message, as in `Arrived`."""
+
+
 def canonical_envelope(text: str) -> Envelope | None:
     """What an envelope of this form says; None for any other, and for one that is to be refused."""
-    found = _FORM.fullmatch(text) if len(text) <= LONGEST else None
-    if found is None:
+    found = canonical(text)
+    return None if found is None else found.envelope
+
+
+def canonical(text: str) -> Canonical | None:
+    """What an envelope of this form says, and the attributes that its sender repeats; None as above."""
+    if len(text) > LONGEST or not (text.startswith(_FIRST) and text.endswith(_LAST)):
         return None
-    action, to, identifier, expires_at, sent_at, durable, stream, current, previous, msmq = found.groups()
+    number_at = text.find(_ID) + len(_ID)
+    number_end = text.find("@", number_at)
+    places_at = text.find(_PLACES, number_end)
+    number = text[number_at:number_end]
+    if not (number.isdecimal() and number.isascii() and len(number) <= _MOST_DIGITS):
+        return None
     try:
-        envelope = _repeated(action, to, expires_at, sent_at, durable is not None, msmq)
-        if envelope is None:
+        if places_at < 0:
+            known = _read(f"{text[:number_at]}0{text[number_end:]}")
+            place = None
+        else:
+            found = _NUMBERS.match(text, places_at)
+            if found is None:
+                return None
+            known = _read(
+                f"{text[:number_at]}0{text[number_end:places_at]}{_FIRST_PLACE}{text[found.end() :]}"
+            )
+            current, previous = int(found[1]), None if found[2] is None else int(found[2])
+            if known is None or known.stream is None or current > FOREVER:
+                return None
+            place = place_in(known.stream, current, previous)
+        uniquifier = int(number)
+        if known is None or uniquifier > FOREVER:
             return None
-        place = None
-        if stream is not None:
-            numbers: Fields = {"streamId": stream, "current": current}
-            if previous is not None:
-                numbers["previous"] = previous
-            place = read_stream(numbers)
-        return numbered(envelope, identifier.strip(SPACE), place)
+        identifier = text[number_at - len(_UUID) : number_end + len(known.manager)]
+        return Canonical(numbered(known.envelope, identifier, uniquifier, place), known.repeated)
     except SrmpFault:
         return None  # the parser says what is wrong
 
 
+class _Known(NamedTuple):
+    """What an envelope says without its numbers."""
+
+    envelope: Envelope
+    repeated: Message | None
+    manager: str
+    """What stands in `id` behind the number of the message."""
+    stream: StreamName | None
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str) -> _Known | None:
+    """What an envelope says whose numbers were replaced by the first ones; None where it is not of this form.
+
+    Envelopes that differ only in their numbers are one text here, so each of them is read once.
+    """
+    found = _FORM.fullmatch(text, len(_FIRST), len(text) - len(_LAST))
+    if found is None:
+        return None
+    action, to, manager, expires_at, sent_at, durable, stream, msmq = found.groups()
+    said = _repeated(action, to, manager, expires_at, sent_at, durable is not None, msmq)
+    name = None if stream is None else stream_name(stream)
+    return None if said is None else _Known(said.envelope, said.repeated, manager, name)
+
+
 @lru_cache(maxsize=1024)
 def _repeated(
-    action: str, to: str, expires_at: str, sent_at: str | None, durable: bool, msmq: str
-) -> Envelope | None:
+    action: str, to: str, manager: str, expires_at: str, sent_at: str | None, durable: bool, msmq: str
+) -> Canonical | None:
     """All that senders repeat from message to message; None where it is not of this form."""
     said = _msmq(msmq)
     if said is None or not (_is_plain(action) and _is_plain(to)):
         return None
+    message_id(f"uuid:0{manager}")  # it is a GUID, or the parser says that it is none
     times: Fields = {"expiresAt": expires_at}
     if sent_at is not None:
         times["sentAt"] = sent_at
     path = read_path({"action": action, "to": to, "id": ""})
-    return envelope_from(path, read_properties(times), Services(durable), said)
+    envelope = envelope_from(path, read_properties(times), Services(durable), said)
+    return Canonical(envelope, None if envelope.sent_at is None else attributes_of(envelope, now=0))
 
 
 @lru_cache(maxsize=1024)

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
-from reliquary.protocols.srmp.codec.canonical import canonical_envelope
+from reliquary.protocols.srmp.codec.canonical import canonical, canonical_envelope
 from reliquary.protocols.srmp.codec.elements import Header, read_blocks
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.header import read_header
@@ -89,9 +90,10 @@ def _arrived(data: bytes, kind: MediaType, others: list[Part] | tuple[()]) -> Ar
     if kind.kind != XML or kind.charset not in _CHARSETS:
         raise MimeFault("Content-Type", "an envelope is text/xml in UTF-8")
     text = _decoded(data)
-    envelope = decode_envelope(text)
+    known = canonical(text)
+    envelope, repeated = known or (read_header(parsed_blocks(text)), None)
     if not others:
-        return Arrived(envelope=envelope, text=text)
+        return Arrived(envelope=envelope, text=text, repeated=repeated)
     contents = _contents(others)
     if contents and (envelope.delivery_receipt or envelope.commitment_receipt or envelope.stream_receipt):
         raise SrmpFault("the MIME body", "a receipt has no payload", spec="MC-MQSRM 2.2.2")  # SR-022
@@ -102,6 +104,7 @@ def _arrived(data: bytes, kind: MediaType, others: list[Part] | tuple[()]) -> Ar
         extension=contents.get("extension", b""),
         has_body="body" in contents,
         has_extension="extension" in contents,
+        repeated=repeated,
     )
 
 
@@ -109,9 +112,16 @@ def _contents(parts: list[Part] | tuple[()]) -> dict[str, bytes]:
     """Body and extension; parts of other names mean nothing to us."""
     contents: dict[str, bytes] = {}
     for part in parts:
-        name, found, _ = part.content_id.lstrip("<").lower().partition("@")
-        if found and name in ("body", "extension"):
-            if name in contents:
-                raise MimeFault(f"Content-Id: {name}@", f"there are two parts for the {name}")
+        name = _content_of(part.content_id)
+        if name in contents:
+            raise MimeFault(f"Content-Id: {name}@", f"there are two parts for the {name}")
+        if name:
             contents[name] = part.data
     return contents
+
+
+@lru_cache(maxsize=1024)
+def _content_of(content_id: str) -> str:
+    """Return `body` or `extension` for the part that has it, empty for a part of another name."""
+    name, found, _ = content_id.lstrip("<").lower().partition("@")
+    return name if found and name in ("body", "extension") else ""

@@ -78,7 +78,9 @@ def read_header(header: Header) -> Envelope:
             url = _url(blocks["unconfirmed"], "sendReceiptsTo", "2.2.5.3.4")
             stream = replace(stream, unconfirmed_to=url)
     envelope = envelope_from(path, times, services, msmq)
-    envelope = numbered(envelope, path.id, stream, capital_stream=header.capital_stream)
+    if msmq is not None:
+        uniquifier = message_id(path.id).uniquifier
+        envelope = numbered(envelope, path.id, uniquifier, stream, capital_stream=header.capital_stream)
     if not (header.signature or RECEIPTS & blocks.keys()):
         return envelope
     return replace(
@@ -110,17 +112,21 @@ def envelope_from(
 
 
 def numbered(
-    envelope: Envelope, identifier: str, stream: StreamPlace | None, *, capital_stream: bool = False
+    envelope: Envelope,
+    identifier: str,
+    uniquifier: int,
+    stream: StreamPlace | None,
+    *,
+    capital_stream: bool = False,
 ) -> Envelope:
-    """The envelope of one message, with its identifier and its place in a stream."""
-    if envelope.msmq is None:
-        return envelope
+    """The envelope of one message, with its `id`, the number in that, and its place in a stream."""
+    assert envelope.msmq is not None, "a message without <Msmq> has no identifier and no stream"
     # DEPARTS from 2.2.5.3 (SR-068): <Stream>, the spelling of Windows, comes without <durable> too,
     # because the published streams have none; such a message is recoverable all the same.
     if stream is not None and not envelope.durable and not capital_stream:
         raise SrmpFault("durable", "a message of a stream has <durable>", spec=spec("2.2.5.2.1"))
     # The manager's own GUID wins over the one in `id` (F-23).
-    known_as = ObjectId(envelope.msmq.source, message_id(identifier).uniquifier)
+    known_as = ObjectId(envelope.msmq.source, uniquifier)
     return replace(envelope, id=identifier, identifier=known_as, stream=stream)
 
 
@@ -239,23 +245,43 @@ def _read_services(found: Fields | None) -> Services:
 
 def read_stream(found: Fields) -> StreamPlace:
     """The place of a message in its stream."""
-    identifier = _text(found, "streamId", "2.2.5.3.1").strip(SPACE)
-    sender, value = stream_id(identifier, "2.2.5.3.1")
+    name = stream_name(_text(found, "streamId", "2.2.5.3.1"))
     current = number(_text(found, "current", "2.2.5.3.2"), "current", "2.2.5.3.2", FOREVER)
-    if not current:
-        raise SrmpFault("current", "<current> is 1 in the first message of a stream", spec=spec("2.2.5.3.2"))
-    previous = current - 1  # SR-136
+    previous = None
     if "previous" in found:
         previous = number(_text(found, "previous", "2.2.5.3.3"), "previous", "2.2.5.3.3", FOREVER)
-        if previous >= current:
-            raise SrmpFault("previous", "<previous> is smaller than <current>", spec=spec("2.2.5.3.3"))
-    receipts_to = ""
-    if ("start" in found) is not (current == 1):  # SR-075, SR-076
+    starts = "start" in found
+    receipts_to = _url(_inner(found, "start"), "sendReceiptsTo", "2.2.5.3.4") if starts else ""
+    return place_in(name, current, previous, receipts_to)
+
+
+class StreamName(NamedTuple):
+    """What `streamId` says, 2.2.5.3.1."""
+
+    identifier: str
+    sender: UUID
+    number: int
+
+
+def stream_name(text: str) -> StreamName:
+    """The stream that a `streamId` names."""
+    identifier = text.strip(SPACE)
+    return StreamName(identifier, *stream_id(identifier, "2.2.5.3.1"))
+
+
+def place_in(name: StreamName, current: int, previous: int | None, receipts_to: str = "") -> StreamPlace:
+    """The place of a message in this stream; `receipts_to` is empty where there is no `start`."""
+    identifier, sender, value = name
+    if not current:
+        raise SrmpFault("current", "<current> is 1 in the first message of a stream", spec=spec("2.2.5.3.2"))
+    if previous is None:
+        previous = current - 1  # SR-136
+    elif previous >= current:
+        raise SrmpFault("previous", "<previous> is smaller than <current>", spec=spec("2.2.5.3.3"))
+    if bool(receipts_to) is not (current == 1):  # SR-075, SR-076
         raise SrmpFault(
             "start", "the first message of a stream has <start>, and no other has", spec=spec("2.2.5.3.4")
         )
-    if "start" in found:
-        receipts_to = _url(_inner(found, "start"), "sendReceiptsTo", "2.2.5.3.4")
     return StreamPlace(
         identifier=identifier,
         sender=sender,

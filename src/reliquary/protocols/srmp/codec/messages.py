@@ -18,6 +18,8 @@ from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from reliquary.base.faults import UsageError
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.header import LABEL
@@ -36,8 +38,10 @@ from reliquary.queueing.model.message import (
     NO_GUID,
     NO_OBJECT,
     PRIORITY_LIMIT,
+    USUAL,
     Acknowledgement,
     AdministrationKind,
+    Attributes,
     Delivery,
     DestinationKind,
     HashAlgorithm,
@@ -137,44 +141,73 @@ def url_of(format_name: str, here: str = "") -> str:
 
 def message_of(arrived: Arrived, *, now: int = 0) -> Message:
     """The message that came.  `now`, in seconds, stands in where it does not say when it was sent."""
-    envelope = arrived.envelope
+    envelope, place = arrived.envelope, arrived.envelope.stream
+    repeated = arrived.repeated or attributes_of(envelope, now=now)
+    assert repeated.more is not None, "an envelope names the destination of its message"
+    source = repeated.more.source_machine
+    rare: dict[str, Any] = {
+        "source_machine": None if source == envelope.identifier.lineage else source,
+        "extension": arrived.extension,
+        "soap_envelope": arrived.text,
+    }
+    if arrived.hops:
+        rare["hops"] = arrived.hops
+    delivery = repeated.delivery
+    if place is not None:
+        delivery = Delivery.RECOVERABLE
+        rare["sequence"] = SequenceId(place.number & FOREVER, place.number >> 32)  # SR-072
+        rare["sequence_number"] = place.current
+        rare["previous_sequence_number"] = place.previous
+        # DEPARTS from 3.1.5.1.1 (SR-174): the URL for stream receipts is kept as TransactionStatusQueue,
+        # because it would overwrite the administration queue that the same message names.
+        rare["transaction_status_queue"] = place.receipts_to
+    return replace(
+        repeated,
+        identifier=envelope.identifier,
+        body=arrived.body,
+        delivery=delivery,
+        more=replace(repeated.more, **rare),
+    )
+
+
+def attributes_of(envelope: Envelope, *, now: int) -> Message:
+    """The attributes that an envelope gives its message, but for its identifier and its place in a stream."""
     response_queue = format_name(envelope.via)
-    optional: dict[str, Any] = {}
-    if envelope.sent_at is not None:
-        optional["sent_time"] = envelope.sent_at
+    own: dict[str, Any] = {}
+    rare: dict[str, Any] = {}
+    source = NO_GUID
     if (msmq := envelope.msmq) is not None:
-        _read_msmq(msmq, optional)
+        source = msmq.source
+        own["priority"] = msmq.priority
+        own["body_type"] = msmq.body_type
+        _read_msmq(msmq, rare)
         # DEPARTS from 3.1.5.1.1 (SR-181): an expiresAt of its own ends TimeToBeReceived, as `_expires_at`
         # writes it, because a message that nobody wants any more would lie in its queue for ever.
         if envelope.expires_at not in (msmq.reach_by, NO_END):
-            optional["time_to_be_received"] = _span(envelope, envelope.expires_at, now)
+            own["time_to_be_received"] = _span(envelope, envelope.expires_at, now)
     if envelope.delivery_to or envelope.commitment is not None:
-        _read_requests(envelope, optional)
-    if envelope.stream is not None:
-        _read_stream(envelope.stream, optional)
+        _read_requests(envelope, rare)
     if envelope.delivery_receipt is not None or envelope.commitment_receipt is not None:
-        _read_receipt(envelope, optional)
+        _read_receipt(envelope, rare)
     if response_queue:
-        optional["response_queue"] = response_queue
+        rare["response_queue"] = response_queue
         if response_queue.startswith(_DIRECT):
-            optional["response_kind"] = ResponseKind.DIRECT
-    if arrived.hops:
-        optional["hops"] = arrived.hops
+            rare["response_kind"] = ResponseKind.DIRECT
     destination = format_name(envelope.to)
     if destination.startswith(_DIRECT):
-        optional["destination_kind"] = DestinationKind.DIRECT
-    durable = envelope.durable or envelope.stream is not None
+        rare["destination_kind"] = DestinationKind.DIRECT
     return Message(
-        identifier=envelope.identifier,
-        body=arrived.body,
         label=label_of(envelope),
-        delivery=Delivery.RECOVERABLE if durable else Delivery.EXPRESS,
-        # From the sending to TTrq, or without `Msmq` to expiresAt (SR-169, SR-181).
-        time_to_reach_queue=_span(envelope, envelope.expires_at if msmq is None else msmq.reach_by, now),
-        extension=arrived.extension,
-        destination_queue=destination,
-        soap_envelope=arrived.text,
-        **optional,
+        delivery=Delivery.RECOVERABLE if envelope.durable else Delivery.EXPRESS,
+        sent_time=envelope.sent_at or 0,
+        more=Attributes(
+            source_machine=source,
+            # From the sending to TTrq, or without `Msmq` to expiresAt (SR-169, SR-181).
+            time_to_reach_queue=_span(envelope, envelope.expires_at if msmq is None else msmq.reach_by, now),
+            destination_queue=destination,
+            **rare,
+        ),
+        **own,
     )
 
 
@@ -194,9 +227,6 @@ def _span(envelope: Envelope, end: int, now: int) -> int:
 
 def _read_msmq(msmq: Msmq, into: dict[str, Any]) -> None:
     into["message_class"] = msmq.message_class
-    into["priority"] = msmq.priority
-    into["body_type"] = msmq.body_type
-    into["source_machine"] = msmq.source
     if msmq.journal:
         into["positive_journaling"] = True
     if msmq.dead_letter:
@@ -249,15 +279,6 @@ def _read_requests(envelope: Envelope, into: dict[str, Any]) -> None:
     into["administration_kind"] = AdministrationKind.DIRECT
 
 
-def _read_stream(stream: StreamPlace, into: dict[str, Any]) -> None:
-    into["sequence"] = SequenceId(stream.number & FOREVER, stream.number >> 32)  # SR-072
-    into["sequence_number"] = stream.current
-    into["previous_sequence_number"] = stream.previous
-    # DEPARTS from 3.1.5.1.1 (SR-174): the URL for stream receipts is kept as TransactionStatusQueue,
-    # because it would overwrite the administration queue that the same message names.
-    into["transaction_status_queue"] = stream.receipts_to
-
-
 def _read_receipt(envelope: Envelope, into: dict[str, Any]) -> None:
     """A receipt is correlated with its message, as an acknowledgement of the queue manager is."""
     receipt = envelope.delivery_receipt or envelope.commitment_receipt
@@ -273,7 +294,8 @@ def _read_receipt(envelope: Envelope, into: dict[str, Any]) -> None:
 
 def envelope_of(message: Message, place: StreamPlace | None = None, *, here: str = "") -> Envelope:
     """What an envelope says of a message; UsageError for what cannot stand there (F-73)."""
-    to = url_of(message.destination_queue)
+    more = message.more or USUAL
+    to = url_of(more.destination_queue)
     multicast = to.startswith(LABEL)
     if place is not None and multicast:
         raise UsageError(
@@ -282,12 +304,10 @@ def envelope_of(message: Message, place: StreamPlace | None = None, *, here: str
     if not 0 <= message.priority <= PRIORITY_LIMIT:
         raise UsageError(f"a priority is 0 to {PRIORITY_LIMIT}, not {message.priority}")
     delivery_to, commitment = "", None
-    if message.administration_queue and not multicast:
+    if more.administration_queue and not multicast:
         delivery_to, commitment = _requests(message, here)
-    reach_by = message.sent_time + message.time_to_reach_queue
-    if (
-        message.time_to_reach_queue == FOREVER and message.sent_time < NO_END
-    ):  # else its end is 136 years away
+    reach_by = message.sent_time + more.time_to_reach_queue
+    if more.time_to_reach_queue == FOREVER and message.sent_time < NO_END:  # else its end is 136 years away
         reach_by = NO_END
     delivery_receipt, commitment_receipt = _receipts(message)
     return Envelope(
@@ -296,7 +316,7 @@ def envelope_of(message: Message, place: StreamPlace | None = None, *, here: str
         to=to,
         id=message_id_text(message.identifier),
         identifier=message.identifier,
-        via=url_of(message.response_queue, here),
+        via=url_of(more.response_queue, here),
         expires_at=_expires_at(message, reach_by),
         sent_at=message.sent_time,
         durable=place is not None or message.delivery is Delivery.RECOVERABLE,
@@ -351,27 +371,28 @@ def _receipts(message: Message) -> tuple[DeliveryReceipt | None, CommitmentRecei
 
 
 def _msmq(message: Message, reach_by: int, here: str, *, streamed: bool) -> Msmq:
-    named = message.authentication_provider_name or message.authentication_provider_type != STANDARD_PROVIDER
+    more = message.more or USUAL
+    named = more.authentication_provider_name or more.authentication_provider_type != STANDARD_PROVIDER
     return Msmq(
-        message_class=message.message_class,
+        message_class=more.message_class,
         priority=0 if streamed else message.priority,
-        journal=message.positive_journaling,
-        dead_letter=message.negative_journaling,
-        correlation=None if message.correlation == NO_OBJECT else _fitting(message.correlation),
-        trace=message.tracing_requested,
-        connector_type=None if message.connector_type == NO_GUID else message.connector_type,
-        application_tag=message.application_tag or None,
+        journal=more.positive_journaling,
+        dead_letter=more.negative_journaling,
+        correlation=None if more.correlation == NO_OBJECT else _fitting(more.correlation),
+        trace=more.tracing_requested,
+        connector_type=None if more.connector_type == NO_GUID else more.connector_type,
+        application_tag=more.application_tag or None,
         body_type=message.body_type,
-        hash_algorithm=codes.HASH[message.hash_algorithm],
-        first=message.first_in_transaction,
-        last=message.last_in_transaction,
-        connector_manager=None if message.connector_manager == NO_GUID else message.connector_manager,
-        provider_type=message.authentication_provider_type if named else None,
-        provider_name=message.authentication_provider_name,
+        hash_algorithm=codes.HASH[more.hash_algorithm],
+        first=more.first_in_transaction,
+        last=more.last_in_transaction,
+        connector_manager=None if more.connector_manager == NO_GUID else more.connector_manager,
+        provider_type=more.authentication_provider_type if named else None,
+        provider_name=more.authentication_provider_name,
         source=message.identifier.lineage if message.source_machine == NO_GUID else message.source_machine,
-        destinations=_urls(message.destination_queues, here),
-        administration_queues=_urls(message.administration_queues, here),
-        response_queues=_urls(message.response_queues, here),
+        destinations=_urls(more.destination_queues, here),
+        administration_queues=_urls(more.administration_queues, here),
+        response_queues=_urls(more.response_queues, here),
         reach_by=reach_by,
     )
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from reliquary.queueing.model.message import ObjectId
+from reliquary.queueing.model.message import Message, ObjectId
 
 
 class Value(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -141,6 +141,8 @@ class Arrived(Value, frozen=True, kw_only=True):
     has_extension: bool = False
     hops: int = 0
     """How many managers have passed it on; the header of HTTP says it."""
+    repeated: Message | None = None
+    """The attributes that the envelope gives its message, where an earlier one gave all of them too."""
 
 
 class Compound(Value, frozen=True, kw_only=True):
@@ -160,3 +162,5 @@ class Kind(Enum):
     FINAL_STREAM_RECEIPT = "final-stream-receipt"
     UNKNOWN = "unknown"
     """None of these: it is ignored (SR-194)."""
+
+    __hash__ = object.__hash__  # members are equal only to themselves; the hash of Enum is slower

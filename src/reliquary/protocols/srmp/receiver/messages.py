@@ -30,7 +30,7 @@ from reliquary.protocols.srmp.receiver import receipts, resuming
 from reliquary.protocols.srmp.receiver.routing import Route, check_url
 from reliquary.protocols.srmp.signing import verify
 from reliquary.protocols.srmp.state import Arriving, Count, State
-from reliquary.queueing.model.message import NO_GUID, Message, MessageClass, ObjectId
+from reliquary.queueing.model.message import NO_GUID, USUAL, Delivery, Message, MessageClass, ObjectId
 from reliquary.queueing.model.travel.transfer import ArrivalJudged, DuplicatesDropped, MessageArrived, Outcome
 from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.queueing.travel.crossing import as_sent_onward
@@ -76,7 +76,7 @@ def take_message(state: State, to: int, arrived: Arrived, way: Route, now: Insta
         if not place.receipts_to:  # only the first message says it
             goes_on = kept is not None and kept.number == place.number
             known = kept.receipts_to if kept and goes_on else resuming.receipts_to(state, key, place)
-            message = replace(message, transaction_status_queue=known)
+            message = replace(message, more=replace(message.more or USUAL, transaction_status_queue=known))
     if _is_duplicate(state, envelope, way, now):
         if (
             way.crosses and arrived.hops
@@ -89,9 +89,8 @@ def take_message(state: State, to: int, arrived: Arrived, way: Route, now: Insta
     if way.crosses:
         message = _passed_on(message)
     ours = not way.multicast
-    arriving = Arriving(
-        to, envelope, way.name, way.known_as, message.is_express, ours=ours, crosses=way.crosses
-    )
+    express = message.delivery is Delivery.EXPRESS
+    arriving = Arriving(to, envelope, way.name, way.known_as, express, ours=ours, crosses=way.crosses)
     hand_over(state, arriving, way, message)
 
 
@@ -146,7 +145,7 @@ def _is_duplicate(state: State, envelope: Envelope, way: Route, now: Instant) ->
 
 def _tell_duplicate(state: State, envelope: Envelope, way: Route) -> None:
     by = MULTICAST if way.multicast else NAME
-    state.draft.tell(DuplicatesDropped(by, way.destination, (envelope.identifier,)))
+    state.draft.tell(DuplicatesDropped(by, way.destination, (envelope.identifier,), peer=state.receiver.peer))
 
 
 def _passed_on(message: Message) -> Message:
@@ -157,7 +156,7 @@ def _passed_on(message: Message) -> Message:
     place = message.sequence
     transaction = None if place is None else UUID(int=place.ordinal << 64 | place.timestamp or 1)
     message = as_sent_onward(message, transaction)
-    return replace(message, acknowledgements=(), administration_queue="", administration_queues=())
+    return message.changed(acknowledgements=(), administration_queue="", administration_queues=())
 
 
 # -- what the manager says
@@ -180,6 +179,7 @@ def hand_over(
         way.destination,
         message,
         expires=expires,
+        peer=receiver.peer,
         by_multicast=way.multicast,
         doubtful=doubtful,
     )
@@ -188,10 +188,9 @@ def hand_over(
 
 def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
     """The manager took a message, or refused it: remember it, send receipts, answer."""
-    if receipts.on_judged(state, signal):
-        return
     arriving = state.receiver.arriving.pop(signal.ticket[0], None)
     if arriving is None:
+        receipts.on_judged(state, signal)
         return
     if signal.outcome is not Outcome.DELIVERED:
         status = _STATUSES.get(signal.reason, 400) if signal.outcome is Outcome.REFUSED else 500

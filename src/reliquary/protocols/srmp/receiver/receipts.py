@@ -148,8 +148,8 @@ def expect(state: State, incoming: Incoming, now: Instant) -> None:
         if incoming.waiting:
             state.draft.ask(CancelTimer((COALESCING, incoming.place)))
         _receipt(state, incoming)
-    else:
-        state.draft.ask(SetTimer((COALESCING, incoming.place), incoming.wait(state.receiver.coalescing, now)))
+    elif not incoming.waiting:
+        _wait(state, incoming, now)
 
 
 def repeat(state: State, incoming: Incoming, now: Instant) -> None:
@@ -161,9 +161,13 @@ def repeat(state: State, incoming: Incoming, now: Instant) -> None:
 
 
 def on_coalescing(state: State, place: int, now: Instant) -> None:
-    """Stream Receipt Coalescing Timer Event, 3.1.6.3."""
-    del now
-    _receipt(state, state.places[place])
+    """Stream Receipt Coalescing Timer Event, 3.1.6.3; messages that came meanwhile put the receipt off."""
+    incoming = state.places[place]
+    left = incoming.time_left(state.receiver.coalescing, now)
+    if left:
+        state.draft.ask(SetTimer((COALESCING, place), left))
+    else:
+        _receipt(state, incoming)
 
 
 def _wait(state: State, incoming: Incoming, now: Instant) -> None:
@@ -203,23 +207,22 @@ def _about(envelope: Envelope) -> dict[str, Any]:
 
 def _send(state: State, url: str, block: str, message_class: MessageClass, **attributes: Any) -> None:
     """Hand a receipt to the manager, for the queue that this URL names."""
-    receipt = Message(message_class=message_class, soap_header=block, **attributes)
+    receipt = Message.of(message_class=message_class, soap_header=block, **attributes)
     receiver = state.receiver
     receiver.last_ticket += 1
     receiver.receipts[receiver.last_ticket] = url
     state.draft.tell(MessageArrived(NAME, (receiver.last_ticket, 0), format_name(url), receipt))
 
 
-def on_judged(state: State, signal: ArrivalJudged) -> bool:
-    """The manager took a receipt of ours, or a warning says why not; False for what is no receipt."""
+def on_judged(state: State, signal: ArrivalJudged) -> None:
+    """The manager took a receipt of ours, or a warning says why not."""
     url = state.receiver.receipts.pop(signal.ticket[0], None)
     if url is None:
-        return False
+        return
     sent = signal.outcome is Outcome.DELIVERED
     state.counts[Count.RECEIPTS_SENT if sent else Count.RECEIPTS_LOST] += 1
     if not sent:
         state.draft.ask(Warn(url, "a receipt was not sent", _WHY.get(signal.reason, signal.reason.name)))
-    return True
 
 
 _WHY: Final = {

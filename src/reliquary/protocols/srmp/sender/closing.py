@@ -1,8 +1,4 @@
-"""Streams of an older era, after the store was restored: they are closed, and end when they are settled.
-
-a message with a number         goes again under it: a receiver that had it confirms it, another one takes it
-a message without a number      may have had one after the backup: nobody knows, so it becomes a dead letter
-a message of this era           waits for the end of the closed stream, and begins another
+"""Streams of an older era are brought to their end (`reliquary.streams.closing` has the rules).
 
 A receiver that has seen a later stream of the old manager ignores the closed one without a word.  So what was
 answered several times and never confirmed becomes a dead letter too.
@@ -13,30 +9,17 @@ from __future__ import annotations
 from typing import Final
 
 from reliquary.base.time import Instant
-from reliquary.base.turn import Warn
 from reliquary.protocols.srmp.sender.resending import go_again, on_receipt_wait
 from reliquary.protocols.srmp.sender.streams import end, forget, free
 from reliquary.protocols.srmp.state import Session, State
-from reliquary.queueing.model.travel.transfer import Outcome, SendUserMessage, TransferEnded
+from reliquary.queueing.model.travel.transfer import Outcome, TransferEnded
 from reliquary.queueing.rules.era import NOT_KNOWN
+from reliquary.streams.closing import PATIENCE, make_dead_letters
 from reliquary.streams.numbering import in_order
 from reliquary.streams.numbering import renumber as renumbered
 
-PATIENCE: Final = 3
-"""After so many waits for a receipt, each after an answer, what a closed stream has left is given up."""
 OLD_NUMBER: Final = -1
 """Of a message that was posted in a stream that is over: its answer says nothing about the new one."""
-NOT_CONFIRMED: Final = "messages of an older era become dead letters"
-
-
-def in_this_era(state: State, session: Session, sends: list[SendUserMessage]) -> list[SendUserMessage]:
-    """Give up those messages that have no number and may have had one after the backup; return the others."""
-    older = tuple(send.lookup_id for send in sends if send.of_older_era)
-    if older:
-        _warn(state, session, len(older), "whether they were delivered after the backup is not known")
-        state.draft.tell(TransferEnded(session.queue, older, Outcome.REFUSED, NOT_KNOWN))
-        sends = [send for send in sends if not send.of_older_era]
-    return sends
 
 
 def is_free(state: State, session: Session) -> bool:
@@ -70,12 +53,9 @@ def _is_hopeless(session: Session) -> bool:
 
 def give_up(state: State, session: Session, why: str) -> None:
     """Make dead letters of all messages that a stream has left; it ends with that."""
-    queue = session.queue
-    left = in_order(state.sent[queue])
-    _warn(state, session, len(left), why)
+    left = make_dead_letters(state, session.queue, session.destination, why)
     forget(session, left)
-    state.draft.tell(TransferEnded(queue, left, Outcome.REFUSED, NOT_KNOWN, by_receipt=True))
-    free(state, queue, left, NOT_KNOWN)
+    free(state, session.queue, left, NOT_KNOWN)
 
 
 def start_anew(state: State, queue: int, now: Instant, *, renumber: bool) -> int:
@@ -99,7 +79,3 @@ def start_anew(state: State, queue: int, now: Instant, *, renumber: bool) -> int
         session.start_counting()
         go_again(state, session)
     return len(unconfirmed)
-
-
-def _warn(state: State, session: Session, count: int, why: str) -> None:
-    state.draft.ask(Warn(session.destination, NOT_CONFIRMED, f"{count} of them: {why}"))

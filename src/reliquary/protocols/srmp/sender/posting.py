@@ -47,6 +47,7 @@ from reliquary.queueing.model.travel.transfer import (
 )
 from reliquary.queueing.travel.failures import FAILED_WITH
 from reliquary.streams.apply import apply
+from reliquary.streams.closing import in_this_era
 from reliquary.streams.facts import MessagesNumbered, StreamStarted
 from reliquary.streams.numbering import LAST_NUMBER, next_stream
 from reliquary.streams.outgoing import Sent
@@ -130,7 +131,7 @@ def _send_stream(state: State, session: Session, sends: list[SendUserMessage], n
         lost = tuple(each.lookup_id for each in known if not _send_again(state, session, sent, each))
         if lost:
             free(state, session.queue, lost, UNWRITABLE)
-    sends = closing.in_this_era(state, session, sends)
+    sends = in_this_era(state, session.queue, session.destination, sends)
     if sends and closing.is_free(state, session):
         _send_first(state, session, state.sent.get(session.queue), sends, now)
     sent = state.sent.get(session.queue)
@@ -276,7 +277,10 @@ def _post(
 def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
     """A POST has its answer, or will have none; one of an earlier epoch comes too late."""
     session = state.sender.sessions.get(event.session)
-    if session is None or session.epoch != event.epoch or event.lookup_id not in session.posted:
+    if session is None:
+        return
+    if session.epoch != event.epoch or event.lookup_id not in session.posted:
+        _hear_late_start(state, session, event)
         return
     reaction = reaction_to(event.status, state.settings.permanent_statuses)
     if reaction is Reaction.REFUSED and _may_come_later(state, session, event, now):
@@ -293,6 +297,21 @@ def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
         _on_taken(state, session, event.lookup_id, number)
     if session.phase is Phase.DRAINING:
         go_again(state, session)
+
+
+def _hear_late_start(state: State, session: Session, event: PostEnded) -> None:
+    """Remember that the receiver has number 1 of the stream, although the session of that POST is closed.
+
+    Its message may be purged before it goes again.  Then the messages behind it must not get numbers of a new
+    stream, because the receiver may have them by their old numbers.
+    """
+    sent = state.sent.get(session.queue)
+    if sent is None or session.unheard_start != (event.epoch, event.lookup_id, sent.stream.number):
+        return
+    session.unheard_start = None
+    taken = reaction_to(event.status, state.settings.permanent_statuses) is Reaction.TAKEN
+    if taken and not sent.stream.started and session.route.is_direct:
+        apply(state, StreamStarted(session.queue))
 
 
 def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> None:

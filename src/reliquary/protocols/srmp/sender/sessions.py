@@ -81,6 +81,9 @@ def _close(state: State, session: Session, move: Move) -> None:
     if before is not Phase.CLOSED:
         state.draft.ask(EndSession(session.queue, session.epoch))
     session.has_unposted = False
+    sent = state.sent.get(session.queue)
+    starts = [lookup_id for lookup_id, number in session.posted.items() if number == 1]
+    session.unheard_start = (session.epoch, starts[0], sent.stream.number) if starts and sent else None
     session.posted.clear()
     report_taken(state, session, len(session.withheld))
     if before is Phase.DRAINING:

@@ -4,34 +4,52 @@
     note_positions(...)    something happened to positions: the event has only their numbers
     note_unnumbered(...)   something happened to messages that have no number here
 
-These functions run for every message, so they append to arrays and create no structs.
+One call adds one group of events, or adds its events to the last group if they follow it (`groups`).  So a
+group has the messages of a send of many, or of many sends of one.
+
+    many messages          the first stands for all if they are alike, which is a comparison of lists;
+                           else there is a group for each run of one kind
+    a usual message        is compared with the last group; a new group is a few numbers behind the last one
+    another message        has a group of its own
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from itertools import groupby
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from reliquary.base.time import Instant
-from reliquary.queueing.model.history.records import EXPRESS, Head, HistoryRow, Shape
+from reliquary.queueing.model.history.groups import Groups
+from reliquary.queueing.model.history.numbers import (
+    CORRELATED,
+    NAMED,
+    NUMBERED,
+    SUBJECT,
+    TIMED,
+    TRIED,
+    Numbers,
+    are_alike,
+    fits,
+    follow,
+    lineage_of,
+    places,
+    subjects,
+)
+from reliquary.queueing.model.history.records import EXPRESS, FIRSTS
 from reliquary.queueing.model.message import (
     NO_GUID,
     NO_OBJECT,
     PRIORITY_LIMIT,
+    USUAL,
     Message,
-    MessageClass,
     ObjectId,
     Position,
-    SequenceId,
 )
-from reliquary.queueing.model.names.pathnames import short_path
-from reliquary.queueing.model.queue import Queue, QueueType
+from reliquary.queueing.model.queue import Queue
 from reliquary.wire.history import Happening
 
-_SUBJECT, _NAMED, _NUMBERED = int(Shape.SUBJECT), int(Shape.NAMED), int(Shape.NUMBERED)
-_TIMED, _TRIED, _CORRELATED = int(Shape.TIMED), int(Shape.TRIED), int(Shape.CORRELATED)
+_PACK_SUBJECT, _PACK_TRY = FIRSTS[SUBJECT].pack, FIRSTS[TRIED].pack
 _UNIQUE: Final = 0xFFFFFFFF
 _ORDINARY: Final = 3
 """The priority of a message in a queue that does not order by priority."""
@@ -52,139 +70,14 @@ API: Final = Bringer("api")
 OURSELVES: Final = Bringer("manager")
 """The origin of messages that the manager writes itself: acknowledgements and reports."""
 
-HEAD_BYTES: Final = 100
-"""The approximate size of a head on disk, in bytes."""
-KNOWN: Final = 1024
-"""The number of heads that are kept for the next batches."""
 
-
-def kind_of(queue: Queue) -> str:
-    """Return the kind of a queue, as the history names it."""
-    if queue.outgoing is not None:
-        return "outgoing"
-    if queue.is_journal:
-        return "journal"
-    if queue.kind is not QueueType.SYSTEM:
-        return "local"
-    name = queue.pathname.rpartition(";")[2].casefold()
-    return {"journal": "journal", "deadletter": "dead-letter", "deadxact": "dead-letter"}.get(name, "system")
-
-
-def _head(
-    happening: Happening,
-    queue: Queue | None,
-    reason: int,
-    bringer: Bringer,
-    other: str,
-    shape: int,
-    lineage: UUID | None,
-    sequence: SequenceId | None,
-    transaction: UUID | None,
-) -> Head:
-    ordinal, timestamp = (0, 0) if sequence is None else (sequence.ordinal, sequence.timestamp)
-    name, kind = ("", "") if queue is None else (short_path(queue.pathname), kind_of(queue))
-    return Head(
-        happening=int(happening),
-        queue=name,
-        kind=kind,
-        shape=shape,
-        reason=int(reason),
-        by=bringer.by,
-        other=other,
-        peer=bringer.peer,
-        batch=bringer.batch,
-        lineage=lineage,
-        ordinal=ordinal,
-        timestamp=timestamp,
-        transaction=transaction,
-    )
-
-
-class Notes:
-    """The events of a batch in their order, as columns."""
+class Notes(Groups):
+    """The events of a batch in their order, from facts and messages."""
 
     def __init__(self) -> None:
-        self.moment = 0
+        super().__init__()
         self.lineage = NO_GUID
         """The lineage of this manager."""
-        self._known: dict[Any, Head] = {}
-        self._places = array("I")
-        self._messages = array("q")
-        self._lookup_ids = array("q")
-        self._sizes = array("q")
-        self._sents = array("I")
-        self._priorities = array("B")
-        self._uniquifiers = array("q")
-        self._numbers = array("q")
-        self._previous = array("q")
-        self._deadlines = array("q")
-        self._attempts = array("I")
-        self._columns = {
-            "places": self._places,
-            "messages": self._messages,
-            "lookup_ids": self._lookup_ids,
-            "sizes": self._sizes,
-            "sents": self._sents,
-            "priorities": self._priorities,
-            "uniquifiers": self._uniquifiers,
-            "numbers": self._numbers,
-            "previous": self._previous,
-            "deadlines": self._deadlines,
-            "attempts": self._attempts,
-        }
-        """The columns under the names that they have in a row; each is emptied at the end of a batch."""
-        self._clear()
-
-    def _clear(self) -> None:
-        self._heads: dict[Any, int] = {}
-        self._made: list[Head] = []
-        self._moments: list[tuple[int, int]] = [(0, self.moment)]
-        self._correlations: list[tuple[UUID, int]] = []
-        for column in self._columns.values():
-            if column:
-                del column[:]
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def at(self, now: Instant) -> None:
-        """Set the moment of the events that follow."""
-        if now != self.moment:
-            self.moment = now
-            self._moments.append((len(self._places), now))
-
-    # -- heads
-
-    def head(
-        self,
-        happening: Happening,
-        queue: Queue | None,
-        reason: int = 0,
-        bringer: Bringer = NOBODY,
-        other: str = "",
-        shape: int = 0,
-        lineage: UUID | None = None,
-        sequence: SequenceId | None = None,
-        transaction: UUID | None = None,
-    ) -> int:
-        """Return the index of the head with these attributes, which is made when it does not exist."""
-        number = 0 if queue is None else queue.number
-        key = (happening, number, reason, bringer, other, shape, lineage, sequence, transaction)
-        place = self._heads.get(key)
-        if place is None:
-            place = self._heads[key] = len(self._made)
-            recurs = sequence is None and transaction is None and not bringer.batch
-            head = self._known.get(key) if recurs else None
-            if head is None:
-                head = _head(happening, queue, reason, bringer, other, shape, lineage, sequence, transaction)
-                if recurs:
-                    if len(self._known) >= KNOWN:
-                        self._known.clear()
-                    self._known[key] = head
-            self._made.append(head)
-        return place
-
-    # -- events
 
     def note_positions(
         self,
@@ -196,26 +89,32 @@ class Notes:
         other: str = "",
     ) -> None:
         """Add an event for each of these positions."""
-        place = self.head(happening, queue, reason, bringer, other)
-        if len(positions) == 1:
-            position = positions[0]
-            self._places.append(place)
-            self._messages.append(position.message)
-            self._lookup_ids.append(position.lookup_id)
-        else:
-            self._places.extend([place] * len(positions))
-            self._messages.extend([position.message for position in positions])
-            self._lookup_ids.extend([position.lookup_id for position in positions])
+        count, number = len(positions), 0 if queue is None else queue.number
+        key = (happening, number, reason, bringer, other, 0, None, None, None)
+        if count == 1 or follow(positions):
+            message = positions[0].message
+            offset = positions[0].lookup_id - message
+            self.put(queue, key, message, offset, (offset,), count)
+        elif count:
+            self.add(queue, key, {0: places(positions)})
 
     def note_attempts(
         self, happening: Happening, queue: Queue, positions: Sequence[Position], bringer: Bringer = NOBODY
     ) -> None:
         """Add an event for each of these positions, with the number of times that it was handed out."""
-        place = self.head(happening, queue, 0, bringer, "", _TRIED)
-        self._places.extend([place] * len(positions))
-        self._messages.extend([position.message for position in positions])
-        self._lookup_ids.extend([position.lookup_id for position in positions])
-        self._attempts.extend([position.handed_out for position in positions])
+        count = len(positions)
+        if count != 1:
+            attempts = [position.handed_out for position in positions]
+            if not (follow(positions) and fits(attempts, 0)):
+                if count:
+                    key = (happening, queue.number, 0, bringer, "", 0, None, None, None)
+                    self.add(queue, key, {0: places(positions), TRIED: (attempts,)})
+                return
+        message, attempt = positions[0].message, positions[0].handed_out
+        offset = positions[0].lookup_id - message
+        key = (happening, queue.number, 0, bringer, "", TRIED, None, None, None)
+        if self.put(queue, key, message, offset, (offset, attempt), count):
+            self._firsts[TRIED] += _PACK_TRY(attempt)
 
     def note_messages(
         self,
@@ -228,41 +127,107 @@ class Notes:
         other: str = "",
     ) -> None:
         """Add an event with all attributes for each message that came into a queue or will come."""
-        own, sizes, sents, priorities = self.lineage, self._sizes, self._sents, self._priorities
-        common: tuple[object, ...] = ()
-        place = 0
-        for position, message in zip(positions, messages, strict=True):
-            number = position.message
-            lineage, sequence, shape = message.identifier.lineage, message.sequence, _SUBJECT
-            uniquifier = message.identifier.uniquifier
-            if uniquifier != number & _UNIQUE or (lineage is not own and lineage != own):
-                shape |= _NAMED
-                self._uniquifiers.append(uniquifier)
-            else:
-                lineage = own
+        count = len(messages)
+        if count != 1 and (not count or not are_alike(positions, messages)):
+            self._note_runs(happening, queue, positions, messages, reason, bringer, other)
+            return
+        position, message = positions[0], messages[0]
+        identifier, number = message.identifier, position.message
+        usual = (
+            identifier.uniquifier == number & _UNIQUE
+            and identifier.lineage is self.lineage
+            and not position.expires
+            and message.more is None
+        )
+        if usual:
+            offset, size, sent = position.lookup_id - number, position.size, message.sent_time
+            priority = message.priority | EXPRESS if position.express else message.priority
+            of_queue = 0 if queue is None else queue.number
+            key = (happening, of_queue, reason, bringer, other, SUBJECT, None, None, None)
+            if self.put(queue, key, number, offset, (offset, size, sent, priority), count):
+                self._firsts[SUBJECT] += _PACK_SUBJECT(size, sent, priority)
+        else:
+            self._note_rare(happening, queue, position, message, reason, bringer, other, count)
+
+    def _note_rare(
+        self,
+        happening: Happening,
+        queue: Queue | None,
+        position: Position,
+        message: Message,
+        reason: int,
+        bringer: Bringer,
+        other: str,
+        count: int,
+    ) -> None:
+        """Add an event for one message of any shape, or for a count of messages that are alike."""
+        shape, named, firsts = SUBJECT, None, self._firsts
+        identifier, more = message.identifier, message.more or USUAL
+        sequence, correlation = more.sequence, more.correlation
+        if identifier.uniquifier != position.message & _UNIQUE or identifier.lineage != self.lineage:
+            shape, named = shape | NAMED, identifier.lineage
+            firsts[NAMED] += FIRSTS[NAMED].pack(identifier.uniquifier)
+        if sequence is not None:
+            shape |= NUMBERED
+            firsts[NUMBERED] += FIRSTS[NUMBERED].pack(more.sequence_number, more.previous_sequence_number)
+        if position.expires:
+            shape |= TIMED
+            firsts[TIMED] += FIRSTS[TIMED].pack(position.expires)
+        if correlation is not NO_OBJECT and correlation != NO_OBJECT:
+            shape |= CORRELATED
+            self._correlations.append((correlation.lineage, correlation.uniquifier))
+        priority = message.priority | EXPRESS if position.express else message.priority
+        firsts[SUBJECT] += _PACK_SUBJECT(position.size, message.sent_time, priority)
+        cause, number = reason or more.message_class, 0 if queue is None else queue.number
+        key = (happening, number, cause, bringer, other, shape, named, sequence, more.transaction)
+        self.put(queue, key, position.message, position.lookup_id - position.message, (), count)
+
+    def _note_runs(
+        self,
+        happening: Happening,
+        queue: Queue | None,
+        positions: Sequence[Position],
+        messages: Sequence[Message],
+        reason: int,
+        bringer: Bringer,
+        other: str,
+    ) -> None:
+        """Add a group for each run of messages that can share a head."""
+        rare = [message.more or USUAL for message in messages]
+        kinds = [
+            (
+                message.identifier.uniquifier == position.message & _UNIQUE,
+                message.identifier.lineage,
+                position.expires != 0,
+                more.correlation is not NO_OBJECT and more.correlation != NO_OBJECT,
+                more.sequence,
+                more.transaction,
+                more.message_class,
+            )
+            for position, message, more in zip(positions, messages, rare, strict=True)
+        ]
+        of_queue, end = 0 if queue is None else queue.number, 0
+        for kind, run in groupby(kinds):
+            begin, end = end, end + len(list(run))
+            own_number, lineage, timed, correlated, sequence, transaction, message_class = kind
+            here, sent, theirs = positions[begin:end], messages[begin:end], rare[begin:end]
+            numbers, named = subjects(here, sent), None
+            if not own_number or lineage != self.lineage:
+                named = lineage
+                numbers[NAMED] = ([message.identifier.uniquifier for message in sent],)
             if sequence is not None:
-                shape |= _NUMBERED
-                self._numbers.append(message.sequence_number)
-                self._previous.append(message.previous_sequence_number)
-            if position.expires:
-                shape |= _TIMED
-                self._deadlines.append(position.expires)
-            if message.correlation is not NO_OBJECT and message.correlation != NO_OBJECT:
-                shape |= _CORRELATED
-                self._correlations.append((message.correlation.lineage, message.correlation.uniquifier))
-            cause = reason or message.message_class
-            if common != (shape, lineage, sequence, message.transaction, cause):
-                common = (shape, lineage, sequence, message.transaction, cause)
-                named = lineage if shape & _NAMED else None
-                place = self.head(
-                    happening, queue, cause, bringer, other, shape, named, sequence, message.transaction
+                numbers[NUMBERED] = (
+                    [more.sequence_number for more in theirs],
+                    [more.previous_sequence_number for more in theirs],
                 )
-            self._places.append(place)
-            self._messages.append(number)
-            self._lookup_ids.append(position.lookup_id)
-            sizes.append(position.size)
-            sents.append(message.sent_time)
-            priorities.append(message.priority | EXPRESS if position.express else message.priority)
+            if timed:
+                numbers[TIMED] = ([position.expires for position in here],)
+            if correlated:
+                answered = [more.correlation for more in theirs]
+                self._correlations += [(each.lineage, each.uniquifier) for each in answered]
+            cause, shape = reason or message_class, CORRELATED if correlated else 0
+            key = (happening, of_queue, cause, bringer, other, shape, named, sequence, transaction)
+            self.add(queue, key, numbers)
 
     def note_published(
         self,
@@ -277,18 +242,16 @@ class Notes:
         The messages themselves are not in memory.
         """
         in_order = queue.settings.transactional or queue.outgoing is not None
-        for position in positions:
-            shape = _SUBJECT | (_TIMED if position.expires else 0)
-            if position.expires:
-                self._deadlines.append(position.expires)
-            place = self.head(happening, queue, 0, bringer, "", shape, None, None, transaction)
-            self._places.append(place)
-            self._messages.append(position.message)
-            self._lookup_ids.append(position.lookup_id)
-            self._sizes.append(position.size)
-            self._sents.append(0)
-            lane = position.lookup_id >> LANE_SHIFT
-            self._priorities.append(_ORDINARY if in_order else PRIORITY_LIMIT - lane)
+        key = (happening, queue.number, 0, bringer, "", 0, None, None, transaction)
+        for expires, run in groupby(positions, lambda position: position.expires != 0):
+            here = list(run)
+            lanes = [position.lookup_id >> LANE_SHIFT for position in here]
+            priorities = [_ORDINARY if in_order else PRIORITY_LIMIT - lane for lane in lanes]
+            sizes, sents = [position.size for position in here], [0] * len(here)
+            numbers: Numbers = {0: places(here), SUBJECT: (sizes, sents, priorities)}
+            if expires:
+                numbers[TIMED] = ([position.expires for position in here],)
+            self.add(queue, key, numbers)
 
     def note_unnumbered(
         self,
@@ -300,41 +263,11 @@ class Notes:
         other: str = "",
     ) -> None:
         """Add an event for each of these messages, which have no number at this manager."""
-        for identifier in identifiers:
-            named, shape = (identifier.lineage, _NAMED) if identifier != NO_OBJECT else (None, 0)
-            place = self.head(happening, queue, reason, bringer, other, shape, named)
-            self._places.append(place)
-            self._messages.append(0)
-            self._lookup_ids.append(0)
-            if shape:
-                self._uniquifiers.append(identifier.uniquifier)
-
-    def gap(self, missing: int) -> None:
-        """Add an event before all others of the batch which says that `missing` events are lost."""
-        self._places.insert(0, self.head(Happening.GAP, None, MessageClass.NORMAL))
-        self._messages.insert(0, missing)
-        self._lookup_ids.insert(0, 0)
-        self._moments = [(place + 1 if place else 0, moment) for place, moment in self._moments]
-
-    # -- the end of a batch
-
-    def drop(self) -> int:
-        """Delete all events of the batch, and return their number."""
-        count = len(self._places)
-        self._clear()
-        return count
-
-    def take(self, total: int) -> HistoryRow:
-        """Return all events of the batch as one row, and delete them; `total` is that of the last row."""
-        numbers = {name: column.tobytes() for name, column in self._columns.items() if column}
-        size = sum(map(len, numbers.values())) + HEAD_BYTES * len(self._made) + 24 * len(self._correlations)
-        row = HistoryRow(
-            count=len(self._places),
-            total=total + size,
-            heads=tuple(self._made),
-            moments=tuple(dict(self._moments).items()),
-            correlations=tuple(self._correlations),
-            **numbers,
-        )
-        self._clear()
-        return row
+        of_queue = 0 if queue is None else queue.number
+        for lineage, run in groupby(identifiers, lineage_of):
+            uniquifiers = [identifier.uniquifier for identifier in run]
+            none = [0] * len(uniquifiers)
+            numbers: Numbers = {0: (none, none)}
+            if lineage is not None:
+                numbers[NAMED] = (uniquifiers,)
+            self.add(queue, (happening, of_queue, reason, bringer, other, 0, lineage, None, None), numbers)

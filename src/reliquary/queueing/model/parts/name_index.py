@@ -47,5 +47,9 @@ class NameIndex:
     """Queues by name, for lists."""
     ways: dict[str, tuple[Way, ...]] = field(default_factory=dict)
     """Where the names lead that messages were sent to; `State.forget_names` empties it."""
+    to_receive: dict[str, QueueState] = field(default_factory=dict)
+    """The queues that path names of receives lead to; `State.forget_names` empties it."""
+    to_send: dict[str, QueueState] = field(default_factory=dict)
+    """The queues of ours that path names of messages from elsewhere lead to; emptied likewise."""
     ways_of_turn: dict[str, tuple[Way, ...]] = field(default_factory=dict)
     """Where a name leads that depends on the directory; each turn begins with an empty one."""

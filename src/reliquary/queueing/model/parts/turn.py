@@ -27,8 +27,8 @@ class Owed(NamedTuple):
 class CurrentTurn:
     """The turn that runs now.
 
-    Written by: manager, rules.enqueue, rules.leave, rules.losses, rules.news, rules.read, travel.arrivals,
-    travel.holds, model.state.
+    Written by: changes.retention, feed.trimming, manager, rules.enqueue, rules.leave, rules.losses,
+    rules.news, rules.read, travel.arrivals, travel.holds, travel.runs, model.state.
     """
 
     by: Principal = MANAGER
@@ -41,3 +41,5 @@ class CurrentTurn:
     """The copies that this turn could not keep: by queue and kind, the cause and the count."""
     woken: dict[int, QueueState] = field(default_factory=dict)
     """Queues with new messages for readers that wait."""
+    overfull: dict[int, QueueState] = field(default_factory=dict)
+    """Queues that keep more for consumers of their feeds than the limits of these allow."""

@@ -59,6 +59,8 @@ class Carrier:
     """The classes of acknowledgements that it can bring to an administration queue of another manager."""
     brought: Callable[[Message], bool] = _brings_nothing
     """Returns whether this carrier brought a message whose sender waits for receipts (`ReceiptDue`)."""
+    holds_backlog: bool = False
+    """Messages that waited before this carrier was there stay until an administrator resumes their queue."""
     labels: Callable[[SingleName], str] | None = None
     """Returns what the history shows as `protocol` for a destination; None stands for `name`."""
 

@@ -14,6 +14,7 @@
        | <---------------- StreamResumed  |   earlier numbers were lost when the store was restored
        | ReceiptDue --------------------> |   a message that a carrier brought left its queue
        | ListenersChanged --------------> |   queues listen to these multicast addresses
+       | IdentityKnown -----------------> |   the manager is ready, and has these identifiers
        | <--------------- AddressesKnown  |   under these authorities a URL means this manager
 
 A carrier that moves whole batches takes messages itself, and brings them in batches.  A *hold* reserves the
@@ -36,8 +37,8 @@ A carrier that announces free room to its peers is notified of it:
        | RoomKnown ----------------------> |   at once, and in each turn in which the room changed
 
 A signal of the manager about one destination, message or batch names the carrier that it is for
-(`DirectedSignal.to`); EraBegan, ListenersChanged and ManagerOnline go to all carriers.  Signals are exchanged
-inside a turn, so the facts of both machines are stored in one write.
+(`DirectedSignal.to`); EraBegan, IdentityKnown, ListenersChanged and ManagerOnline go to all carriers.
+Signals are exchanged inside a turn, so the facts of both machines are stored in one write.
 """
 
 from __future__ import annotations
@@ -87,6 +88,16 @@ class EraBegan(Signal, frozen=True):
     era: Era
 
 
+class IdentityKnown(Signal, frozen=True):
+    """The manager is ready; a protocol whose packets name their manager uses these identifiers."""
+
+    identifier: UUID
+    """QueueManager.Identifier, by which names of queues mean this manager."""
+    lineage: UUID
+    """The identifier in messages of this manager; it differs from `identifier` after a restore (`era`)."""
+    computer_name: str
+
+
 class ConnectionWanted(DirectedSignal, frozen=True):
     """A message waits for this destination, and its outgoing queue has no connection."""
 
@@ -131,6 +142,14 @@ class ArrivalJudged(DirectedSignal, frozen=True):
     ticket: tuple[int, int]
     outcome: Outcome
     reason: MessageClass
+
+
+class RunJudged(DirectedSignal, frozen=True):
+    """The manager took all messages of a run, or none; `ticket` repeats the one of `RunArrived`."""
+
+    ticket: int
+    taken: bool
+    """Whether all messages are stored; else the carrier hands them over one by one."""
 
 
 class MessageWithdrawn(DirectedSignal, frozen=True):
@@ -291,6 +310,25 @@ class MessageArrived(Signal, frozen=True):
     by_multicast: bool = False
     doubtful: bool = False
     """The lost manager may have received it before the restore, so it becomes a dead letter."""
+    refusal: MessageClass = MessageClass.NORMAL
+    """The reason why the carrier refuses the message; NORMAL if the manager is to decide."""
+    silent: frozenset[MessageClass] = frozenset()
+    """The reasons for which a refusal is not acknowledged to the administration queue of the message."""
+    keep_if_full: bool = False
+    """Whether a message that its queue has no room for becomes a dead letter here, if it asks for that."""
+
+
+class RunArrived(Signal, frozen=True):
+    """Several messages came from another manager for one queue; to judge them together takes less time."""
+
+    carrier: str
+    """The name of the carrier, which receives `RunJudged`."""
+    ticket: int
+    destination: str
+    """The path name or format name of a queue of this manager."""
+    messages: tuple[Message, ...]
+    """In their order; each one would be handed over in a `MessageArrived` with nothing special."""
+    peer: str = ""
 
 
 class StreamResumed(Signal, frozen=True):
@@ -306,12 +344,12 @@ class StreamResumed(Signal, frozen=True):
 
 
 class AddressesKnown(Signal, frozen=True):
-    """The carrier names the URLs that mean this manager, by their schemes and authorities."""
+    """The carrier names the URLs or hosts that mean this manager, by their schemes and authorities."""
 
     schemes: tuple[str, ...]
     """Words of `names.schemes`, such as HTTP."""
     authorities: frozenset[str]
-    """Each one is `host` or `host:port`, in lower case."""
+    """Each one is `host` or `host:port`, in lower case; for a scheme without URLs it is a host or address."""
     under: str = ""
     """The text with which the path of the URL begins."""
 

@@ -1,7 +1,8 @@
-"""A batch of one message has one result on the short path and on the path for all batches."""
+"""A batch for one queue has one result on the short path and on the path for all batches."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -67,67 +68,73 @@ def prepared(hindrance: str, *, watched: bool) -> Exchange:
     return exchange
 
 
-def brought(name: str, kind: str, by: Principal, exchange: Exchange) -> tuple[object, ...]:
-    """What comes of it: what is told, what is stated, what the state is."""
-    usual: dict[str, Any] = {
-        "identifier": ObjectId(UUID(int=7), 5),
-        "sent_time": NOON // SECOND,
-        "time_to_reach_queue": FOREVER,
-    }
-    attributes = usual | ATTRIBUTES[kind]
-    batch = BatchArrived("clerk", 5, (name,), (message(**attributes),), BATCH, by, checked=True)
-    exchange.say(batch)
+def brought(
+    names: tuple[str, ...], kinds: Sequence[str], by: Principal, exchange: Exchange
+) -> tuple[object, ...]:
+    """What comes of a batch: what is told, what is stated, what the state is."""
+    messages = []
+    for place, kind in enumerate(kinds):
+        usual: dict[str, Any] = {
+            "identifier": ObjectId(UUID(int=7), 5 + place),
+            "sent_time": NOON // SECOND,
+            "time_to_reach_queue": FOREVER,
+        }
+        messages.append(message(**usual | ATTRIBUTES[kind]))
+    exchange.say(BatchArrived("clerk", 5, names, tuple(messages), BATCH, by, checked=True))
     return exchange.clerk.heard, exchange.facts, everything(exchange.state)
 
 
 def differences(
-    name: str, kind: str, by: Principal, hindrance: str, *, watched: bool
+    names: tuple[str, ...], kinds: Sequence[str], by: Principal, hindrance: str, *, watched: bool
 ) -> tuple[object, object]:
     """The outcome on the short path, and on the long one."""
     short, long = (prepared(hindrance, watched=watched) for _ in range(2))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrivals, "_put_alone", lambda *_: False)
-        expected = brought(name, kind, by, long)
-    return brought(name, kind, by, short), expected
+        patch.setattr(arrivals, "_put_together", lambda *_: False)
+        expected = brought(names, kinds, by, long)
+    return brought(names, kinds, by, short), expected
 
 
 @given(
-    st.sampled_from(NAMES),
-    st.sampled_from(sorted(ATTRIBUTES)),
+    st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(sorted(ATTRIBUTES))), min_size=1, max_size=3),
+    st.booleans(),
     st.sampled_from([ANONYMOUS, MANAGER]),
     st.sampled_from(HINDRANCES),
     st.booleans(),
 )
 def test_both_paths_lead_to_the_same(
-    name: str, kind: str, by: Principal, hindrance: str, watched: bool
+    batch: list[tuple[str, str]], one_queue: bool, by: Principal, hindrance: str, watched: bool
 ) -> None:
-    short, long = differences(name, kind, by, hindrance, watched=watched)
+    names = tuple(batch[0][0] if one_queue else name for name, _ in batch)
+    short, long = differences(names, [kind for _, kind in batch], by, hindrance, watched=watched)
     assert short == long
 
 
 @pytest.mark.parametrize("kind", ATTRIBUTES)
 def test_both_paths_lead_to_the_same_for_each_kind_of_message(kind: str) -> None:
     for name in ("orders", "strict", "narrow"):
-        short, long = differences(name, kind, ANONYMOUS, "", watched=True)
-        assert short == long
+        for kinds in ([kind], ["plain", kind]):
+            short, long = differences((name,) * len(kinds), kinds, ANONYMOUS, "", watched=True)
+            assert short == long
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_both_paths_lead_to_the_same_for_each_queue(name: str) -> None:
     for by in (ANONYMOUS, MANAGER):
-        short, long = differences(name, "plain", by, "", watched=False)
+        short, long = differences((name, name), ["plain"] * 2, by, "", watched=False)
         assert short == long
 
 
 @pytest.mark.parametrize("hindrance", [each for each in HINDRANCES if each])
 def test_both_paths_lead_to_the_same_while_nothing_is_taken(hindrance: str) -> None:
-    short, long = differences("orders", "plain", ANONYMOUS, hindrance, watched=False)
+    short, long = differences(("orders",), ["plain"], ANONYMOUS, hindrance, watched=False)
     assert short == long
 
 
 @pytest.mark.parametrize("name", ["orders", "strict"])
-def test_most_messages_take_the_short_path(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", [1, 3])
+def test_most_batches_take_the_short_path(name: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     exchange = prepared("", watched=False)
     monkeypatch.delattr(arrivals, "_judge")
-    heard, *_ = brought(name, "plain", ANONYMOUS, exchange)
+    heard, *_ = brought((name,) * count, ["plain"] * count, ANONYMOUS, exchange)
     assert heard == [BatchJudged("clerk", 5, Outcome.DELIVERED)]

@@ -1,0 +1,18 @@
+"""Which hand-outs are open: positions that receives have locked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class HandOuts:
+    """The hand-outs of this process that have rows (`changes.hand_outs`).
+
+    Written by: changes.hand_outs.
+    """
+
+    last: int = 0
+    """The number of the newest hand-out; the rows of an earlier process are deleted by recovery."""
+    open: dict[int, int] = field(default_factory=dict)
+    """How many positions of each hand-out are neither removed nor written again."""

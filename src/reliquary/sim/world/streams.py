@@ -1,0 +1,47 @@
+"""A protocol with streams (`reliquary.streams`), plugged into a world: what SRMP and MQQB have in common.
+
+order     what one application sends in transactions to one site is stored there in its order
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import ClassVar
+
+from reliquary.sim.applications import Application, Stage
+from reliquary.sim.history import Sending
+from reliquary.sim.world.applications import senders_to
+from reliquary.sim.world.plugin import Plugin
+from reliquary.sim.world.promises import Arrival
+from reliquary.streams.state import StreamState
+
+
+class StreamPlugin(Plugin):
+    """A protocol whose transactional messages go in streams; every site sends and receives."""
+
+    steps: ClassVar[int] = 350
+    site_counts: ClassVar[tuple[int, ...]] = (2, 2, 3, 3, 4)
+
+    def applications(self, site: str, stage: Stage, others: tuple[str, ...]) -> Iterable[Application]:
+        """The applications of a site that use outgoing queues."""
+        return senders_to(self.destinations(site, others), f"{site}/{self.name}", stage, transactional=2)
+
+    def durable_state(self, state: StreamState) -> Mapping[str, object]:
+        """Streams, numbers and the history of identifiers, without those of express messages."""
+        return {
+            "ordinals": state.ordinals,
+            "sent": state.sent,
+            "order of numbers": {queue: list(sent.numbers) for queue, sent in state.sent.items()},
+            "incoming": {key: each.stream for key, each in state.incoming.items()},
+            "history": list(state.history.durable.values()),
+        }
+
+    def may_come_again(self, body: bytes) -> bool:
+        """Whether a message may come again is judged in the end, by the promises of the protocol."""
+        del body
+        return True
+
+    def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:
+        """All that one application sends to a site in transactions is one stream."""
+        del arrival
+        return None if sending.transaction is None else "transactional"

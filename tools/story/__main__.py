@@ -1,7 +1,7 @@
 """`./dev run`: a server with its console, and once the story of two managers.
 
 ./dev run            start; the first time, with the story
-./dev run --story    start, and tell the story again
+./dev run --story    start, and play the story again
 ./dev run --bare     one empty server, in place of this process
 """
 
@@ -32,10 +32,10 @@ out = Console(highlight=False)
 
 
 def main(arguments: list[str]) -> int:
-    """Start the server, tell the story where it is wanted, and wait for a signal."""
+    """Start the server, play the story where it is wanted, and wait for a signal."""
     parser = argparse.ArgumentParser(prog="./dev run", description="Start a server with its web console.")
     parser.add_argument("--bare", action="store_true", help="one empty server without the story")
-    parser.add_argument("--story", action="store_true", help="tell the story again")
+    parser.add_argument("--story", action="store_true", help="play the story again")
     parser.add_argument(
         "--without-spark", action="store_true", help="leave out the part of the story on Spark"
     )
@@ -68,10 +68,10 @@ def main(arguments: list[str]) -> int:
                 },
             )
             with running(south):
-                tell(north, south, with_spark=not given.without_spark)
+                play(north, south, with_spark=not given.without_spark)
                 wait_for_signal()
         else:
-            out.print("The story was told before; ./dev run --story tells it again.")
+            out.print("The story was played before; ./dev run --story plays it again.")
             wait_for_signal()
     return 0
 
@@ -86,7 +86,7 @@ def running(site: Site) -> Iterator[None]:
         site.stop()
 
 
-def tell(north: Site, south: Site, *, with_spark: bool) -> None:
+def play(north: Site, south: Site, *, with_spark: bool) -> None:
     """Send the orders, cut the link, kill the south, and show that nothing was lost."""
     FOLDER.mkdir(exist_ok=True)
     out.print(f"A second manager, SOUTH, runs: its console is {south.console}/")
@@ -130,10 +130,11 @@ def tell(north: Site, south: Site, *, with_spark: bool) -> None:
         flows.look(south, flow)
         flow.arrived = flow.arrived[before // len(every) :] if before else flow.arrived
     every.append(flows.read_by_mqqp(south))
+    flows.count_refused_duplicates(south, every)
     show_table(every)
     if with_spark:
-        tell_of_spark(north, south)
-    DONE.write_text("the story was told\n")
+        show_spark(north, south)
+    DONE.write_text("the story was played\n")
     out.print(
         f"Look around: {north.console}/ and {south.console}/. Ctrl-C ends both servers; their data stays."
     )
@@ -141,21 +142,20 @@ def tell(north: Site, south: Site, *, with_spark: bool) -> None:
 
 def show_table(every: list[Flow]) -> None:
     """Print what was sent and what arrived."""
-    table = Table("Protocol", "Sent", "Delivered", "Doubled", "Lost", "In order")
+    table = Table(
+        "Protocol", "Sent", "Delivered", "Duplicates refused", "Delivered twice", "Lost", "In order"
+    )
     for flow in every:
         order = "yes" if flow.is_in_order else "not promised" if flow.protocol == "WS-RM" else "NO"
-        table.add_row(
-            flow.protocol, str(flow.sent), str(len(flow.arrived)), str(flow.doubled), str(flow.lost), order
-        )
+        counts = (flow.sent, len(flow.arrived), flow.refused, flow.doubled, flow.lost)
+        table.add_row(flow.protocol, *map(str, counts), order)
     out.print(table)
 
 
-def tell_of_spark(north: Site, south: Site) -> None:
+def show_spark(north: Site, south: Site) -> None:
     """Run the lake and the audit, and print where their results are."""
     with out.status("Spark is installed if it is missing (400 MB, once) ..."):
         pipelines.prepare_spark()
-    refused = pipelines.duplicates([north, south])
-    out.print(f"Duplicates that were refused on the way: {refused}")
     with out.status("Spark reads the queues of SOUTH into a lake ..."):
         lake = pipelines.run_lake(south, FOLDER)
     out.print(f"The lake: {lake}/ (bronze, silver, gold)")

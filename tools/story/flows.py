@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import reliquary
-from tools.story.sites import Site
+from tools.story.sites import Site, run_command
 
 ORDERS = 200
 """Messages of each flow."""
@@ -22,6 +23,8 @@ class Flow:
     send: Callable[[Iterable[str]], None]
     sent: int = 0
     arrived: list[str] = field(default_factory=list)
+    refused: int = 0
+    """Messages that came again and were dropped, as the history of the south says."""
 
     def send_next(self, count: int) -> None:
         """Send the next orders."""
@@ -113,6 +116,20 @@ def look(south: Site, flow: Flow) -> None:
 def _order(text: str) -> str:
     start = text.find("order ")
     return text[start:].partition("<")[0]
+
+
+def count_refused_duplicates(south: Site, flows: Iterable[Flow]) -> None:
+    """Note in each flow how many of its messages came again and were dropped."""
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
+    import pyarrow.dataset as ds  # type: ignore[import-untyped]
+
+    run_command(south, "history", "export")
+    duplicates = ds.dataset(south.folder / "history", partitioning=None).to_table(
+        columns=["protocol"], filter=pc.field("event").cast("string") == "duplicate"
+    )
+    found = Counter(duplicates["protocol"].to_pylist())
+    for flow in flows:
+        flow.refused = found[flow.protocol.replace("-", "").lower()]
 
 
 def read_by_mqqp(south: Site) -> Flow:

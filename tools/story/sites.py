@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -71,3 +72,17 @@ class Site:
     def connect(self) -> reliquary.Manager:
         """Return a client of the server."""
         return reliquary.connect(self.data, control=self.console)
+
+
+def run_command(site: Site, *words: str, check: bool = True) -> str:
+    """Run a command of Reliquary for a site, and return what it says in its last line of JSON."""
+    program = str(Path(sys.executable).parent / "reliquary")
+    command = [program, "--server", site.data, "--control", site.console, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if check and done.returncode:
+        raise SystemExit(f"{' '.join(words)} failed:\n{done.stderr}")
+    last = done.stdout.strip().splitlines()[-1:] or ["{}"]
+    try:
+        return str(json.loads(last[0]).get("verdict", last[0]))
+    except ValueError:
+        return last[0]

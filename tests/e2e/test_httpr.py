@@ -121,6 +121,7 @@ def test_what_is_fetched_arrives_once_and_in_order_whoever_is_killed(sites: list
         assert manager.queue("orders").info().messages == 0
 
 
+@pytest.mark.long
 @pytest.mark.spec("HR-050")
 @pytest.mark.httpr("T33", "T37")
 def test_what_one_agent_passes_on_to_another_arrives_once_and_in_order(sites: list[Site]) -> None:

@@ -269,6 +269,7 @@ def heard_again(real: Callable[..., None]) -> Callable[..., None]:
     return on_request
 
 
+@pytest.mark.long
 @pytest.mark.spec("HR-042", "HR-043")
 def test_responses_of_older_connections_that_are_heard_are_found(
     monkeypatch: pytest.MonkeyPatch, late: None

@@ -29,6 +29,7 @@ from tests.sim.test_run import broken
 simulate = partial(simulate_world, plugins=[HttprPlugin])
 
 
+@pytest.mark.long
 def test_runs_do_a_little_of_everything() -> None:
     facts: Counter[str] = Counter()
     commands: Counter[Command] = Counter()

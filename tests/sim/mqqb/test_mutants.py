@@ -73,6 +73,7 @@ def test_a_message_that_leaves_at_once_and_is_not_on_disk_is_found(monkeypatch: 
     assert first_failure().startswith("visible")
 
 
+@pytest.mark.long
 def test_a_number_that_is_passed_over_before_that_is_on_disk_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -155,6 +156,7 @@ def _refuse_some(packet: Any, message: Any) -> Any:
     return message, MessageClass.NACK_BAD_SIGNATURE if refuse else MessageClass.NORMAL
 
 
+@pytest.mark.long
 def test_g28_a_stream_that_advances_by_a_message_out_of_order_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

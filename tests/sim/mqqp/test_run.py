@@ -21,6 +21,7 @@ from tests.sim.test_run import broken, hashed_in_two_ways
 simulate = partial(simulate_world, plugins=[MqqpPlugin])
 
 
+@pytest.mark.long
 def test_runs_do_a_little_of_everything() -> None:
     stated: Counter[type] = Counter()
     happened: Counter[type] = Counter()

@@ -37,6 +37,7 @@ def test_no_promise_is_broken_in_hundreds_of_seeds(first: int) -> None:
     check_seeds(run, first, 50)
 
 
+@pytest.mark.long
 def test_messages_go_both_ways_over_three_sites() -> None:
     arrived: Counter[tuple[str, ...]] = Counter()
     for seed in range(1, 6):

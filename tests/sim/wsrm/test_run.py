@@ -21,6 +21,7 @@ from tests.sim.test_run import broken
 simulate = partial(simulate_world, plugins=[WsrmPlugin])
 
 
+@pytest.mark.long
 def test_runs_do_a_little_of_everything() -> None:
     facts: Counter[type] = Counter()
     bodies: Counter[str] = Counter()

@@ -10,7 +10,7 @@ import reliquary
 
 def bill(order: reliquary.Message) -> str:
     if "unicorn" in order.text:
-        raise ValueError(f"nobody can deliver {order.text}")
+        raise ValueError(f"{order.text} cannot be delivered")
     return f"bill for {order.text}"
 
 
@@ -31,8 +31,6 @@ def main(target: str) -> None:
 
         print("bills:", [message.text for message in bills.browse()])
         print("still in orders:", [message.text for message in orders.browse()])
-        for queue in (orders, bills):
-            queue.delete()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A worker with asyncio: each message is done at least once, and what fails goes aside."""
+"""A worker with asyncio: each message is processed at least once, and one that fails is put aside."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ async def main(target: str) -> None:
 
         async for message in failed.browse():
             print(f"put aside: {message.text} ({message.label})")
-        for queue in (numbers, failed):
-            await queue.delete()
 
 
 if __name__ == "__main__":

@@ -8,15 +8,28 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tools import api_reference, cli_reference, conformance, dissector
+from tools import (
+    api_reference,
+    cli_reference,
+    configuration_reference,
+    conformance,
+    dissector,
+    drawings,
+    states,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
-GENERATORS = (conformance, cli_reference, api_reference, dissector)
+GENERATORS = (conformance, cli_reference, api_reference, configuration_reference, dissector)
+"""Generators of one page each: `PAGE` is its path, `page` makes its text."""
+GROUPS = (drawings, states)
+"""Generators of several files: `pages` returns their texts by their paths."""
 
 
 def stale(root: Path) -> dict[Path, str]:
-    """The pages whose text should be another, with that text."""
+    """Return the pages whose text is out of date, with the text that they should have."""
     made = {generator.PAGE: generator.page(root) for generator in GENERATORS}
+    for group in GROUPS:
+        made |= group.pages(root)
     return {
         path: text
         for path, text in made.items()

@@ -19,13 +19,20 @@ PRINTED = {
     "remote_agent.py": "the shop has 3 thanks",
     "exactly_once_sqlite.py": "in the queue: ['apples owe 3', 'plums owe 7']",
 }
+SHARED = {"local_server.py"}
+"""Not a program: others import it."""
+LONGEST = 40
 WITH_POSTGRES = {"exactly_once_postgres.py": "in the queue: ['apples owe 3', 'plums owe 7']"}
 
 
 def test_every_example_is_known() -> None:
-    assert {path.name for path in FOLDER.glob("*.py")} == {*PRINTED, *WITH_POSTGRES}
+    assert {path.name for path in FOLDER.glob("*.py")} == {*PRINTED, *WITH_POSTGRES, *SHARED}
     readme = (FOLDER / "README.md").read_text()
-    assert all(f"`{name}`" in readme for name in (*PRINTED, *WITH_POSTGRES))
+    assert all(f"`{name}`" in readme for name in (*PRINTED, *WITH_POSTGRES, *SHARED))
+
+
+def test_no_example_is_long() -> None:
+    assert [path.name for path in FOLDER.rglob("*.py") if len(path.read_text().splitlines()) > LONGEST] == []
 
 
 def run(name: str, *arguments: str) -> str:

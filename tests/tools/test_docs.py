@@ -25,6 +25,7 @@ class Greeting:
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(docs, "ROOT", tmp_path)
     monkeypatch.setattr(docs, "GENERATORS", (Greeting("hello\n"),))
+    monkeypatch.setattr(docs, "GROUPS", ())
     return tmp_path
 
 
@@ -45,6 +46,21 @@ def test_what_was_written_passes_the_check(root: Path) -> None:
 def test_a_generator_without_a_source_is_passed_over(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(docs, "GENERATORS", (Greeting(None),))
     assert docs.main(["--check"]) == 0
+
+
+class Greetings:
+    """A generator of several pages."""
+
+    def pages(self, root: Path) -> dict[Path, str]:
+        return {Path("docs/one.txt"): "one\n", Path("docs/two.txt"): "two\n"}
+
+
+def test_a_group_writes_all_its_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docs, "GROUPS", (Greetings(),))
+    assert docs.main([]) == 0
+    assert (root / "docs/two.txt").read_text() == "two\n"
+    (root / "docs/one.txt").write_text("changed\n")
+    assert [str(path) for path in docs.stale(root)] == ["docs/one.txt"]
 
 
 def test_an_unknown_argument_is_refused(root: Path) -> None:

@@ -40,10 +40,13 @@ class Settings:
     folder: Path = Path("reliquary-data")
     """Where all messages are."""
     data_host: str = "127.0.0.1"
+    """The address at which the data plane listens."""
     data_port: int = 8480
     """The data plane; 0 takes any free port."""
     control_host: str = "127.0.0.1"
+    """The address at which the control plane and the console listen."""
     control_port: int = 8481
+    """The port of the control plane and the console; 0 takes any free port."""
     names: tuple[str, ...] = ()
     """Other hosts by which clients name this server in URLs; addresses and its own names need not be here."""
     open_to_network: bool = False
@@ -51,6 +54,7 @@ class Settings:
     log_format: LogFormat = LogFormat.TEXT
     """How lines of the log are written: text or json."""
     computer_name: str = field(default_factory=own_name)
+    """The name of this manager in path names and format names."""
     quota: int = FOREVER
     """Kilobytes that all queues together may hold; 4294967295 is no limit."""
     low_space: int | None = None
@@ -66,9 +70,11 @@ class Settings:
     tls_certificate: Path | None = None
     """A PEM file; both planes speak HTTPS then."""
     tls_key: Path | None = None
+    """A PEM file: the key of that certificate."""
     tls_client_ca: Path | None = None
     """A PEM file; clients of the data plane may show a certificate that it vouches for, or must."""
     tls_client_required: bool = False
+    """Refuse clients of the data plane without a certificate."""
     hardened_security: bool = False
     """Messages to other managers leave by HTTP alone; those that would go otherwise wait."""
     anonymous_may: tuple[str, ...] = ()

@@ -31,10 +31,15 @@ class HistoryOptions:
     """Everything that the history can be told."""
 
     enabled: bool = True
+    """Whether events are exported to files."""
     folder: Path | None = None
+    """The folder of the files; without it, `history` in the folder of the store."""
     every: float = 10
+    """Seconds between two exports."""
     keep_days: float = 30
+    """Files with older events are deleted; 0 keeps them for ever."""
     keep_bytes: int = 10 * 1024**3
+    """The oldest files are deleted when all together are larger; 0 is no limit."""
 
     def __post_init__(self) -> None:
         if not 0.1 <= self.every <= LONGEST:

@@ -25,6 +25,7 @@ class HttpOptions:
     certificate: Path | None = None
     """A PEM file: who we are to servers that want to know by TLS."""
     key: Path | None = None
+    """A PEM file: the key of that certificate."""
     tokens: dict[str, str] = field(default_factory=dict)
     """Who we are to servers with users: a bearer token by the origin, such as `https://far.example`."""
 

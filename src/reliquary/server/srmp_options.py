@@ -51,6 +51,7 @@ class SrmpOptions:
     certificate: Path | None = None
     """A PEM file: who we are to servers that want to know by TLS."""
     key: Path | None = None
+    """A PEM file: the key of that certificate."""
     signing_key: Path | None = None
     """A PEM file: the key that messages are signed with; only the server's user may read it."""
     signing_certificate: Path | None = None

@@ -50,6 +50,7 @@ class User(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """A user as the settings name it."""
 
     name: str
+    """The name that access lists use for the user."""
     token_sha256: str = ""
     """The SHA-256 digest of the token; the token itself is written nowhere."""
     nt_hash: str = ""
@@ -58,6 +59,7 @@ class User(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     For NTLM it is as good as the password: a settings file with one must be readable by the server alone.
     """
     groups: tuple[str, ...] = ()
+    """The groups that the user belongs to."""
     sid: str = ""
     """By default one that follows from the name."""
 

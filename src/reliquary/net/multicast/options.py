@@ -50,6 +50,7 @@ class MulticastOptions:
     rate: int = 70_000
     """TXW_MAX_RTE."""
     encapsulation: Encapsulation = Encapsulation.AUTO
+    """How packets travel: as IP protocol 113, in UDP datagrams, or the first if the process may."""
     source_port: int = 3055
     """UDP: where sources hear what is missing."""
     group_port: int = 3056

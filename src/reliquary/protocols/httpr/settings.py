@@ -104,9 +104,13 @@ class HttprSettings:
     requester: str = ""
     """The name of our client agent for all time; empty for our origin and the manager's service."""
     offered: Capabilities = OFFERED
+    """The capabilities that our server agent offers."""
     proposed: Capabilities = PROPOSED
+    """The capabilities that our client agent asks for."""
     peers: tuple[Peer, ...] = ()
+    """Servers with settings of their own, or from which messages are fetched."""
     retry_ladder: tuple[Duration, ...] = RETRY_LADDER
+    """The time until a failed request goes again, for each try; the last one repeats."""
     response_time: Duration = MINUTE
     """How long a response may take, beyond what we let the server wait for messages."""
     batch_bytes: int = 4 * 1024 * 1024

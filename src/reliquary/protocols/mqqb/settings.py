@@ -73,6 +73,7 @@ class MqqbSettings:
     answer_pings: bool = False
     """Whether pings are answered (QB-088)."""
     ping_port: int = PING_PORT
+    """The UDP port at which other managers are pinged."""
     largest_packet: int = LARGEST_PACKET
     """Bytes of a packet that is sent or accepted (QB-012)."""
     dialing: Duration = field(default=seconds(20))

@@ -22,6 +22,7 @@ class ServerSettings:
     user: str = ""
     """Who reads, for NTLM: `name` or `DOMAIN\\name`; empty for an anonymous reader."""
     password: str = ""
+    """The password of the user for NTLM."""
     protection: Protection = Protection.INTEGRITY
     """What is protected where there is a user."""
 
@@ -43,6 +44,7 @@ class MqqpSettings:
     memory: Duration = field(default=seconds(3600))
     """How long a message is remembered whose removal was not confirmed, so that it is not delivered twice."""
     servers: tuple[ServerSettings, ...] = ()
+    """Servers with settings of their own."""
     seed: bytes = b""
     """Handles are made from it, so that nobody can guess them."""
 

@@ -11,9 +11,9 @@ class Redirection(msgspec.Struct, frozen=True):
     """`From` may end in `*` and matches every URL that begins like it (SR-132)."""
 
     origin: str
-    """From."""
+    """A URL; with `*` at the end, all URLs that begin with it."""
     target: str
-    """To."""
+    """The URL that takes its place."""
 
 
 def matches(pattern: str, url: str) -> bool:

@@ -29,8 +29,11 @@ class SrmpSettings:
     store_and_forward: bool = False
     """TransparentStoreAndForward: take messages for other hosts, and forward them."""
     outbound_redirections: tuple[Redirection, ...] = ()
+    """URLs of messages that leave, and the URLs to which they are sent in their place."""
     outbound_exceptions: tuple[str, ...] = ()
+    """URLs to which no outbound redirection applies."""
     inbound_redirections: tuple[Redirection, ...] = ()
+    """URLs of messages that arrive, and the queues or destinations that they are for."""
     receipt_urls: tuple[Redirection, ...] = ()
     """StreamReceiptURLReplacementCollection."""
     default_receipt_url: str = ""
@@ -38,6 +41,7 @@ class SrmpSettings:
     retransmission: Duration = field(default=seconds(20))
     """RetransmissionTimeout: how long a queue rests after a failure."""
     resend_ladder: Ladder = RESEND_LADDER
+    """The time until a message goes again without a stream receipt, for each try; the last one repeats."""
     session_cleanup: Duration = field(default=seconds(300))
     """An idle connection is closed after this."""
     response_time: Duration = MINUTE
@@ -61,6 +65,7 @@ class SrmpSettings:
     missing_queue_time: Duration = field(default=seconds(600))
     """How long messages go again to a queue that its manager does not have, before they are given up."""
     check_expiry_on_receive: bool = False
+    """Refuse a message whose time to reach its queue is over when it arrives."""
     permanent_statuses: tuple[int, ...] = (400,)
     """HTTP statuses after which a message is given up; all others but 2xx are tried again."""
     dead_letter_stream: bool = False

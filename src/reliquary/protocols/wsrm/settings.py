@@ -30,6 +30,7 @@ class EndpointSettings:
     queue: str = ""
     """Where its messages go: a queue, or a format name elsewhere; empty for the queue of that name."""
     assurance: Assurance = Assurance.EXACTLY_ONCE
+    """How often a message of a sequence is delivered."""
     ordered: bool = True
     """InOrder: a message is delivered behind all that have lower numbers."""
     window: int = 8
@@ -37,6 +38,7 @@ class EndpointSettings:
     bounded: bool = False
     """Room is the window less what is unread in the queue; else what is stored counts as processed."""
     incomplete: Incomplete = Incomplete.NO_DISCARD
+    """What is discarded when a sequence ends with a gap."""
     offers: bool = True
     """Whether sequences that clients offer for replies are accepted."""
     required: bool = True
@@ -98,16 +100,20 @@ class WsrmSettings:
     remembered: Duration = field(default=Duration(DAY))
     """How long an ended sequence is known, so that a late duplicate is no new message."""
     most_remembered: int = 100_000
+    """The number of ended sequences that are remembered."""
     reply_wait: Duration = field(default=seconds(30))
     """How long a response is held for the reply of an application."""
     largest_message: int = 4 * 1024 * 1024
     """Bytes of a request's body."""
     longest_identifier: int = 1024
+    """Characters of the longest identifier that a peer may give."""
     # -- source
     peers: tuple[PeerSettings, ...] = ()
+    """Destinations with settings of their own."""
     retransmission: Duration = field(default=seconds(2))
     """The first wait for an acknowledgement; each further wait is twice as long."""
     longest_retransmission: Duration = field(default=MINUTE)
+    """The longest time between two retransmissions of a message."""
     retries: int = 8
     """So often a message is sent again without an acknowledgement before it is given up."""
     polling: Duration = field(default=seconds(30))

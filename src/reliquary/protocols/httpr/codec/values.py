@@ -109,8 +109,11 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     empty_batch_delay: int = 10_000
     """Milliseconds, as all that follow."""
     max_latency: int = 100
+    """The longest time until the first message of a batch."""
     max_wait_next: int = 100
+    """The longest time until the next message of a batch."""
     max_wait_batch: int = 100
+    """The longest time until a batch ends."""
     maximum_message_size: int = 100_000_000
     """Bytes."""
     maximum_batch_size: int = 10
@@ -118,6 +121,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     maximum_pipeline_depth: int = 1
     """Requests, and batches in doubt."""
     flows: frozenset[Command] = FLOWS
+    """The commands that carry messages."""
     sessions: bool = False
     """SESSION is in session_support."""
     sessionless: bool = True

@@ -51,8 +51,11 @@ class Dialect(msgspec.Struct, frozen=True, gc=False):
     """What both ends of a sequence write alike from its creation to its end."""
 
     version: Version = Version.RM11
+    """The version of WS-ReliableMessaging; 1.1 also means 1.2."""
     soap: Soap = Soap.SOAP12
+    """The version of SOAP."""
     addressing: Addressing = Addressing.WSA10
+    """The version of WS-Addressing."""
 
 
 class Reference(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

@@ -1,0 +1,125 @@
+"""The documentation is kept in order: links lead somewhere, lines and folders are described in few words.
+
+What a test here reads is text: no page is built, and no server runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from tools import links
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "reliquary"
+PAGES = sorted(
+    path.relative_to(ROOT)
+    for path in (
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "deploy").glob("*.md"),
+        *(ROOT / "bench").glob("*.md"),
+        *(ROOT / "examples").rglob("*.md"),
+    )
+)
+TEXTS = {page: (ROOT / page).read_text() for page in PAGES}
+PROSE = [
+    page
+    for page in PAGES
+    if page.parts[0] in {"README.md", "ARCHITECTURE.md"}
+    or page.parts[:2] in {("docs", each) for each in ("start", "guides", "topics", "index.md")}
+]
+WIDEST = 100
+MOST_LINES = 10
+"""Lines in which a folder says what it is for."""
+
+
+# -- links and the site
+
+
+def broken(page: Path, text: str) -> list[str]:
+    """The links of a page that lead to no file, or to no heading of their page."""
+    found = []
+    for link in links.links(text):
+        if link.leaves:
+            continue
+        place = links.place(ROOT, page, link)
+        if not (ROOT / place).exists():
+            found.append(f"{page}: {link.target} is no file")
+        elif link.anchor and place.suffix == ".md" and link.anchor not in links.anchors(TEXTS[place]):
+            found.append(f"{page}: {link.target} names no heading")
+    return found
+
+
+def test_every_link_leads_to_a_file_and_a_heading() -> None:
+    assert sum(len(list(links.links(text))) for text in TEXTS.values()) > 300
+    assert [each for page, text in TEXTS.items() for each in broken(page, text)] == []
+
+
+def test_a_broken_link_is_found() -> None:
+    page = Path("docs/guides/queues.md")
+    text = "[a](nowhere.md) [b](operate.md#no-such) [c](operate.md#backup) `[d](code.md)`"
+    assert broken(page, text) == [
+        f"{page}: nowhere.md is no file",
+        f"{page}: operate.md#no-such names no heading",
+    ]
+
+
+def test_the_site_lists_every_page_once() -> None:
+    nav = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+    listed = re.findall(r"([\w./-]+\.md)$", nav, re.MULTILINE)
+    pages = [page.relative_to("docs").as_posix() for page in PAGES if page.parts[0] == "docs"]
+    assert sorted(each for each in listed if not each.startswith("project/")) == sorted(pages)
+
+
+# -- words
+
+
+def wide_lines(text: str) -> list[str]:
+    """Lines of prose above the limit; tables, code, links and what a tool writes may be wider."""
+    text = re.sub(r"^<!-- peers: `.*?^<!-- peers: end -->$", "", text, flags=re.MULTILINE | re.DOTALL)
+    found = []
+    for line in re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL).splitlines():
+        bare = re.sub(r"\]\([^()\s]*\)|<https?://[^>]*>", "", line)
+        if len(bare) > WIDEST and not line.startswith(("|", "    ", "<!--")):
+            found.append(line)
+    return found
+
+
+@pytest.mark.parametrize("page", PROSE, ids=map(str, PROSE))
+def test_no_line_of_prose_is_too_wide_to_read(page: Path) -> None:
+    assert wide_lines(TEXTS[page]) == []
+
+
+def test_a_wide_line_is_found_and_a_link_may_be_long() -> None:
+    words, address = "word " * 21, "x" * 90
+    text = f"| {words}\n```\n{words}\n```\n[a link](http://{address})\n{words}\n"
+    assert wide_lines(text) == [words]
+
+
+# -- the glossary
+
+
+def is_there(name: str) -> bool:
+    """Whether a dotted name below `reliquary` is a module, a package, or a class or function of one."""
+    path = SOURCE.joinpath(*name.split("."))
+    if path.with_suffix(".py").exists() or (path / "__init__.py").exists():
+        return True
+    module = path.parent.with_suffix(".py")
+    return module.exists() and any(
+        isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == path.name
+        for node in ast.parse(module.read_text()).body
+    )
+
+
+def test_the_glossary_names_places_that_exist() -> None:
+    rows = re.findall(
+        r"^\| (.+?) \| .+ \| `([\w.]+)` \|$", (ROOT / "docs/reference/glossary.md").read_text(), re.M
+    )
+    assert len(rows) > 80
+    assert [f"{word}: {place}" for word, place in rows if not is_there(place)] == []
+    assert not is_there("base.turn.NoSuchClass")
+    assert not is_there("base.nothing")

@@ -123,3 +123,71 @@ def test_the_glossary_names_places_that_exist() -> None:
     assert [f"{word}: {place}" for word, place in rows if not is_there(place)] == []
     assert not is_there("base.turn.NoSuchClass")
     assert not is_there("base.nothing")
+
+
+# -- folders
+
+
+def said(folder: Path) -> str:
+    """The words of a folder about itself: the docstring of its package, or its README or ORIGIN page."""
+    package = folder / "__init__.py"
+    if package.exists():
+        return ast.get_docstring(ast.parse(package.read_text())) or ""
+    pages = [folder / name for name in ("README.md", "ORIGIN.md") if (folder / name).exists()]
+    return pages[0].read_text() if pages else ""
+
+
+def sentences(text: str) -> list[str]:
+    """The lines of a text that are sentences, and no drawing, no list of modules and no heading."""
+    return [
+        line
+        for line in text.splitlines()
+        if line and not line.startswith((" ", "|", "#")) and not re.search(r"[^.;:] {2,}\S|-->|<->", line)
+    ]
+
+
+PACKAGES = [path.parent for path in sorted(SOURCE.rglob("__init__.py"))]
+TEST_FOLDERS = [
+    path
+    for path in sorted((ROOT / "tests").rglob("*"))
+    if path.is_dir() and path.name != "__pycache__" and any(each.is_file() for each in path.iterdir())
+]
+
+
+def test_every_package_says_what_it_imports_and_where_to_begin() -> None:
+    silent = [
+        str(folder.relative_to(ROOT))
+        for folder in PACKAGES
+        if not re.search(r"\bimports?\b", said(folder))
+        or not re.search(r"\b[Bb]egin\s+with\s+`|\bRead `\w+` (?:and `\w+` )?first", said(folder))
+    ]
+    assert silent == []
+
+
+def test_a_package_begins_with_a_module_that_exists() -> None:
+    wrong = []
+    for folder in PACKAGES:
+        first = re.search(r"[Bb]egin\s+with\s+`([\w.]+)`", said(folder))
+        if first and not is_there(".".join([*folder.relative_to(SOURCE).parts, first[1]])):
+            wrong.append(f"{folder.relative_to(ROOT)}: {first[1]}")
+    assert wrong == []
+
+
+def test_every_folder_of_tests_says_what_it_is_for() -> None:
+    assert [str(folder.relative_to(ROOT)) for folder in TEST_FOLDERS if not said(folder).strip()] == []
+
+
+def test_no_folder_needs_more_than_ten_lines_of_sentences() -> None:
+    long = {
+        str(folder.relative_to(ROOT)): len(sentences(said(folder)))
+        for folder in (*PACKAGES, *TEST_FOLDERS)
+        if not (folder / "ORIGIN.md").exists() and len(sentences(said(folder))) > MOST_LINES
+    }
+    assert long == {}
+
+
+def test_drawings_and_lists_of_modules_are_no_sentences() -> None:
+    assert sentences("One.  Two.\n\n    a --> b\nname   what it does\n| a |\n# Head\nThree.") == [
+        "One.  Two.",
+        "Three.",
+    ]

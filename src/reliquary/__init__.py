@@ -1,5 +1,7 @@
 """Reliquary, a reliable message queue manager.
 
+It may import all rooms; applications import it.  Begin with `client.connect`.
+
     import reliquary
 
     with reliquary.connect() as qm:                 # a server; or connect("some/folder"), in process

@@ -12,7 +12,10 @@ import pytest
 from tests.e2e.pasted import PASTED, SHOWN, Block, Terminal, blocks_of, outside_of_blocks
 
 ROOT = Path(__file__).parents[2]
-GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+GUIDES = [
+    ROOT / "README.md",
+    *(path for folder in ("start", "guides") for path in sorted((ROOT / "docs" / folder).glob("*.md"))),
+]
 IN_FULL = ["README", "lake", "spark"]
 """These have blocks for the long tests."""
 

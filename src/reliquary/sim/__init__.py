@@ -1,5 +1,7 @@
 """The whole system from a seed: clock, network and disk are simulated, and checkers watch it all.
 
+It may import `engine`, `store` and the rooms below, and no socket.  Begin with `run`.
+
     applications --calls--> network --events--> process: manager, core --batches--> disk
          |                                          |
          '------ what they know ---> history <------'-- what was stated: facts, answers

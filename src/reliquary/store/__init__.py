@@ -1,5 +1,7 @@
 """The durable store: one small disk interface, the engines under it, and staged rows above it.
 
+It may import `queueing`, `wire` and `base`.  Begin with `disk`.
+
 Machines stage rows (`StagedRows`); the engine takes a batch of `Changes` and hands it to a `Disk`:
 `RocksDisk`, a folder, or `MemoryDisk`, the simulator's.
 """

@@ -1,5 +1,7 @@
 """The web console: pages for people, below /console on the control port.
 
+It may import `client`, `net`, `views` and the rooms below.  Begin with `routes`.
+
     request --> routes --> a page module --> views and events of the manager --> a template --> HTML
                                  |
                                  '--> charts and message bodies are made by pure functions

@@ -1,5 +1,7 @@
 """HTTP/1.1 by hand: the data plane's listener and its twin, a small pooled client.
 
+It may import `net.tcp` and `engine` and the rooms below.  Begin with `listener`.
+
     bytes --> connection --> Request, Responder --> handler       (listener side)
     bytes <-- connection <-- responses in the order of requests <-- Responder.respond
 

@@ -1,5 +1,7 @@
 """Who asks, for every endpoint and the control plane: users, credentials, pages of other sites.
 
+It may import `net.http`, `net.tcp` and `engine` and the rooms below.  Begin with `admission`.
+
     request --> Admission --> Principal           anonymous without a credential
                           '-> Denied              another host, a page of another site, a credential of nobody
 

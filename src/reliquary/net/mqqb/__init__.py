@@ -1,5 +1,8 @@
 """MQQB on real sockets: sessions are TCP connections that either side opens, pings are datagrams.
 
+It may import `net.rpc`, `net.identity`, `net.http`, `net.tcp` and `engine` and the rooms below.  Begin
+with `network`.
+
     Dial --> dialing --> AddressesFound, Dialled or DialFailed
     a peer connects --> Accepted
     bytes --> connection: Framer --> PacketsArrived ... ConnectionLost

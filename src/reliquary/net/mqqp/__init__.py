@@ -1,5 +1,8 @@
 """MQQP over DCE/RPC: how calls of other managers become events, and calls of ours leave.
 
+It may import `net.rpc`, `net.identity`, `net.http`, `net.tcp` and `engine` and the rooms below.  Begin
+with `serving`.
+
 serving   our server: calls --> events, effects --> responses
 courier   our client: effects --> calls, responses --> events
 """

@@ -1,5 +1,8 @@
 """Multicast on real sockets: PGM's machines with a network and a clock, for SRMP's effects.
 
+It may import `net.rpc`, `net.identity`, `net.http`, `net.tcp` and `engine` and the rooms below.  Begin
+with `carrier`.
+
     SendApdu --> Source   --> packets --> link --> the group     PostEnded once the last one is sent
     ListenTo --> Receiver <-- packets <-- link <-- the group     ApduArrived for each message
 

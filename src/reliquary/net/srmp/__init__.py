@@ -1,5 +1,8 @@
 """SRMP on real sockets: POSTs that come are events, POSTs that go are effects of the machine.
 
+It may import `net.rpc`, `net.identity`, `net.http`, `net.tcp` and `engine` and the rooms below.  Begin
+with `receiving`.
+
 receiving   POST /msmq/... --> PostArrived --> PostAnswer --> a status line
 courier     Post --> one connection for each outgoing queue --> PostEnded
 """

@@ -1,5 +1,7 @@
 """TCP connections below every protocol: opening them, which of several epochs counts, and accepting them.
 
+It may import `engine` and the rooms below.  Begin with `acceptor`.
+
 dialing, epochs                    connections that we open
 acceptor, accepted, connections    connections that clients open: limits, pause, idle sweep, drain
 belongings                         what a client opened ends with its connection

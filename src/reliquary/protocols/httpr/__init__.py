@@ -1,5 +1,7 @@
 """HTTPR 1.1: batches of messages over HTTP, exactly once, between two agents that may crash at any moment.
 
+It may import `streams`, `queueing`, `wire` and `base`, and no other protocol.  Begin with `machine`.
+
 client/         the agent that sends requests          server/           the agent that answers them
 
 What both share:

@@ -1,5 +1,7 @@
 """MQQB, [MS-MQQB]: the binary protocol that every Windows queue manager speaks over TCP port 1801.
 
+It may import `streams`, `queueing`, `wire` and `base`, and no other protocol.  Begin with `machine`.
+
 codec              bytes <-> packets
 sessions           connections to peers: handshake, window, session acknowledgements, timers
 sender             messages of outgoing queues are numbered and sent until an acknowledgement comes

@@ -1,5 +1,7 @@
 """Reliable multicast: RFC 3208 with the choices of [MC-MQSRM] 2.1.3, without any I/O.
 
+It may import `streams`, `queueing`, `wire` and `base`, and no other protocol.  Begin with `source`.
+
     source                                        receivers
       | SPM: I am here, my window is 7 to 9 ------> |   also when there is nothing to send
       | ODATA 10, 11, 12 -------------------------> |   12 came, 11 did not: a gap

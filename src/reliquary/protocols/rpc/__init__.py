@@ -1,5 +1,7 @@
 """DCE/RPC 5.0 over a connection without I/O, C706 chapters 9 to 12 and [MS-RPCE] 3.3.
 
+It may import `streams`, `queueing`, `wire` and `base`, and no other protocol.  Begin with `phases`.
+
 server        one accepted connection: bytes in, calls out; answers in, bytes out
   phases        what it does with each PDU
   presentation  which interfaces and transfer syntaxes a client may use

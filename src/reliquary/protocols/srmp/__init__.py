@@ -1,5 +1,7 @@
 """SRMP, [MC-MQSRM]: messages over HTTP as SOAP with attachments, streams exactly once and in order.
 
+It may import `streams`, `queueing`, `wire` and `base`, and no other protocol.  Begin with `machine`.
+
 codec              bytes <-> Message
 arrivals           what arrives: decoded, routed, and handed to one of the roles
 sender             sessions of outgoing queues, POSTs and what their answers mean, streams and their receipts

@@ -1,5 +1,7 @@
 r"""MQQP in a world of several sites: every site is a server of its queues, and a client of the others.
 
+It may import `engine`, `store` and the rooms below, and no socket.  Begin with `plugin`.
+
     application at A --ReceiveMessages(DIRECT=OS:B\private$\inbox)--> manager and client role of A
         --CallServer--> network: connections of a link, which are cut, stuck and slow --ClientCalled-->
     server role and manager of B, whose queue local applications fill and read too

@@ -1,5 +1,7 @@
 """A world of several sites, into which protocols are plugged.
 
+It may import `engine`, `store` and the rooms below, and no socket.  Begin with `run`.
+
     site A                             network                             site B
     applications                                                           applications
       |  ^                                                                   |  ^

@@ -1,5 +1,7 @@
 """Pipelines over queues and histories: the lake, its replay into a queue, and the audit of deliveries.
 
+It may import `client`, `wire` and `base`.  Begin with `lake`.
+
 decode, text, content      what a body is and says; pure, run inside the tasks of Spark
 tables, delta              batches that a reader sees whole and once, as Parquet or Delta
 bronze, silver, gold       the three steps of the lake; `lake` runs them

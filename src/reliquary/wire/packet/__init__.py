@@ -1,5 +1,7 @@
 """The UserMessage packet, [MS-MQMQ] 2.2.20: one message with all its headers, as managers exchange it.
 
+It may import `base` and other modules of `wire`.  Begin with `user_message`.
+
     | Base | User | Transaction? | Security? | Properties | Debug? |
     | Envelope? | Compound? | Soap? | MultiQueue? |                      PacketSize counts up to here
     | Session? |

@@ -1,5 +1,7 @@
 """Packets of Pragmatic General Multicast, RFC 3208 sections 8 and 9.
 
+It may import `base` and other modules of `wire`.  Begin with `packets`.
+
     0             2                  4      5         6          8             14       16
     | source port | destination port | type | options | checksum | global source id | TSDU length |
     | body, by type | option extensions? | TSDU, of data packets alone |

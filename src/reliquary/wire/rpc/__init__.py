@@ -1,5 +1,7 @@
 """The PDUs of DCE/RPC 5.0 over a connection, C706 chapter 12 and [MS-RPCE] 2.2.2: bytes and values.
 
+It may import `base` and other modules of `wire`.  Begin with `header`.
+
 header      what opens every PDU
 binds       bind, alter_context, their answers, bind_nak, auth3
 calls       request, response, fault, co_cancel, orphaned, shutdown

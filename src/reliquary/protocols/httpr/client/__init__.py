@@ -1,5 +1,8 @@
 """The client agent: it sends requests over the channels of which we are the requester (B.3, B.5).
 
+It may import what `protocols.httpr` may import, and its shared modules, and not `server`.  Begin with
+`agent`.
+
 agent            events of the network, signals of the queue manager and timers
 advance          which request comes next        phases          the table of phases of a channel
 channels         which channel carries a queue   channel, state  what is known while the process runs

@@ -1,1 +1,4 @@
-"""HTTPR's bytes: command headers, message headers and batches, read while they arrive."""
+"""HTTPR's bytes: command headers, message headers and batches, read while they arrive.
+
+It may import `queueing`, `wire` and `base`.  Begin with `reader`.
+"""

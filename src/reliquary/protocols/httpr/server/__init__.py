@@ -1,5 +1,8 @@
 """The server agent: it answers the requests of other agents (D.1).
 
+It may import what `protocols.httpr` may import, and its shared modules, and not `client`.  Begin with
+`agent`.
+
 agent            events of the network, signals of the queue manager and timers
 identify         which channel a request is for    connections     the newest connection of a channel (3.8)
 dispatch         one request after another         channel, state  what is known while the process runs

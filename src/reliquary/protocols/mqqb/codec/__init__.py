@@ -1,5 +1,7 @@
 """Packets of [MS-MQQB] as values, without state.
 
+It may import `queueing`, `wire` and `base`.  Begin with `packets`.
+
 packets    any packet of a session
 acks       order and final acknowledgements, which are user messages to `order_queue$`
 

@@ -1,5 +1,8 @@
 """MQQB's receiver, [MS-MQQB] 3.1.5.8: messages that come are judged, stored and acknowledged.
 
+It may import what `protocols.mqqb` may import, and its shared modules, and not `sender`.  Begin with
+`messages`.
+
 messages    a message is a duplicate, refused, or handed to the manager; all in the turn in which it came
 runs        messages of one arrival for one queue are handed to the manager together
 ordering    order acknowledgements for streams, and final acknowledgements for single messages

@@ -1,5 +1,8 @@
 """MQQB's sender, [MS-MQQB] 3.1.7.1 and 3.1.7.12: messages of outgoing queues go to their peers.
 
+It may import what `protocols.mqqb` may import, and its shared modules, and not `receiver`.  Begin with
+`sending`.
+
 routes         outgoing queues are connected to sessions, paused and resumed
 sending        messages are numbered and put into the outbox of a session
 packets        a message becomes a packet, with its place in the stream

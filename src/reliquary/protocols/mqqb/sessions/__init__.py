@@ -1,5 +1,7 @@
 """Sessions, [MS-MQQB] 3.1.1.3.1: one TCP connection each, used by both sides for all their queues.
 
+It may import what `protocols.mqqb` may import, and its shared modules.  Begin with `phases`.
+
 phases          the table of the handshake: which packet may come when
 handshake       EstablishConnection and ConnectionParameters, both roles
 opening         sessions are opened and accepted; queues and acknowledgements find theirs

@@ -1,5 +1,8 @@
 """The server role of [MS-MQQP]: clients elsewhere open, read, purge and close our queues.
 
+It may import what `protocols.mqqp` may import, and its shared modules, and not `client`.  Begin with
+`phases`.
+
     net --ClientCalled--> calls --+--> ports       ports and the version
                                   +--> opening     R_QMOpenRemoteQueue, RemoteQMOpenQueue
                                   +--> reading     RemoteQMStartReceive and its two sisters

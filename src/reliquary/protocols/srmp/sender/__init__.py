@@ -1,5 +1,8 @@
 """SRMP's sender, [MC-MQSRM] 3.1.7: messages of outgoing queues are posted until a receipt comes for them.
 
+It may import what `protocols.srmp` may import, and its shared modules, and not `receiver`.  Begin with
+`posting`.
+
 phases       the table of a session: closed, open, draining
 sessions     sessions open and close                      addresses    where messages are posted
 posting      messages are numbered and posted             answers      what the answer to a POST means

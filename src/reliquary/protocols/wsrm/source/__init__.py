@@ -1,5 +1,8 @@
 """The RM source: sequences that go out, what of them is sent again, and when sending stops.
 
+It may import what `protocols.wsrm` may import, and its shared modules, and not `destination`.  Begin with
+`phases`.
+
 phases            how a sequence lives, as a table      routes          where its messages go
 sessions          outgoing queues connect and rest      creation        a sequence is asked for
 sending           messages are numbered and sent        offered         replies to clients, on responses

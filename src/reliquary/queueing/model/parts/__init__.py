@@ -1,5 +1,5 @@
 """The parts of the manager's state, each cut by what changes together.
 
 Each part says which rules write it; `tests/queueing/model/test_state.py` compares that with the code.
-A part imports values of the model, and no other part.
+A part imports values of the model, and no other part.  Begin with `turn`.
 """

@@ -164,6 +164,16 @@ def test_every_package_says_what_it_imports_and_where_to_begin() -> None:
     assert silent == []
 
 
+def test_a_folder_of_data_is_described_by_the_package_around_it() -> None:
+    data = {
+        path.parent
+        for path in SOURCE.rglob("*")
+        if path.is_file() and path.suffix not in {".py", ".pyc"} and path.parent not in PACKAGES
+    }
+    assert data
+    assert [str(each.relative_to(ROOT)) for each in data if f"`{each.name}`" not in said(each.parent)] == []
+
+
 def test_a_package_begins_with_a_module_that_exists() -> None:
     wrong = []
     for folder in PACKAGES:

@@ -29,6 +29,6 @@ def test_a_heading_that_repeats_gets_a_number() -> None:
 
 def test_a_link_leads_from_the_folder_of_its_page() -> None:
     link = links.Link("[a]", "../b.md#c")
-    assert links.place(Path("/root"), Path("docs/x/a.md"), link) == Path("docs/b.md")
-    assert links.place(Path("/root"), Path("docs/x/a.md"), links.Link("[a]", "#c")) == Path("docs/x/a.md")
+    assert links.place(Path("/project"), Path("docs/x/a.md"), link) == Path("docs/b.md")
+    assert links.place(Path("/project"), Path("docs/x/a.md"), links.Link("[a]", "#c")) == Path("docs/x/a.md")
     assert links.Link("[a]", "https://host/").leaves

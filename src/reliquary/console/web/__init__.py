@@ -1,6 +1,7 @@
 """The web console: pages for people, below /console on the control port.
 
 It may import `client`, `net`, `views` and the rooms below.  Begin with `routes`.
+`templates` has the HTML of the pages, and `static` what browsers load with them.
 
     request --> routes --> a page module --> views and events of the manager --> a template --> HTML
                                  |

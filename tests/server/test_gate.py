@@ -14,15 +14,12 @@ from time import monotonic_ns
 
 import pytest
 
-from reliquary.client import nouns
-from reliquary.console.administration import routes_of
-from reliquary.console.app import API, BELOW_A_QUEUE, ROUTES
+from reliquary.console.app import table
 from reliquary.console.web.routes import ROUTES as PAGES
 from reliquary.net.http import HttpClient
 from reliquary.net.identity.admission import BearerToken
 from reliquary.net.identity.failures import AT_ONCE, LONGEST_WAIT, PACE, Failures
 from reliquary.net.identity.users import User
-from reliquary.queueing.model.administration import Plane
 from reliquary.server.api import ApiEndpoint
 from reliquary.server.build import Server
 from reliquary.server.wsrm_options import WsrmOptions
@@ -45,10 +42,9 @@ def data_paths(server: Server) -> Iterator[tuple[str, str]]:
 
 def control_paths() -> Iterator[tuple[str, str]]:
     """Every method and path of the control plane."""
-    of_nouns = [
-        route for noun in nouns.NOUNS if noun.plane is Plane.CONTROL for route in routes_of(noun, API)
-    ]
-    for route in (*BELOW_A_QUEUE, *of_nouns, *ROUTES, *PAGES):
+    for row in table():
+        yield row.method, re.sub(r"\{.*?\}", "orders", row.path)
+    for route in PAGES:
         for method in sorted((route.methods or set()) - {"HEAD"}):
             yield method, re.sub(r"\{.*?\}", "orders", route.path)
 

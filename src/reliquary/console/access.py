@@ -7,8 +7,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from reliquary.base.hresult import HResult
+from reliquary.client.records import AccessInfo
 from reliquary.client.translate import access_info, rights_of
 from reliquary.console.context import Context, answer, context_of, read_body
+from reliquary.net.api.operations import operation
 from reliquary.queueing.model.administration import Refusal
 from reliquary.queueing.model.events import AccessChange, Answer, ChangeAccess
 from reliquary.queueing.model.security.rights import ManagerRight
@@ -28,6 +30,7 @@ class ChangeIn(msgspec.Struct, forbid_unknown_fields=True):
 _change = msgspec.json.Decoder(ChangeIn)
 
 
+@operation("Show an access list", answer=AccessInfo)
 async def show_access(request: Request) -> Response:
     """GET /access, GET /queues/{queue}/access."""
     context, name = context_of(request), request.path_params.get("queue", "")
@@ -40,6 +43,7 @@ async def show_access(request: Request) -> Response:
     return await _shown(context, name)
 
 
+@operation("Change an access list", body=ChangeIn, body_required=True, answer=AccessInfo)
 async def change_access(request: Request) -> Response:
     """POST /access, POST /queues/{queue}/access."""
     context, name = context_of(request), request.path_params.get("queue", "")

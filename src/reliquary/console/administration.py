@@ -13,10 +13,11 @@ from typing import Any, Final
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from reliquary.console.context import answer, context_of, read_body
-from reliquary.net.api.administration import filters_of
+from reliquary.console.description import Row, api
+from reliquary.net.api.administration import filters_of, list_operation
+from reliquary.net.api.operations import operation
 from reliquary.queueing.model.administration import Act, Noun
 from reliquary.views.administration import Administrator
 from reliquary.views.pages import as_json, wanted_page
@@ -24,16 +25,16 @@ from reliquary.views.pages import as_json, wanted_page
 _CONVERTORS: Final = {int: "int", str: "path"}
 
 
-def routes_of(noun: Noun[Any], prefix: str) -> Iterator[Route]:
-    """The routes of one noun below a prefix; those of acts first, for a key may hold slashes."""
+def rows_of(noun: Noun[Any], prefix: str) -> Iterator[Row]:
+    """The paths of one noun below a prefix; those of acts first, for a key may hold slashes."""
     path = f"{prefix}/{noun.plural}"
-    yield Route(path, _list_handler(noun), methods=["GET"])
+    yield api(path, _list_handler(noun), "GET")
     if noun.showing is None:
         return
-    one = f"{path}/{{key:{_CONVERTORS[noun.showing.kind]}}}"
+    one = f"{path}/{{{noun.name}:{_CONVERTORS[noun.showing.kind]}}}"
     for act in noun.acts:
-        yield Route(f"{one}/{act.verb}", _act_handler(noun, act), methods=["POST"])
-    yield Route(one, _show_handler(noun), methods=["GET"])
+        yield api(f"{one}/{act.verb}", _act_handler(noun, act), "POST")
+    yield api(one, _show_handler(noun), "GET")
 
 
 def _list_handler(noun: Noun[Any]) -> Any:
@@ -43,14 +44,14 @@ def _list_handler(noun: Noun[Any]) -> Any:
         page = await _administrator(request).list_page(noun, wanted, **filters_of(noun, query))
         return answer(as_json(noun.plural, page))
 
-    return list_records
+    return operation(**list_operation(noun))(list_records)
 
 
 def _show_handler(noun: Noun[Any]) -> Any:
     async def show_record(request: Request) -> Response:
-        return answer(await _administrator(request).show_record(noun, request.path_params["key"]))
+        return answer(await _administrator(request).show_record(noun, request.path_params[noun.name]))
 
-    return show_record
+    return operation(f"Show one {noun.name}", answer=noun.record)(show_record)
 
 
 def _act_handler(noun: Noun[Any], act: Act) -> Any:
@@ -58,15 +59,23 @@ def _act_handler(noun: Noun[Any], act: Act) -> Any:
         (each.name, each.kind, msgspec.NODEFAULT if each.default is None else each.default)
         for each in act.parameters
     ]
-    body = msgspec.defstruct("Parameters", fields, forbid_unknown_fields=True)
+    body = msgspec.defstruct(
+        f"{noun.name.capitalize()}{act.verb.capitalize()}", fields, forbid_unknown_fields=True
+    )
     decoder = msgspec.json.Decoder(body)
 
     async def act_on(request: Request) -> Response:
         given = msgspec.structs.asdict(await read_body(request, decoder)) if act.parameters else {}
-        key = request.path_params["key"]
+        key = request.path_params[noun.name]
         return answer(await _administrator(request).act_on(noun, key, act.verb, given))
 
-    return act_on
+    declared = operation(
+        act.help,
+        body=body if act.parameters else None,
+        body_required=any(each.default is None for each in act.parameters),
+        answer=noun.record,
+    )
+    return declared(act_on)
 
 
 def _administrator(request: Request) -> Administrator:

@@ -10,18 +10,20 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reliquary.client import nouns
 from reliquary.console import access, directory, events, history, metrics, queues, store, traffic
-from reliquary.console.administration import routes_of
+from reliquary.console.administration import rows_of
 from reliquary.console.context import Context, answer, context_of
+from reliquary.console.description import Row, api, routes_of_rows, with_description
 from reliquary.console.errors import HANDLERS
 from reliquary.console.request import Asked
 from reliquary.console.web.refusals import with_pages
 from reliquary.console.web.routes import ROUTES as PAGES
 from reliquary.net.api.errors import error_json
+from reliquary.net.api.health import HealthOut
+from reliquary.net.api.operations import TEXT, operation
 from reliquary.net.identity.admission import Admission
 from reliquary.net.identity.shown import Denied
 from reliquary.queueing.model.administration import Plane
@@ -31,19 +33,26 @@ API: Final = "/api/v1"
 READS: Final = frozenset({"GET", "HEAD"})
 
 
+@operation("Say which manager answers, and whether it is ready", answer=HealthOut)
 async def show_health(request: Request) -> Response:
     """GET /health."""
     context = context_of(request)
     state = context.opened.state
     manager = str(state.identity().identifier)
-    return answer({"status": state.manager.state.value, "manager": manager, "version": context.version})
+    return answer(HealthOut(state.manager.state.value, manager, context.version))
 
 
+@operation("Say that the process answers", answers=(TEXT,))
 async def show_alive(_: Request) -> Response:
     """GET /healthz: the process answers."""
     return PlainTextResponse("alive\n")
 
 
+@operation(
+    "Say whether the manager accepts messages",
+    answers=(TEXT,),
+    statuses={503: "It does not; the text says why."},
+)
 async def show_ready(request: Request) -> Response:
     """GET /readyz: 200 where the manager accepts messages, 503 with the reason where it does not."""
     manager = context_of(request).opened.state.manager
@@ -55,40 +64,40 @@ async def show_ready(request: Request) -> Response:
 
 
 BELOW_A_QUEUE: Final = (
-    Route(f"{API}/queues/{{queue:path}}/access", access.show_access, methods=["GET"]),
-    Route(f"{API}/queues/{{queue:path}}/access", access.change_access, methods=["POST"]),
-    Route(f"{API}/queues/{{queue:path}}/purge", queues.purge_queue, methods=["POST"]),
+    api(f"{API}/queues/{{queue:path}}/access", access.show_access, "GET"),
+    api(f"{API}/queues/{{queue:path}}/access", access.change_access, "POST"),
+    api(f"{API}/queues/{{queue:path}}/purge", queues.purge_queue, "POST"),
 )
 """They come before the path of a queue itself, whose name may hold slashes."""
 
 ROUTES: Final = (
-    Route("/healthz", show_alive, methods=["GET"]),
-    Route("/readyz", show_ready, methods=["GET"]),
-    Route("/metrics", metrics.show_metrics, methods=["GET"]),
-    Route(f"{API}/health", show_health, methods=["GET"]),
-    Route(f"{API}/events", events.stream_events, methods=["GET"]),
-    Route(f"{API}/manager", queues.show_manager, methods=["GET"]),
-    Route(f"{API}/manager/offline", traffic.take_offline, methods=["POST"]),
-    Route(f"{API}/manager/online", traffic.bring_online, methods=["POST"]),
-    Route(f"{API}/directory", directory.show_status, methods=["GET"]),
-    Route(f"{API}/directory/attach", directory.attach, methods=["POST"]),
-    Route(f"{API}/directory/detach", directory.detach, methods=["POST"]),
-    Route(f"{API}/directory/export", directory.export, methods=["GET"]),
-    Route(f"{API}/directory/import", directory.take_in, methods=["POST"]),
-    Route(f"{API}/directory/{{kind}}", directory.list_objects, methods=["GET"]),
-    Route(f"{API}/directory/{{kind}}", directory.add_object, methods=["POST"]),
-    Route(f"{API}/directory/{{kind}}/{{which:path}}", directory.show_object, methods=["GET"]),
-    Route(f"{API}/directory/{{kind}}/{{which:path}}", directory.change_object, methods=["PATCH"]),
-    Route(f"{API}/directory/{{kind}}/{{which:path}}", directory.remove_object, methods=["DELETE"]),
-    Route(f"{API}/queues", queues.create_queue, methods=["POST"]),
-    Route(f"{API}/access", access.show_access, methods=["GET"]),
-    Route(f"{API}/access", access.change_access, methods=["POST"]),
-    Route(f"{API}/queues/{{queue:path}}", queues.change_queue, methods=["PATCH"]),
-    Route(f"{API}/queues/{{queue:path}}", queues.delete_queue, methods=["DELETE"]),
-    Route(f"{API}/history", history.show_history, methods=["GET"]),
-    Route(f"{API}/history/export", history.export_history, methods=["POST"]),
-    Route(f"{API}/store/verify", store.verify_store, methods=["POST"]),
-    Route(f"{API}/store/backup", store.backup_store, methods=["POST"]),
+    api("/healthz", show_alive, "GET"),
+    api("/readyz", show_ready, "GET"),
+    api("/metrics", metrics.show_metrics, "GET"),
+    api(f"{API}/health", show_health, "GET"),
+    api(f"{API}/events", events.stream_events, "GET"),
+    api(f"{API}/manager", queues.show_manager, "GET"),
+    api(f"{API}/manager/offline", traffic.take_offline, "POST"),
+    api(f"{API}/manager/online", traffic.bring_online, "POST"),
+    api(f"{API}/directory", directory.show_status, "GET"),
+    api(f"{API}/directory/attach", directory.attach, "POST"),
+    api(f"{API}/directory/detach", directory.detach, "POST"),
+    api(f"{API}/directory/export", directory.export, "GET"),
+    api(f"{API}/directory/import", directory.take_in, "POST"),
+    api(f"{API}/directory/{{kind}}", directory.list_objects, "GET"),
+    api(f"{API}/directory/{{kind}}", directory.add_object, "POST"),
+    api(f"{API}/directory/{{kind}}/{{which:path}}", directory.show_object, "GET"),
+    api(f"{API}/directory/{{kind}}/{{which:path}}", directory.change_object, "PATCH"),
+    api(f"{API}/directory/{{kind}}/{{which:path}}", directory.remove_object, "DELETE"),
+    api(f"{API}/queues", queues.create_queue, "POST"),
+    api(f"{API}/access", access.show_access, "GET"),
+    api(f"{API}/access", access.change_access, "POST"),
+    api(f"{API}/queues/{{queue:path}}", queues.change_queue, "PATCH"),
+    api(f"{API}/queues/{{queue:path}}", queues.delete_queue, "DELETE"),
+    api(f"{API}/history", history.show_history, "GET"),
+    api(f"{API}/history/export", history.export_history, "POST"),
+    api(f"{API}/store/verify", store.verify_store, "POST"),
+    api(f"{API}/store/backup", store.backup_store, "POST"),
 )
 
 
@@ -123,13 +132,17 @@ def _refusal(why: Denied) -> Response:
     return Response(error_json(why.code, str(why)), why.status, headers, media_type="application/json")
 
 
+def table() -> list[Row]:
+    """All methods of all paths of the API."""
+    of_nouns = [row for noun in nouns.NOUNS if noun.plane is Plane.CONTROL for row in rows_of(noun, API)]
+    return [*BELOW_A_QUEUE, *of_nouns, *ROUTES]
+
+
 def build_app(context: Context, admission: Admission) -> Starlette:
     """The app of one server; `admission` says who may come in."""
-    of_nouns = [
-        route for noun in nouns.NOUNS if noun.plane is Plane.CONTROL for route in routes_of(noun, API)
-    ]
+    rows = with_description(f"{API}/openapi.json", context.version, table())
     app = Starlette(
-        routes=[*BELOW_A_QUEUE, *of_nouns, *ROUTES, *PAGES],
+        routes=[*routes_of_rows(rows), *PAGES],
         exception_handlers=with_pages(HANDLERS),
         middleware=[Middleware(Admitted, admission)],
     )

@@ -7,7 +7,7 @@ a right of the manager.
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
@@ -15,6 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from reliquary.console.context import Context, answer, context_of, read_body, read_bytes
+from reliquary.net.api.administration import page_type
+from reliquary.net.api.operations import AFTER_NUMBER, LIMIT, Query, operation
 from reliquary.queueing.directory.events import (
     CreateDirectoryObject,
     DeleteDirectoryObject,
@@ -31,20 +33,43 @@ from reliquary.views.pages import as_json, cut, wanted_page
 
 _object = msgspec.json.Decoder(dict[str, Any])
 
+
+class Imported(msgspec.Struct):
+    """How many objects were imported."""
+
+    objects: int
+
+
+class Removed(msgspec.Struct):
+    """The object that was removed."""
+
+    identifier: UUID
+
+
+Fields = dict[str, Any]
+"""The attributes of an object, by name."""
+ObjectsPage = page_type("objects", Fields)
+WHERE: Final = Query(
+    name="where", help="A condition, such as name=north; all conditions must hold.", repeated=True
+)
+
 IMPORT_BYTES = 64 * 1024 * 1024
 TOML = "application/toml"
 
 
+@operation("Show the state of the directory", answer=views.DirectoryView)
 async def show_status(request: Request) -> Response:
     """GET /directory."""
     return await _status(_reader(request))
 
 
+@operation("Attach the directory", answer=views.DirectoryView)
 async def attach(request: Request) -> Response:
     """POST /directory/attach."""
     return await _switch(request, attached=True)
 
 
+@operation("Detach the directory", answer=views.DirectoryView)
 async def detach(request: Request) -> Response:
     """POST /directory/detach."""
     return await _switch(request, attached=False)
@@ -62,6 +87,7 @@ async def _status(context: Context) -> Response:
     return answer(seen)
 
 
+@operation("Export the directory as TOML", answers=(TOML,))
 async def export(request: Request) -> Response:
     """GET /directory/export."""
     opened = _reader(request).opened
@@ -70,6 +96,7 @@ async def export(request: Request) -> Response:
     return Response(text, media_type=TOML)
 
 
+@operation("Import objects of a TOML file: all of them or none", bodies=(TOML,), answer=Imported)
 async def take_in(request: Request) -> Response:
     """POST /directory/import."""
     context = context_of(request)
@@ -77,9 +104,10 @@ async def take_in(request: Request) -> Response:
     text = (await read_bytes(request, IMPORT_BYTES)).decode()
     subjects = await asyncio.to_thread(import_text, text)
     await context.ask(lambda to: ImportDirectory(to, subjects))
-    return answer({"objects": len(subjects)})
+    return answer(Imported(len(subjects)))
 
 
+@operation("List objects of the directory in pages", query=(WHERE, AFTER_NUMBER, LIMIT), answer=ObjectsPage)
 async def list_objects(request: Request) -> Response:
     """GET /directory/{kind}?where=CONDITION."""
     opened, query = _reader(request).opened, request.query_params
@@ -89,12 +117,14 @@ async def list_objects(request: Request) -> Response:
     return answer(as_json("objects", seen))
 
 
+@operation("Show an object of the directory", answer=Fields)
 async def show_object(request: Request) -> Response:
     """GET /directory/{kind}/{which}."""
     context = _reader(request)
     return await _shown(context, _kind(request), request.path_params["which"])
 
 
+@operation("Create an object of the directory", body=Fields, body_required=True, answer=Fields, status=201)
 async def add_object(request: Request) -> Response:
     """POST /directory/{kind}."""
     context, kind = context_of(request), _kind(request)
@@ -106,6 +136,7 @@ async def add_object(request: Request) -> Response:
     return await _shown(context, kind, str(made.subject.identifier), 201)
 
 
+@operation("Change attributes of an object of the directory", body=Fields, body_required=True, answer=Fields)
 async def change_object(request: Request) -> Response:
     """PATCH /directory/{kind}/{which}."""
     context, kind = _reader(request), _kind(request)
@@ -116,12 +147,13 @@ async def change_object(request: Request) -> Response:
     return await _shown(context, kind, str(identifier))
 
 
+@operation("Remove an object of the directory", answer=Removed)
 async def remove_object(request: Request) -> Response:
     """DELETE /directory/{kind}/{which}."""
     context, kind = _reader(request), _kind(request)
     identifier = _identifier(context, request)
     await context.ask(lambda to: DeleteDirectoryObject(to, kind, identifier))
-    return answer({"identifier": str(identifier)})
+    return answer(Removed(identifier))
 
 
 def _reader(request: Request) -> Context:

@@ -14,20 +14,19 @@ from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.base.hresult import HResult
 from reliquary.engine.loop import EngineStopped
 from reliquary.net.api.errors import (
+    FAILED,
     METHOD_NOT_ALLOWED,
     NOT_DONE,
     PATH_NOT_FOUND,
     STATUS,
     STOPPING,
     STOPPING_SENTENCE,
+    TOO_LARGE,
     error_json,
 )
 from reliquary.queueing.model.administration import Refusal
 from reliquary.views.administration import NotDone
 from reliquary.views.directory import NotShown
-
-TOO_LARGE: Final = "TOO_LARGE"
-FAILED: Final = "FAILED"
 
 _HTTP_CODES: Final = {404: PATH_NOT_FOUND, 405: METHOD_NOT_ALLOWED, 413: TOO_LARGE}
 _STORE_STATUS: Final = {"full": HResult.INSUFFICIENT_RESOURCES, "permission": HResult.ACCESS_DENIED}
@@ -75,7 +74,7 @@ async def _on_http(request: Request, why: Exception) -> Response:
     assert isinstance(why, HTTPException), f"not an HTTP refusal: {why!r}"
     sentence = {
         404: f"there is nothing at {request.url.path[:200]!r}",
-        405: f"{request.method} is not for this path",
+        405: f"{request.method} is not for this path; allowed: {(why.headers or {}).get('allow', 'none')}",
     }.get(why.status_code, why.detail)
     code = _HTTP_CODES.get(why.status_code, HResult.INVALID_PARAMETER.name)
     return _response(why.status_code, code, sentence, dict(why.headers or {}))

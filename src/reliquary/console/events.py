@@ -19,6 +19,7 @@ from starlette.responses import Response, StreamingResponse
 from reliquary.base.time import MILLISECOND, as_text
 from reliquary.console.context import context_of
 from reliquary.console.samples import Sample, Sampler, rates
+from reliquary.net.api.operations import operation
 from reliquary.queueing.model.security.rights import ManagerRight
 
 CONTENT_TYPE: Final = "text/event-stream"
@@ -38,6 +39,7 @@ class SampleOut(msgspec.Struct, frozen=True):
     """Milliseconds from an event to the sync that covers it."""
 
 
+@operation("Follow the manager by server-sent events, one for each sample", answers=(CONTENT_TYPE,))
 async def stream_events(request: Request) -> Response:
     """GET /events: until the client or the server ends it."""
     context = context_of(request)

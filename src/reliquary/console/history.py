@@ -3,32 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from reliquary.base.faults import UsageError
-from reliquary.client.records import HistoryFileInfo
+from reliquary.client.records import HistoryFileInfo, HistoryInfo
 from reliquary.client.translate import history_info
 from reliquary.console.context import Context, answer, context_of, read_body
 from reliquary.engine.history import Exporter, NotExported
+from reliquary.net.api.limits import limited
+from reliquary.net.api.operations import operation
 from reliquary.queueing.model.security.rights import ManagerRight
 from reliquary.views.administration import NotDone
 
 OFF: Final = "the history is off; enabled = true in the table [history] of the settings turns it on"
 
 
+ServerPath = Annotated[str, limited(pattern="^/.+$")]
+"""A full path on the machine of the server."""
+
+
 class ExportIn(msgspec.Struct, forbid_unknown_fields=True):
     """Where the files are to be copied; empty for nowhere."""
 
-    to: str = ""
+    to: Annotated[str, limited(pattern="^(/.+)?$")] = ""
+
+
+class Exported(msgspec.Struct):
+    """The files that were written or copied."""
+
+    files: list[HistoryFileInfo]
 
 
 _export = msgspec.json.Decoder(ExportIn)
 
 
+@operation("Show the state of the history", answer=HistoryInfo)
 async def show_history(request: Request) -> Response:
     """GET /history."""
     context = context_of(request)
@@ -36,6 +49,7 @@ async def show_history(request: Request) -> Response:
     return answer(history_info(exporter_of(context).status()))
 
 
+@operation("Export the history to files now", body=ExportIn, answer=Exported)
 async def export_history(request: Request) -> Response:
     """POST /history/export; answered when all that had happened is in files."""
     context = context_of(request)
@@ -51,7 +65,7 @@ async def export_history(request: Request) -> Response:
         HistoryFileInfo(path=str(each.path), first=each.first, last=each.last, bytes=each.size)
         for each in files
     ]
-    return answer({"files": told})
+    return answer(Exported(told))
 
 
 def exporter_of(context: Context) -> Exporter:

@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from reliquary.base.time import SECOND
 from reliquary.console.context import Context, context_of
 from reliquary.engine.history import HistoryStatus
+from reliquary.net.api.operations import TEXT, operation
 from reliquary.net.counters import Family, Kind, Sample, Section, single
 from reliquary.queueing.model.display import name_of
 from reliquary.queueing.model.queue_order import is_listed
@@ -32,6 +33,7 @@ SAMPLES: Final = 1000
 """Samples of queues that are made without a pause."""
 
 
+@operation("Show the metrics for Prometheus", answers=(TEXT,))
 async def show_metrics(request: Request) -> Response:
     """GET /metrics: made while it leaves, and the loop does other work between two pieces."""
     context = context_of(request)

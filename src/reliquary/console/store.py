@@ -13,8 +13,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from reliquary.base.faults import UsageError
+from reliquary.client.records import StoreReport
 from reliquary.console.context import answer, context_of, read_body
-from reliquary.console.history import exporter_of
+from reliquary.console.history import ServerPath, exporter_of
+from reliquary.net.api.operations import operation
 from reliquary.queueing.model.security.rights import ManagerRight
 from reliquary.store import backup, verify
 
@@ -26,14 +28,21 @@ class VerifyIn(msgspec.Struct, forbid_unknown_fields=True):
 class BackupIn(msgspec.Struct, forbid_unknown_fields=True):
     """Where to."""
 
-    path: str
+    path: ServerPath
     with_history: bool = False
+
+
+class BackedUp(msgspec.Struct):
+    """Where the copy is."""
+
+    path: str
 
 
 _verify = msgspec.json.Decoder(VerifyIn)
 _backup = msgspec.json.Decoder(BackupIn)
 
 
+@operation("Read every row of the store and check it", body=VerifyIn, answer=StoreReport)
 async def verify_store(request: Request) -> Response:
     """POST /store/verify."""
     context = context_of(request)
@@ -45,6 +54,9 @@ async def verify_store(request: Request) -> Response:
     return answer(report)
 
 
+@operation(
+    "Copy the store to a folder of the server", body=BackupIn, body_required=True, answer=BackedUp, status=201
+)
 async def backup_store(request: Request) -> Response:
     """POST /store/backup."""
     context = context_of(request)
@@ -55,4 +67,4 @@ async def backup_store(request: Request) -> Response:
     history = exporter_of(context).options.folder if given.with_history else None
     async with context.long_work:
         await asyncio.to_thread(backup, context.opened.disk, Path(given.path), history)
-    return answer({"path": given.path}, 201)
+    return answer(BackedUp(given.path), 201)

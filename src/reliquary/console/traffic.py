@@ -5,17 +5,21 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
+from reliquary.client.records import ManagerInfo
 from reliquary.console.context import context_of
 from reliquary.console.queues import show_manager
+from reliquary.net.api.operations import operation
 from reliquary.queueing.model.events import BringOnline, TakeOffline
 
 
+@operation("Take the manager offline: no messages come from other managers or go to them", answer=ManagerInfo)
 async def take_offline(request: Request) -> Response:
     """POST /manager/offline."""
     await context_of(request).ask(TakeOffline)
     return await show_manager(request)
 
 
+@operation("Bring the manager online", answer=ManagerInfo)
 async def bring_online(request: Request) -> Response:
     """POST /manager/online."""
     await context_of(request).ask(BringOnline)

@@ -9,6 +9,7 @@ from typing import Final
 from reliquary.client import nouns
 from reliquary.net.api import DataPlane
 from reliquary.net.api.administration import routes_of
+from reliquary.net.api.description import with_description
 from reliquary.net.api.routes import ROUTES, merged
 from reliquary.net.feed.endpoint import FeedEndpoint
 from reliquary.net.http import Mount
@@ -50,7 +51,8 @@ class ApiSetup:
         opened = parts.opened
         feeds = FeedEndpoint(opened.engine, opened.state, opened.disk)
         of_nouns = [routes_of(noun, opened) for noun in nouns.NOUNS if noun.plane is Plane.DATA]
-        routes = merged(ROUTES, *of_nouns, feeds.routes())
+        own = merged(ROUTES, *of_nouns, feeds.routes())
+        routes = with_description(parts.version, own, feeds.streams())
         admission = parts.admission.at(Hosts(host_names(parts.settings, parts.settings.data_host)))
         plane = DataPlane(opened.engine, opened.state, parts.chance, parts.version, admission, routes)
         return ApiEndpoint(plane, feeds)

@@ -14,6 +14,7 @@ import msgspec
 
 from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.numbers import flag_of
+from reliquary.net.api.operations import AFTER, AFTER_NUMBER, LIMIT, Query, names_of, operation
 from reliquary.net.api.routes import ApiHandler
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.model.administration import Machines, Noun, View
@@ -43,9 +44,29 @@ def filters_of(noun: Noun[Any], query: Mapping[str, str]) -> dict[str, object]:
     }
 
 
+def query_of(noun: Noun[Any]) -> tuple[Query, ...]:
+    """Return the query parameters of the list of a noun: its filters, and the page."""
+    filters = (Query(name=each.name, kind=each.kind, help=each.help) for each in noun.listing.filters)
+    return *filters, AFTER_NUMBER if noun.listing.paging is None else AFTER, LIMIT
+
+
+def list_operation(noun: Noun[Any]) -> dict[str, Any]:
+    """Return the declaration of the list of a noun, for `operation`."""
+    page = page_type(noun.plural, noun.record)
+    return {"summary": f"List {noun.plural} in pages", "query": query_of(noun), "answer": page}
+
+
+def page_type(plural: str, record: Any) -> type[msgspec.Struct]:
+    """Return the type of a page, which `views.pages.as_json` makes."""
+    fields: list[Any] = [(plural, list[record]), ("next", str | msgspec.UnsetType, msgspec.UNSET)]
+    return msgspec.defstruct(f"{plural.capitalize()}Page", fields)
+
+
 def _list_handler(noun: Noun[Any], machines: Machines) -> ApiHandler:
+    names = names_of(query_of(noun))
+
     def list_records(context: Context, request: Request, responder: Responder, name: str) -> None:
-        given = parameters(request, *(each.name for each in noun.listing.filters), "after", "limit")
+        given = parameters(request, *names)
         filters = filters_of(noun, given)
         if noun.of_a_queue:
             filters["queue"] = name
@@ -53,7 +74,7 @@ def _list_handler(noun: Noun[Any], machines: Machines) -> ApiHandler:
         page = find_page(View(machines, context.engine.by), noun, filters, wanted)
         _respond(context, responder, as_json(noun.plural, page))
 
-    return list_records
+    return operation(**list_operation(noun))(list_records)
 
 
 def _show_handler(noun: Noun[Any], machines: Machines) -> ApiHandler:
@@ -61,7 +82,7 @@ def _show_handler(noun: Noun[Any], machines: Machines) -> ApiHandler:
         parameters(request)
         _respond(context, responder, find_record(View(machines, context.engine.by), noun, name))
 
-    return show_record
+    return operation(f"Show one {noun.name}", answer=noun.record)(show_record)
 
 
 def _respond(context: Context, responder: Responder, content: object) -> None:

@@ -58,7 +58,23 @@ PATH_NOT_FOUND: Final = "PATH_NOT_FOUND"
 METHOD_NOT_ALLOWED: Final = "METHOD_NOT_ALLOWED"
 NOT_DONE: Final = "NOT_DONE"
 BUSY: Final = "BUSY"
+TOO_LARGE: Final = "TOO_LARGE"
+FAILED: Final = "FAILED"
 """Codes of this API alone, which no specification has."""
+
+OWN_CODES: Final = (
+    (401, "UNAUTHENTICATED"),
+    (404, PATH_NOT_FOUND),
+    (405, METHOD_NOT_ALLOWED),
+    (409, NOT_DONE),
+    (413, TOO_LARGE),
+    (421, "WRONG_HOST"),
+    (429, "TOO_MANY_FAILURES"),
+    (500, FAILED),
+    (503, STOPPING),
+    (503, BUSY),
+)
+"""The statuses that they travel under, and those of admission (`net.identity`)."""
 
 STOPPING_SENTENCE: Final = "the server is stopping"
 

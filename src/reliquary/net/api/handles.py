@@ -10,7 +10,9 @@ import msgspec
 from reliquary.base.hresult import HResult
 from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.forms import Bodies, read_body
+from reliquary.net.api.limits import Span
 from reliquary.net.api.numbers import LONGEST_WAIT, span_of
+from reliquary.net.api.operations import MSGPACK, operation
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.model.events import (
     Access,
@@ -38,13 +40,26 @@ class OpenIn(msgspec.Struct, forbid_unknown_fields=True):
 
     access: OpenFor = OpenFor.RECEIVE
     share: Share = Share.DENY_NONE
-    lease: float = 60
+    lease: Span = 60
+
+
+class Handle(msgspec.Struct):
+    """An open queue."""
+
+    handle: str
+
+
+class Cursor(msgspec.Struct):
+    """A cursor of an open queue."""
+
+    cursor: str
 
 
 _encode = msgspec.json.Encoder().encode
 _open = Bodies(OpenIn)
 
 
+@operation("Open a queue", body=OpenIn, bodies=(MSGPACK,), answer=Handle, status=201)
 def open_queue(context: Context, request: Request, responder: Responder, queue: str) -> None:
     """POST /queues/{queue}/open."""
     parameters(request)
@@ -54,6 +69,7 @@ def open_queue(context: Context, request: Request, responder: Responder, queue: 
     context.engine.submit(OpenQueue(caller, queue, Access(given.access.value), given.share, lease))
 
 
+@operation("Open a cursor", answer=Cursor, status=201)
 def open_cursor(context: Context, request: Request, responder: Responder, handle: str) -> None:
     """POST /handles/{handle}/cursors."""
     parameters(request)
@@ -70,6 +86,7 @@ def _opened(context: Context, responder: Responder, what: str, answer: object) -
         context.refuse(responder, answer)
 
 
+@operation("Close an open queue", status=204)
 def close_queue(context: Context, request: Request, responder: Responder, handle: str) -> None:
     """DELETE /handles/{handle}."""
     parameters(request)
@@ -77,6 +94,7 @@ def close_queue(context: Context, request: Request, responder: Responder, handle
     context.submit(responder, lambda to: CloseQueue(to, number))
 
 
+@operation("Close a cursor", status=204)
 def close_cursor(context: Context, request: Request, responder: Responder, cursor: str) -> None:
     """DELETE /cursors/{cursor}."""
     parameters(request)

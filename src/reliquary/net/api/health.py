@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from reliquary.net.api.context import Context, parameters
+from reliquary.net.api.operations import operation
 from reliquary.net.http import Request, Responder
 
 
@@ -20,6 +21,7 @@ class HealthOut(msgspec.Struct):
 _encode = msgspec.json.Encoder().encode
 
 
+@operation("Say which manager answers, and whether it is ready", answer=HealthOut)
 def health(context: Context, request: Request, responder: Responder, _: str) -> None:
     """GET /health."""
     parameters(request)

@@ -11,6 +11,7 @@ from msgspec.structs import astuple
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND, as_text
+from reliquary.net.api.limits import Number32, Octets, QueueName, limited
 from reliquary.net.api.numbers import delay_of, object_id_of, queue_name, tracing_queue_of, whole_seconds
 from reliquary.protocols.httpr.fields import chosen_header, fields_of
 from reliquary.protocols.wsrm.kept import FIELD_NAME, shown_header
@@ -18,6 +19,7 @@ from reliquary.queueing.model.events import Delivered
 from reliquary.queueing.model.message import (
     EXPRESS,
     FOREVER,
+    LABEL_LIMIT,
     NO_GUID,
     NO_OBJECT,
     RECOVERABLE,
@@ -40,37 +42,41 @@ CAN_BE_ASKED_FOR: Final = (AuthenticationLevel.NONE, AuthenticationLevel.XML_SIG
 FIELDS_LIMIT: Final = 100
 """Fields of HTTPR of a message in MessagePack."""
 
+_GUID: Final = "^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$"
+_ID: Final = r"^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\\[0-9]{1,9})?$"
+_ASKED: Final = limited(enum=[each.value for each in CAN_BE_ASKED_FOR])
+
 _CLASS_WORDS: Final = {each.value: each.name.lower().replace("_", "-") for each in MessageClass}
 
 
 class UsualIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A message to send that has no rare attribute, as most have none."""
 
-    body: bytes | None = None
+    body: Octets | None = None
     text: str | None = None
-    label: str = ""
-    priority: int = 3
-    expires: float | None = None
+    label: Annotated[str, limited(maxLength=LABEL_LIMIT)] = ""
+    priority: Annotated[int, limited(minimum=0, maximum=7)] = 3
+    expires: Annotated[float, limited(minimum=0, maximum=FOREVER)] | None = None
     durable: bool = True
-    body_type: int = 0
+    body_type: Number32 = 0
 
 
 class MessageIn(UsualIn, forbid_unknown_fields=True, gc=False):
     """A message to send, with all that it may have."""
 
-    reach: float = REACH
+    reach: Annotated[float, limited(minimum=1, maximum=FOREVER)] = REACH
     journal: bool = False
     deadletter: bool | None = None
-    correlation: str = ""
-    tag: int = 0
-    extension: bytes = b""
-    response_queue: str = ""
-    administration_queue: str = ""
+    correlation: Annotated[str, limited(pattern=_ID)] = ""
+    tag: Number32 = 0
+    extension: Octets = b""
+    response_queue: QueueName = ""
+    administration_queue: QueueName = ""
     acknowledgements: tuple[Acknowledgement, ...] = ()
-    deadletter_queue: str = ""
-    tracing_queue: str = ""
-    delay: float = 0
-    authentication: AuthenticationLevel = AuthenticationLevel.NONE
+    deadletter_queue: QueueName = ""
+    tracing_queue: Annotated[str, limited(pattern=_GUID)] = ""
+    delay: Annotated[float, limited(minimum=0, maximum=FOREVER)] = 0
+    authentication: Annotated[AuthenticationLevel, _ASKED] = AuthenticationLevel.NONE
     httpr: dict[str, str] | None = None
 
 
@@ -127,6 +133,13 @@ class MessagesOut(msgspec.Struct, gc=False):
     """The answer of everything that shows messages."""
 
     messages: list[UsualOut]
+    receipt: str | None = None
+
+
+class Messages(msgspec.Struct):
+    """Messages, and the receipt under which they are held, if they are."""
+
+    messages: list[MessageOut]
     receipt: str | None = None
 
 

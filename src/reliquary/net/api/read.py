@@ -23,8 +23,18 @@ from reliquary.net.api.forms import (
     forms_of,
     read_body,
 )
-from reliquary.net.api.messages import MessagesOut, shown
+from reliquary.net.api.limits import Guid, Hold, LookupId, Number32, Wait, either, limited
+from reliquary.net.api.messages import Messages, MessagesOut, shown
 from reliquary.net.api.numbers import hold_of, lookup_id_of, number_of, wait_of
+from reliquary.net.api.operations import (
+    AFTER_MESSAGE,
+    HANDLE,
+    MESSAGES,
+    MSGPACK,
+    OCTETS,
+    names_of,
+    operation,
+)
 from reliquary.net.api.pieces import LARGE, respond_in_pieces
 from reliquary.net.api.raw import fields_of
 from reliquary.net.http import Request, Responder
@@ -40,26 +50,27 @@ from reliquary.queueing.model.events import (
     Seek,
 )
 from reliquary.queueing.model.message import FOREVER
+from reliquary.queueing.rules.checks import COUNT_LIMIT
 from reliquary.queueing.rules.transactions import transaction_of
 
 
 class ReceiveIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """What a receive may say."""
 
-    count: int = 1
-    timeout: float | None = 0
-    hold: float = 0
+    count: Annotated[int, limited(minimum=1, maximum=COUNT_LIMIT)] = 1
+    timeout: Wait | None = 0
+    hold: Hold = 0
     acknowledge: str | None = None
-    transaction: str | None = None
+    transaction: Guid | None = None
     handle: str | None = None
     cursor: str | None = None
-    tag: int = 0
+    tag: Number32 = 0
 
 
 class PeekIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """What a peek may say."""
 
-    timeout: float | None = 0
+    timeout: Wait | None = 0
     handle: str | None = None
     cursor: str | None = None
     next: bool = False
@@ -68,11 +79,11 @@ class PeekIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 class LookUpIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """What a lookup may say."""
 
-    lookup_id: str | None = None
+    lookup_id: LookupId | None = None
     seek: Seek = Seek.CURRENT
     peek: bool = True
-    hold: float = 0
-    transaction: str | None = None
+    hold: Hold = 0
+    transaction: Guid | None = None
     handle: str | None = None
 
 
@@ -81,15 +92,20 @@ class EndIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
     delete: bool = True
     reject: bool = False
-    lookup_ids: Annotated[list[str], MOST] | None = None
+    lookup_ids: Annotated[list[LookupId], MOST, limited(minItems=1)] | None = None
     unseen: bool = False
-    receipt: str | None = None
+
+
+class EndNamedIn(EndIn, forbid_unknown_fields=True, kw_only=True, gc=False):
+    """What becomes of messages that were held under a receipt, which is named here."""
+
+    receipt: str
 
 
 class CancelIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """Which wait is to end."""
 
-    tag: int
+    tag: Annotated[int, limited(minimum=1, maximum=FOREVER)]
 
 
 _encode = msgspec.json.Encoder().encode
@@ -98,7 +114,13 @@ _receive = Bodies(ReceiveIn)
 _peek = Bodies(PeekIn)
 _look_up = Bodies(LookUpIn)
 _end = Bodies(EndIn)
+_end_named = Bodies(EndNamedIn)
+_GIVEN_BACK: Final = either({"unseen": False}, {"delete": [False]})
 _cancel = Bodies(CancelIn)
+
+NO_MESSAGE: Final = {204: "No message came in time, and the answer was to be one message as it is."}
+_BROWSE: Final = (AFTER_MESSAGE, MESSAGES, HANDLE)
+_BROWSE_NAMES: Final = names_of(_BROWSE)
 
 _NOTHING: Final = {
     Form.JSON: (200, _encode(MessagesOut([])), JSON),
@@ -109,6 +131,14 @@ _NOTHING: Final = {
 _NO_MESSAGE = frozenset({HResult.IO_TIMEOUT, HResult.MESSAGE_NOT_FOUND})
 
 
+@operation(
+    "Receive messages, and wait for the first one",
+    body=ReceiveIn,
+    bodies=(MSGPACK,),
+    answer=Messages,
+    answers=(MSGPACK, OCTETS),
+    statuses=NO_MESSAGE,
+)
 def receive(context: Context, request: Request, responder: Responder, queue: str) -> None:
     """POST /queues/{queue}/receive."""
     if request.query:
@@ -173,6 +203,14 @@ def _show(context: Context, responder: Responder, wanted: Form, answer: object) 
         context.refuse(responder, answer)  # type: ignore[arg-type]
 
 
+@operation(
+    "Show the first message, or the one at a cursor, and leave it in the queue",
+    body=Annotated[PeekIn, either({"next": False}, {"cursor": ...})],
+    bodies=(MSGPACK,),
+    answer=Messages,
+    answers=(MSGPACK, OCTETS),
+    statuses=NO_MESSAGE,
+)
 def peek(context: Context, request: Request, responder: Responder, queue: str) -> None:
     """POST /queues/{queue}/peek."""
     parameters(request)
@@ -187,9 +225,16 @@ def peek(context: Context, request: Request, responder: Responder, queue: str) -
     context.engine.submit(PeekMessage(caller, source, timeout, cursor, given.next))
 
 
+@operation(
+    "Show a page of messages and leave them in the queue",
+    query=_BROWSE,
+    answer=Messages,
+    answers=(MSGPACK, OCTETS),
+    statuses=NO_MESSAGE,
+)
 def browse(context: Context, request: Request, responder: Responder, queue: str) -> None:
     """GET /queues/{queue}/messages?after=LOOKUP_ID&limit=100."""
-    query = parameters(request, "after", "limit", "handle")
+    query = parameters(request, *_BROWSE_NAMES)
     source = context.handle_of(queue, query.get("handle"))
     after = lookup_id_of(query["after"]) if "after" in query else -1
     limit = query.get("limit", "100")
@@ -202,6 +247,15 @@ def browse(context: Context, request: Request, responder: Responder, queue: str)
     context.engine.submit(BrowseMessages(caller, source, after, int(limit)))
 
 
+@operation(
+    "Show or receive a message by its lookup id",
+    body=Annotated[LookUpIn, either({"seek": ["first", "last"]}, {"lookup_id": ...})],
+    body_required=True,
+    bodies=(MSGPACK,),
+    answer=Messages,
+    answers=(MSGPACK, OCTETS),
+    statuses=NO_MESSAGE,
+)
 def look_up(context: Context, request: Request, responder: Responder, queue: str) -> None:
     """POST /queues/{queue}/lookup."""
     parameters(request)
@@ -223,13 +277,34 @@ def look_up(context: Context, request: Request, responder: Responder, queue: str
     context.engine.submit(LookUpMessage(caller, source, lookup_id, given.seek, given.peek, transaction, hold))
 
 
+@operation(
+    "Acknowledge messages that are held under a receipt, or give them back",
+    body=Annotated[EndIn, _GIVEN_BACK],
+    bodies=(MSGPACK,),
+    status=204,
+)
 def end_read(context: Context, request: Request, responder: Responder, receipt: str) -> None:
-    """POST /receipts/{receipt}, or POST /receipts with the receipt in the body."""
+    """POST /receipts/{receipt}."""
     parameters(request)
-    given = read_body(_end, request)
-    if bool(receipt) == (given.receipt is not None):
-        raise UsageError("the receipt is named in the path or in the body, once")
-    number = context.tickets.read("receipt", given.receipt or receipt)
+    _end_read(context, responder, receipt, read_body(_end, request))
+
+
+@operation(
+    "Acknowledge messages that are held under a receipt of the body, or give them back",
+    body=Annotated[EndNamedIn, _GIVEN_BACK],
+    bodies=(MSGPACK,),
+    body_required=True,
+    status=204,
+)
+def end_named_read(context: Context, request: Request, responder: Responder, _: str) -> None:
+    """POST /receipts: the head of the request never changes, which is cheaper for both sides."""
+    parameters(request)
+    given = read_body(_end_named, request)
+    _end_read(context, responder, given.receipt, given)
+
+
+def _end_read(context: Context, responder: Responder, receipt: str, given: EndIn) -> None:
+    number = context.tickets.read("receipt", receipt)
     if given.lookup_ids == []:
         raise UsageError("lookup_ids is empty; without it, all messages of the receipt are meant")
     if given.unseen and given.delete:
@@ -239,6 +314,7 @@ def end_read(context: Context, request: Request, responder: Responder, receipt: 
     context.submit(responder, lambda to: EndRead(to, number, delete, lookup_ids, reject, unseen))
 
 
+@operation("End a receive that waits", body=CancelIn, bodies=(MSGPACK,), body_required=True, status=204)
 def cancel(context: Context, request: Request, responder: Responder, queue: str) -> None:
     """POST /queues/{queue}/cancel."""
     parameters(request)

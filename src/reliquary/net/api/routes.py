@@ -30,7 +30,7 @@ ROUTES: Final[Mapping[str, Mapping[str, ApiHandler]]] = {
     "queues/*/move": {"POST": send.move},
     "queues/*/open": {"POST": handles.open_queue},
     "queues/*/cancel": {"POST": read.cancel},
-    "receipts": {"POST": read.end_read},
+    "receipts": {"POST": read.end_named_read},
     "receipts/*": {"POST": read.end_read},
     "handles/*": {"DELETE": handles.close_queue},
     "handles/*/cursors": {"POST": handles.open_cursor},

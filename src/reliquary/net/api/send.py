@@ -11,8 +11,10 @@ from reliquary.base.hresult import OK
 from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.counts import SMALL_BODY, check_counts
 from reliquary.net.api.forms import IN_JSON, IN_PACKED, IN_RAW, PACKED, Bodies, Form, forms_of, read_body
+from reliquary.net.api.limits import Guid, LookupId, Name, either, limited
 from reliquary.net.api.messages import MessageIn, PackedMessageIn, UsualIn, guid_text, message_of
 from reliquary.net.api.numbers import lookup_id_of
+from reliquary.net.api.operations import HANDLE, MSGPACK, OCTETS, TRANSACTION, operation
 from reliquary.net.api.raw import message_in
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.model.events import MoveMessage, SendMessages, Sent
@@ -36,12 +38,14 @@ class SendOut(msgspec.Struct, gc=False):
 class MoveIn(msgspec.Struct, forbid_unknown_fields=True):
     """A message and where to."""
 
-    lookup_id: str
-    target: str
-    transaction: str | None = None
+    lookup_id: LookupId
+    target: Name
+    transaction: Guid | None = None
     handle: str | None = None
 
 
+_Message = Annotated[MessageIn, either({"body": None}, {"text": None})]
+_Messages = _Message | Annotated[list[_Message], limited(minItems=1, maxItems=COUNT_LIMIT)]
 _encode_packed = msgspec.msgpack.Encoder().encode
 _AT_MOST: Final = msgspec.Meta(max_length=COUNT_LIMIT)
 _usual: Bodies[UsualIn | list[UsualIn]] = Bodies(
@@ -53,18 +57,29 @@ _messages: Bodies[UsualIn | list[UsualIn]] = Bodies(
     PackedMessageIn | Annotated[list[PackedMessageIn], _AT_MOST],  # type: ignore[arg-type]
 )
 _move = Bodies(MoveIn)
+_NAMES: Final = (TRANSACTION.name, HANDLE.name)
 
 _PLACE: Final = b'{"id":"%b\\\\%d","lookup_id":"%d"}'
 _ANSWER: Final = b'{"messages":[%b]}'
 """The JSON of `SendOut`: an id is a GUID, a backslash and a number."""
 
 
+@operation(
+    "Send one message, or a list of messages of which all or none are stored",
+    query=(TRANSACTION, HANDLE),
+    body=_Messages,
+    body_required=True,
+    bodies=(MSGPACK, OCTETS),
+    answer=SendOut,
+    answers=(MSGPACK,),
+    status=201,
+)
 def send(context: Context, request: Request, responder: Responder, queue: str) -> None:
     """POST /queues/{queue}/messages."""
     target: int | str = queue
     transaction = None
     if request.query:
-        query = parameters(request, "transaction", "handle")
+        query = parameters(request, *_NAMES)
         target = context.handle_of(queue, query.get("handle"))
         if "transaction" in query:
             transaction = transaction_of(query["transaction"])
@@ -102,6 +117,7 @@ def _sent(context: Context, responder: Responder, wanted: Form, answer: object) 
         context.refuse(responder, answer)  # type: ignore[arg-type]
 
 
+@operation("Move a message to another queue", body=MoveIn, bodies=(MSGPACK,), body_required=True, status=204)
 def move(context: Context, request: Request, responder: Responder, queue: str) -> None:
     """POST /queues/{queue}/move."""
     parameters(request)

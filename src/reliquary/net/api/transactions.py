@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated
 
 import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.forms import Bodies, read_body
+from reliquary.net.api.limits import Span, limited
 from reliquary.net.api.numbers import LONGEST_WAIT, span_of
+from reliquary.net.api.operations import MSGPACK, operation
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.model.events import (
     AbortTransaction,
@@ -25,8 +28,8 @@ from reliquary.queueing.rules.transactions import transaction_of
 class BeginIn(msgspec.Struct, forbid_unknown_fields=True):
     """How long an active transaction may be left alone, who decides it and who asks for it later."""
 
-    timeout: float = 60
-    id: str | None = None
+    timeout: Span = 60
+    id: Annotated[str, limited(format="uuid")] | None = None
     owner: str = ""
 
 
@@ -42,12 +45,19 @@ class DecideIn(msgspec.Struct, forbid_unknown_fields=True):
     by: str = ""
 
 
+class Transaction(msgspec.Struct):
+    """A transaction that began."""
+
+    transaction: str
+
+
 _encode = msgspec.json.Encoder().encode
 _begin = Bodies(BeginIn)
 _prepare = Bodies(PrepareIn)
 _decide = Bodies(DecideIn)
 
 
+@operation("Begin a transaction", body=BeginIn, bodies=(MSGPACK,), answer=Transaction, status=201)
 def begin(context: Context, request: Request, responder: Responder, _: str) -> None:
     """POST /transactions."""
     parameters(request)
@@ -66,6 +76,7 @@ def _begun(context: Context, responder: Responder, answer: object) -> None:
         context.refuse(responder, answer)
 
 
+@operation("Prepare a transaction", body=PrepareIn, bodies=(MSGPACK,), status=204)
 def prepare(context: Context, request: Request, responder: Responder, transaction: str) -> None:
     """POST /transactions/{id}/prepare."""
     parameters(request)
@@ -74,11 +85,13 @@ def prepare(context: Context, request: Request, responder: Responder, transactio
     context.submit(responder, lambda to: PrepareTransaction(to, identifier, single_phase))
 
 
+@operation("Commit a transaction", body=DecideIn, bodies=(MSGPACK,), status=204)
 def commit(context: Context, request: Request, responder: Responder, transaction: str) -> None:
     """POST /transactions/{id}/commit."""
     _end(context, request, responder, transaction, CommitTransaction)
 
 
+@operation("Abort a transaction", body=DecideIn, bodies=(MSGPACK,), status=204)
 def abort(context: Context, request: Request, responder: Responder, transaction: str) -> None:
     """POST /transactions/{id}/abort."""
     _end(context, request, responder, transaction, AbortTransaction)

@@ -12,7 +12,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -21,9 +21,12 @@ from reliquary.base.faults import UsageError
 from reliquary.engine.loop import EngineStopped
 from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.errors import Refused
+from reliquary.net.api.limits import limited
+from reliquary.net.api.operations import Query, names_of, operation
 from reliquary.net.feed.asking import Conversations, NotOk
 from reliquary.net.feed.columns_in import BadRow, Group, Intake
 from reliquary.net.feed.ipc import IpcStream, batches_of
+from reliquary.net.feed.reading import ARROW
 from reliquary.net.feed.values import number_of
 from reliquary.net.http import BodySink, Request, Responder
 from reliquary.queueing.model import events
@@ -46,6 +49,9 @@ UNDER_WAY: Final = 4
 LARGEST: Final = 2**63 - 1
 
 
+Bad = Annotated[str, limited(pattern=f"^({FAIL}|{DEAD}[a-z]+)$")]
+
+
 class StagedOut(msgspec.Struct):
     """A part that may be published."""
 
@@ -55,6 +61,10 @@ class StagedOut(msgspec.Struct):
     bad: int
 
 
+_QUERY: Final = (
+    Query(name="queue", help="The queue of rows without a column `queue`."),
+    Query(name="bad", kind=Bad, help="fail, or dead:QUEUE for rows that break a rule."),
+)
 _encode = msgspec.json.Encoder().encode
 Make = Callable[[int], events.Request]
 
@@ -65,9 +75,17 @@ class Arrivals:
     def __init__(self, conversations: Conversations) -> None:
         self._conversations = conversations
 
+    @operation(
+        "Write a part of a batch, which nobody sees before it is published",
+        query=_QUERY,
+        bodies=(ARROW.decode(),),
+        body_required=True,
+        answer=StagedOut,
+        status=201,
+    )
     def begin(self, context: Context, request: Request, responder: Responder) -> BodySink:
         """The head of a request is here."""
-        given = parameters(request, "queue", "bad")
+        given = parameters(request, *names_of(_QUERY))
         place = request.path.removeprefix(STAGES).split("/")
         if len(place) != 4:
             raise UsageError(f"a part has a path {STAGES}QUERY/BATCH/PART/ATTEMPT")

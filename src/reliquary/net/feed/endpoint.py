@@ -6,6 +6,9 @@ from collections.abc import Mapping
 
 from reliquary.engine.loop import Engine
 from reliquary.net.api import DataPlane
+from reliquary.net.api.limits import PlainNumber
+from reliquary.net.api.openapi import Described
+from reliquary.net.api.operations import operation_of
 from reliquary.net.api.routes import ApiHandler
 from reliquary.net.feed import feeds, publishing, steering
 from reliquary.net.feed.arriving import STAGES, Arrivals
@@ -46,6 +49,12 @@ class FeedEndpoint:
             "unstage": {"POST": publishing.unstage},
             "writers": {"DELETE": publishing.forget},
         }
+
+    def streams(self) -> tuple[Described, ...]:
+        """The path of parts of batches, whose bodies are taken while they come."""
+        numbers = {"batch": PlainNumber, "part": PlainNumber}
+        path = f"{STAGES}{{query}}/{{batch}}/{{part}}/{{attempt}}"
+        return (Described("PUT", path, operation_of(self._arrivals.begin), numbers),)
 
     def mount(self, plane: DataPlane) -> Mount:
         """The path where parts of batches come, guarded as the others are."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -11,6 +11,8 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.forms import Bodies, read_body
+from reliquary.net.api.limits import ConsumerName, Digits, PlainNumber, limited
+from reliquary.net.api.operations import Query, names_of, operation
 from reliquary.net.feed.values import number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.feed.events import (
@@ -47,29 +49,40 @@ class FeedsOut(msgspec.Struct):
     feeds: list[FeedOut]
 
 
-class OpenIn(msgspec.Struct, forbid_unknown_fields=True):
+class OpenConsumerIn(msgspec.Struct, forbid_unknown_fields=True):
     """A consumer, and where it begins."""
 
-    name: str
-    at: str | int = EARLIEST
+    name: ConsumerName
+    at: Annotated[str, limited(pattern=f"^({EARLIEST}|{LATEST}|[0-9]{{1,15}})$")] | PlainNumber = EARLIEST
 
 
-class MoveIn(msgspec.Struct, forbid_unknown_fields=True):
+class MoveConsumerIn(msgspec.Struct, forbid_unknown_fields=True):
     """How far a consumer has read."""
 
     name: str
-    cursor: str | int
+    cursor: Digits | PlainNumber
     incarnation: str = ""
 
 
+_MATCH: Final = r"^[^,]*[^,\s][^,]*(,[^,]*[^,\s][^,]*)*$"
+_LOOK: Final = (
+    Query(
+        name="match",
+        kind=Annotated[str, limited(pattern=_MATCH)],
+        help="Names of queues, or patterns with *, with commas between them.",
+    ),
+    Query(name="consumer", help="The consumer whose cursors are shown."),
+)
+_CONSUMER: Final = Query(name="name", kind=ConsumerName, help="The consumer.", required=True)
 _encode = msgspec.json.Encoder().encode
-_open = Bodies(OpenIn)
-_move = Bodies(MoveIn)
+_open = Bodies(OpenConsumerIn)
+_move = Bodies(MoveConsumerIn)
 
 
+@operation("List the feeds of queues", query=_LOOK, answer=FeedsOut)
 def look(context: Context, request: Request, responder: Responder, _: str) -> None:
     """GET /feeds?match=orders,inv*&consumer=lake."""
-    query = parameters(request, "match", "consumer")
+    query = parameters(request, *names_of(_LOOK))
     names = tuple(name.strip() for name in query.get("match", "*").split(","))
     if not all(names):
         raise UsageError("match has the names of queues, or patterns with *, with commas between them")
@@ -98,6 +111,14 @@ def _shown(view: FeedView) -> FeedOut:
     )
 
 
+@operation(
+    "Make a consumer of a feed",
+    body=OpenConsumerIn,
+    body_required=True,
+    answer=FeedOut,
+    status=201,
+    statuses={200: "The consumer exists, and was left as it is."},
+)
 def open_consumer(context: Context, request: Request, responder: Responder, queue: str) -> None:
     """POST /queues/{queue}/consumers."""
     parameters(request)
@@ -120,6 +141,7 @@ def _opened(context: Context, responder: Responder, status: int, answer: object)
         context.refuse(responder, answer)  # type: ignore[arg-type]
 
 
+@operation("Move the cursor of a consumer forward", body=MoveConsumerIn, body_required=True, status=204)
 def move_consumer(context: Context, request: Request, responder: Responder, queue: str) -> None:
     """PATCH /queues/{queue}/consumers."""
     parameters(request)
@@ -128,9 +150,10 @@ def move_consumer(context: Context, request: Request, responder: Responder, queu
     context.submit(responder, lambda to: MoveConsumer(to, queue, given.name, cursor, given.incarnation))
 
 
+@operation("Remove a consumer", query=(_CONSUMER,), status=204)
 def drop_consumer(context: Context, request: Request, responder: Responder, queue: str) -> None:
     """DELETE /queues/{queue}/consumers?name=lake."""
-    name = parameters(request, "name").get("name")
+    name = parameters(request, _CONSUMER.name).get(_CONSUMER.name)
     if not name:
         raise UsageError("the name of the consumer is missing")
     context.submit(responder, lambda to: DropConsumer(to, queue, name))

@@ -15,8 +15,10 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.forms import MOST, Bodies, read_body
+from reliquary.net.api.limits import Digits, PlainNumber, limited
+from reliquary.net.api.operations import operation
 from reliquary.net.feed.asking import Conversations
-from reliquary.net.feed.cutting import Admission, Step
+from reliquary.net.feed.cutting import Admission, PlanOut, Step
 from reliquary.net.feed.reading import Range
 from reliquary.net.feed.values import BOUNDS, bounds_of, number_of
 from reliquary.net.http import Request, Responder
@@ -33,17 +35,21 @@ LOOK: Final = 32
 MOST_PARTS: Final = 10_000
 
 
+_Bound = Annotated[str, limited(pattern="^[0-9]{1,17}$")] | Annotated[int, limited(minimum=0)]
+_BOUNDS: Final = limited(propertyNames={"enum": list(BOUNDS)})
+
+
 class PlanIn(msgspec.Struct, forbid_unknown_fields=True):
     """What a batch may have."""
 
-    after: str | int
-    until: str | int | None = None
-    rows: int | None = None
-    bytes: int | None = None
-    parts: int = 1
+    after: Digits | PlainNumber
+    until: Digits | PlainNumber | None = None
+    rows: Annotated[int, limited(minimum=1)] | None = None
+    bytes: Annotated[int, limited(minimum=1)] | None = None
+    parts: Annotated[int, limited(minimum=1, maximum=MOST_PARTS)] = 1
     consumer: str = ""
     incarnation: str = ""
-    bounds: Annotated[dict[str, str | int], MOST] = {}
+    bounds: Annotated[dict[str, _Bound], MOST, _BOUNDS] = {}
 
 
 _plan = Bodies(PlanIn)
@@ -56,6 +62,7 @@ class Plans:
     def __init__(self, conversations: Conversations) -> None:
         self._conversations = conversations
 
+    @operation("Cut a range of a feed into parts", body=PlanIn, body_required=True, answer=PlanOut)
     def plan(self, context: Context, request: Request, responder: Responder, queue: str) -> None:
         """POST /queues/{queue}/plan."""
         parameters(request)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.forms import MOST, Bodies, read_body
+from reliquary.net.api.limits import Digits, Name, PlainNumber, limited
+from reliquary.net.api.operations import Query, names_of, operation
 from reliquary.net.feed.values import number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.model.tables import SEQUENCE_MASK
@@ -19,9 +21,9 @@ from reliquary.queueing.staging.events import DropStages, ForgetWriter, PublishA
 class PublishIn(msgspec.Struct, forbid_unknown_fields=True):
     """A batch: its parts, in the order of their rows."""
 
-    query: str
-    batch: int
-    stages: Annotated[list[str | int], MOST]
+    query: Name
+    batch: Annotated[int, limited(minimum=0, maximum=2**63 - 1)]
+    stages: Annotated[list[Digits | PlainNumber], MOST]
     writer: str = ""
     take_over: bool = False
     spread: str = ""
@@ -30,7 +32,7 @@ class PublishIn(msgspec.Struct, forbid_unknown_fields=True):
 class UnstageIn(msgspec.Struct, forbid_unknown_fields=True):
     """Parts that will not be published."""
 
-    stages: Annotated[list[str | int], MOST]
+    stages: Annotated[list[Digits | PlainNumber], MOST]
 
 
 class PublishedOut(msgspec.Struct):
@@ -40,11 +42,16 @@ class PublishedOut(msgspec.Struct):
     already: bool
 
 
+_FORGET: Final = (
+    Query(name="query", help="The query; or name a writer."),
+    Query(name="writer", help="A name under which a query writes."),
+)
 _encode = msgspec.json.Encoder().encode
 _publish = Bodies(PublishIn)
 _unstage = Bodies(UnstageIn)
 
 
+@operation("Publish a batch of rows", body=PublishIn, body_required=True, answer=PublishedOut)
 def publish(context: Context, request: Request, responder: Responder, _: str) -> None:
     """POST /publish."""
     parameters(request)
@@ -63,6 +70,7 @@ def _published(context: Context, responder: Responder, answer: object) -> None:
         context.refuse(responder, answer)  # type: ignore[arg-type]
 
 
+@operation("Drop parts of a batch", body=UnstageIn, body_required=True, status=204)
 def unstage(context: Context, request: Request, responder: Responder, _: str) -> None:
     """POST /unstage."""
     parameters(request)
@@ -70,9 +78,10 @@ def unstage(context: Context, request: Request, responder: Responder, _: str) ->
     context.submit(responder, lambda to: DropStages(to, numbers))
 
 
+@operation("Forget a query that published batches", query=_FORGET, status=204)
 def forget(context: Context, request: Request, responder: Responder, _: str) -> None:
     """DELETE /writers?query=Q, or ?writer=W."""
-    given = parameters(request, "query", "writer")
+    given = parameters(request, *names_of(_FORGET))
     context.submit(responder, lambda to: ForgetWriter(to, given.get("query", ""), given.get("writer", "")))
 
 

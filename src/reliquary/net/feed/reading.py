@@ -14,10 +14,12 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from reliquary.base.faults import UsageError
 from reliquary.net.api.context import Context, parameters
+from reliquary.net.api.limits import Digits
+from reliquary.net.api.operations import Query, names_of, operation
 from reliquary.net.feed.asking import Conversations, CutOff, NotOk
 from reliquary.net.feed.columns_out import END, Columns
 from reliquary.net.feed.stored_messages import Stored
@@ -33,6 +35,17 @@ RUNS: Final = "runs"
 """The encoding for readers that take runs of equal values (`columns_out`)."""
 PAGE: Final = 4096
 """Positions that one turn reads."""
+
+
+_QUERY: Final = (
+    Query(name="after", kind=Digits, required=True, help="The range begins behind this number."),
+    Query(name="until", kind=Digits, required=True, help="The range ends with this number."),
+    Query(name="columns", help="Names of columns with commas between them; without it, all."),
+    Query(name="consumer", help="The consumer that reads."),
+    Query(name="incarnation", help="Refuse another queue of this name."),
+    Query(name="encoding", kind=Literal["runs"], help="Runs of equal values for columns that repeat."),
+    *(Query(name=name, kind=Digits, help="Leave out what lies beyond.") for name in BOUNDS),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +69,10 @@ class Readings:
         self._state = state
         self._stored = stored
 
+    @operation("Read a range of a feed as an Arrow stream", query=_QUERY, answers=(ARROW.decode(),))
     def read(self, context: Context, request: Request, responder: Responder, queue: str) -> None:
         """GET /queues/{queue}/feed."""
-        query = parameters(
-            request, "after", "until", "columns", "consumer", "incarnation", "encoding", *BOUNDS
-        )
+        query = parameters(request, *names_of(_QUERY))
         if query.get("encoding", RUNS) != RUNS:
             raise UsageError(f"encoding is {RUNS}, or not given, not {query['encoding'][:40]!r}")
         for name in ("after", "until"):

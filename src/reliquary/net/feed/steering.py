@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.forms import Bodies, read_body
+from reliquary.net.api.limits import ConsumerName, PlainNumber, either, limited
+from reliquary.net.api.operations import operation
 from reliquary.net.feed.asking import Conversations
 from reliquary.net.feed.feeds import EARLIEST, LATEST
 from reliquary.net.feed.values import number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.feed.events import ConsumerReset, FindPlace, PlaceFound, ResetConsumer, SetConsumer
-from reliquary.queueing.model.keep import parse_keep
+from reliquary.queueing.model.keep import AGES, NONE, SIZES, parse_keep
 from reliquary.queueing.model.security.principals import Principal
 
 INHERIT: Final = "inherit"
+_COUNT: Final = "[1-9][0-9]{0,5}"
+_AGE: Final = f"{_COUNT}({'|'.join(AGES)})"
+_SIZE: Final = f"{_COUNT}({'|'.join(SIZES)})"
+_KEEP: Final = f"^({NONE}|{INHERIT}|{_AGE}(,{_SIZE})?(,{_COUNT})?|{_SIZE}(,{_COUNT})?|{_COUNT})$"
+_TIME: Final = "20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3])(:[0-5][0-9]){2}Z"
+_PLACE: Final = f"^({EARLIEST}|{LATEST}|[0-9]{{1,15}}|{_TIME})$"
 
 
 class SetIn(msgspec.Struct, forbid_unknown_fields=True):
     """What is set; without a name, the limit is of all consumers of the queue that have none of their own."""
 
     name: str = ""
-    keep: str | None = None
+    keep: Annotated[str, limited(pattern=_KEEP)] | None = None
     paused: bool | None = None
 
 
 class ResetIn(msgspec.Struct, forbid_unknown_fields=True):
     """Where a consumer goes on."""
 
-    name: str
-    to: str | int
+    name: ConsumerName
+    to: Annotated[str, limited(pattern=_PLACE)] | PlainNumber
     dry_run: bool = False
 
 
@@ -52,6 +60,11 @@ _reset = Bodies(ResetIn)
 _encode = msgspec.json.Encoder().encode
 
 
+@operation(
+    "Limit what is kept for a consumer, pause or resume it",
+    body=Annotated[SetIn, either({"paused": None}, {"name": ...})],
+    status=204,
+)
 def set_consumer(context: Context, request: Request, responder: Responder, queue: str) -> None:
     """PUT /queues/{queue}/consumers."""
     parameters(request)
@@ -67,6 +80,12 @@ class Resets:
     def __init__(self, conversations: Conversations) -> None:
         self._conversations = conversations
 
+    @operation(
+        "Move the cursor of a consumer anywhere, or say what that would do",
+        body=ResetIn,
+        body_required=True,
+        answer=ResetOut,
+    )
     def reset(self, context: Context, request: Request, responder: Responder, queue: str) -> None:
         """POST /queues/{queue}/reset."""
         parameters(request)

@@ -18,7 +18,8 @@ RULES: Final = (
     "a queue name", "a subqueue name", "a computer name", "the name of a consumer", "'", '"',  # names
     "response_queue is", "administration_queue is", "deadletter_queue is", "DIRECT=", "a format name",
     "acknowledgements are asked for", "httpr ", "the header field", "a header field", "there is no field",
-    "a peek ", "a receive is held", "one request", "either a query", "a place in this feed",
+    "a peek ", "a receive is held", "one request", "either a query", "after belongs",
+    "a place in this feed",
     "whoever decides", "an owner is", "the next message", "a message ", "a priority ", "reach ", "a cursor ",
     "lookup_ids", "there is no column", "a condition is", "there is no user", "there is no right",
     "a retry delay of", "a transactional queue", "a query", "a writer", "a batch", "the query", "the writer",

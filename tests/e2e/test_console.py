@@ -27,7 +27,9 @@ PAGES: Final = {
     "overview": "/console",
     "queues": "/console/queues",
     "queue": "/console/queue?name=orders",
+    "journals": "/console/journals",
     "outgoing": "/console/records/outgoing",
+    "consumers": "/console/consumers",
     "history": "/console/history",
     "alarms": "/console/alarms",
     "not-found": "/console/queue?name=nowhere",
@@ -79,6 +81,8 @@ def browse(folder: Path, scene: Callable[[Stage, Page], Awaitable[None]], **chos
 def test_every_page_can_be_used_by_everyone_and_fits_a_phone(tmp_path: Path) -> None:
     async def scene(stage: Stage, page: Page) -> None:
         await stage.send("orders", "hello", '{"a": 1}')
+        await stage.send("DIRECT=OS:elsewhere%5Cprivate$%5Corders", "far away")
+        await stage.data.request("POST", "/api/v1/queues/orders/consumers", b'{"name": "lake"}')
         await stage.server.sampler.take()
         for theme in ("light", "dark"):
             await page.emulate_media(color_scheme=theme)
@@ -108,6 +112,10 @@ def test_a_person_creates_a_queue_sends_a_message_and_reads_its_history(tmp_path
         await page.get_by_text("History of the message").wait_for()
         assert "<order>two lamps</order>" in await page.locator("pre").first.inner_text()
         assert "accepted" in await page.locator("main").inner_text()
+        steps = await page.locator(".way li").all_inner_texts()
+        assert [step.removeprefix("→") for step in steps] == ["from an application by api", "in lamps"]
+        found = await Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
         await picture(page, "message")
 
     browse(tmp_path, scene)

@@ -50,8 +50,8 @@ def test_dead_letters_poison_and_losses_are_alarms(tmp_path: Path) -> None:
         await stage.ok("POST", "/queues/orders/purge")
         found = {each.about: each.what for each in alarms(stage.server.opened.state, None)}
         assert found == {
-            "system$;deadletter": "1 dead letters wait.",
-            "orders;poison": "1 messages were handed out too often.",
+            "system$;deadletter": "1 dead letter waits.",
+            "orders;poison": "1 message waits: handed out too often.",
         }
 
     play(tmp_path, scene)

@@ -22,7 +22,7 @@ def test_the_top_of_a_scale_is_never_below_the_largest_value_nor_far_above(most:
 @given(st.lists(st.tuples(st.integers(0, 10**15), st.floats(0, 1e9)), min_size=2, max_size=20))
 def test_every_point_lies_inside_the_drawing(points: list[tuple[int, float]]) -> None:
     drawing = str(line_chart("depth", "", Series("messages", sorted(points))))
-    for x, y in re.findall(r"([\d.]+),([\d.]+)", "".join(re.findall(r'points="([^"]*)"', drawing))):
+    for x, y in re.findall(r"([\d.]+),([\d.]+)", " ".join(re.findall(r'points="([^"]*)"', drawing))):
         assert LEFT <= float(x) <= WIDTH
         assert 0 <= float(y) <= HEIGHT
 

@@ -85,10 +85,10 @@ def test_all_messages_of_a_poison_queue_go_back_at_once(tmp_path: Path) -> None:
         poison = "/console/queue?name=orders%3Bpoison"
         assert "Return all messages to orders" in (await reader.read(poison)).text
         page = await reader.submit(poison, "/console/queue/return", name="orders;poison")
-        assert "2 messages were returned to orders." in page.text
+        assert "Returned to their queues: 2." in page.text
         assert (await stage.ok("GET", "/queues/orders"))["messages"] == 2
         why = await reader.refused(ORDERS, "/console/queue/return", 400, name="orders")
-        assert "is no poison queue" in why
+        assert "is neither a poison queue" in why
 
     play(tmp_path, scene)
 
@@ -99,5 +99,22 @@ def test_a_message_that_is_gone_is_an_error_page(tmp_path: Path) -> None:
             answer = await stage.get(f"/console/message?queue=orders&lookup_id={number}")
             assert answer.status == status
             assert "This was not done" in Outline(answer.body.decode()).text
+
+    play(tmp_path, scene)
+
+
+def test_all_dead_letters_go_back_but_those_whose_queue_is_gone(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.ok("POST", "/queues", {"name": "lamps"})
+        for queue in ("orders", "lamps"):
+            body = b'{"text": "late", "deadletter": true}'
+            await stage.data.request("POST", f"/api/v1/queues/{queue}/messages", body)
+            await stage.ok("POST", f"/queues/{queue}/purge")
+        await stage.ok("DELETE", "/queues/lamps")
+        reader, name = Reader(stage), "system$;deadletter"
+        page = await reader.submit(f"/console/queue?name={name}", "/console/queue/return", name=name)
+        assert "Returned to their queues: 1. 1 could not be returned" in page.text
+        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 1
+        assert (await stage.ok("GET", f"/queues/{name}"))["messages"] == 1
 
     play(tmp_path, scene)

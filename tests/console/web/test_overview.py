@@ -23,11 +23,12 @@ def test_the_first_page_shows_what_the_manager_holds(tmp_path: Path) -> None:
             "Messages a second",
             "Messages in all queues",
             "Time until an event is on disk",
+            "Syncs of the store a second",
         ]
         assert "messages 2" in labels[1]
         live = Outline((await stage.get("/console/live")).body.decode())
         assert not live.all("html")
-        assert len(live.all("svg")) == 3
+        assert len(live.all("svg")) == 4
 
     play(tmp_path, scene)
 

@@ -97,3 +97,18 @@ def test_a_queue_without_messages_says_what_to_do(tmp_path: Path) -> None:
         assert "orders;journal" in page.text
 
     play(tmp_path, scene)
+
+
+def test_journals_dead_letters_and_poison_have_a_page(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        reader = Reader(stage)
+        page = await reader.read("/console/journals")
+        assert "system$;deadletter" in page.text
+        assert "No queue here keeps copies" in page.text
+        await stage.ok("PATCH", "/queues/orders", {"journaling": True})
+        await stage.send("orders", "a")
+        await stage.data.request("POST", "/api/v1/queues/orders/receive")
+        page = await reader.read("/console/journals")
+        assert "/console/queue?name=orders%3Bjournal" in page.links
+
+    play(tmp_path, scene)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import urlencode
 from uuid import UUID
@@ -56,7 +57,7 @@ def test_a_transaction_in_doubt_is_decided_by_a_person(tmp_path: Path) -> None:
             await manager.queue("ledger", transaction=transaction).send("one")
             await transaction.prepare()
         reader, record = Reader(stage), f"/console/record/transactions?key={identifier}"
-        assert "prepared transactions wait" in (await reader.read("/console/alarms")).text
+        assert "1 prepared transaction waits" in (await reader.read("/console/alarms")).text
         await reader.submit(record, "/console/record/transactions/commit", key=identifier)
         assert (await stage.ok("GET", "/queues/ledger"))["messages"] == 1
 
@@ -79,6 +80,21 @@ def test_readers_of_feeds_are_listed_with_their_lag(tmp_path: Path) -> None:
         assert answer.status < 300, answer.body
         await stage.send("orders", "a")
         page = await Reader(stage).read("/console/consumers")
-        assert "lake" in page.text
+        assert re.search("lakeorders[1-9]", page.text), "the lag stands beside consumer and queue"
+
+    play(tmp_path, scene)
+
+
+def test_an_outgoing_queue_is_paused_and_resumed_from_the_list(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        name = "DIRECT=OS:elsewhere\\private$\\orders"
+        await stage.send("DIRECT=OS:elsewhere%5Cprivate$%5Corders", "far away")
+        reader, listed = Reader(stage), "/console/records/outgoing"
+        targets = [each.get("formaction") for each in (await reader.read(listed)).all("button")]
+        assert {"/console/record/outgoing/pause", "/console/record/outgoing/resume"} <= set(targets)
+        page = await reader.submit(listed, "/console/record/outgoing/pause", key=name)
+        assert "on-hold" in page.text
+        page = await reader.submit(listed, "/console/record/outgoing/resume", key=name)
+        assert "on-hold" not in page.text
 
     play(tmp_path, scene)

@@ -10,6 +10,7 @@ import pytest
 
 from reliquary.client.nouns import NOUNS
 from reliquary.net.api.administration import routes_of
+from reliquary.net.api.description import with_description
 from reliquary.net.api.routes import PREFIX, ROUTES, allowed, merged, shape_of
 from reliquary.net.feed.endpoint import FeedEndpoint
 from reliquary.queueing.model.administration import Plane
@@ -46,7 +47,7 @@ def test_the_document_names_every_path_and_method() -> None:
         told.add(("POST", f"/transactions/x{verb}"))
     nobody: Any = None  # the table is asked, not its handlers
     of_nouns = [routes_of(noun, nobody) for noun in NOUNS if noun.plane is Plane.DATA]
-    routes = merged(ROUTES, *of_nouns, FeedEndpoint(nobody, nobody, nobody).routes())
+    routes = with_description("", merged(ROUTES, *of_nouns, FeedEndpoint(nobody, nobody, nobody).routes()))
     answered = {(method, shape) for shape, methods in routes.items() for method in methods}
     assert {(method, shape_of(PREFIX + path[1:])[0]) for method, path in told} == answered
 

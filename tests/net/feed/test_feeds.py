@@ -31,6 +31,19 @@ def test_feeds_are_found_by_name_and_by_pattern(client: FeedClient, qm: Manager)
         client.feeds(["nowhere"])
 
 
+def test_feeds_come_in_pages_to_who_asks_for_pages(qm: Manager, server: Served) -> None:
+    for name in ("page-a", "page-b", "page-c"):
+        qm.create_queue(name)
+    whole = call(server.data, "GET", "/feeds?match=page-*")[1]
+    assert [each["queue"] for each in whole["feeds"]] == ["page-a", "page-b", "page-c"]
+    assert "next" not in whole
+    first = call(server.data, "GET", "/feeds?match=page-*&limit=2")[1]
+    assert [each["queue"] for each in first["feeds"]] == ["page-a", "page-b"]
+    last = call(server.data, "GET", f"/feeds?match=page-*&limit=2&after={first['next']}")[1]
+    assert ([each["queue"] for each in last["feeds"]], "next" in last) == (["page-c"], False)
+    assert "give a limit too" in refused(server.data, "GET", "/feeds?after=2")[2]
+
+
 def test_a_consumer_is_opened_once(client: FeedClient, queue: Queue, server: Served) -> None:
     queue.send_many(["a", "b"])
     path = f"/queues/{queue.name}/consumers"

@@ -60,6 +60,15 @@ def alarms(state: State, history: HistoryStatus | None) -> list[Alarm]:
     return sorted(found, key=lambda alarm: alarm.weight is not Weight.BAD)
 
 
+def _counted(count: int, what: str) -> str:
+    """Return a count with its noun and verb.
+
+    >>> _counted(1, "dead letter"), _counted(1200, "message")
+    ('1 dead letter waits', '1,200 messages wait')
+    """
+    return f"1 {what} waits" if count == 1 else f"{count:,} {what}s wait"
+
+
 def _of_manager(view: ManagerView) -> Iterator[Alarm]:
     if view.throttled:
         yield Alarm(
@@ -90,7 +99,7 @@ def _of_manager(view: ManagerView) -> Iterator[Alarm]:
         yield Alarm(
             Weight.LOOK,
             "transactions",
-            f"{view.transactions_prepared} prepared transactions wait for a decision.",
+            f"{_counted(view.transactions_prepared, 'prepared transaction')} for a decision.",
             "If their coordinator will not come back, commit or abort them here.",
             "/console/records/transactions",
         )
@@ -132,7 +141,7 @@ def _of_outgoing(queues: Iterator[OutgoingInfo]) -> Iterator[Alarm]:
             yield Alarm(
                 Weight.BAD,
                 each.destination,
-                f"{each.failures} attempts in a row failed, {each.messages:,} messages wait.",
+                f"{each.failures} attempts in a row failed, {_counted(each.messages, 'message')}.",
                 "Look at the last attempts; `resume` tries at once.",
                 link,
             )
@@ -140,7 +149,7 @@ def _of_outgoing(queues: Iterator[OutgoingInfo]) -> Iterator[Alarm]:
             yield Alarm(
                 Weight.LOOK,
                 each.destination,
-                f"The queue is paused, {each.messages:,} messages wait.",
+                f"The queue is paused, {_counted(each.messages, 'message')}.",
                 "Resume it when the messages may leave.",
                 link,
             )
@@ -153,7 +162,7 @@ def _of_queues(state: State) -> Iterator[Alarm]:
             yield Alarm(
                 Weight.LOOK,
                 name,
-                f"{found.messages:,} dead letters wait.",
+                f"{_counted(found.messages, 'dead letter')}.",
                 "Look at why each one is there, return it to its queue or delete it.",
                 "/console/queue?" + urlencode({"name": name}),
             )
@@ -165,7 +174,7 @@ def _of_queues(state: State) -> Iterator[Alarm]:
             yield Alarm(
                 Weight.LOOK,
                 name,
-                f"{len(each.order):,} messages were handed out too often.",
+                f"{_counted(len(each.order), 'message')}: handed out too often.",
                 "Mend what consumes them, then return them to their queue.",
                 "/console/queue?" + urlencode({"name": name}),
             )

@@ -48,9 +48,10 @@ def line_chart(title: str, unit: str, *series: Series) -> Markup:
         f'<polyline class="line line-{place}" points="{_points(each.points, begin, end, top)}"/>'
         for place, each in enumerate(series)
     )
+    area = _area(series[0].points, begin, end, top) if len(series) == 1 else ""
     return Markup(
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
-        f"<title>{label}</title>{_axes(begin, end, top)}{lines}</svg>"
+        f"<title>{label}</title>{_axes(begin, end, top)}{area}{lines}</svg>"
     )
 
 
@@ -90,6 +91,14 @@ def _points(points: Sequence[Point], begin: int, end: int, top: float) -> str:
     return " ".join(f"{_x(moment, begin, end):.1f},{_y(value, top):.1f}" for moment, value in points)
 
 
+def _area(points: Sequence[Point], begin: int, end: int, top: float) -> str:
+    """Return the surface below a line."""
+    floor = _y(0, top)
+    first, last = (_x(points[place][0], begin, end) for place in (0, -1))
+    line = _points(points, begin, end, top)
+    return f'<polygon class="area" points="{first:.1f},{floor:.1f} {line} {last:.1f},{floor:.1f}"/>'
+
+
 def _x(moment: int, begin: int, end: int) -> float:
     return LEFT + (WIDTH - LEFT) * (moment - begin) / (end - begin)
 
@@ -102,7 +111,7 @@ def _axes(begin: int, end: int, top: float) -> str:
     rows = "".join(
         f'<line class="grid" x1="{LEFT}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>'
         f'<text class="tick" x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{short(value)}</text>'
-        for value, y in ((part, _y(part, top)) for part in (0, top / 2, top))
+        for value, y in ((part, _y(part, top)) for part in (0, top / 4, top / 2, top * 3 / 4, top))
     )
     times = "".join(
         f'<text class="tick" x="{x}" y="{HEIGHT - 4}" text-anchor="{anchor}">{_clock(moment)}</text>'

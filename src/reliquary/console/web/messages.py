@@ -28,6 +28,7 @@ from reliquary.queueing.model.events import (
 
 RETURNED_AT_ONCE: Final = 1000
 """Messages that one form may return."""
+RETURNED_FROM: Final = frozenset({"poison", "deadletter", "deadxact"})
 
 
 async def show_message(request: Request) -> Response:
@@ -68,11 +69,16 @@ async def _look_up(context: Context, queue: str, lookup_id: str) -> Delivered:
 def _properties(message: Message) -> dict[str, object]:
     """Return the properties of a message but its body, without those that have no value."""
     found = {name: getattr(message, name) for name in message.__struct_fields__ if name != "body"}
+    found["lookup_id"] = str(message.lookup_id)
     found["extension"] = message.extension.hex(" ") if message.extension else None
     found["sender_certificate"] = (
         f"{len(message.sender_certificate)} bytes" if message.sender_certificate else None
     )
-    return {name: value for name, value in found.items() if value not in (None, "", (), 0, False)}
+    return {
+        name.replace("_", " "): value
+        for name, value in found.items()
+        if value not in (None, "", (), 0, False)
+    }
 
 
 async def send_message(request: Request) -> Response:
@@ -102,21 +108,24 @@ async def move_message(request: Request) -> Response:
 
 
 async def return_messages(request: Request) -> Response:
-    """POST /console/queue/return: messages of a poison queue go back to their queue."""
+    """POST /console/queue/return: poisonous messages and dead letters go back to their queues."""
     context, fields = context_of(request), await read_form(request)
-    poison = field_of(fields, "name")
-    queue, _, part = poison.partition(";")
-    if part.casefold() != "poison":
-        raise UsageError(f"{poison} is no poison queue, such as orders;poison")
-    seen = await context.ask(lambda to: BrowseMessages(to, poison, -1, RETURNED_AT_ONCE))
+    source = field_of(fields, "name")
+    home, _, part = source.partition(";")
+    if part.casefold() not in RETURNED_FROM:
+        raise UsageError(f"{source} is neither a poison queue, such as orders;poison, nor for dead letters")
+    seen = await context.ask(lambda to: BrowseMessages(to, source, -1, RETURNED_AT_ONCE))
     assert isinstance(seen, Received), f"no messages: {seen!r}"
     count = 0
     for delivered in seen.messages:
         place = delivered.position.lookup_id
-        with suppress(Refusal):  # a reader of the poison queue may have taken it meanwhile
-            await context.ask(lambda to, place=place: MoveMessage(to, poison, place, queue))  # type: ignore[misc]
+        target = home if part.casefold() == "poison" else shown(delivered).origin
+        with suppress(Refusal):  # it was taken meanwhile, or its queue is gone
+            await context.ask(lambda to, place=place, target=target: MoveMessage(to, source, place, target))  # type: ignore[misc]
             count += 1
-    return go_to("/console/queue", f"{count:,} messages were returned to {queue}.", name=poison)
+    left = len(seen.messages) - count
+    rest = f" {left:,} could not be returned: their queue is elsewhere, gone or full." if left else ""
+    return go_to("/console/queue", f"Returned to their queues: {count:,}.{rest}", name=source)
 
 
 def _number(text: str) -> int:

@@ -61,16 +61,19 @@ def alarms_of(context: Context) -> list[Alarm]:
 
 
 def charts_of(samples: Sequence[Sample]) -> list[Chart]:
-    """Return the charts of the first page: rates, depth, and the time that a confirmation takes."""
+    """Return the charts of the first page: rates, depth, latencies and the work of the store."""
     found = list(rates(list(samples)))
     arrived = Series("arrived", [(each.moment, each.arrived) for each in found])
     left = Series("left", [(each.moment, each.left) for each in found])
     depth = Series("messages", [(each.moment, each.messages) for each in samples])
     confirm = Series("to disk", [(each.moment, each.confirm / MILLISECOND) for each in samples])
+    lag = Series("delay of the loop", [(each.moment, each.lag / MILLISECOND) for each in samples])
+    syncs = Series("syncs", [(each.moment, each.syncs) for each in found])
     return [
         _chart("Messages a second", "/s", arrived, left),
         _chart("Messages in all queues", "", depth),
-        _chart("Time until an event is on disk", "ms", confirm),
+        _chart("Time until an event is on disk", "ms", confirm, lag),
+        _chart("Syncs of the store a second", "/s", syncs),
     ]
 
 

@@ -53,12 +53,19 @@ def has_page(noun: Noun[Any]) -> bool:
 MENU: Final = (
     ("Overview", "/console"),
     ("Queues", "/console/queues"),
+    ("Journals", "/console/journals"),
     *((label_of(noun), f"/console/records/{noun.plural}") for noun in NOUNS if has_page(noun)),
     ("Consumers", "/console/consumers"),
     ("History", "/console/history"),
     ("Alarms", "/console/alarms"),
 )
 """The pages of the menu: names and paths."""
+HEADINGS: Final = {
+    "/console/records/outgoing": "Other managers",
+    "/console/records/writers": "Spark",
+    "/console/history": "Operation",
+}
+"""Headings of the menu, by the path of the page below each."""
 
 
 @lru_cache(maxsize=1)
@@ -71,7 +78,7 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"shown": shown, "short": short, "query": urlencode}
+    found.filters |= {"shown": shown, "short": short, "query": urlencode, "exact": exact}
     return found
 
 
@@ -98,6 +105,15 @@ def shown(value: object) -> str:
             return str(value)
 
 
+def exact(moment: datetime) -> str:
+    """Return a time with its milliseconds.
+
+    >>> exact(datetime(2026, 11, 18, 7, 5, 9, 120_000))
+    '2026-11-18 07:05:09.120'
+    """
+    return moment.isoformat(sep=" ", timespec="milliseconds").replace("+00:00", "")
+
+
 def render(request: Request, template: str, status: int = 200, **values: Any) -> Response:
     """Return a page; `values` are for its template."""
     context = context_of(request)
@@ -106,6 +122,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         .get_template(template)
         .render(
             menu=MENU,
+            headings=HEADINGS,
             path=request.url.path,
             assets={name: asset.path for name, asset in context.console.assets.items()},
             csrf=context.console.sessions.csrf_of(Asked(request.scope)),

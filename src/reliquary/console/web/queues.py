@@ -13,6 +13,7 @@ from reliquary.base.faults import UsageError
 from reliquary.client.translate import changes_of, shown
 from reliquary.console.context import Context, context_of
 from reliquary.console.web.charts import Series, line_chart
+from reliquary.console.web.messages import RETURNED_FROM
 from reliquary.console.web.pages import field_of, go_to, read_form, render
 from reliquary.queueing.model.administration import View
 from reliquary.queueing.model.events import (
@@ -83,15 +84,39 @@ async def show_queue(request: Request) -> Response:
         request,
         "queue.html",
         queue=info,
-        base=info.name.partition(";")[0],
         subqueues=_subqueues(context, info),
         facts=_facts(info),
+        returns=_returns(info.name),
         is_ordinary=info.kind not in {"system", "journal", "dead-letter"} and ";" not in info.name,
         chart=_depth_chart(context, name),
         messages=messages[:MESSAGES],
         next=messages[MESSAGES - 1].lookup_id if len(messages) > MESSAGES else None,
         is_first=after < 0,
     )
+
+
+def _returns(name: str) -> str:
+    """Return where the messages of a poison or dead-letter queue can go back to; empty for other queues."""
+    home, _, part = name.partition(";")
+    if part.casefold() == "poison":
+        return home
+    return "the queues they came from" if part.casefold() in RETURNED_FROM else ""
+
+
+async def show_journals(request: Request) -> Response:
+    """GET /console/journals?after=NEXT: journals, dead letters and poison queues, with what they hold."""
+    context, query = context_of(request), request.query_params
+    view = View(context.opened, context.by)
+    page = find_page(view, QUEUE, {}, PageWanted(query.get("after", ""), PAGE))
+    systems = [each for name in SYSTEM_QUEUES if (each := queue(view.state, name)) is not None]
+    copies = [
+        part
+        for each in page.records
+        for part in _subqueues(context, each)
+        if part.messages or each.settings.journaling or part.name.casefold().endswith(";poison")
+    ]
+    await context.opened.settled()
+    return render(request, "journals.html", systems=systems, copies=copies, next=page.next)
 
 
 def _subqueues(context: Context, info: QueueInfo) -> list[QueueInfo]:

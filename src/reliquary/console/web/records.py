@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from reliquary.base.faults import UsageError
+from reliquary.base.time import as_datetime
 from reliquary.client.nouns import NOUNS
 from reliquary.console.context import Context, context_of
 from reliquary.console.web.pages import field_of, go_to, has_page, label_of, read_form, render
@@ -26,12 +27,26 @@ from reliquary.queueing.model.security.rights import ManagerRight
 from reliquary.queueing.rules.transactions import transaction_of
 from reliquary.views.administration import Administrator
 from reliquary.views.consumers import ConsumerView, all_consumers
+from reliquary.views.outgoing_queues import OUTGOING
 from reliquary.views.pages import wanted_page
 from reliquary.views.transactions import TRANSACTION
 
 PAGE: Final = "100"
 """Records of a page."""
 _NOUNS: Final = {noun.plural: noun for noun in NOUNS if has_page(noun)}
+CONSUMER_COLUMNS: Final[tuple[tuple[str, Callable[[ConsumerView], object]], ...]] = (
+    ("consumer", lambda each: each.name),
+    ("queue", lambda each: each.queue),
+    ("lag", lambda each: each.lag),
+    ("read up to", lambda each: each.cursor),
+    ("last number", lambda each: each.mark),
+    ("messages kept", lambda each: each.messages_retained),
+    ("bytes kept", lambda each: each.bytes_retained),
+    ("lost", lambda each: each.lost),
+    ("paused", lambda each: each.paused),
+    ("moved", lambda each: as_datetime(each.moved)),
+)
+"""The columns of the page of consumers."""
 _DECISIONS: Final[dict[str, Callable[[int, UUID, str], Any]]] = {
     "commit": CommitTransaction,
     "abort": AbortTransaction,
@@ -56,6 +71,7 @@ async def show_records(request: Request) -> Response:
             (_key(noun, each), [_cell(each, column, parts) for column in columns]) for each in page.records
         ],
         next=page.next,
+        acts=[act for act in noun.acts if not act.parameters] if noun is OUTGOING else [],
     )
 
 
@@ -105,9 +121,9 @@ async def show_consumers(request: Request) -> Response:
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     records = list(all_consumers(context.opened.state))
     await context.opened.settled()
-    names = ConsumerView.__struct_fields__
-    rows = [[*(getattr(each, name) for name in names), each.lag] for each in records]
-    return render(request, "consumers.html", consumers=records, heads=[*map(_head, names), "lag"], rows=rows)
+    rows = [[value(each) for _, value in CONSUMER_COLUMNS] for each in records]
+    heads = [head for head, _ in CONSUMER_COLUMNS]
+    return render(request, "consumers.html", consumers=records, heads=heads, rows=rows)
 
 
 async def _decide(context: Context, transaction: str, verb: str) -> None:

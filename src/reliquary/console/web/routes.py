@@ -57,6 +57,7 @@ ROUTES: Final = (
     _page("/console/alarms", overview.show_alarms, "GET"),
     _page("/console/queues", queues.show_queues, "GET"),
     _page("/console/queues", queues.create_queue, "POST"),
+    _page("/console/journals", queues.show_journals, "GET"),
     _page("/console/queue", queues.show_queue, "GET"),
     _page("/console/queue/settings", queues.change_queue, "POST"),
     _page("/console/queue/purge", queues.purge_queue, "POST"),

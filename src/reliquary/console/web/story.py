@@ -35,17 +35,19 @@ class Story(NamedTuple):
 
     @property
     def way(self) -> list[str]:
-        """The managers and clients that the message came from and went to, in words."""
+        """The steps of the message, in words: where it came from, its queues here, where it went."""
         found: list[str] = []
         for line in self.lines:
-            if line["event"] in {"accepted", "arrived", "queued", "committed"} and not found:
-                found.append(
-                    f"from {line['peer'] or 'an application'} by {line['protocol'] or 'the manager'}"
-                )
-            elif line["event"] in {"sent", "delivered"}:
-                found.append(f"to {line['peer'] or line['queue']} by {line['protocol'] or 'the manager'}")
-            elif line["event"] == "received":
-                found.append(f"to {line['peer'] or 'an application'} by {line['protocol'] or 'the manager'}")
+            event, by = line["event"], line["protocol"] or "the manager"
+            if event in {"accepted", "arrived", "queued", "committed"} and not found:
+                found.append(f"from {line['peer'] or 'an application'} by {by}")
+            elif event in {"sent", "delivered"}:
+                found.append(f"to {line['peer'] or line['queue']} by {by}")
+            elif event == "received":
+                found.append(f"to {line['peer'] or 'an application'} by {by}")
+            place = line["other_queue"] if event == "moved" else line["queue"]
+            if place and event not in {"sent", "delivered", "received"}:
+                found.append(f"in {place}")
         return list(dict.fromkeys(found))
 
 

@@ -11,8 +11,8 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.forms import Bodies, read_body
-from reliquary.net.api.limits import ConsumerName, Digits, PlainNumber, limited
-from reliquary.net.api.operations import Query, names_of, operation
+from reliquary.net.api.limits import ConsumerName, Digits, FewOrMany, PlainNumber, limited
+from reliquary.net.api.operations import AFTER_NUMBER, Query, names_of, operation
 from reliquary.net.feed.values import number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.feed.events import (
@@ -25,6 +25,7 @@ from reliquary.queueing.feed.events import (
 )
 from reliquary.queueing.rules import destinations
 from reliquary.views.consumers import LossInfo, loss_info
+from reliquary.views.pages import Page, PageWanted, cut, wanted_page
 
 EARLIEST: Final = "earliest"
 LATEST: Final = "latest"
@@ -47,6 +48,8 @@ class FeedsOut(msgspec.Struct):
     """Several of them."""
 
     feeds: list[FeedOut]
+    next: str | msgspec.UnsetType = msgspec.UNSET
+    """The value of `after` for the next page, if the request has a limit and there are more."""
 
 
 class OpenConsumerIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -72,6 +75,8 @@ _LOOK: Final = (
         help="Names of queues, or patterns with *, with commas between them.",
     ),
     Query(name="consumer", help="The consumer whose cursors are shown."),
+    AFTER_NUMBER,
+    Query(name="limit", kind=FewOrMany, help="How many feeds the page has at most; without it, all."),
 )
 _CONSUMER: Final = Query(name="name", kind=ConsumerName, help="The consumer.", required=True)
 _encode = msgspec.json.Encoder().encode
@@ -86,13 +91,19 @@ def look(context: Context, request: Request, responder: Responder, _: str) -> No
     names = tuple(name.strip() for name in query.get("match", "*").split(","))
     if not all(names):
         raise UsageError("match has the names of queues, or patterns with *, with commas between them")
-    caller = context.engine.caller(partial(_seen, context, responder))
+    wanted = wanted_page(query.get("after"), query.get("limit"))
+    page = wanted if "limit" in query else None
+    if page is None and wanted.position:
+        raise UsageError("after belongs to pages: give a limit too")
+    caller = context.engine.caller(partial(_seen, context, responder, page))
     context.engine.submit(LookAtFeeds(caller, names, query.get("consumer", "")))
 
 
-def _seen(context: Context, responder: Responder, answer: object) -> None:
+def _seen(context: Context, responder: Responder, page: PageWanted | None, answer: object) -> None:
     if isinstance(answer, FeedViews) and answer.status is HResult.OK:
-        responder.respond(200, _encode(FeedsOut([_shown(each) for each in answer.feeds])))
+        found = Page(list(answer.feeds)) if page is None else cut(answer.feeds, page)
+        shown = FeedsOut([_shown(each) for each in found.records], found.next or msgspec.UNSET)
+        responder.respond(200, _encode(shown))
     else:
         context.refuse(responder, answer)  # type: ignore[arg-type]
 

@@ -24,6 +24,8 @@ hooks = "tests.e2e.schemathesis_hooks"
 seed = 1
 suppress-health-check = ["all"]
 warnings = false
+[cache]
+enabled = false
 [generation]
 deterministic = true
 max-examples = {examples}

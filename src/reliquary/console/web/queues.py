@@ -25,7 +25,7 @@ from reliquary.queueing.model.events import (
     PurgeQueue,
     Received,
 )
-from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.model.queue import QueueSettings, QueueType
 from reliquary.queueing.rules import destinations
 from reliquary.views.administration import find_page, find_record
 from reliquary.views.pages import PageWanted
@@ -49,13 +49,11 @@ async def show_queues(request: Request) -> Response:
     records = page.records
     if find:
         records = list(islice(find_queues(view.state, view.by, containing=find), PAGE))
-    systems = [each for name in SYSTEM_QUEUES if (each := queue(view.state, name)) is not None]
     await context.opened.settled()
     return render(
         request,
         "queues.html",
-        queues=records,
-        systems=systems,
+        queues=[each for each in records if find or each.kind != QueueType.SYSTEM.value],
         find=find,
         next="" if find else page.next,
     )

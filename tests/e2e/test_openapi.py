@@ -24,6 +24,7 @@ hooks = "tests.e2e.schemathesis_hooks"
 seed = 1
 suppress-health-check = ["all"]
 warnings = false
+request-timeout = 600
 [cache]
 enabled = false
 [generation]

@@ -1,4 +1,4 @@
-"""The kinds of wrong."""
+"""The classes of errors in base.faults stay distinct from each other."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ NOW = Instant(7)
 
 
 class Asked(Event, frozen=True):
-    """Something happens."""
+    """An event that the rules of this test take."""
 
 
 class Told(Signal, frozen=True):
-    """Somebody says something."""
+    """A signal that the rules of this test take."""
 
 
 class Noted(Fact, frozen=True):
@@ -36,7 +36,7 @@ class Notes:
 
 
 def note(state: Notes, what: object, now: Instant) -> None:
-    """A rule."""
+    """State a fact that records the call of this rule."""
     state.draft.state(Noted(what, now))
 
 

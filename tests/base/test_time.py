@@ -1,4 +1,4 @@
-"""Time as whole microseconds."""
+"""Instants and durations are whole microseconds."""
 
 from __future__ import annotations
 

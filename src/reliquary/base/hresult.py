@@ -11,7 +11,7 @@ from typing import Final
 
 
 class HResult(IntEnum):
-    """What an event returned."""
+    """The status codes that an event of the queue manager can return."""
 
     OK = 0x00000000
     ERROR = 0xC00E0001

@@ -144,7 +144,7 @@ class Rows(Protocol):
     """
 
     def get(self, table: Table[Record], key: bytes) -> Record | None:
-        """One record, or None."""
+        """Return the record under this key, or None when the table has none."""
 
     def range(
         self, table: Table[Record], first: bytes, last: bytes, *, limit: int, reverse: bool = False

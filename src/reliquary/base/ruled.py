@@ -38,7 +38,7 @@ class Ruled(Generic[State]):
         """Whether something is left to do behind every rule."""
 
     def handle(self, event: Event, now: Instant) -> Turn:
-        """Take one event."""
+        """Apply the rule of one event; return the facts, signals and effects that it produced."""
         if isinstance(event, TimerFired):
             self._timers[event.name[0]](self.state, event.name[1], now)
         else:

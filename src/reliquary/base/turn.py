@@ -131,10 +131,10 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
 
 
 class Machine(Protocol):
-    """What the engine runs."""
+    """The interface of a state machine that the engine runs."""
 
     def handle(self, event: Event, now: Instant) -> Turn:
-        """Take one event."""
+        """Apply one event; return the facts, signals and effects that follow from it."""
 
     def hear(self, signal: Signal, now: Instant) -> Turn:
         """Take one signal of another machine, inside that machine's turn."""
@@ -159,11 +159,11 @@ class Draft:
         self._facts.append(fact)
 
     def tell(self, signal: Signal) -> None:
-        """Add a signal."""
+        """Add a signal to the turn; the engine hands signals to the other machines."""
         self._signals.append(signal)
 
     def ask(self, effect: Effect) -> None:
-        """Add an effect."""
+        """Add an effect to the turn; the engine performs effects after the facts are on disk."""
         self._effects.append(effect)
 
     def wait(self) -> None:

@@ -1,4 +1,4 @@
-"""MQUSERSIGNCERTS, byte for byte."""
+"""MQUSERSIGNCERTS is written byte for byte as the specification says."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def digest_of(encoded: bytes) -> bytes:
 
 
 def encode_certificates(certificates: Sequence[Certificate]) -> bytes:
-    """MQUSERSIGNCERTS."""
+    """Write a list of certificates as MQUSERSIGNCERTS."""
     entries = (
         _ENTRY.pack(each.digest, each.identifier.bytes_le, len(each.encoded)) + each.encoded
         for each in certificates
@@ -50,7 +50,7 @@ def encode_certificates(certificates: Sequence[Certificate]) -> bytes:
 
 
 def decode_certificates(data: bytes) -> tuple[Certificate, ...]:
-    """Read MQUSERSIGNCERTS."""
+    """Read a list of certificates from MQUSERSIGNCERTS."""
     if len(data) < _COUNT.size:
         raise _fault(0, "the list of certificates ends early")
     (count,) = _COUNT.unpack_from(data)

@@ -35,7 +35,7 @@ class Use(Enum):
 
 
 class Column(NamedTuple):
-    """One column."""
+    """Name, type and description of one column of the feed."""
 
     name: str
     kind: Kind

@@ -34,7 +34,7 @@ class SessionKeyBlob(msgspec.Struct, frozen=True, gc=False):
     """As RSA makes it, the highest byte first."""
 
     def encode(self) -> bytes:
-        """The blob."""
+        """Return the SIMPLEBLOB as bytes."""
         return _SIMPLE.pack(_SESSION_KEY, self.algorithm, _RSA) + self.encrypted[::-1]
 
     @classmethod
@@ -57,7 +57,7 @@ class PublicKeyBlob(msgspec.Struct, frozen=True, gc=False):
     modulus: int
 
     def encode(self) -> bytes:
-        """The blob."""
+        """Return the PUBLICKEYBLOB as bytes."""
         bits = self.modulus.bit_length()
         if not bits or bits % 8:
             raise UsageError(f"a modulus has whole bytes, not {bits} bits")

@@ -60,12 +60,12 @@ class PublicKey(msgspec.Struct, frozen=True):
 
     @property
     def bits(self) -> int:
-        """Its length."""
+        """The length of the modulus in bits."""
         return self.modulus.bit_length()
 
 
 def encode_key(key: PublicKey) -> bytes:
-    """One MQDSPUBLICKEY."""
+    """Write one MQDSPUBLICKEY as bytes."""
     head = _BLOB.pack(PUBLIC_KEY, BLOB_VERSION, 0, key.purpose, RSA1, key.bits, key.exponent)
     blob = head + key.modulus.to_bytes((key.bits + 7) // 8, "little")
     provider = f"{key.provider.name}\0".encode("utf-16-le")
@@ -73,7 +73,7 @@ def encode_key(key: PublicKey) -> bytes:
 
 
 def decode_key(data: bytes) -> PublicKey:
-    """Read one MQDSPUBLICKEY."""
+    """Read one MQDSPUBLICKEY; no bytes may follow it."""
     key, end = _read_key(data, 0)
     if end != len(data):
         raise _fault(end, f"{len(data) - end} bytes follow the key")
@@ -87,7 +87,7 @@ def encode_keys(keys: Sequence[bytes]) -> bytes:
 
 
 def decode_keys(data: bytes) -> tuple[PublicKey, ...]:
-    """Read MQDSPUBLICKEYS."""
+    """Read the list MQDSPUBLICKEYS."""
     if len(data) < _LIST.size:
         raise _fault(0, "the list of keys ends early")
     length, count = _LIST.unpack_from(data)

@@ -68,7 +68,7 @@ def parse_sid(text: str) -> Sid:
 
 
 def encode_sid(sid: Sid) -> bytes:
-    """A SID as bytes."""
+    """Return a SID in its binary form."""
     head = _SID.pack(1, len(sid.parts), sid.authority.to_bytes(6, "big"))
     return head + b"".join(map(_U32.pack, sid.parts))
 
@@ -113,7 +113,7 @@ class OtherAce(msgspec.Struct, frozen=True):
 
 
 def encode_ace(ace: Ace | OtherAce) -> bytes:
-    """An ACE as bytes."""
+    """Return an ACE in its binary form."""
     body = _U32.pack(ace.mask) + encode_sid(ace.sid) if isinstance(ace, Ace) else ace.data
     return _ACE.pack(ace.kind, ace.flags, _ACE.size + len(body)) + body
 
@@ -143,7 +143,7 @@ _OBJECT_KINDS: Final = frozenset({5, 6, 7, 8, 11, 12, 15, 16})
 
 
 def encode_acl(acl: Acl) -> bytes:
-    """A list as bytes."""
+    """Return an access control list in its binary form."""
     body = b"".join(map(encode_ace, acl))
     revision = _WITH_OBJECTS if any(ace.kind in _OBJECT_KINDS for ace in acl) else _PLAIN
     return _ACL.pack(revision, 0, _ACL.size + len(body), len(acl), 0) + body

@@ -55,12 +55,12 @@ class Digest(msgspec.Struct, frozen=True):
     obsolete: Obsolete | None = None
 
     def of(self, data: bytes) -> bytes:
-        """The digest."""
+        """Return the digest of these bytes."""
         return hashlib.new(self.name, data, usedforsecurity=False).digest()
 
 
 class Method(msgspec.Struct, frozen=True):
-    """How SignedInfo is signed."""
+    """An algorithm that signs a SignedInfo and checks its signature."""
 
     private_key: type
     public_key: type

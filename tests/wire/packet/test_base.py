@@ -1,4 +1,4 @@
-"""BaseHeader both ways."""
+"""BaseHeader is encoded and decoded without loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DebugHeader both ways."""
+"""DebugHeader is encoded and decoded without loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MultiQueueFormatHeader both ways."""
+"""MultiQueueFormatHeader is encoded and decoded without loss."""
 
 from __future__ import annotations
 

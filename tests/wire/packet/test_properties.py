@@ -1,4 +1,4 @@
-"""MessagePropertiesHeader both ways."""
+"""MessagePropertiesHeader is encoded and decoded without loss."""
 
 from __future__ import annotations
 

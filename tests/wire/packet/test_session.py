@@ -1,4 +1,4 @@
-"""SessionHeader both ways."""
+"""SessionHeader is encoded and decoded without loss."""
 
 from __future__ import annotations
 

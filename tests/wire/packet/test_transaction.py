@@ -1,4 +1,4 @@
-"""TransactionHeader both ways."""
+"""TransactionHeader is encoded and decoded without loss."""
 
 from __future__ import annotations
 

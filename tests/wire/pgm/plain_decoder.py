@@ -36,19 +36,19 @@ def fields(raw: bytes) -> dict[str, object]:
 
 
 def number(stream: BytesIO, size: int) -> int:
-    """The next number."""
+    """Read an unsigned number of `size` bytes."""
     return int.from_bytes(stream.read(size), "big")
 
 
 def address(stream: BytesIO) -> str:
-    """The next IPv4 address."""
+    """Read an IPv4 address."""
     if (number(stream, 2), number(stream, 2)) != (1, 0):
         raise ValueError("the address is not of IPv4")
     return ".".join(str(byte) for byte in stream.read(4))
 
 
 def options(stream: BytesIO, said: dict[str, object]) -> None:
-    """The option extensions."""
+    """Read the option extensions into `said`."""
     begin = stream.tell()
     if (number(stream, 1), number(stream, 1)) != (0, 4):
         raise ValueError("no OPT_LENGTH")

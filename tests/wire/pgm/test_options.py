@@ -1,4 +1,4 @@
-"""Option extensions both ways."""
+"""Option extensions are encoded and decoded without loss."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class NdrReader:
         return count
 
     def guid(self) -> UUID:
-        """Return the next GUID."""
+        """Read a GUID, aligned to 4 bytes."""
         self.align(4)
         raw = self.raw(16)
         return UUID(bytes=raw) if self.encoding.big_endian else UUID(bytes_le=raw)

@@ -40,7 +40,7 @@ class NdrWriter:
             self.at += gap
 
     def u8(self, value: int) -> None:
-        """Write a byte."""
+        """Append an unsigned byte."""
         self._recent.append(value)
         self.at += 1
 
@@ -75,7 +75,7 @@ class NdrWriter:
         self.pointer(value)
 
     def guid(self, value: UUID) -> None:
-        """Write a GUID."""
+        """Append a GUID, aligned to 4 bytes."""
         self._number(value.bytes_le, 4)
 
     def handle(self, value: UUID) -> None:

@@ -31,7 +31,7 @@ _DIRECT: Final = re.compile(r"[^\x00-\x1f,]+")
 
 
 class AddressKind(IntEnum):
-    """Flags.DQ, .AQ and .RQ."""
+    """Values of the bit fields Flags.DQ, Flags.AQ and Flags.RQ."""
 
     NONE = 0
     SAME_AS_ADMIN = 1
@@ -69,7 +69,7 @@ class Address(msgspec.Struct, frozen=True, gc=False):
                 return _NUMBER.pack(self.number)
 
     def encode(self) -> bytes:
-        """The field."""
+        """Return the field as bytes, padded to 4; no bytes for an absent queue."""
         return b"" if self.kind == AddressKind.NONE else padded(self.content())
 
     @classmethod

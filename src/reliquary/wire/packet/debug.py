@@ -27,7 +27,7 @@ class DebugHeader(msgspec.Struct, frozen=True, gc=False):
     queue: UUID | None = None
 
     def encode(self) -> bytes:
-        """The header."""
+        """Return the header as bytes."""
         if self.queue is None:
             return _LAYOUT.pack(_NO_QUEUE, 0)
         return _LAYOUT.pack(_PUBLIC, 0) + self.queue.bytes_le

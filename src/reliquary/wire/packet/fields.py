@@ -57,7 +57,7 @@ class Reader:
         return PacketFault(self.start if at is None else at, why, spec=self.spec)
 
     def unpack(self, layout: Struct, what: str) -> tuple[Any, ...]:
-        """The next numbers."""
+        """Read the numbers of this layout at the current offset."""
         at = self.at
         after = at + layout.size
         if after > self.end:
@@ -66,7 +66,7 @@ class Reader:
         return layout.unpack_from(self.data, at)
 
     def take(self, size: int, what: str) -> bytes:
-        """The next bytes."""
+        """Read `size` bytes at the current offset."""
         at = self.at
         after = at + size
         if after > self.end:
@@ -75,7 +75,7 @@ class Reader:
         return self.data[at:after]
 
     def guid(self, what: str) -> UUID:
-        """The next GUID."""
+        """Read a GUID at the current offset."""
         return guid_of(self.take(16, what))
 
     def wide(self, size: int, what: str) -> str:

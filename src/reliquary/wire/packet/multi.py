@@ -37,7 +37,7 @@ _NUMBER: Final = Struct("<I")
 
 
 class ListedKind(IntEnum):
-    """MQFFormatNameElement.FormatType."""
+    """Values of MQFFormatNameElement.FormatType."""
 
     PUBLIC = 1
     PRIVATE = 2
@@ -69,7 +69,7 @@ class ListedQueue(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader, what: str) -> ListedQueue:
-        """The next element."""
+        """Read one element of a list at the current offset."""
         at = reader.at
         (number,) = reader.unpack(_KIND, what)
         kind = _KINDS.get(number)
@@ -91,7 +91,7 @@ class MultiQueueHeader(msgspec.Struct, frozen=True, gc=False):
     signature: bytes = b""
 
     def encode(self) -> bytes:
-        """The header."""
+        """Return the header as bytes."""
         return b"".join(
             (
                 _encode_list(DESTINATION_ID, self.destinations),
@@ -104,7 +104,7 @@ class MultiQueueHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> MultiQueueHeader:
-        """The header."""
+        """Read the header at the current offset."""
         reader.begin(SPEC)
         destinations = _decode_list(reader, DESTINATION_ID, "the list of destinations")
         admins = _decode_list(reader, ADMIN_ID, "the list of administration queues")

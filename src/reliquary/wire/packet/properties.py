@@ -69,7 +69,7 @@ class PropertiesHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     slack: bytes = b""
 
     def encode(self) -> bytes:
-        """The header."""
+        """Return the header as bytes."""
         label = self.label_bytes
         if len(label) > 2 * LABEL_LIMIT:
             raise UsageError(

@@ -54,7 +54,7 @@ class SubqueueHeader(msgspec.Struct, frozen=True, gc=False):
     last_move: int = 0
 
     def encode(self) -> bytes:
-        """The header."""
+        """Return the header as bytes."""
         return _SUBQUEUE_LAYOUT.pack(
             _SUBQUEUE_LAYOUT.size,
             self.acknowledgement_class << 1,
@@ -67,7 +67,7 @@ class SubqueueHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> SubqueueHeader:
-        """The header."""
+        """Read the header at the current offset."""
         reader.begin(SUBQUEUE_SPEC)
         size, bits, aborts, moves, last_move, _, _ = reader.unpack(_SUBQUEUE_LAYOUT, "a subqueue header")
         if size != _SUBQUEUE_LAYOUT.size:
@@ -89,7 +89,7 @@ class ExtendedAddressHeader(msgspec.Struct, frozen=True, gc=False):
     scope: int = 0
 
     def encode(self) -> bytes:
-        """The header."""
+        """Return the header as bytes."""
         if _ADDRESS_SIZES.get(self.kind) != len(self.address):
             raise UsageError(f"{len(self.address)} bytes are no address of kind {self.kind}")
         return _ADDRESS_LAYOUT.pack(
@@ -120,7 +120,7 @@ class Extension(msgspec.Struct, frozen=True, gc=False):
     dead_letter_invalid: bool = False
 
     def encode(self) -> bytes:
-        """The headers."""
+        """Return the extension header and those that follow it as bytes."""
         flags = (
             _SUBQUEUE
             | _ADDRESS
@@ -133,7 +133,7 @@ class Extension(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> Extension:
-        """The headers."""
+        """Read the extension header and those that follow it."""
         reader.begin(EXTENSION_SPEC)
         size, following, flags = reader.unpack(_EXTENSION, "an extension header")
         at = reader.start

@@ -59,7 +59,7 @@ class ProviderInfo(msgspec.Struct, frozen=True, gc=False):
 
 
 class SecurityHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Sender, signature, key."""
+    """SecurityHeader: the sender, its signature and the encryption key."""
 
     sender_kind: int = NO_SENDER
     """ST: NO_SENDER, SID or QUEUE_MANAGER."""
@@ -80,7 +80,7 @@ class SecurityHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     provider: ProviderInfo | None = None
 
     def encode(self) -> bytes:
-        """The header."""
+        """Return the header as bytes."""
         provider = b"" if self.provider is None else self.provider.encode()
         parts = (self.sender, self.encryption_key, self.signature, self.certificate, provider)
         self._check(parts)

@@ -37,7 +37,7 @@ class SessionHeader(msgspec.Struct, frozen=True, gc=False):
     window: int = 64
 
     def encode(self) -> bytes:
-        """The header."""
+        """Return the header as bytes."""
         if not self.window:
             raise UsageError("a window of 0 messages would let nothing through")
         return _LAYOUT.pack(
@@ -52,7 +52,7 @@ class SessionHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> SessionHeader:
-        """The header."""
+        """Read the header at the current offset."""
         reader.begin(SPEC)
         ack, recoverable_ack, recoverable_set, sent, recoverable_sent, window, _ = reader.unpack(
             _LAYOUT, "a session header"

@@ -31,18 +31,18 @@ _COMPOUND: Final = Struct("<HHIII")
 
 
 class EnvelopeHeader(msgspec.Struct, frozen=True, gc=False):
-    """SRMPEnvelopeHeader: the SOAP envelope."""
+    """SRMPEnvelopeHeader: carries the SOAP envelope of an SRMP message."""
 
     envelope: str = ""
     identifier: int = ENVELOPE_ID
 
     def encode(self) -> bytes:
-        """The header."""
+        """Return the header as bytes."""
         return _encode_string(self.identifier, self.envelope, "an envelope")
 
     @classmethod
     def decode(cls, reader: Reader) -> EnvelopeHeader:
-        """The header."""
+        """Read the header at the current offset."""
         reader.begin(ENVELOPE_SPEC)
         identifier, text = _decode_string(reader, "the envelope")
         return cls(text, identifier)
@@ -57,7 +57,7 @@ class CompoundHeader(msgspec.Struct, frozen=True, gc=False):
     identifier: int = COMPOUND_ID
 
     def encode(self) -> bytes:
-        """The header."""
+        """Return the header as bytes."""
         if self.body_offset + self.body_size > len(self.data):
             raise UsageError("the body of a compound message lies within it")
         fixed = _COMPOUND.pack(self.identifier, 0, len(self.data), self.body_size, self.body_offset)
@@ -65,7 +65,7 @@ class CompoundHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> CompoundHeader:
-        """The header."""
+        """Read the header at the current offset."""
         reader.begin(COMPOUND_SPEC)
         identifier, _, size, body_size, body_offset = reader.unpack(_COMPOUND, "a compound message header")
         if body_offset + body_size > size:
@@ -82,14 +82,14 @@ class SoapHeader(msgspec.Struct, frozen=True, gc=False):
     body: str = ""
 
     def encode(self) -> bytes:
-        """The header."""
+        """Return the header as bytes."""
         return _encode_string(SOAP_HEADER_ID, self.header, "a SOAP header") + _encode_string(
             SOAP_BODY_ID, self.body, "a SOAP body"
         )
 
     @classmethod
     def decode(cls, reader: Reader) -> SoapHeader:
-        """The header."""
+        """Read the header at the current offset."""
         reader.begin(SOAP_SPEC)
         return cls(
             _decode_section(reader, SOAP_HEADER_ID, "the SOAP header"),

@@ -46,7 +46,7 @@ class TransactionHeader(msgspec.Struct, frozen=True, gc=False):
     connector: UUID | None = None
 
     def encode(self) -> bytes:
-        """The header."""
+        """Return the header as bytes."""
         fixed = _LAYOUT.pack(*self.fields)
         return fixed if self.connector is None else fixed + self.connector.bytes_le
 

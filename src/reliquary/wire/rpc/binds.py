@@ -25,7 +25,7 @@ NO_SYNTAX: Final = SyntaxId(UUID(int=0), 0)
 
 
 class Result(IntEnum):
-    """p_cont_def_result_t."""
+    """Values of p_cont_def_result_t: the answer to one presentation context."""
 
     ACCEPTED = 0
     USER_REJECTION = 1

@@ -49,7 +49,7 @@ class Request(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """What a fault says."""
+    """Content of a fault PDU."""
 
     context: int
     status: int

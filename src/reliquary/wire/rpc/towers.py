@@ -46,7 +46,7 @@ class Floor(NamedTuple):
 
 
 class Tower(NamedTuple):
-    """An interface over TCP."""
+    """A protocol tower: an interface that is reached over TCP."""
 
     interface: SyntaxId
     transfer: SyntaxId

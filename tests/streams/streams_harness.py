@@ -17,7 +17,7 @@ SENDER = UUID(int=7)
 
 
 def new_state(*, history_size: int = 100) -> StreamState:
-    """A first start."""
+    """Return the state of a manager at its first start."""
     return StreamState(StagedRows(MemoryDisk(TABLES.names)), TABLES, history_size=history_size)
 
 

@@ -120,7 +120,7 @@ def test_a_stream_that_goes_out_is_the_same_in_another_process(acts: list[tuple[
 
 
 def write(state: StreamState) -> None:
-    """End the batch."""
+    """Write the staged rows to disk, as at the end of a batch."""
     rows = state.rows
     assert isinstance(rows, StagedRows)
     rows._disk.apply(rows.take())  # type: ignore[attr-defined]

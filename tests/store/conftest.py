@@ -25,7 +25,7 @@ NUMBERS = Table("numbers", Letter)
 
 
 class Seeded:
-    """Chance from a seed."""
+    """Random bits from a seed, so that a run can be repeated."""
 
     def __init__(self, seed: int) -> None:
         self.bits = Random(seed).getrandbits

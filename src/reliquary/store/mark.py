@@ -55,7 +55,7 @@ class LogStart(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What a mark says."""
+    """The content of a mark file."""
 
     synced: int
     """Everything up to this sequence number was synced."""

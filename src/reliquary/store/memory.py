@@ -86,7 +86,7 @@ class MemoryDisk:
         del self._unsynced[:covered]
 
     def close(self) -> None:
-        """Sync and let go."""
+        """Write what is pending and close the store."""
         if not self._closed and self._failure is None:
             self.sync()
         self._closed = True

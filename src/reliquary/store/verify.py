@@ -38,7 +38,7 @@ class Damage:
 
 @dataclass(slots=True)
 class Report:
-    """What was found."""
+    """The result of a verification: rows read and damages found."""
 
     rows: dict[str, int] = field(default_factory=dict)
     """By table, the damaged rows that could be read included."""

@@ -36,7 +36,7 @@ _MICROSECOND: Final = 1000  # nanoseconds
 
 
 class Statement(NamedTuple):
-    """What a witness says."""
+    """The content of a witness file."""
 
     owner: bytes
     """The identifier of the manager whose store it is."""

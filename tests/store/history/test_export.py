@@ -46,7 +46,7 @@ class Mortal:
         return step
 
     def at(self, where: str) -> None:
-        """Whether it ends here."""
+        """Record a step, and raise Killed when the count of allowed steps is used up."""
         self.steps.append(where)
         self.left -= 1
         if self.left == 0:

@@ -255,7 +255,7 @@ def _counted(count: int) -> pa.Array:
 
 
 def _or_null(numbers: pa.Array) -> pa.Array:
-    """0 stands for none."""
+    """Replace 0, which stands for an absent value, by null."""
     return pc.if_else(pc.equal(numbers, 0), pa.scalar(None, numbers.type), numbers)
 
 

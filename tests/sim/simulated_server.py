@@ -74,7 +74,7 @@ class SimulatedServer:
         )
 
     def passes(self, span: int) -> None:
-        """Let time go by."""
+        """Advance the simulated clock."""
         self.scheduler.pass_time(span)
 
     def statuses(self) -> set[str]:

@@ -13,7 +13,7 @@ from tests.sim.written_history import delivered
 
 
 class Versatile(Application):
-    """Does one of everything."""
+    """An application that uses each kind of step once."""
 
     heard: list[object]
 

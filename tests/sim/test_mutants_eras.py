@@ -42,7 +42,7 @@ def first_failure(plugin: type[Plugin] | None = None) -> str:
 
 
 def nothing(*_: Any, **__: Any) -> None:
-    """Do nothing."""
+    """Ignore all arguments."""
 
 
 # -- the manager

@@ -48,7 +48,7 @@ def test_what_was_never_published_counts_as_refused_and_what_was_as_confirmed() 
 
 
 def drain(script: Script, status: HResult) -> None:
-    """Answer everything like this."""
+    """Answer every request of a script with this status."""
     while True:
         script.send(Outcome(PublishAnswer(status, already=True), 1))
 

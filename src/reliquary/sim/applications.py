@@ -55,7 +55,7 @@ Script: TypeAlias = Generator[Step, Outcome, None]
 
 @dataclass(slots=True)
 class Stage:
-    """Where the applications act."""
+    """The simulated server, network and queues that the applications work with."""
 
     around: Surroundings
     host: Host
@@ -68,7 +68,7 @@ class Stage:
     acting: dict[str, Application] = field(default_factory=dict)
 
     def enter(self, application: Application) -> None:
-        """Let an application begin."""
+        """Start the script of an application."""
         assert application.name not in self.acting, f"{application.name} acts already"
         self.acting[application.name] = application
         self._advance(application, application.script(), None)
@@ -94,7 +94,7 @@ class Stage:
 
 
 class Application:
-    """Somebody who uses queues."""
+    """Base class of simulated applications that use queues."""
 
     def __init__(self, name: str, stage: Stage) -> None:
         self.name = name
@@ -120,7 +120,7 @@ class Application:
         yield Pause(self.chance.between(1, self.stage.around.faults.longest_pause))
 
     def a_queue(self) -> str:
-        """One of the queues."""
+        """Return one of the queues by chance."""
         return self.chance.pick(self.stage.queues)
 
     def a_while(self, longest: int = 300) -> Duration:

@@ -70,7 +70,7 @@ class Contents:
 
 
 def contents(disk: Disk) -> Contents:
-    """Read everything."""
+    """Read all rows of a simulated disk."""
     staged = _rows(disk, tables.STAGED)
     places = _places(disk, tables.POSITIONS)
     apart = {_number(key): row for key, row in _rows(disk, tables.MESSAGES).items()}

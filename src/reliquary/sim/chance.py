@@ -30,5 +30,5 @@ class SeededChance:
         return low + int(self._random.random() * (high - low + 1))
 
     def pick(self, options: Sequence[Option]) -> Option:
-        """One of them."""
+        """Return one of the options, each with equal probability."""
         return options[int(self._random.random() * len(options))]

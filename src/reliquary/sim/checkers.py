@@ -68,7 +68,7 @@ def _was_deleted(ledger: Ledger, queue: str) -> bool:
 
 
 def check_refusals(history: History, ledger: Ledger) -> None:
-    """A refusal changes nothing."""
+    """Check that a request which was refused changed nothing."""
     for turned in history.turns:
         for fact in turned.facts if not turned.lost else ():
             if isinstance(fact, StagePublished) and turned.kept:

@@ -124,7 +124,7 @@ class History:
     _digest: str = ""
 
     def note(self, moment: int, line: str) -> None:
-        """Add a line."""
+        """Add a line to the log of the run and to its digest."""
         self._digest = sha256(f"{self._digest}{moment} {line}".encode()).hexdigest()
         if self.say is not None:
             self.say(f"{moment / 1_000_000:10.6f}  {line}")

@@ -57,7 +57,7 @@ class Keeper(Administrator):
     """Purges, changes, deletes and creates, but rarely."""
 
     def script(self) -> Script:
-        """Again and again."""
+        """Purge, change or replace a queue now and then, until the run finishes."""
         while not self.stage.finishing:
             for _ in range(8):
                 yield from self.rest()
@@ -114,7 +114,7 @@ class Mover(Reader):
     """Puts messages from queue to queue, and back from journals and poison to where they came from."""
 
     def act(self) -> Script:
-        """One message."""
+        """Move one random message between queues."""
         source, target = self.a_source(), self.a_queue()
         if self.chance.happens(0.3):
             source = poison_of(target)

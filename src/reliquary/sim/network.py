@@ -59,7 +59,7 @@ class _Call:
 
 
 class Network:
-    """Carries calls."""
+    """Carries calls of applications to the simulated server and answers back, with faults."""
 
     def __init__(self, scheduler: Scheduler, chance: SeededChance, faults: SiteFaults, host: Host) -> None:
         self._scheduler = scheduler

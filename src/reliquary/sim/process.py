@@ -227,7 +227,7 @@ class Process:
             self.submit(StopManager())
 
     def cut_power(self) -> None:
-        """End now."""
+        """End the process as by a power cut: unsynced writes are lost."""
         if self.alive:
             self._end("power cut")
 

@@ -32,7 +32,7 @@ def poison_of(queue: str) -> str:
 
 
 class Reader(Application):
-    """Anybody who reads."""
+    """Base class of applications that read messages."""
 
     def a_source(self) -> str:
         """A queue to read from; now and then a journal, a dead-letter queue or poison."""
@@ -66,7 +66,7 @@ class Taker(Reader):
     """Receives for good, one message or some."""
 
     def act(self) -> Script:
-        """One request."""
+        """Receive a few messages from a random queue."""
         source, count, wait = self.a_source(), self.chance.pick((1, 1, 1, 2, 5)), self.a_wait()
         outcome = yield Call(lambda to: ReceiveMessages(to, source, count, wait))
         self.tell(outcome)
@@ -81,7 +81,7 @@ class Drainer(Reader):
         self._source = source
 
     def script(self) -> Script:
-        """Until nothing is left."""
+        """Receive from the queue until it is empty."""
         while True:
             outcome = yield Call(lambda to: ReceiveMessages(to, self._source, 4))
             self.tell(outcome)

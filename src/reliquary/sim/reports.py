@@ -48,7 +48,7 @@ class Report:
 
     @property
     def command(self) -> str:
-        """What repeats the run."""
+        """The command line that repeats this run."""
         return f"./dev sim --seed {self.seed}{self.options}"
 
     def __str__(self) -> str:

@@ -21,7 +21,7 @@ SHORT_LIVES = (FOREVER, FOREVER, 0, 1, 2)
 
 
 class Sender(Application):
-    """Anybody who sends."""
+    """Base class of applications that send messages."""
 
     asks: tuple[Acknowledgement, ...] = ASKS
     """What a message may want to be told ..."""
@@ -109,7 +109,7 @@ class Producer(Sender):
     """Sends to one queue or to all of them."""
 
     def act(self) -> Script:
-        """One request."""
+        """Send one request with one or several messages."""
         count = 1 if self.chance.happens(0.6) else self.chance.between(2, 5)
         yield from self.send(self.a_queue(), count)
 
@@ -138,5 +138,5 @@ class Latecomer(Sender):
         return message.changed(**changes), sending
 
     def act(self) -> Script:
-        """One message."""
+        """Send one message to a random queue."""
         yield from self.send(self.a_queue(), 1)

@@ -39,7 +39,7 @@ class Site:
 
     @property
     def process(self) -> Process:
-        """The one that runs."""
+        """The process that runs now; there must be one."""
         process = self.host.process
         assert process is not None, "no process runs"
         return process

@@ -58,7 +58,7 @@ class Transactor(Sender):
     """Moves work from queue to queue, all or nothing."""
 
     def act(self) -> Script:
-        """One transaction."""
+        """Run one transaction from its begin to its commit or abort."""
         work = yield from self._begin()
         if work is None:
             return

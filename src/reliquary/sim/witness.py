@@ -36,7 +36,7 @@ REFUSALS: Final = frozenset(
 
 
 class Witness:
-    """Watches one run."""
+    """Watches one run: records what happens and checks the promises."""
 
     LEDGER: ClassVar[type[Ledger]] = Ledger
 

@@ -62,7 +62,7 @@ class StubProcess(two_sites.StubProcess):
 
 
 class TwoAgents:
-    """a.example asks b.example."""
+    """A simulated network in which a.example sends requests to b.example."""
 
     def __init__(self, seed: int = 1, **faults: Any) -> None:
         chance = SeededChance(seed)

@@ -33,7 +33,7 @@ OPEN = OpenRemoteQueue("DIRECT=OS:b\\private$\\inbox", 1, 0, UUID(int=7))
 
 
 class TwoSites:
-    """a.example calls b.example."""
+    """A simulated network in which a.example calls b.example."""
 
     def __init__(self, seed: int = 1, plan: Plan | None = None, **faults: Any) -> None:
         chance = SeededChance(seed)
@@ -68,7 +68,7 @@ class TwoSites:
         self.serve(Respond(called.connection, called.call, response))
 
     def passes(self, span: int = SECOND // 2) -> None:
-        """Let time go by."""
+        """Advance the simulated clock."""
         self.scheduler.pass_time(span)
 
     @property

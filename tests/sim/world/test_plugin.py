@@ -80,7 +80,7 @@ class AcceptsNothing(Ferry):
 
 
 class Forgets(Ferry):
-    """Writes nothing down."""
+    """A faulty ferry that does not store what it has judged."""
 
     def on_judged(self, state: State, signal: ArrivalJudged, now: Instant) -> None:
         del now

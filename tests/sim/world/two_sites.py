@@ -34,7 +34,7 @@ class DoNothing(Effect, frozen=True):
 
 
 class Asked(Event, frozen=True):
-    """A number has arrived."""
+    """A number has arrived from the other site."""
 
     to: int
     number: int
@@ -98,7 +98,7 @@ class StubHost:
 
 
 class TwoSites:
-    """a.example asks b.example."""
+    """A simulated network in which a.example asks b.example."""
 
     def __init__(self, seed: int = 1, **faults: Any) -> None:
         chance = SeededChance(seed)

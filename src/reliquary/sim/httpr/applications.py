@@ -28,7 +28,7 @@ class OutboxSender(Sender):
         self._target = target
 
     def act(self) -> Script:
-        """One request."""
+        """Send one request with a few messages."""
         yield from self.send(self._queue, self.chance.pick((1, 1, 2, 4)))
 
     def wishes(self, *, express: bool) -> Message:
@@ -57,7 +57,7 @@ class ChannelAdministrator(Application):
     """
 
     def script(self) -> Script:
-        """Again and again."""
+        """Report or forget random channels, until the run finishes."""
         while not self.stage.finishing:
             yield Pause(self.chance.between(1, 600_000))
             channels = self._channels()

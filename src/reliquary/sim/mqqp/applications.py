@@ -183,7 +183,7 @@ class RemotePurger(Elsewhere):
     """Purges a queue of another site, but rarely."""
 
     def act(self) -> Script:
-        """Purge one queue."""
+        """Purge one random queue."""
         yield Pause(self.chance.between(1, 6_000_000))
         source = self.a_source()
         self.tell((yield Call(lambda to: PurgeQueue(to, source))))

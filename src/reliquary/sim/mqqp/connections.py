@@ -38,7 +38,7 @@ class Call:
 
 @dataclass(slots=True, eq=False)
 class Connection:
-    """One TCP connection."""
+    """One simulated TCP connection of an association group."""
 
     group: Group
     interface: str

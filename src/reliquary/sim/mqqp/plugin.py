@@ -73,7 +73,7 @@ class MqqpPlugin(Plugin):
         return (PortsKnown(PORTS["qmcomm"], PORTS["qm2qm"]),)
 
     def network(self, scheduler: Scheduler, chance: SeededChance, faults: MqqpFaults) -> MqqpNetwork:
-        """DCE/RPC between the sites."""
+        """Return a network that carries DCE/RPC calls between the sites."""
         return MqqpNetwork(scheduler, chance, faults)
 
     # -- names of queues

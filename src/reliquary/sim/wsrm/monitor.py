@@ -94,13 +94,13 @@ class WsrmMonitor(Monitor):
         return shown
 
     def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:
-        """A request leaves."""
+        """Check the acknowledgements in a request that leaves."""
         del disk
         if isinstance(effect, Post):
             self._destination.leaves(self._acknowledgements(effect))
 
     def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> None:
-        """A response leaves."""
+        """Check the acknowledgements in a response that leaves."""
         del life, disk
         if isinstance(reply.answer, PostAnswer):
             self._destination.leaves(self._acknowledgements(reply.answer))

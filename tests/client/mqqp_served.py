@@ -41,7 +41,7 @@ class MqqpServed:
         self.endpoint.opened.engine.submit(event)
 
     def address(self, queue: str = "", port: int | None = None) -> str:
-        """What applications connect to."""
+        """Return the URL that applications connect to."""
         return f"mqqp://127.0.0.1:{self.port if port is None else port}/{queue}"
 
 
@@ -117,7 +117,7 @@ class _Side(asyncio.Protocol):
             self._other.send(data)
 
     def send(self, data: bytes) -> None:
-        """Let bytes out."""
+        """Send bytes to the client."""
         assert self.transport is not None
         self.transport.write(data)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass
 class Asked:
-    """One request."""
+    """One request that the scripted server received."""
 
     method: str
     target: str

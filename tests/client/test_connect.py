@@ -1,4 +1,4 @@
-"""Connect, awaited or entered."""
+"""Tests of `connect`, awaited or used as a context manager."""
 
 from __future__ import annotations
 

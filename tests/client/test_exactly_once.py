@@ -51,7 +51,7 @@ class Database(sqlite3.Connection):
             raise trouble
 
     def names(self, table: str = "bills") -> list[str]:
-        """What it holds."""
+        """Return the rows of a table, and end the transaction that read them."""
         column = "name" if table == "bills" else "outcome"
         found = [row[0] for row in self.execute(f"SELECT {column} FROM {table}")]
         self.rollback()

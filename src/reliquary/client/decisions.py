@@ -122,7 +122,7 @@ class Decisions:
         await self.commit()
 
     async def commit(self) -> None:
-        """Make it so."""
+        """Commit the open transaction of the database connection."""
         await done(self._connection.commit())
 
     async def rollback(self) -> None:

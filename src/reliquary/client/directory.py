@@ -48,13 +48,13 @@ class AsyncDirectory(Protocol):
         """One object, by its identifier or its name."""
 
     async def add(self, kind: str, **fields: Any) -> dict[str, Any]:
-        """Make an object."""
+        """Create a directory object with these fields and return it."""
 
     async def change(self, kind: str, which: str, **fields: Any) -> dict[str, Any]:
         """Give an object other attributes; what is not named stays."""
 
     async def remove(self, kind: str, which: str) -> None:
-        """Remove an object."""
+        """Delete the directory object with this name or identifier."""
 
     async def export_text(self) -> str:
         """All objects as a TOML file."""

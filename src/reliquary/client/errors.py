@@ -71,7 +71,7 @@ class NotOpen(NotFound):
 
 
 class QueueExists(ReliquaryError):
-    """The name is taken."""
+    """A queue with this name exists already."""
 
 
 class ObjectExists(ReliquaryError):

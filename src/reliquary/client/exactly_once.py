@@ -132,7 +132,7 @@ class AsyncExactlyOnce:
         return transaction
 
     async def end(self, transaction: AsyncTransaction) -> None:
-        """Prepare, decide, commit."""
+        """Prepare the transaction, store the decision in the database, then commit."""
         try:
             await done(self._ask(transaction.prepare()))
             await self._decisions.decide(transaction.id, self._ended)

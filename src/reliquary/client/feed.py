@@ -399,7 +399,7 @@ class _Pieces:
         """There is nowhere to flush to."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: this feed keeps no resource open."""
 
     def take(self) -> bytes:
         taken = b"".join(self._pieces)

@@ -95,7 +95,7 @@ class LocalTransport(LocalReading):
     # -- transactions
 
     async def begin(self, timeout: float, identifier: str | None, owner: str) -> str:  # noqa: ASYNC109 - the manager's clock, not ours
-        """Begin a transaction."""
+        """Begin a transaction and return its identifier."""
         with translate_errors():
             span = span_of("timeout", timeout, LONGEST_WAIT)
         known = optional_transaction(identifier)
@@ -110,26 +110,26 @@ class LocalTransport(LocalReading):
         await self._inbox.do(lambda to: events.PrepareTransaction(to, known, single_phase=False))
 
     async def commit(self, transaction: str, *, prepared: bool, by: str = "") -> None:
-        """Let it take effect."""
+        """Commit the transaction; its sends and receives take effect."""
         del prepared
         known = transaction_named(transaction)
         await self._inbox.do(lambda to: events.CommitTransaction(to, known, by))
 
     async def abort(self, transaction: str, *, by: str = "") -> None:
-        """Undo it."""
+        """Abort the transaction; its sends and receives are undone."""
         known = transaction_named(transaction)
         await self._inbox.do(lambda to: events.AbortTransaction(to, known, by))
 
     # -- queues
 
     async def manager(self) -> ManagerInfo:
-        """The manager itself."""
+        """Return name, totals and state of the queue manager."""
         seen = translate.manager_info(manager_view(self._state))
         await self._settled()
         return seen
 
     async def create_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
-        """Make a queue."""
+        """Create a queue and return its record."""
         with translate_errors():
             chosen = QueueSettings(**translate.changes_of(settings))
         await self._inbox.do(lambda to: events.CreateQueue(to, name, chosen))
@@ -203,11 +203,11 @@ class LocalTransport(LocalReading):
     # -- the history, which a manager in process does not keep
 
     async def history(self) -> HistoryInfo:
-        """There is none."""
+        """Raise an error: a manager inside this process keeps no history."""
         raise error_of(NOT_DONE, NO_HISTORY)
 
     async def export_history(self, to: str) -> list[HistoryFileInfo]:
-        """There is none."""
+        """Raise an error: a manager inside this process keeps no history."""
         raise error_of(NOT_DONE, NO_HISTORY)
 
     # -- the store

@@ -58,13 +58,13 @@ class LocalDirectory:
         return await self._told_when_safe(seen)
 
     async def object(self, kind: str, which: str) -> dict[str, Any]:
-        """One object."""
+        """Return one directory object by its name or identifier."""
         with _refusals():
             seen = views.shown(self._state, kind_named(kind), which)
         return await self._told_when_safe(seen)
 
     async def add(self, kind: str, **fields: Any) -> dict[str, Any]:
-        """Make an object."""
+        """Create a directory object with these fields and return it."""
         with _refusals():
             subject = subject_of(kind_named(kind), fields)
         made = await self._inbox.ask(lambda to: events.CreateDirectoryObject(to, subject), DirectoryAnswer)
@@ -80,7 +80,7 @@ class LocalDirectory:
         return await self.object(kind, str(identifier))
 
     async def remove(self, kind: str, which: str) -> None:
-        """Remove an object."""
+        """Delete the directory object with this name or identifier."""
         with _refusals():
             identifier, known = self._identifier(kind, which), kind_named(kind)
         await self._inbox.do(lambda to: events.DeleteDirectoryObject(to, known, identifier))

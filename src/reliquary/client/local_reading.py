@@ -71,7 +71,7 @@ class LocalReading:
         return _shown(await self._inbox.read(make))
 
     async def look_up(self, queue: str, ask: LookUp) -> Received:
-        """By LookupIdentifier."""
+        """Read the message with this LookupIdentifier, or its neighbour in the queue."""
         with translate_errors():
             make = partial(
                 events.LookUpMessage,
@@ -104,7 +104,7 @@ class LocalReading:
         return str((await self._inbox.ask(make, events.Opened)).handle)
 
     async def close_handle(self, handle: str) -> None:
-        """Close a queue."""
+        """Close an open queue handle."""
         number = number_of(handle, "handle")
         await self._inbox.do(lambda to: events.CloseQueue(to, number))
 
@@ -115,7 +115,7 @@ class LocalReading:
         return str(opened.handle)
 
     async def close_cursor(self, cursor: str) -> None:
-        """Close a cursor."""
+        """Close a cursor and forget its position."""
         number = number_of(cursor, "cursor")
         await self._inbox.do(lambda to: events.CloseCursor(to, number))
 

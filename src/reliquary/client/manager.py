@@ -114,7 +114,7 @@ class AsyncManager(AsyncAdministration):
         return await self.transport.set_online(online=False)
 
     async def bring_online(self) -> ManagerInfo:
-        """Let messages travel again."""
+        """Connect the manager to the network, so that outgoing messages leave again."""
         return await self.transport.set_online(online=True)
 
     @property

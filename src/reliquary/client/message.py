@@ -68,7 +68,7 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """Where a message went."""
+    """The identifiers that a sent message got."""
 
     id: str
     lookup_id: int

@@ -66,7 +66,7 @@ class MqqpTransport(LocalReading):
         return await super().peek(self.format_name(queue), ask)
 
     async def look_up(self, queue: str, ask: LookUp) -> Received:
-        """By LookupIdentifier."""
+        """Read the message with this LookupIdentifier, or its neighbour in the queue."""
         return await super().look_up(self.format_name(queue), ask)
 
     async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:

@@ -135,7 +135,7 @@ class StoreDamage(msgspec.Struct, frozen=True):
 
 
 class HistoryInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """How the history stands."""
+    """State of the history: its folder, its newest event and its files."""
 
     folder: str
     """On the server's machine."""

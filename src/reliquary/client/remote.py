@@ -105,7 +105,7 @@ class RemoteTransport:
         self.directory = RemoteDirectory(self._control)
 
     async def close(self) -> None:
-        """Cut all connections."""
+        """Close all connections to the server."""
         await self._data.close()
         await self._control.close()
 
@@ -249,7 +249,7 @@ class RemoteTransport:
         return (await self._data.change("POST", _path(queue, "open"), _names, body)).handle
 
     async def close_handle(self, handle: str) -> None:
-        """Close a queue."""
+        """Close an open queue handle."""
         await self._data.do("DELETE", _named("handles", handle))
 
     async def open_cursor(self, handle: str) -> str:
@@ -258,7 +258,7 @@ class RemoteTransport:
         return (await self._data.change("POST", path, _names)).cursor
 
     async def close_cursor(self, cursor: str) -> None:
-        """Close a cursor."""
+        """Close a cursor and forget its position."""
         await self._data.do("DELETE", _named("cursors", cursor))
 
     # -- transactions
@@ -281,7 +281,7 @@ class RemoteTransport:
                 raise
 
     async def abort(self, transaction: str, *, by: str = "") -> None:
-        """Undo it."""
+        """Abort the transaction; its sends and receives are undone."""
         await self._data.do("POST", _named("transactions", transaction, "abort"), {"by": by})
 
     async def _insist(self, path: str, body: object = None) -> None:
@@ -303,11 +303,11 @@ class RemoteTransport:
     # -- queues, on the control plane
 
     async def manager(self) -> ManagerInfo:
-        """The manager itself."""
+        """Return name, totals and state of the queue manager."""
         return await self._control.read("GET", "/manager", _manager)
 
     async def create_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
-        """Make a queue."""
+        """Create a queue and return its record."""
         return await self._control.change("POST", "/queues", _queue, {"name": name, **settings})
 
     async def change_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
@@ -315,11 +315,11 @@ class RemoteTransport:
         return await self._control.read("PATCH", _path(name), _queue, settings)
 
     async def delete_queue(self, name: str) -> int:
-        """Delete a queue."""
+        """Delete a queue; return how many messages were deleted with it."""
         return (await self._control.change("DELETE", _path(name), _count)).messages
 
     async def purge_queue(self, name: str) -> int:
-        """Empty a queue."""
+        """Delete all messages of a queue; return how many there were."""
         return (await self._control.change("POST", _path(name, "purge"), _count)).messages
 
     # -- nouns of administration
@@ -373,7 +373,7 @@ class RemoteTransport:
     # -- the history
 
     async def history(self) -> HistoryInfo:
-        """How it stands."""
+        """Return the state of the server's history."""
         return await self._control.read("GET", "/history", _history)
 
     async def export_history(self, to: str) -> list[HistoryFileInfo]:

@@ -57,11 +57,11 @@ class RemoteDirectory:
         return found
 
     async def object(self, kind: str, which: str) -> dict[str, Any]:
-        """One object."""
+        """Return one directory object by its name or identifier."""
         return await self._control.read("GET", _path(kind, which), _object)
 
     async def add(self, kind: str, **fields: Any) -> dict[str, Any]:
-        """Make an object."""
+        """Create a directory object with these fields and return it."""
         return await self._control.change("POST", _path(kind), _object, fields)
 
     async def change(self, kind: str, which: str, **fields: Any) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class RemoteDirectory:
         return await self._control.read("PATCH", _path(kind, which), _object, fields)
 
     async def remove(self, kind: str, which: str) -> None:
-        """Remove an object."""
+        """Delete the directory object with this name or identifier."""
         await self._control.do("DELETE", _path(kind, which))
 
     async def export_text(self) -> str:

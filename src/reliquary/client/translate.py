@@ -32,7 +32,7 @@ _SETTINGS: Final = frozenset(Settings.__struct_fields__)
 
 
 def message_of(given: OutgoingMessage) -> machine.Message:
-    """A message to send."""
+    """Return the queue manager's message for one that an application sends."""
     return api.message_of(
         api.MessageIn(
             body=given.body,
@@ -140,7 +140,7 @@ def changes_of(given: Mapping[str, object]) -> dict[str, Any]:
 
 
 def manager_info(view: ManagerView) -> records.ManagerInfo:
-    """The manager."""
+    """Return the public record of the queue manager."""
     return records.ManagerInfo(
         id=view.identifier,
         computer_name=view.computer_name,
@@ -159,7 +159,7 @@ def manager_info(view: ManagerView) -> records.ManagerInfo:
 
 
 def history_info(status: HistoryStatus) -> records.HistoryInfo:
-    """How the history stands."""
+    """Return the public record of the history's state."""
     return records.HistoryInfo(**{name: getattr(status, name) for name in status.__struct_fields__})
 
 

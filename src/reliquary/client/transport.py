@@ -83,13 +83,13 @@ class Transport(Protocol):
         """Open a queue and return the handle."""
 
     async def close_handle(self, handle: str) -> None:
-        """Close a queue."""
+        """Close an open queue handle."""
 
     async def open_cursor(self, handle: str) -> str:
         """Open a cursor on an open queue."""
 
     async def close_cursor(self, cursor: str) -> None:
-        """Close a cursor."""
+        """Close a cursor and forget its position."""
 
     # -- transactions
 
@@ -103,15 +103,15 @@ class Transport(Protocol):
         """Let it take effect; `by` is a person who decides in place of the coordinator."""
 
     async def abort(self, transaction: str, *, by: str = "") -> None:
-        """Undo it."""
+        """Abort the transaction; its sends and receives are undone."""
 
     # -- queues
 
     async def manager(self) -> ManagerInfo:
-        """The manager itself."""
+        """Return name, totals and state of the queue manager."""
 
     async def create_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
-        """Make a queue."""
+        """Create a queue and return its record."""
 
     async def change_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
         """Give a queue other settings; what is not named stays."""
@@ -157,7 +157,7 @@ class Transport(Protocol):
     # -- the store
 
     async def history(self) -> HistoryInfo:
-        """How the history stands."""
+        """Return the state of the history."""
 
     async def export_history(self, to: str) -> list[HistoryFileInfo]:
         """Bring all that has happened into files; `to` as in `AsyncManager.export_history`."""

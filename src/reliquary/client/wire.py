@@ -83,7 +83,7 @@ class Wire:
         self._url = url
 
     async def close(self) -> None:
-        """Cut all connections."""
+        """Close all connections to the server."""
         await self._http.close()
 
     async def read(

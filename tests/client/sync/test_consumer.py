@@ -1,4 +1,4 @@
-"""Consume without `await`."""
+"""The blocking consumer offers every method of the asynchronous one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cursors without `await`."""
+"""The blocking cursor offers every method of the asynchronous one."""
 
 from __future__ import annotations
 

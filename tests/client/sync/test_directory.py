@@ -1,4 +1,4 @@
-"""The directory without `await`."""
+"""The blocking directory offers every method of the asynchronous one."""
 
 from __future__ import annotations
 

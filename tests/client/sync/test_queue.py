@@ -1,4 +1,4 @@
-"""Queues without `await`."""
+"""The blocking queues offer every method of the asynchronous ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transactions without `await`."""
+"""The blocking transaction offers every method of the asynchronous one."""
 
 from __future__ import annotations
 

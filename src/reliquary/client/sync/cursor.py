@@ -1,4 +1,4 @@
-"""Cursors without `await`."""
+"""Blocking version of `AsyncCursor`: reads messages in order without `await`."""
 
 from __future__ import annotations
 

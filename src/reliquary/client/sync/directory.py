@@ -1,4 +1,4 @@
-"""The directory without `await`."""
+"""Blocking version of `AsyncDirectory`: lists and changes directory objects without `await`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reliquary.client.sync.portal import Portal
 
 
 class Directory:
-    """As AsyncDirectory, without `await`."""
+    """Does the work of `AsyncDirectory` without `await`."""
 
     def __init__(self, portal: Portal, inner: AsyncDirectory) -> None:
         self._portal = portal
@@ -36,7 +36,7 @@ class Directory:
         return self._portal.call(self._inner.object(kind, which))
 
     def add(self, kind: str, **fields: Any) -> dict[str, Any]:
-        """Make an object."""
+        """Create a directory object with these fields and return it."""
         return self._portal.call(self._inner.add(kind, **fields))
 
     def change(self, kind: str, which: str, **fields: Any) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class Directory:
         return self._portal.call(self._inner.change(kind, which, **fields))
 
     def remove(self, kind: str, which: str) -> None:
-        """Remove an object."""
+        """Delete the directory object with this name or identifier."""
         self._portal.call(self._inner.remove(kind, which))
 
     def export_text(self) -> str:

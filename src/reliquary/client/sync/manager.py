@@ -101,7 +101,7 @@ class Manager(Administration[AsyncManager]):
         return self._portal.call(self._inner.take_offline())
 
     def bring_online(self) -> ManagerInfo:
-        """Let messages travel again."""
+        """Connect the manager to the network, so that outgoing messages leave again."""
         return self._portal.call(self._inner.bring_online())
 
     @property

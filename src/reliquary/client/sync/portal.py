@@ -113,7 +113,7 @@ class Closing(Protocol):
     """What can be closed with `await`."""
 
     async def close(self) -> None:
-        """Let go of it."""
+        """Release the resources of this object."""
 
 
 Inner = TypeVar("Inner", bound=Closing)

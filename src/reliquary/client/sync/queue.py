@@ -1,4 +1,4 @@
-"""Queues without `await`."""
+"""Blocking versions of `AsyncQueue` and `AsyncOpenQueue`: send and receive without `await`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reliquary.views.queues import QueueInfo
 
 
 class Queue:
-    """As AsyncQueue, without `await`."""
+    """Does the work of `AsyncQueue` without `await`."""
 
     def __init__(self, portal: Portal, inner: AsyncQueue) -> None:
         self._portal = portal

@@ -136,7 +136,7 @@ def receipt(to: str, block: str, message_class: int, **elements: Any) -> Post:
 
 
 def delivery_receipt(to: str, about: str = "uuid:1@x", **elements: Any) -> Post:
-    """A delivery receipt."""
+    """Return the POST of a delivery receipt."""
     block = f"<deliveryReceipt><receivedAt>{SENT}</receivedAt><id>{about}</id></deliveryReceipt>"
     return receipt(to, block, 2, **elements)
 

@@ -18,7 +18,7 @@ from tests.queueing.state_checks import walk
 
 
 class Receipt(msgspec.Struct, frozen=True):
-    """What a receipt says."""
+    """The content of a receipt that the receiver has sent."""
 
     to: str
     message_class: int

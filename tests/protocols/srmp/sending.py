@@ -80,7 +80,7 @@ class Sender(SrmpBench):
     # -- what is sent
 
     def plain(self, *bodies: bytes, to: str = SHOP, **attributes: Any) -> None:
-        """Messages outside any stream."""
+        """Send messages that belong to no stream."""
         assert not self.send(to, *bodies, **attributes).status.value
 
     def stream(self, *bodies: bytes, to: str = SHOP, **attributes: Any) -> None:
@@ -109,7 +109,7 @@ class Sender(SrmpBench):
     # -- what went out
 
     def arrived(self, post: Post) -> Arrived:
-        """What the peer reads."""
+        """Decode a POST as the peer does."""
         return decode(post.content_type, post.body, largest=LARGEST)
 
     def place(self, post: Post) -> StreamPlace:
@@ -134,7 +134,7 @@ class Sender(SrmpBench):
 
     @property
     def ended(self) -> list[EndSession]:
-        """Sessions that were ended."""
+        """The effects that ended a session."""
         return [effect for effect in self.out if isinstance(effect, EndSession)]
 
     def forget(self) -> None:
@@ -156,7 +156,7 @@ class Sender(SrmpBench):
         self.forget()
 
     def receipt(self, last: int, stream: str = "") -> None:
-        """A stream receipt comes."""
+        """Deliver a stream receipt to the sender."""
         receipt = StreamReceipt(identifier=stream or self.stream_id, last=last)
         self.handle(ReceiptCame(on_stream_receipt, _envelope(MessageClass.ORDER_ACK, stream_receipt=receipt)))
 
@@ -189,7 +189,7 @@ class Sender(SrmpBench):
 
     @property
     def session(self) -> Session:
-        """The session to SHOP."""
+        """The sender's session to the address SHOP."""
         return self.srmp.state.sender.sessions[self.outgoing().number]
 
     def outgoing(self, destination: str = SHOP) -> QueueState:
@@ -208,11 +208,11 @@ class Sender(SrmpBench):
         return link_of(self.outgoing(destination))
 
     def pause(self, destination: str = SHOP) -> None:
-        """Pause Queue."""
+        """Pause the outgoing queue of this destination."""
         self.ask(PauseQueue(0, destination))
 
     def resume(self, destination: str = SHOP) -> None:
-        """Resume Queue."""
+        """Resume the outgoing queue of this destination."""
         self.ask(ResumeQueue(0, destination))
 
     def check(self) -> None:

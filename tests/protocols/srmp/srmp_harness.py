@@ -46,7 +46,7 @@ class SrmpBench(ProtocolBench):
 
     @property
     def srmp(self) -> Srmp:
-        """The machine of SRMP."""
+        """The SRMP machine of the manager under test."""
         return self.machine(Srmp)
 
     @property

@@ -31,13 +31,13 @@ class Talker(SrmpBench):
         self.create("torders", transactional=True)
 
     def start(self) -> Turn:
-        """Start, and listen."""
+        """Start the manager and let it listen at its address."""
         turn = super().start()
         self.handle(self.address)
         return turn
 
     def commit(self, *bodies: bytes, **attributes: Any) -> None:
-        """Send in a transaction."""
+        """Send messages in a transaction and commit it."""
         transaction = self.begin()
         assert not self.send(TORDERS, *bodies, transaction=transaction, **attributes).why
         self.ask(CommitTransaction(0, transaction))

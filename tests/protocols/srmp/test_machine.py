@@ -1,4 +1,4 @@
-"""The machine's tables."""
+"""The machine has a rule for each event and signal of its lists."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ M = TypeVar("M")
 
 
 class Machines:
-    """A manager with SRMP."""
+    """A queue manager that runs SRMP, as the console sees it."""
 
     def __init__(self, bench: Sender) -> None:
         self.state = bench.state

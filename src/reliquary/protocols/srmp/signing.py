@@ -129,12 +129,12 @@ class Case:
 
     @property
     def signature(self) -> Signature:
-        """The one there is."""
+        """The only signature of the message."""
         return self.signatures[0]
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """Those of its SignedInfo."""
+        """The references in the SignedInfo of the signature."""
         return self.signature.references
 
     def part(self, reference: Reference) -> bytes | None:

@@ -50,7 +50,7 @@ class Signer:
 
     @property
     def encoded(self) -> bytes:
-        """The certificate in DER."""
+        """Return the certificate in DER."""
         return self.certificate.public_bytes(Encoding.DER)
 
 

@@ -48,7 +48,7 @@ class Vector:
 
     @property
     def part_source(self) -> UUID:
-        """The GUID in Content-Id."""
+        """The GUID in the Content-Id of the body part."""
         found = re.search(rb"Content-Id: body@([0-9a-f-]{36})", self.data)
         return UUID(found[1].decode()) if found else ALPHA
 

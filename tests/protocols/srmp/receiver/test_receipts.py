@@ -47,7 +47,7 @@ def committed(
 
 
 def final(decision: str, message_class: int, number: int) -> Receipt:
-    """A final stream receipt."""
+    """Return the receipt that is expected when a message has reached its final state."""
     said = {"streamId": stream_id(), "lastOrdinal": str(number), "decidedAt": SENT, "decision": decision}
     said["id"] = f"uuid:{1000 + number}@{ALPHA}"
     return Receipt(RECEIPTS, message_class, said, "QM Ordering Ack")

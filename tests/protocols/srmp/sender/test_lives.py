@@ -173,7 +173,7 @@ class Life:
             self.sender.final(number, MessageClass.ACK_RECEIVE, stream)
 
     def wait(self) -> None:
-        """Time passes."""
+        """Advance the clock by a random span."""
         self.sender.advance(self.random.choice((0.1, 1, 3, 8)))
 
     def restart(self) -> None:

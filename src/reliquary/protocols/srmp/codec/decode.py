@@ -62,7 +62,7 @@ def decode_apdu(data: bytes, *, largest: int) -> Arrived:
 
 
 def decode_envelope(text: str | bytes) -> Envelope:
-    """What an envelope says."""
+    """Read an SRMP envelope; raise SrmpFault where it is not valid."""
     if isinstance(text, bytes):
         text = _decoded(text)
     return canonical_envelope(text) or read_header(parsed_blocks(text))

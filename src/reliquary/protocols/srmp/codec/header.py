@@ -46,7 +46,7 @@ NAME_LIMIT: Final = 2048
 
 
 class Path(NamedTuple):
-    """What `path` says, 2.2.4."""
+    """The elements of the header block `path`, 2.2.4."""
 
     action: str
     to: str
@@ -192,7 +192,7 @@ def _url(found: Fields, name: str, section: str) -> str:
 
 
 def read_path(found: Fields) -> Path:
-    """What `path` says."""
+    """Read the header block `path`."""
     action = _text(found, "action", "2.2.4.1")
     label = action.lstrip(SPACE)
     if len(label) > LABEL_LIMIT + len(LABEL) and label.startswith(LABEL):
@@ -256,7 +256,7 @@ def read_stream(found: Fields) -> StreamPlace:
 
 
 class StreamName(NamedTuple):
-    """What `streamId` says, 2.2.5.3.1."""
+    """The parts of the element `streamId`, 2.2.5.3.1."""
 
     identifier: str
     sender: UUID

@@ -40,7 +40,7 @@ NEGATIVE: Final = frozenset(each for each in RECEIPT_CLASSES if each.is_failure)
 
 
 def kind_of(envelope: Envelope) -> Kind:
-    """What this message is."""
+    """Return whether the envelope carries a user message or which receipt."""
     message_class = MessageClass.NORMAL if envelope.msmq is None else envelope.msmq.message_class
     delivery, stream = envelope.delivery_receipt is not None, envelope.stream_receipt is not None
     commitment = envelope.commitment_receipt

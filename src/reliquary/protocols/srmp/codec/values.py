@@ -18,7 +18,7 @@ class Value(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class CommitmentRequest(Value, frozen=True, kw_only=True):
-    """`services/commitmentReceiptRequest`, 2.2.5.2.3."""
+    """The element `services/commitmentReceiptRequest`, 2.2.5.2.3."""
 
     send_to: str
     positive: bool = False
@@ -48,14 +48,14 @@ class StreamPlace(Value, frozen=True, kw_only=True):
 
 
 class DeliveryReceipt(Value, frozen=True, kw_only=True):
-    """`deliveryReceipt`, 2.2.5.4."""
+    """The header block `deliveryReceipt`, 2.2.5.4."""
 
     received_at: int
     id: str
 
 
 class CommitmentReceipt(Value, frozen=True, kw_only=True):
-    """`commitmentReceipt`, 2.2.5.5."""
+    """The header block `commitmentReceipt`, 2.2.5.5."""
 
     decided_at: int
     positive: bool
@@ -63,7 +63,7 @@ class CommitmentReceipt(Value, frozen=True, kw_only=True):
 
 
 class StreamReceipt(Value, frozen=True, kw_only=True):
-    """`streamReceipt`, 2.2.5.6."""
+    """The header block `streamReceipt`, 2.2.5.6."""
 
     identifier: str
     """streamId."""
@@ -72,7 +72,7 @@ class StreamReceipt(Value, frozen=True, kw_only=True):
 
 
 class Msmq(Value, frozen=True, kw_only=True):
-    """`Msmq`, 2.2.6."""
+    """The header block `Msmq`, 2.2.6: properties of MSMQ messages."""
 
     message_class: int
     priority: int

@@ -28,7 +28,7 @@ _SECTION: Final = "3.1.5.1.3"
 
 
 class Route(msgspec.Struct, frozen=True, gc=False):
-    """Where a message goes."""
+    """The queue or the next hop that a message goes to."""
 
     destination: str
     """The path name or the format name that the manager gets."""
@@ -42,7 +42,7 @@ class Route(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Place(msgspec.Struct, frozen=True, gc=False):
-    """What a URL says."""
+    """The parts of a destination URL."""
 
     format_name: str
     authorities: frozenset[str] = frozenset()

@@ -33,7 +33,7 @@ _connections = count(1)
 
 
 class Client:
-    """Somebody who asks."""
+    """A client agent that sends requests to the server under test."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Client:
         self.connection = next(_connections)
 
     def hang_up(self) -> None:
-        """The connection ends."""
+        """Close the connection of this client."""
         self.bench.handle(ConnectionGone(self.connection))
 
     def header(self, command: Command, **fields: Any) -> RequestHeader:
@@ -122,7 +122,7 @@ class Client:
     def begin(
         self, *, completed: int | None = None, outcome: Outcome | None = None, **proposed: Any
     ) -> Answer:
-        """Begin a session."""
+        """Send GET-RESPONDER-INFO that begins a session; remember its identifier."""
         answer = self.ask(
             Command.GET_RESPONDER_INFO,
             session=SessionMark.BEGIN,
@@ -134,7 +134,7 @@ class Client:
         return answer
 
     def push(self, batch: int, *bodies: bytes | Carried, **fields: Any) -> Answer:
-        """PUSH."""
+        """Send a PUSH with these messages and return its answer."""
         return self.ask(Command.PUSH, *bodies, transaction_id=batch, **fields)
 
     def pull_later(self, completed: int | None = None, outcome: Outcome = COMMIT, **fields: Any) -> int:
@@ -148,7 +148,7 @@ class Client:
         return self.wait_for(self.pull_later(completed, outcome, **fields))
 
     def exchange(self, batch: int, *bodies: bytes, completed: int | None = None, **fields: Any) -> Answer:
-        """EXCHANGE that waits likewise."""
+        """Send an EXCHANGE, wait until it is answered, and return the answer."""
         if completed is not None:
             fields |= {"completed": completed, "outcome": fields.get("outcome", COMMIT)}
         return self.wait_for(self.ask_later(Command.EXCHANGE, *bodies, transaction_id=batch, **fields))
@@ -163,7 +163,7 @@ class Client:
         raise AssertionError("no answer in ten seconds")
 
     def report(self, **fields: Any) -> Answer:
-        """REPORT."""
+        """Send a REPORT and return its answer."""
         return self.ask(Command.REPORT, **fields)
 
 
@@ -188,5 +188,5 @@ def ends(answer: Answer) -> bool:
 
 
 def bodies(answer: Answer) -> list[bytes]:
-    """What it brings."""
+    """Return the bodies of the messages in an answer."""
     return [message.body for message in answer.batch]

@@ -45,7 +45,7 @@ Answered = tuple[ResponseHeader, tuple[Carried, ...]]
 
 @dataclass
 class Far:
-    """A server agent."""
+    """A server agent on another machine, as the client under test sees it."""
 
     sessions: bool = True
     capabilities: Fields | None = None
@@ -65,11 +65,11 @@ class Far:
     """So many sessions."""
 
     def offer(self, *bodies: bytes) -> None:
-        """Messages to be fetched."""
+        """Queue messages that the client can fetch."""
         self.waiting += bodies
 
     def take(self, request: SendRequest) -> Answered:
-        """Answer a request."""
+        """Return the answer to a request."""
         header = request.header
         if header.command is Command.GET_RESPONDER_INFO:
             return self._greet(), ()
@@ -205,7 +205,7 @@ class ClientBench(HttprBench):
         return told
 
     def channel(self) -> Any:
-        """The only channel."""
+        """The only channel of the client under test."""
         (channel,) = self.httpr.state.channels.values()
         return channel
 

@@ -172,7 +172,7 @@ def request_body(data: bytes, *, largest: int, most: int) -> Body:
 
 
 def response_body(data: bytes, *, largest: int, most: int) -> Body:
-    """A response."""
+    """Parse the body of a response."""
     walk, body = Walk(data), Body()
     if data[:5].upper() == b"HTTPR" and b":" not in data[: data.index(b"\r\n") if b"\r\n" in data else None]:
         demand(walk.text(may_fold=False).strip(BLANKS).upper() == b"HTTPR/1.0", "the version")
@@ -202,7 +202,7 @@ def gather(body: Body, fields: list[tuple[str, str, str]], known: list[str]) -> 
 
 
 def meaning(name: str, text: str) -> Any:
-    """What a field says."""
+    """Return the value of a header field."""
     words = [word for word in text.replace("\t", " ").split(" ") if word]
     if name == "request":
         demand(len(words) == 2 and words[1].upper() == "HTTPR/1.0", "command and version")
@@ -293,7 +293,7 @@ def capability(name: str, value: str) -> Any:
 
 
 def payload(walk: Walk, body: Body, largest: int, most: int) -> None:
-    """*Payload Terminator, 6.2."""
+    """Parse a payload, *Payload Terminator, 6.2."""
     while not body.disposition:
         start = walk.at
         name = walk.token().lower()
@@ -333,7 +333,7 @@ def message(walk: Walk, largest: int) -> tuple[str, bytes]:
 
 
 def chunks(walk: Walk, largest: int) -> bytes:
-    """A Chunked-Body, 6.2.15."""
+    """Parse a Chunked-Body, 6.2.15."""
     data = bytearray()
     while True:
         size = walk.many(HEX)

@@ -1,4 +1,4 @@
-"""Attributes as product fields."""
+"""Message attributes travel in fields of the product's own and come back unchanged."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ LIVELY = [Failure.LOST, Failure.TIMED_OUT, Failure.NOT_HTTPR]
 
 
 class End(HttprBench):
-    """One of the two."""
+    """One of the two queue managers."""
 
     def __init__(self, host: str, settings: HttprSettings) -> None:
         self.host = host
@@ -76,7 +76,7 @@ def carried(batch: tuple[Message, ...], host: str) -> tuple[Carried, ...]:
 
 
 class Conversation(RuleBasedStateMachine):
-    """What happens between them."""
+    """Random steps of two agents that exchange messages over a faulty network."""
 
     @initialize(
         sessions=st.booleans(),
@@ -181,7 +181,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(count=st.integers(1, 4))
     def send_there(self, count: int) -> None:
-        """To the server."""
+        """Send messages from the client's side to the server's."""
         self._send(self.near, THERE, FAR, count)
 
     @precondition(lambda self: self.fetches)
@@ -198,7 +198,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(near=st.booleans(), count=st.integers(1, 3))
     def receive(self, near: bool, count: int) -> None:
-        """Somebody takes what came."""
+        """An application receives messages that have arrived."""
         end = self.near if near else self.far
         answer = end.receive(INBOX, count=count)
         self.taken[end.host] += [int(each.message.body) for each in getattr(answer, "messages", ())]
@@ -209,7 +209,7 @@ class Conversation(RuleBasedStateMachine):
     @precondition(lambda self: self.flying)
     @rule(begun=st.booleans())
     def deliver_request(self, begun: bool) -> None:
-        """The next request arrives."""
+        """Deliver the oldest request to the server."""
         request = self.flying.popleft()
         self.connection = self.connection or self._accept()
         if begun:
@@ -232,7 +232,7 @@ class Conversation(RuleBasedStateMachine):
     @precondition(lambda self: self.back)
     @rule()
     def deliver_response(self) -> None:
-        """The next response arrives."""
+        """Deliver the oldest response to the client."""
         request, answer = self.back.popleft()
         self.near.respond(request, answer.header, *carried(answer.batch, FAR))
         self._collect()
@@ -285,7 +285,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(span=st.sampled_from([0.05, 0.2, 1.0, 6.0]))
     def pass_time(self, span: float) -> None:
-        """Timers run out."""
+        """Advance both clocks, so that timers fire."""
         for end in (self.near, self.far):
             end.advance(span)
         self._collect()

@@ -16,7 +16,7 @@ M = TypeVar("M")
 
 
 class Machines:
-    """A manager with HTTPR."""
+    """A queue manager that runs HTTPR, as the console sees it."""
 
     def __init__(self, bench: ClientBench) -> None:
         self.state = bench.state

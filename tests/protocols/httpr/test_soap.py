@@ -1,4 +1,4 @@
-"""SOAP over HTTPR."""
+"""Tests of SOAP envelopes that travel over HTTPR."""
 
 from __future__ import annotations
 

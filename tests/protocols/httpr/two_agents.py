@@ -66,7 +66,7 @@ class TwoAgents:
         self._flush()
 
     def send(self, bench: HttprBench, to: str, bodies: list[bytes]) -> None:
-        """Somebody sends messages."""
+        """Send messages from one agent's queue manager."""
         bench.send(to, *bodies)
         self._flush()
 
@@ -85,7 +85,7 @@ class TwoAgents:
         self._flush()
 
     def step(self, *, trouble: bool) -> None:
-        """Something happens."""
+        """Do one random step; with `trouble` it may be a crash or a lost connection."""
         self._look()
         what = self.chance.random()
         waiting = [line for line in self.lines if line.requests]

@@ -1,4 +1,4 @@
-"""The settings of HTTPR."""
+"""Settings of HTTPR: services, peers, limits and time-outs."""
 
 from __future__ import annotations
 

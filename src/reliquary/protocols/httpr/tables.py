@@ -88,7 +88,7 @@ class Channel(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Numbers(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Counters that only grow."""
+    """Counters that never decrease, kept in one row."""
 
     channel: int = 0
     """The number of the newest channel."""

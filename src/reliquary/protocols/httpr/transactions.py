@@ -24,7 +24,7 @@ from reliquary.protocols.httpr.tables import Channel
 
 
 class By(Enum):
-    """What carried an outcome."""
+    """The message of the protocol that carried an outcome."""
 
     RESPONSE = "response"
     INFO_ANSWER = "info-answer"

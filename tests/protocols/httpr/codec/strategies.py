@@ -40,7 +40,7 @@ _amounts = st.sampled_from([name for name, value in asdict(Capabilities()).items
 
 @st.composite
 def vectors(draw: st.DrawFn) -> Capabilities:
-    """Any capabilities."""
+    """Draw any valid set of capabilities."""
     sessions, sessionless = draw(st.sampled_from([(True, True), (True, False), (False, True)]))
     named = draw(st.dictionaries(st.sampled_from(["app-x", "app-y", "app-z"]), values | st.just("")))
     return Capabilities(

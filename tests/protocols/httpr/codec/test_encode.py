@@ -1,4 +1,4 @@
-"""Batches as bytes."""
+"""Tests of the encoder: batches of messages become the bytes of the specification."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from reliquary.protocols.httpr.codec.values import (
 
 @dataclass(frozen=True)
 class Vector:
-    """A body."""
+    """The body of one recorded request or response, with its expected content."""
 
     data: bytes
     length: int
@@ -37,7 +37,7 @@ class Vector:
 
     @property
     def block(self) -> bytes:
-        """Its header."""
+        """The header block of the body."""
         return self.data[: self.data.index(b"\r\n\r\n") + 4]
 
 

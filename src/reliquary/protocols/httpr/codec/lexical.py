@@ -58,7 +58,7 @@ def shortened(text: str) -> str:
 
 
 def id_text(value: int) -> str:
-    """Sixteen digits."""
+    """Write a transaction id as sixteen hexadecimal digits."""
     if not 0 <= value <= LARGEST_ID:
         raise UsageError(f"a transaction id is a number of 64 bits, not {value}")
     return f"{value:016X}"

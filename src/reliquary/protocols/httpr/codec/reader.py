@@ -121,7 +121,7 @@ class LargePiece(msgspec.Struct, frozen=True):
 
 
 class LargeEnded(msgspec.Struct, frozen=True):
-    """It is whole."""
+    """The last piece of a large message was read; the message is complete."""
 
 
 class BatchEnded(msgspec.Struct, frozen=True):
@@ -397,7 +397,7 @@ class _Reader:
             del self._data[:PIECE]
 
     def _give(self, found: list[Read]) -> None:
-        """The message is whole."""
+        """Append the completed message to `found`."""
         if not self._large:
             self._held += len(self._data)
             found.append(Carried(self._header, bytes(self._data)))

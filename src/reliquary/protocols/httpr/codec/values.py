@@ -52,7 +52,7 @@ class Disposition(Enum):
 
 
 class SessionMark(Enum):
-    """The field `session`."""
+    """Value of the header field `session`."""
 
     BEGIN = "begin"
     END = "end"
@@ -89,7 +89,7 @@ NO_ERROR: Final = 0
 
 
 class Error(msgspec.Struct, frozen=True, gc=False):
-    """The field `error`."""
+    """Value of the header field `error`: its number and its text."""
 
     number: int
     text: str

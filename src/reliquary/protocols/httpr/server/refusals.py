@@ -30,7 +30,7 @@ class Said(Enum):
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """A row of 5.6."""
+    """One row of the table of errors in 5.6: what the server answers and whether the session ends."""
 
     said: Said = Said.ROLLED_BACK
     ends_session: bool = True

@@ -154,7 +154,7 @@ def test_an_acknowledged_reply_leaves_its_queue() -> None:
 
 
 def poll(bench: WsrmBench, **selection: str) -> Envelope | None:
-    """A client polls."""
+    """Send MakeConnection as a client that polls; return the envelope in the response."""
     return bench.post(Envelope(dialect=Dialect(), to=Reference(URL), body=MakeConnection(**selection)))
 
 

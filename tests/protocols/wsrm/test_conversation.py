@@ -27,7 +27,7 @@ class Talker(WsrmBench):
         super().__init__("orders", "replies", addressed=False, seed=seed, **options)
 
     def start(self) -> Turn:
-        """Start, and listen."""
+        """Start the manager and let it listen at its address."""
         turn = super().start()
         self.handle(self.address)
         return turn

@@ -21,7 +21,7 @@ M = TypeVar("M")
 
 
 class Machines:
-    """A manager with WS-RM."""
+    """A queue manager that runs WS-RM, as the console sees it."""
 
     def __init__(self) -> None:
         self.state = Bench().state

@@ -10,7 +10,7 @@ from reliquary.queueing.model.names.schemes import is_bare_url
 
 
 def named(text: str) -> DirectName:
-    """A format name, read."""
+    """Parse a direct format name."""
     name = parse_single(text)
     assert isinstance(name, DirectName)
     return name

@@ -24,7 +24,7 @@ FIELD: Final = f"{FIELD_NAME}:"
 
 
 class Kept(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What has no attribute."""
+    """Parts of an envelope that no attribute of a queue message can carry."""
 
     to: str = ""
     message_id: str = ""

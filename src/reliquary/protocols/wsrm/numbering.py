@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Counters(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Counters that only grow."""
+    """Counters that never decrease, kept in one row."""
 
     sequence: int = 0
     """The number of the newest sequence, in whichever direction."""

@@ -23,7 +23,7 @@ class Assurance(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointSettings:
-    """The endpoint /wsrm/<name>."""
+    """Settings of the endpoint /wsrm/<name>."""
 
     name: str
     """`*` at the end stands for any rest of the name."""

@@ -1,4 +1,4 @@
-"""All tables of WS-ReliableMessaging."""
+"""The list of all database tables of WS-ReliableMessaging."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _moment(microseconds: int) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """All sequences together."""
+    """Counts over all sequences."""
 
     sequences: dict[tuple[str, str], int]
     """How many there are, by direction and state."""

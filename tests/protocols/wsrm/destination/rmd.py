@@ -202,7 +202,7 @@ class Rmd:
         self._pump()
 
     def read(self, name: str = "orders", count: int = 1) -> None:
-        """A reader takes messages."""
+        """A reader takes messages from the queue, which makes room."""
         for _ in range(count):
             self.queues[name].pop(0)
         self.turn(lambda: self.tell_room(name) if name in self.watched else None)
@@ -333,7 +333,7 @@ class Rmd:
 
     @property
     def replies(self) -> list[object]:
-        """Answers to administrators."""
+        """The answers that were given to administrators."""
         return [each.answer for each in self.effects if isinstance(each, Reply)]
 
     def durable(self) -> dict[str, Any]:

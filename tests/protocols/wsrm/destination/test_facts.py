@@ -1,4 +1,4 @@
-"""Facts of the destination."""
+"""Every fact of the destination has a function that applies it."""
 
 from __future__ import annotations
 

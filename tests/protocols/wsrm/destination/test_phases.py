@@ -1,4 +1,4 @@
-"""The table of phases."""
+"""The table of phases has an entry for every phase and every move."""
 
 from __future__ import annotations
 

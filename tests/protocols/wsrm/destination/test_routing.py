@@ -1,4 +1,4 @@
-"""Endpoints and their queues."""
+"""Requests at an endpoint reach the queue that the settings name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which queues are watched."""
+"""The destination watches the room of the queues that its open sequences fill."""
 
 from __future__ import annotations
 

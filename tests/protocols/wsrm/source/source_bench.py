@@ -212,7 +212,7 @@ class SourceBench(ProtocolBench):
         return [effect for effect in self.out if isinstance(effect, HangUp)]
 
     def read(self, post: Post) -> Envelope:
-        """What the peer reads."""
+        """Decode a POST as the peer does."""
         return decode(post.content_type, post.body)
 
     def sent(self, body: type | None = None) -> list[Envelope]:
@@ -299,7 +299,7 @@ class SourceBench(ProtocolBench):
 
     @property
     def wsrm(self) -> State:
-        """What the source knows."""
+        """The state of the WS-RM source under test."""
         return self.machine(Source).state
 
     @property
@@ -311,7 +311,7 @@ class SourceBench(ProtocolBench):
 
     @property
     def session(self) -> Session:
-        """The session to SHOP."""
+        """The source's session to the address SHOP."""
         return self.wsrm.source.sessions[self.outgoing().number]
 
     def outgoing(self, destination: str = SHOP) -> QueueState:

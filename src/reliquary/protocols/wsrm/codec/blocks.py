@@ -43,7 +43,7 @@ def beginning(dialect: Dialect, soap: str) -> str:
 
 @lru_cache(maxsize=REMEMBERED)
 def action_block(action: str, soap: str) -> str:
-    """Return wsa:Action."""
+    """Write the header block wsa:Action."""
     return f'<wsa:Action {soap}:mustUnderstand="1">{escaped(action)}</wsa:Action>'
 
 
@@ -73,12 +73,12 @@ def reference_text(reference: Reference, version: Addressing) -> str:
 
 @lru_cache(maxsize=REMEMBERED)
 def identifier_element(identifier: str) -> str:
-    """Return wsrm:Identifier."""
+    """Write the element wsrm:Identifier."""
     return f"<wsrm:Identifier>{escaped(identifier)}</wsrm:Identifier>"
 
 
 def sequence_block(sequence: SequenceHeader, version: Version, soap: str) -> str:
-    """Return wsrm:Sequence."""
+    """Write the header block wsrm:Sequence."""
     last = "<wsrm:LastMessage/>" if sequence.last and version is Version.RM10 else ""
     return (
         f'<wsrm:Sequence {soap}:mustUnderstand="1">{identifier_element(sequence.identifier)}'
@@ -119,6 +119,6 @@ def acknowledgement_block(acknowledgement: Acknowledgement, version: Version) ->
 
 
 def pending_block(pending: bool) -> str:
-    """Return wsmc:MessagePending."""
+    """Write the header block wsmc:MessagePending."""
     value = "true" if pending else "false"
     return f'<wsmc:MessagePending xmlns:wsmc="{names.MAKE_CONNECTION}" pending="{value}"/>'

@@ -39,7 +39,7 @@ _CLOSING: Final = b"</e></e>"
 
 
 class Cut(NamedTuple):
-    """An envelope in parts."""
+    """The parts of an envelope: what varies per message, and the frame that recurs."""
 
     frame: bytes
     """All before the content and all behind it, without number and MessageID."""
@@ -50,7 +50,7 @@ class Cut(NamedTuple):
 
 
 class Head:
-    """What a frame says."""
+    """The parsed content of a frame, to which the varying parts are added."""
 
     __slots__ = ("_envelope", "_namespaces", "_opening", "_prefixes")
 

@@ -25,7 +25,7 @@ NO_BUFFER: Final = -1
 
 
 class Version(Word):
-    """The version of WS-ReliableMessaging."""
+    """The version of WS-ReliableMessaging that an envelope is written in."""
 
     RM10 = "1.0"
     """February 2005."""
@@ -34,14 +34,14 @@ class Version(Word):
 
 
 class Soap(Word):
-    """The version of SOAP."""
+    """The version of SOAP that an envelope is written in."""
 
     SOAP11 = "1.1"
     SOAP12 = "1.2"
 
 
 class Addressing(Word):
-    """The version of WS-Addressing."""
+    """The version of WS-Addressing that an envelope is written in."""
 
     WSA2004 = "2004/08"
     WSA10 = "1.0"
@@ -59,7 +59,7 @@ class Dialect(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reference(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """An endpoint reference."""
+    """An endpoint reference of WS-Addressing."""
 
     address: str
     parameters: bytes = b""
@@ -79,7 +79,7 @@ class SequenceHeader(msgspec.Struct, frozen=True, gc=False):
 
 
 class Acknowledgement(msgspec.Struct, frozen=True, gc=False):
-    """SequenceAcknowledgement."""
+    """The header block SequenceAcknowledgement: which messages have arrived."""
 
     identifier: str
     ranges: tuple[tuple[int, int], ...] = ()
@@ -109,7 +109,7 @@ class Offer(msgspec.Struct, frozen=True, gc=False):
 
 
 class CreateSequence(msgspec.Struct, frozen=True, gc=False):
-    """Ask for a sequence."""
+    """Body of a request for a new sequence."""
 
     acks_to: Reference
     expires: Duration | None = None
@@ -118,7 +118,7 @@ class CreateSequence(msgspec.Struct, frozen=True, gc=False):
 
 
 class CreateSequenceResponse(msgspec.Struct, frozen=True, gc=False):
-    """The sequence is there."""
+    """Body of the response that accepts a new sequence."""
 
     identifier: str
     expires: Duration | None = None
@@ -137,13 +137,13 @@ class CloseSequence(msgspec.Struct, frozen=True, gc=False):
 
 
 class CloseSequenceResponse(msgspec.Struct, frozen=True, gc=False):
-    """The sequence is closed."""
+    """Body of the response that confirms that a sequence is closed."""
 
     identifier: str
 
 
 class TerminateSequence(msgspec.Struct, frozen=True, gc=False):
-    """The sequence is over."""
+    """Body of the request that ends a sequence."""
 
     identifier: str
     last: int = 0
@@ -238,7 +238,7 @@ Body = (
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):
-    """One SOAP message."""
+    """One SOAP message: its header blocks and its body."""
 
     dialect: Dialect
     action: str = ""

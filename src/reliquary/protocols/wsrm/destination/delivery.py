@@ -96,7 +96,7 @@ def ready_numbers(sequence: Sequence) -> list[int]:
 
 
 def held_messages(state: State, sequence: Sequence, numbers: list[int]) -> list[Message]:
-    """Read held messages."""
+    """Return the messages under these numbers that wait for earlier ones."""
     found = [state.rows.get(HELD, message_key(sequence.number, number)) for number in numbers]
     return [held.message for held in found if held is not None]
 

@@ -8,7 +8,7 @@ from reliquary.queueing.model.message import Message
 
 
 class SequenceOpened(Fact, frozen=True):
-    """A sequence was created."""
+    """A sequence of a remote source was created."""
 
     row: Inbound
 

@@ -95,17 +95,17 @@ class Sequence:
 
     @property
     def acks_to(self) -> Reference:
-        """Where its acknowledgements go."""
+        """The endpoint that acknowledgements of this sequence are sent to."""
         return self.row.acks_to
 
     @property
     def dialect(self) -> Dialect:
-        """How its source writes."""
+        """The versions of the standards that the source writes."""
         return self.row.dialect
 
     @property
     def phase(self) -> Phase:
-        """Its phase."""
+        """The phase of the sequence's state machine."""
         return self.received.phase
 
     @property
@@ -204,7 +204,7 @@ CreationKey = tuple[str, str, str, str]
 
 
 class DestinationState:
-    """Sequences that come in."""
+    """The state of all incoming sequences."""
 
     def __init__(self) -> None:
         self.now = Instant(0)

@@ -24,7 +24,7 @@ from reliquary.queueing.model.names.schemes import is_bare_url
 
 
 class Kind(Enum):
-    """How envelopes leave."""
+    """How envelopes of a sequence reach the peer."""
 
     DIAL = "dial"
     """As requests of ours."""

@@ -20,7 +20,7 @@ from reliquary.queueing.model.message import Message
 
 
 class Purpose(Enum):
-    """What was posted."""
+    """The reason why an envelope was posted."""
 
     CREATE = "create"
     MESSAGE = "message"
@@ -109,7 +109,7 @@ class Sequence:
 
     @property
     def phase(self) -> Phase:
-        """How far it is."""
+        """The phase of the sequence's state machine."""
         return self.row.phase
 
     @property
@@ -165,7 +165,7 @@ class AcceptedOffer:
 
 @dataclass(slots=True)
 class SourceState:
-    """Sequences that go out."""
+    """The state of all outgoing sequences."""
 
     sequences: dict[int, Sequence] = field(default_factory=dict)
     """By our own number."""

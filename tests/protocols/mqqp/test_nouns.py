@@ -16,7 +16,7 @@ M = TypeVar("M")
 
 
 class Machines:
-    """A manager with MQQP."""
+    """A queue manager that runs MQQP, as the console sees it."""
 
     def __init__(self, bench: ServerBench) -> None:
         self.state = bench.state

@@ -17,7 +17,7 @@ from reliquary.protocols.mqqp.state import State
 
 
 class Mqqp(Ruled[State]):
-    """[MS-MQQP], server and client."""
+    """The state machine of [MS-MQQP]: the server's half and the client's half."""
 
     def __init__(self, rows: Rows, settings: MqqpSettings) -> None:
         super().__init__(State(rows, settings), _RULES, _HEARD, _TIMERS)

@@ -108,7 +108,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(count=st.integers(1, 3))
     def send(self, count: int) -> None:
-        """Messages come there."""
+        """Put new messages into the remote queue."""
         for _ in range(count):
             self.sent += 1
             self.two.send(str(self.sent).encode())
@@ -124,7 +124,7 @@ class Lives(RuleBasedStateMachine):
     @precondition(lambda self: self.handle)
     @rule()
     def close(self) -> None:
-        """A reader closes it."""
+        """Close the queue that the reader has open."""
         self._ask(CloseQueue(0, self.handle))
         self.handle = 0
 
@@ -209,14 +209,14 @@ class Lives(RuleBasedStateMachine):
 
     @rule(why=st.sampled_from(Failure))
     def lose_links(self, why: Failure) -> None:
-        """All connections break."""
+        """Break all connections with this failure."""
         self.two.lose(why)
         self.handle = 0
         self._hear()
 
     @rule(span=st.sampled_from([1, 5, 61]))
     def advance(self, span: float) -> None:
-        """Time passes."""
+        """Advance the clock, so that timers fire."""
         self.two.advance(span)
         self._hear()
 

@@ -294,13 +294,13 @@ class TwoManagers:
 
     @property
     def link(self) -> Link:
-        """The only link."""
+        """The only link of the client."""
         (link,) = self.here.client.links.values()
         return link
 
     @property
     def bodies(self) -> list[bytes]:
-        """What is available there."""
+        """The bodies of the messages that are available on the server."""
         return self.there.bodies()
 
     @property

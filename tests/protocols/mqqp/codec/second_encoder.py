@@ -82,7 +82,7 @@ SUFFIXES = {
 
 
 def queue_format(name: str) -> Iterator[Item]:
-    """QUEUE_FORMAT by [MS-MQMQ] 2.2.7."""
+    """Yield the items of a QUEUE_FORMAT as [MS-MQMQ] 2.2.7 lays them out."""
     parsed: Any = parse_single(name) if name else None
     kind = parsed.kind if parsed else FormatType.UNKNOWN
     suffix = 5 if kind == FormatType.SUBQUEUE else SUFFIXES[getattr(parsed, "suffix", Suffix.NONE)]

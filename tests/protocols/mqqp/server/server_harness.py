@@ -152,7 +152,7 @@ class Client:
         return connection
 
     def lose(self) -> None:
-        """All connections break."""
+        """Break all connections and the association of this client."""
         for connection in self.connections:
             self.bench.handle(ConnectionLost(connection))
         self.connections = []
@@ -189,7 +189,7 @@ class Client:
     def open_remote(
         self, name: str | None = r"DIRECT=OS:bench\private$\orders", access: int = 1, share: int = 0
     ) -> Any:
-        """R_QMOpenRemoteQueue."""
+        """Call R_QMOpenRemoteQueue and return its response."""
         return self.call(qmcomm.OpenRemoteQueue(name, access, share, HERE))
 
     def open(
@@ -217,7 +217,7 @@ class Client:
         return self.begin(qm2qm.StartReceive(self.read(queue, action, timeout=timeout, **parts)))
 
     def receive(self, queue: Open, **parts: Any) -> Any:
-        """Opnum 0 with MQ_ACTION_RECEIVE."""
+        """Call opnum 0 with MQ_ACTION_RECEIVE and return its response."""
         return self.call(qm2qm.StartReceive(self.read(queue, **parts)))
 
     def peek(self, queue: Open, action: int = Action.PEEK_CURRENT, **parts: Any) -> Any:
@@ -225,19 +225,19 @@ class Client:
         return self.call(qm2qm.StartReceive(self.read(queue, action, **parts)))
 
     def look_up(self, queue: Open, lookup_id: int, action: int, **parts: Any) -> Any:
-        """Opnum 10."""
+        """Call opnum 10, a read by LookupIdentifier, and return its response."""
         return self.call(qm2qm.StartReceiveByLookupId(lookup_id, self.read(queue, action, **parts)))
 
     def end(self, handle: UUID, acknowledge: Acknowledge = Acknowledge.ACK) -> Any:
-        """Opnum 1."""
+        """Call opnum 1, which ends a read, and return its response."""
         return self.call(qm2qm.EndReceive(handle, acknowledge))
 
     def close(self, queue: Open) -> Any:
-        """Opnum 3."""
+        """Call opnum 3, which closes a session, and return its response."""
         return self.call(qm2qm.CloseQueue(queue.session))
 
     def cursor(self, queue: Open) -> int:
-        """R_QMCreateRemoteCursor."""
+        """Call R_QMCreateRemoteCursor and return the number of the cursor."""
         created = self.call(qmcomm.CreateRemoteCursor(queue.number))
         assert created.status == 0, hex(created.status)
         cursor: int = created.cursor

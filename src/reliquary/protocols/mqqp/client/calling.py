@@ -22,7 +22,7 @@ _QMCOMM: Final = (qmcomm.OpenRemoteQueue, qmcomm.CloseRemoteQueueContext, qmcomm
 
 
 class Returned(NamedTuple):
-    """How a call ended."""
+    """The result of a remote call: status and response."""
 
     status: int
     """The HRESULT, or the status of a fault; 0 for MQ_OK, and for methods without a status."""
@@ -90,7 +90,7 @@ def take(state: State, link: int, number: int) -> Call | None:
 
 
 def drop(state: State, ended: Call) -> None:
-    """Forget a call."""
+    """Forget a call and cancel its timer; a late answer is ignored."""
     client = state.client
     del client.calls[ended.number]
     client.links[ended.link].calls.discard(ended.number)

@@ -46,7 +46,7 @@ def close_cursor(state: State, link: Link, task: Task, now: Instant) -> None:
 
 
 def on_cursor_closed(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> None:
-    """A cursor is gone."""
+    """Answer the reader after the server closed its cursor."""
     del now
     task = link.tasks[call.task]
     done = returned.status == HResult.OK

@@ -99,7 +99,7 @@ def _manager(state: State) -> QueueManagerRecord:
 
 
 def _level(record: QueueManagerRecord) -> int:
-    """Return dwMQS (QP-146)."""
+    """Return dwMQS, the role of this manager in the directory (QP-146)."""
     return int(record.routing_server or record.directory_server)
 
 

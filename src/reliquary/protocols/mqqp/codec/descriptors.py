@@ -97,7 +97,7 @@ def read_descriptor2(reader: NdrReader) -> tuple[ReadDescriptor | None, int]:
 
 
 def write_descriptor2(writer: NdrWriter, read: ReadDescriptor | None, sequential: int) -> None:
-    """Write a REMOTEREADDESC2."""
+    """Write a REMOTEREADDESC2: a pointer to a REMOTEREADDESC and the sequential id."""
     writer.align(8)
     writer.pointer(0 if read is None else _FIRST_REFERENT)
     writer.u64(sequential)

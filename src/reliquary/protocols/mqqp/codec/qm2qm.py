@@ -70,31 +70,31 @@ class ReadDescriptor(msgspec.Struct, frozen=True, gc=False):
 
 
 class Request(msgspec.Struct, frozen=True, gc=False):
-    """What a client asks."""
+    """Base class of the requests that a client sends on this interface."""
 
 
 class Response(msgspec.Struct, frozen=True, gc=False):
-    """What the server returns."""
+    """Base class of the responses that the server returns on this interface."""
 
 
 # -- requests
 
 
 class StartReceive(Request, frozen=True, gc=False):
-    """RemoteQMStartReceive, opnum 0."""
+    """Request of RemoteQMStartReceive, opnum 0: begin to read a message."""
 
     read: ReadDescriptor
 
 
 class EndReceive(Request, frozen=True, gc=False):
-    """RemoteQMEndReceive, opnum 1."""
+    """Request of RemoteQMEndReceive, opnum 1: acknowledge a message that was read."""
 
     handle: UUID
     acknowledge: Acknowledge
 
 
 class OpenQueue(Request, frozen=True, gc=False):
-    """RemoteQMOpenQueue, opnum 2."""
+    """Request of RemoteQMOpenQueue, opnum 2: open a session on a queue."""
 
     client: UUID
     """pLicGuid: the identifier of the manager that reads (QP-087)."""
@@ -109,20 +109,20 @@ class OpenQueue(Request, frozen=True, gc=False):
 
 
 class CloseQueue(Request, frozen=True, gc=False):
-    """RemoteQMCloseQueue, opnum 3."""
+    """Request of RemoteQMCloseQueue, opnum 3: close a session."""
 
     handle: UUID
 
 
 class CloseCursor(Request, frozen=True, gc=False):
-    """RemoteQMCloseCursor, opnum 4."""
+    """Request of RemoteQMCloseCursor, opnum 4: close a cursor."""
 
     queue: int
     cursor: int
 
 
 class CancelReceive(Request, frozen=True, gc=False):
-    """RemoteQMCancelReceive, opnum 5."""
+    """Request of RemoteQMCancelReceive, opnum 5: cancel a read that waits."""
 
     queue: int
     queue_again: int
@@ -131,23 +131,23 @@ class CancelReceive(Request, frozen=True, gc=False):
 
 
 class PurgeQueue(Request, frozen=True, gc=False):
-    """RemoteQMPurgeQueue, opnum 6."""
+    """Request of RemoteQMPurgeQueue, opnum 6: delete all messages of a queue."""
 
     queue: int
 
 
 class GetServerPort(Request, frozen=True, gc=False):
-    """RemoteQMGetQMQMServerPort, opnum 7."""
+    """Request of RemoteQMGetQMQMServerPort, opnum 7: ask for a port of the server."""
 
     kind: PortKind
 
 
 class GetVersion(Request, frozen=True, gc=False):
-    """RemoteQmGetVersion, opnum 8."""
+    """Request of RemoteQmGetVersion, opnum 8: ask for the version of the server."""
 
 
 class StartReceive2(Request, frozen=True, gc=False):
-    """RemoteQMStartReceive2, opnum 9."""
+    """Request of RemoteQMStartReceive2, opnum 9: begin to read, with a sequential id."""
 
     read: ReadDescriptor | None
     """None for a NULL pointer, which the server refuses (QP-125)."""
@@ -155,7 +155,7 @@ class StartReceive2(Request, frozen=True, gc=False):
 
 
 class StartReceiveByLookupId(Request, frozen=True, gc=False):
-    """RemoteQMStartReceiveByLookupId, opnum 10."""
+    """Request of RemoteQMStartReceiveByLookupId, opnum 10: read by LookupIdentifier."""
 
     lookup_id: int
     read: ReadDescriptor | None
@@ -166,7 +166,7 @@ class StartReceiveByLookupId(Request, frozen=True, gc=False):
 
 
 class ReadStarted(Response, frozen=True, gc=False):
-    """What opnum 0 returns."""
+    """Response of opnum 0: the read handle, the message and a status."""
 
     handle: UUID
     read: ReadDescriptor
@@ -203,7 +203,7 @@ class PortReturned(Response, frozen=True, gc=False):
 
 
 class VersionReturned(Response, frozen=True, gc=False):
-    """What opnum 8 returns."""
+    """Response of opnum 8: the version of the server."""
 
     major: int
     minor: int

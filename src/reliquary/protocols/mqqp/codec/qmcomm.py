@@ -8,7 +8,7 @@ from reliquary.protocols.mqqp.codec.qm2qm import Request, Response
 
 
 class OpenRemoteQueue(Request, frozen=True, gc=False):
-    """R_QMOpenRemoteQueue, opnum 2."""
+    """Request of R_QMOpenRemoteQueue, opnum 2: open a queue for a remote reader."""
 
     name: str | None
     r"""The format name in QUEUE_FORMAT, such as `DIRECT=OS:here\private$\orders`; None for NULL."""
@@ -23,7 +23,7 @@ class OpenRemoteQueue(Request, frozen=True, gc=False):
 
 
 class CloseRemoteQueueContext(Request, frozen=True, gc=False):
-    """R_QMCloseRemoteQueueContext, opnum 3."""
+    """Request of R_QMCloseRemoteQueueContext, opnum 3: release the context of an opened queue."""
 
     handle: UUID
 
@@ -35,7 +35,7 @@ class CreateRemoteCursor(Request, frozen=True, gc=False):
 
 
 class GetServerPort(Request, frozen=True, gc=False):
-    """R_QMGetRTQMServerPort, opnum 31."""
+    """Request of R_QMGetRTQMServerPort, opnum 31: ask for a port of the server."""
 
     kind: int
     """fIP: a PortKind; any other number gets port 0, since the IDL has no range for it."""
@@ -58,7 +58,7 @@ class ContextClosed(Response, frozen=True, gc=False):
 
 
 class CursorCreated(Response, frozen=True, gc=False):
-    """What opnum 4 returns."""
+    """Response of opnum 4: the number of the new cursor and a status."""
 
     cursor: int
     status: int

@@ -83,7 +83,7 @@ def _guid(reader: NdrReader, numbers: _Numbers) -> None:
 
 
 def _object(reader: NdrReader, numbers: _Numbers) -> None:
-    """Read an OBJECTID."""
+    """Read an OBJECTID (a GUID and a number) and ignore its value."""
     reader.guid()
     reader.u32()
 

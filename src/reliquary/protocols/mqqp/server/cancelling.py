@@ -23,7 +23,7 @@ from reliquary.queueing.model.events import CallerGone
 
 
 def cancel_receive(state: State, called: ClientCalled, now: Instant) -> None:
-    """RemoteQMCancelReceive (D.6)."""
+    """RemoteQMCancelReceive: end a read that still waits for a message."""
     del now
     request = called.request
     assert isinstance(request, CancelReceive)

@@ -34,7 +34,7 @@ def advance(state: State, queue: OpenedQueue, step: Step) -> None:
 
 
 def close_queue(state: State, called: ClientCalled, now: Instant) -> None:
-    """RemoteQMCloseQueue (D.4)."""
+    """RemoteQMCloseQueue: close a session with its cursors and reads."""
     del now
     request = called.request
     assert isinstance(request, CloseQueue)

@@ -58,7 +58,7 @@ def on_cursor_opened(state: State, opening: OpeningCursor, answer: events.Answer
 
 
 def close_cursor(state: State, called: ClientCalled, now: Instant) -> None:
-    """RemoteQMCloseCursor (D.5)."""
+    """RemoteQMCloseCursor: close one cursor of an opened queue."""
     del now
     request = called.request
     assert isinstance(request, CloseCursor)

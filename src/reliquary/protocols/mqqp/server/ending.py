@@ -27,7 +27,7 @@ class EndingRead(Asked):
 
 
 def end_receive(state: State, called: ClientCalled, now: Instant) -> None:
-    """RemoteQMEndReceive (D.2)."""
+    """RemoteQMEndReceive: delete the message that was handed out, or return it to its queue."""
     del now
     request = called.request
     assert isinstance(request, EndReceive)

@@ -29,7 +29,7 @@ def on_ports_known(state: State, event: PortsKnown, now: Instant) -> None:
 
 
 def get_port(state: State, called: ClientCalled, now: Instant) -> None:
-    """RemoteQMGetQMQMServerPort and R_QMGetRTQMServerPort."""
+    """RemoteQMGetQMQMServerPort and R_QMGetRTQMServerPort: return the port of an interface."""
     del now
     request = called.request
     assert isinstance(request, qm2qm.GetServerPort | qmcomm.GetServerPort)
@@ -39,6 +39,6 @@ def get_port(state: State, called: ClientCalled, now: Instant) -> None:
 
 
 def get_version(state: State, called: ClientCalled, now: Instant) -> None:
-    """RemoteQmGetVersion."""
+    """RemoteQmGetVersion: return the version of this server."""
     del now
     respond(state, called, VERSION)

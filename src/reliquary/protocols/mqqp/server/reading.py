@@ -153,7 +153,7 @@ def _enter(
 
 
 def start_receive_by_lookup_id(state: State, called: ClientCalled, now: Instant) -> None:
-    """RemoteQMStartReceiveByLookupId (D.10)."""
+    """RemoteQMStartReceiveByLookupId: begin to read by LookupIdentifier."""
     request = called.request
     assert isinstance(request, StartReceiveByLookupId)
     wanted = request.read

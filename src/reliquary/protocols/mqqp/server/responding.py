@@ -16,7 +16,7 @@ from reliquary.wire.rpc.statuses import FaultStatus
 
 
 def respond(state: State, called: ClientCalled, response: Response) -> None:
-    """Return from a method."""
+    """Send the response of a method to its caller."""
     state.draft.ask(Respond(called.connection, called.call, response))
 
 

@@ -44,7 +44,7 @@ class Ending(Enum):
 
 @dataclass(slots=True, eq=False)
 class OpenedQueue:
-    """OpenQueueDescriptor: one opened queue."""
+    """OpenQueueDescriptor: a queue that a remote reader has opened."""
 
     number: int
     """The DWORD that the client knows it by: pdwContext, dwpQueue and phQueue (H-16)."""
@@ -81,12 +81,12 @@ class ContextHandle:
 
 @dataclass(slots=True, eq=False)
 class Context(ContextHandle):
-    """RemoteQueueOpenContextHandle, [MS-MQMP] 3.1.1.8."""
+    """RemoteQueueOpenContextHandle, [MS-MQMP] 3.1.1.8: a queue opened through qmcomm."""
 
 
 @dataclass(slots=True, eq=False)
 class Session(ContextHandle):
-    """OpenQueueEntry, [MS-MQQP] 3.1.1.4."""
+    """OpenQueueEntry, [MS-MQQP] 3.1.1.4: the session of a client on an opened queue."""
 
     client: UUID
     """ClientId."""

@@ -219,7 +219,7 @@ def test_an_object_is_skipped() -> None:
 
 
 class TestCancels:
-    """co_cancel and orphaned."""
+    """The PDUs co_cancel and orphaned reach the server."""
 
     def test_the_client_cancels_and_still_waits(self) -> None:
         server = bound()

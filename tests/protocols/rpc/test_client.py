@@ -158,7 +158,7 @@ def test_only_what_is_in_the_table_is_taken() -> None:
 
 
 class TestCalls:
-    """Requests and their answers."""
+    """Requests of a client are matched with their answers."""
 
     def test_answers_come_in_any_order(self) -> None:
         client = calling(1, 2)

@@ -153,7 +153,7 @@ class TestBind:
 
 
 class TestAlter:
-    """More presentation contexts."""
+    """A client negotiates further presentation contexts with alter_context."""
 
     def test_a_further_context(self) -> None:
         server = bound()

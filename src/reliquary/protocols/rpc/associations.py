@@ -15,7 +15,7 @@ _LAST: Final = 0xFFFF_FFFF
 
 @dataclass(slots=True)
 class _Group:
-    """One association."""
+    """One association group: connections of one peer that share context handles."""
 
     peer: str
     connections: int = 1

@@ -94,7 +94,7 @@ class Calls:
         return 0 if self._incoming is None else self._incoming.stub.size
 
     def clear(self) -> None:
-        """Forget all calls."""
+        """Forget all calls of this connection."""
         self._incoming = None
         self._waiting.clear()
 

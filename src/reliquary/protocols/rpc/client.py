@@ -119,7 +119,7 @@ class ClientConnection:
         return len(self._calls)
 
     def begin(self) -> None:
-        """Write the bind."""
+        """Write the bind PDU that opens the association."""
         assert self._phase is ClientPhase.NEW
         flags = Flag.MULTIPLEX
         verifier = None

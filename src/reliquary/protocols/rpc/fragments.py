@@ -72,7 +72,7 @@ class Assembly:
 
     @property
     def size(self) -> int:
-        """Bytes that came."""
+        """The number of stub bytes that have arrived."""
         return len(self._data)
 
     def add(self, part: bytes | memoryview) -> None:

@@ -19,7 +19,7 @@ class Bound(NamedTuple):
 
 
 class Called(NamedTuple):
-    """A call is whole."""
+    """All fragments of a call have arrived."""
 
     association: int
     call: int
@@ -57,7 +57,7 @@ class Opened(NamedTuple):
 
 
 class Returned(NamedTuple):
-    """Our call is answered."""
+    """The server has answered a call of ours."""
 
     call: int
     stub: bytes

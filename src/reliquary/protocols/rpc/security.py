@@ -27,7 +27,7 @@ class SecurityContext(Protocol):
 
     @property
     def signature_size(self) -> int:
-        """Bytes of every signature."""
+        """The length of each signature in bytes."""
 
     def protects(self, level: Protection) -> bool:
         """Whether the two sides agreed upon what a level needs, once `complete`."""

@@ -29,7 +29,7 @@ FAST = PgmSettings(rate=4_000_000)
 
 
 class SeededChance:
-    """Chance from a seed."""
+    """Random bits from a seed, so that a run can be repeated."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)

@@ -1,4 +1,4 @@
-"""APDUs out of packets."""
+"""Fragments of several packets are joined to one APDU."""
 
 from __future__ import annotations
 

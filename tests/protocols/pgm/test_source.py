@@ -1,4 +1,4 @@
-"""A source."""
+"""A source sends data, repairs and heartbeats within its rate."""
 
 from __future__ import annotations
 

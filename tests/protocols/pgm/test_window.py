@@ -1,4 +1,4 @@
-"""The transmit window."""
+"""The transmit window keeps packets until they are too old to be repaired."""
 
 from __future__ import annotations
 

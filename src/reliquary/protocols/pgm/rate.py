@@ -54,6 +54,6 @@ class Pace:
         return max(self._steady.ready_at(size, now), self._peak.ready_at(size, now))
 
     def take(self, size: int, now: Instant) -> None:
-        """A packet goes."""
+        """Count a packet of `size` bytes that is sent now against both rates."""
         self._steady.take(size, now)
         self._peak.take(size, now)

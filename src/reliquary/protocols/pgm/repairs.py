@@ -210,6 +210,6 @@ class Repairs:
             heapify(self._timers)
 
     def _back_off(self) -> Duration:
-        """NAK_RB_IVL (SR-008)."""
+        """Return NAK_RB_IVL: a random back-off between the two limits of the settings (SR-008)."""
         shortest, longest = self._settings.shortest_back_off, self._settings.longest_back_off
         return Duration(shortest + ((longest - shortest) * self._chance.bits(32) >> 32))

@@ -68,7 +68,7 @@ class Session:
     # -- what is heard
 
     def on_data(self, data: Data, source: str, now: Instant, actions: list[Action]) -> None:
-        """ODATA or RDATA, 6.1."""
+        """Process an ODATA or RDATA packet, 6.1."""
         self.heard_at = now
         unused = self._why_unused(data)
         if unused is not None:

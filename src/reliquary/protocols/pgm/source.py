@@ -147,7 +147,7 @@ class Source:
         return self.wake(now)
 
     def wake(self, now: Instant) -> Step:
-        """Do what is due."""
+        """Do the timed work that is due at `now`."""
         return self._run([], now)
 
     # -- what is done about it

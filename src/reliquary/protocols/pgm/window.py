@@ -28,7 +28,7 @@ class Held(NamedTuple):
 
 
 class TransmitWindow:
-    """Packets by their numbers."""
+    """The packets that were sent and may still be repaired, by sequence number."""
 
     def __init__(self, first: int) -> None:
         self.trail = first

@@ -44,13 +44,13 @@ class Scene(Bench):
     # -- handles and cursors
 
     def open(self, path: str, access: Access = Access.RECEIVE, share: Share = Share.DENY_NONE) -> int:
-        """Open a queue."""
+        """Open a queue and return its handle."""
         handle: int = self.ask(events.OpenQueue(0, path, access, share)).handle
         assert handle
         return handle
 
     def open_cursor(self, handle: int) -> int:
-        """Open a cursor."""
+        """Open a cursor and return its handle."""
         cursor: int = self.ask(events.OpenCursor(0, handle)).handle
         assert cursor
         return cursor
@@ -83,13 +83,13 @@ class Scene(Bench):
     # -- transactions
 
     def commit(self, transaction: UUID) -> Any:
-        """Commit; the status."""
+        """Commit a transaction and return the status."""
         return self.ask(events.CommitTransaction(0, transaction)).status
 
     def abort(self, transaction: UUID) -> Any:
-        """Abort; the status."""
+        """Abort a transaction and return the status."""
         return self.ask(events.AbortTransaction(0, transaction)).status
 
     def prepare(self, transaction: UUID, *, single_phase: bool = True) -> Any:
-        """Prepare; the status."""
+        """Prepare a transaction and return the status."""
         return self.ask(events.PrepareTransaction(0, transaction, single_phase)).status

@@ -1,4 +1,4 @@
-"""Scenes of TimeToBeReceived."""
+"""Scenes in which TimeToBeReceived runs out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packets: T77 and T78."""
+"""Scenes T77 and T78: a message survives serialization as a packet."""
 
 from __future__ import annotations
 

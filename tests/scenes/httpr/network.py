@@ -45,7 +45,7 @@ class Asked:
 
 @dataclass
 class Line:
-    """One connection."""
+    """One connection between a client agent and a server agent."""
 
     client: Side
     server: Side
@@ -58,7 +58,7 @@ class Line:
 
 
 class Network:
-    """Carries requests and responses."""
+    """Carries requests and responses between the two managers of a scene."""
 
     def __init__(self, *sides: Side) -> None:
         self.sides = sides
@@ -75,7 +75,7 @@ class Network:
             pass
 
     def advance(self, span: float) -> None:
-        """Time passes everywhere."""
+        """Advance the clocks of all managers in steps of 0.1 s."""
         for _ in range(round(span * 10)):
             for side in self.sides:
                 side.advance(0.1)
@@ -149,7 +149,7 @@ class Network:
         return moved
 
     def _break(self, line: Line) -> None:
-        """Both ends find out."""
+        """Break a connection and inform both ends."""
         line.broken = True
         line.server.handle(ConnectionGone(line.number))
         line.client.fail(line.waiting[0].request)

@@ -42,7 +42,7 @@ def _message(body: str, *fields: str) -> bytes:
 
 
 def to_lines(data: bytes) -> list[str]:
-    """What bytes say."""
+    """Return the header fields and bodies in these bytes as lines of text."""
     block = data[: data.index(b"\r\n\r\n")].decode().split("\r\n")
     reader = RequestReader(lambda _: ANY) if block[0].startswith("request:") else ResponseReader(ANY)
     lines = [line for line in block if not line.startswith(LEFT_OUT)]

@@ -70,7 +70,7 @@ _connections = count(1)
 
 
 def settings(*peers: Peer, **chosen: Any) -> HttprSettings:
-    """Those of a side."""
+    """Return the settings of one side of a scene."""
     return HttprSettings(
         **{"services": (SERVICE,), "peers": peers, "forget_after": seconds(FORGET_AFTER), **chosen}
     )
@@ -92,7 +92,7 @@ class Side(HttprBench):
         )
 
     def start(self) -> Turn:
-        """Start, and listen."""
+        """Start the manager and let it listen at its origin."""
         turn = super().start()
         self.handle(Addressed(self.origin, frozenset({self.host})))
         return turn
@@ -121,7 +121,7 @@ class Side(HttprBench):
 
     @property
     def channel(self) -> Channel:
-        """The only channel."""
+        """The only channel of this side."""
         (channel,) = self.httpr.state.channels.values()
         return channel
 
@@ -183,17 +183,17 @@ class Side(HttprBench):
 
     @property
     def home(self) -> str:
-        """Our agent's URI."""
+        """The URI of our own agent."""
         return own_agent(self.origin, self.settings.manager_service)
 
     # -- large bodies, as the network has them
 
     def read(self, spool: int, index: int) -> bytes:
-        """One piece."""
+        """Return one stored piece of a large message."""
         return read_piece(self.state, spool, index)
 
     def store(self, spool: int, data: bytes, stored: Stored) -> None:
-        """Keep one more piece."""
+        """Store one more piece of a large message."""
         stored(self.ask(StorePiece(0, spool, data)))
 
     def drop(self, spool: int) -> None:
@@ -291,7 +291,7 @@ class ScriptedServer:
         self._unanswered: list[SendRequest] = []
 
     def hears(self) -> list[str]:
-        """The next request."""
+        """Return the lines of the next request that our client agent sent."""
         assert not self.is_silent, "our client agent has nothing more to say"
         request = self.side.requests[self._heard]
         self._heard += 1
@@ -308,7 +308,7 @@ class ScriptedServer:
         self.answers_with(to_bytes(*lines))
 
     def answers_with(self, data: bytes) -> None:
-        """The same, in bytes."""
+        """Answer the oldest request with these bytes."""
         self.side.responded(self._unanswered.pop(0), data)
 
     def fails(self) -> None:

@@ -36,7 +36,7 @@ def client(*messages: bytes, **chosen: object) -> tuple[Side, ScriptedServer]:
 
 
 def begin(server: ScriptedServer, session: int = 1, completed: int = 0, capabilities: str = "") -> None:
-    """A session begins."""
+    """Expect the request that begins a session, and accept it."""
     assert server.hears() == ["request:GET-RESPONDER-INFO HTTPR/1.0", *WHO, "session:begin"]
     server.answers(
         "HTTPR/1.0",

@@ -48,7 +48,7 @@ class Pair:
 
     @property
     def commands(self) -> list[str]:
-        """What was asked."""
+        """The commands of all requests so far, in order."""
         return [
             each.lines[0].removeprefix("request:").removesuffix(" HTTPR/1.0") for each in self.network.went
         ]

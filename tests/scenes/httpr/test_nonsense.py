@@ -49,7 +49,7 @@ THERE = "DIRECT=HTTPR://yourhost/service#orders"
 
 
 class Nonsense:
-    """Fields by chance."""
+    """Draws random header fields from a seed."""
 
     def __init__(self, seed: int) -> None:
         self.chance = Random(seed)
@@ -60,11 +60,11 @@ class Nonsense:
         return self.chance.choice(values)
 
     def some(self, value: Any) -> Any:
-        """It, or nothing."""
+        """Return the value, or None with a probability of 0.4."""
         return value if self.chance.random() < 0.6 else None
 
     def new_id(self) -> int:
-        """Mostly the next."""
+        """Return a new transaction id, or sometimes one that was used before."""
         if self.chance.random() < 0.8:
             self.last += 1
             return self.last

@@ -48,13 +48,13 @@ def in_doubt(side: Side) -> list[int]:
 
 
 def always(lines: list[str]) -> bool:
-    """Everything gets lost."""
+    """Drop every request."""
     del lines
     return True
 
 
 def never(lines: list[str]) -> bool:
-    """Nothing gets lost."""
+    """Drop no request."""
     del lines
     return False
 

@@ -22,12 +22,12 @@ SHOP = "DIRECT=HTTPR://shop.example/httpr/mq#incoming"
 
 
 def send(side: Side, to: str, message: Message) -> None:
-    """An application sends it."""
+    """Send one message as an application of this side."""
     assert not side.ask(SendMessages(0, to, (message,))).status.value
 
 
 def receive(side: Side, queue: str = "incoming") -> Message:
-    """An application receives."""
+    """Receive the only message of a queue."""
     (received,) = side.receive(queue).messages
     message: Message = received.message
     return message

@@ -42,14 +42,14 @@ class Side(SrmpBench):
         self.create("torders", transactional=True)
 
     def start(self) -> Turn:
-        """Start, and listen."""
+        """Start the manager and let it listen at its host name."""
         turn = super().start()
         self.handle(Addressed(self.host, frozenset({self.host})))
         return turn
 
     @property
     def guid(self) -> UUID:
-        """Which manager this is."""
+        """The identifier of this queue manager."""
         return self.state.identity().identifier
 
     def url(self, queue: str = "orders") -> str:
@@ -96,7 +96,7 @@ class Went(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Its envelope."""
+        """The envelope of the POST as text."""
         return envelope_of(self.post.body).decode()
 
 

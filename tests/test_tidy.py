@@ -248,3 +248,52 @@ def test_the_manager_and_the_engine_know_no_protocol_by_its_name() -> None:
     ]
     assert len(rooms) > 100
     assert found == []
+
+
+# Ids that code and tests cite, and the page of docs/requirements that defines them.
+REQUIREMENTS = ROOT / "docs" / "requirements"
+CITED = re.compile(r"(?<![\w-])(?:(?:DM|SR|HR|FC|QP|QB|AN)-\d{2,3}|[FGHT]-\d\d|T\d\d)(?![\w-])")
+DEFINED = re.compile(r"^\| ([A-Z]{1,2}-?\d{2,3})(?: \*)? \|", re.MULTILINE)
+PAGE_OF = {
+    "srmp": "mqsrm", "pgm": "mqsrm", "multicast": "mqsrm", "httpr": "httpr", "wsrm": "wsrvcrm",
+    "mqqp": "mqqp", "rpc": "mqqp", "ndr": "mqqp", "mqqb": "mqqb",
+}  # fmt: skip
+"""The page that defines F-01, G-01, H-01, T-01 and T01 for files whose path names this protocol."""
+
+
+def defined() -> dict[str, set[str]]:
+    return {path.stem: set(DEFINED.findall(path.read_text())) for path in REQUIREMENTS.glob("*.md")}
+
+
+def undefined(path: Path, text: str, pages: dict[str, set[str]]) -> list[str]:
+    """Return the ids in a text that its page does not define, and without a page those that none defines."""
+    words = re.split(r"[/_.]", str(path))
+    of_page = [pages[page] for word, page in PAGE_OF.items() if word in words] or list(pages.values())
+    everywhere = set().union(*pages.values())
+    known = set().union(*of_page)
+    return [
+        cited
+        for cited in sorted(set(CITED.findall(text)))
+        if cited not in (everywhere if cited[1].isalpha() else known)
+    ]
+
+
+def test_an_undefined_id_is_recognised() -> None:
+    pages = {"httpr": {"HR-001", "T01"}, "mqqb": {"QB-001", "T-01"}}
+    assert undefined(Path("src/httpr/a.py"), "T01 T-01 HR-001 QB-001 QB-002 UTF-16", pages) == [
+        "QB-002",
+        "T-01",
+    ]
+    assert undefined(Path("tests/server/a.py"), "T01 T-01 T02", pages) == ["T02"]
+
+
+def test_every_id_that_is_cited_is_defined_in_the_requirements() -> None:
+    pages = defined()
+    assert len(set().union(*pages.values())) > 1500
+    found = [
+        f"{path.relative_to(ROOT)}: {cited}"
+        for path in SOURCES
+        if path.relative_to(ROOT).parts[:2] not in {("tests", "tools"), ("tests", "test_tidy.py")}
+        for cited in undefined(path.relative_to(ROOT), path.read_text(), pages)
+    ]
+    assert found == []

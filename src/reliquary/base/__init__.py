@@ -1,4 +1,5 @@
-"""What every room stands on: turns, time, ids, rows, number ranges, the kinds of wrong.
+"""The foundation of all rooms: turns, time, ids, rows, number ranges and classes of errors. It imports no
+other room. Begin with `turn`.
 
 It imports nothing of the house.  Begin with `turn`.
 """

@@ -7,10 +7,10 @@ from uuid import UUID
 
 
 class Chance(Protocol):
-    """Where random bits come from: the operating system in production, a seed in the simulator."""
+    """A source of random bits: the operating system in production, a seed in the simulator."""
 
     def bits(self, count: int) -> int:
-        """A number of so many random bits."""
+        """Return a random number with `count` bits."""
 
 
 def new_guid(chance: Chance) -> UUID:

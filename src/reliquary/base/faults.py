@@ -1,9 +1,9 @@
-"""Who is wrong?  The answer picks the type, and the type picks what is done.
+"""The classes of errors, by the side that caused them; the class decides what happens next.
 
-    PeerFault        the other side broke its protocol    answer with its code, go on
-    UsageError       our own caller broke the contract    raise to the caller, change nothing
-    StoreDamage      the disk says what we never wrote    stop; repair is a person's decision
-    AssertionError   we are wrong                         stop; recovery starts from the disk
+    PeerFault        the other side broke its protocol      answer with its code, go on
+    UsageError       our own caller broke the contract      raise to the caller, change nothing
+    StoreDamage      the disk has data that we never wrote  stop; an administrator decides on the repair
+    AssertionError   our own code is wrong                  stop; recovery starts from the disk
 
 A refusal that a specification foresees is none of these: it is a value (`hresult.HResult`).
 """
@@ -26,7 +26,7 @@ class UsageError(Exception):
 
 
 class StartFailed(Exception):
-    """The queue manager cannot begin its work before somebody outside has done his part."""
+    """The queue manager cannot start before an administrator or another service has done its part."""
 
 
 class StoreDamage(Exception):

@@ -1,6 +1,6 @@
 """The status codes of [MS-MQDMPR]: refusals that the specification foresees are values.
 
-Names are the specification's without MQ_ERROR_; `str()` gives one sentence for a person.  Those of feeds and
+Names are the specification's without MQ_ERROR_; `str()` gives one English sentence.  Those of feeds and
 batches are our own, and have the customer bit set for that (DM-007).
 """
 
@@ -48,7 +48,7 @@ class HResult(IntEnum):
     DATA_LOST = 0xE00E0001
     """A feed is asked for from a place before which nothing is kept."""
     OTHER_QUEUE = 0xE00E0002
-    """A queue of this name was made anew."""
+    """The queue was deleted, and another queue of this name was created."""
     WRITER_TAKEN = 0xE00E0003
     """Another query writes under this name."""
     STAGE_GONE = 0xE00E0004
@@ -59,12 +59,14 @@ class HResult(IntEnum):
 
     @property
     def sentence(self) -> str:
-        """What it means, for a person."""
+        """The meaning of the status as one English sentence."""
         return _SENTENCES[self]
 
 
 OK: Final = HResult.OK
-"""Its own name is for what runs for every message: Python 3.11 finds a member of an enum slowly."""
+"""The member OK under a name of its own: Python 3.11 looks up members of an enum slowly, and every message
+needs this one.
+"""
 
 _SENTENCES: Final[dict[HResult, str]] = {
     HResult.OK: "done",

@@ -61,7 +61,7 @@ class NumberRanges:
     __hash__ = None  # type: ignore[assignment]
 
     def __len__(self) -> int:
-        """How many numbers, not how many ranges."""
+        """Return how many numbers the ranges contain."""
         return sum(self._highs) - sum(self._lows) + len(self._lows)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a store knows about itself when it was restored from a backup, or put back as an older copy."""
+"""The record that a store keeps about its restoration from a backup or from an older copy."""
 
 from __future__ import annotations
 
@@ -13,4 +13,6 @@ class Restoration(msgspec.Struct, frozen=True, gc=False):
     identifier: UUID
     """Each restoration has its own, so that one restoration begins one era, also after a crash."""
     alive_until: int = 0
-    """No process worked on a newer state after this, microseconds since 1970; 0 when it is not known."""
+    """The time after which no process changed a newer state, in microseconds since 1970; 0 when it is not
+    known.
+    """

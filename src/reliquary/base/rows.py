@@ -28,7 +28,7 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 _FRAME = Layout(">BQ")
 _pack = _FRAME.pack
 _SMALL: Final = 512
-"""Below so many bytes a copy of a row costs less than a view of it."""
+"""Rows with fewer bytes are copied: for them a copy costs less than a view."""
 _encode = msgspec.msgpack.Encoder(uuid_format="bytes").encode
 
 Upgrade = Callable[[dict[str, object]], dict[str, object]]
@@ -97,7 +97,9 @@ class Table(Generic[Record]):
         return found
 
     def records(self, rows: Iterable[tuple[bytes, bytes]]) -> list[bytes | memoryview]:
-        """The records of many rows as bytes, checked, for whoever wants only some of their fields."""
+        """Return the records of many rows as bytes, checked, for callers that decode only some of their
+        fields.
+        """
         version = self.version
         found: list[bytes | memoryview] = []
         digest, pack, size = xxh3_64_intdigest, _pack, _FRAME.size  # of this function: it runs for every row
@@ -156,7 +158,7 @@ class Rows(Protocol):
     ) -> None:
         """Stage a row.  The record is encoded when the batch is written, or not at all.
 
-        fresh: the caller knows that no such row exists, so that a delete in the same batch leaves
+        fresh: the caller knows that no row with this key exists, so that a delete in this batch leaves
         no trace.
         size: the bytes of a row that may be large, so that a batch with many of them is written in time.
         """

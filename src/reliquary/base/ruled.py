@@ -10,7 +10,7 @@ from reliquary.base.turn import Draft, Event, Signal, TimerFired, Turn
 
 
 class Drafting(Protocol):
-    """The state of such a machine: its rules write the turn there."""
+    """The state of a machine that consists of rules: the rules write the turn into its draft."""
 
     draft: Draft
 
@@ -48,14 +48,14 @@ class Ruled(Generic[State]):
         return self.state.draft.take()
 
     def hear(self, signal: Signal, now: Instant) -> Turn:
-        """Take what another machine says, inside its turn or one of ours."""
+        """Apply the rule of a signal that another machine sent, and return what follows."""
         self._heard[type(signal)](self.state, signal, now)
         if self._has_end:
             self.finish(now)
         return self.state.draft.take()
 
     def finish(self, now: Instant) -> None:
-        """Do what is left to do behind every rule: nothing, unless the machine says otherwise."""
+        """Do the work that follows every rule; a machine overrides this method where it has any."""
 
     def settle(self) -> None:
         """All that is kept is kept turn by turn."""

@@ -24,7 +24,7 @@ _LATEST: Final = 253_402_300_799 * SECOND
 
 
 def seconds(count: float) -> Duration:
-    """A span from a number of seconds, as people and protocols write it."""
+    """Return a duration from a number of seconds."""
     return Duration(round(count * SECOND))
 
 
@@ -57,7 +57,7 @@ def as_datetime(moment: int) -> datetime:
 
 
 def as_text(moment: int) -> str:
-    """A moment as people write it.
+    """Return a moment in ISO 8601.
 
     >>> as_text(1_700_000_000_000_000)
     '2023-11-14T22:13:20Z'

@@ -1,4 +1,4 @@
-"""TOML that somebody else wrote: it is read, or refused with one sentence."""
+"""Reads TOML from outside the program: the text is parsed, or refused with one sentence."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The one idea: a machine takes an event and `now`, and returns a `Turn`.
+"""The central interface: a machine takes an event and `now`, and returns a `Turn`.
 
     event, now --> machine --> Turn(facts, signals, effects)
                                 |        |        |
         on disk before anyone --'        |        '-- then the world is asked: reply, timers
-        outside learns of it             '-- told to the other machines in the same turn,
-                                             their facts join the same write
+        outside learns of it             '-- sent to the other machines in this turn,
+                                             their facts join this write
 
 The engine collects the turns of a batch, writes what they staged in one store batch with one
 sync, and only then performs the effects.  Machines do no I/O, read no clock and draw no random
@@ -29,12 +29,12 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def volatile(self) -> bool:
-        """Whether it is meant to be forgotten by a crash, so that nobody has to wait for the disk."""
+        """Whether a crash may lose this fact, so that no answer has to wait for the disk."""
         return False
 
 
 class Signal(msgspec.Struct, frozen=True, gc=False):
-    """What one machine tells the others inside the turn."""
+    """A notice from one machine to the others inside the turn."""
 
 
 class DirectedSignal(Signal, frozen=True, gc=False):
@@ -45,7 +45,7 @@ class DirectedSignal(Signal, frozen=True, gc=False):
 
 
 class Effect(msgspec.Struct, frozen=True, gc=False):
-    """What the world is asked to do once the facts are safe; named in the imperative."""
+    """An action outside the machine, performed when the facts are on disk; its name is an imperative."""
 
     waits_for_disk: ClassVar[bool] = True
     """Whether it is performed after the sync of its turn.
@@ -62,7 +62,7 @@ class Reply(Effect, frozen=True, gc=False):
 
 
 class SetTimer(Effect, frozen=True, gc=False):
-    """Wake the machine after a while.  A second timer of the same name replaces the first.
+    """Wake the machine after a while.  A second timer of this name replaces the first.
 
     The engine counts `after` on a clock that never jumps; a machine that waits for a moment of
     the calendar asks again when it is woken too early.
@@ -96,15 +96,15 @@ class ContinueAfterSync(Effect, frozen=True, gc=False):
 
 
 class Warn(Effect, frozen=True, gc=False):
-    """Tell whoever looks after the system; of one cause at most once a minute."""
+    """Log a warning for the administrator, per cause at most once a minute."""
 
     about: str
-    """Which thing, such as a queue."""
+    """The object that the warning is about, for example a queue."""
     what: str
-    """What is wrong with it, in few words that stay the same."""
+    """The problem in a few words; the words are constant, because they identify the cause."""
     why: str
     count: int = 1
-    """How often it happened in this turn."""
+    """How often the problem occurred in this turn."""
 
 
 class TimerFired(Event, frozen=True, gc=False):
@@ -114,20 +114,22 @@ class TimerFired(Event, frozen=True, gc=False):
 
 
 TimerName = tuple[str, int]
-"""What the timer is for, and for which of them."""
+"""The purpose of the timer and the number of the object that it belongs to."""
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):
-    """What one event led to."""
+    """The result of one event: facts, signals and effects."""
 
     facts: tuple[Fact, ...] = ()
     """On disk before anything below is seen outside."""
     signals: tuple[Signal, ...] = ()
-    """Told to the other machines in this turn: their facts join the write."""
+    """Sent to the other machines in this turn: their facts join the write."""
     effects: tuple[Effect, ...] = ()
     """Answers, sends, timers."""
     waits: bool = False
-    """An answer shows what earlier turns made durable: it waits for the disk, whatever the facts are."""
+    """Whether the answer waits for the disk even without facts: it shows data that earlier turns made
+    durable.
+    """
 
 
 class Machine(Protocol):
@@ -140,7 +142,7 @@ class Machine(Protocol):
         """Take one signal of another machine, inside that machine's turn."""
 
     def settle(self) -> None:
-        """Stage what is kept once a batch and not once a turn, such as counters."""
+        """Stage rows that are written once per batch and not once per turn, for example counters."""
 
 
 class Draft:
@@ -155,7 +157,7 @@ class Draft:
         self._waits = False
 
     def state(self, fact: Fact) -> None:
-        """Add a fact; whoever calls this has applied it."""
+        """Add a fact; the caller has applied it to the state."""
         self._facts.append(fact)
 
     def tell(self, signal: Signal) -> None:
@@ -172,7 +174,7 @@ class Draft:
 
     @property
     def has_facts(self) -> bool:
-        """Whether anything durable was said so far."""
+        """Whether the turn has durable facts so far."""
         return bool(self._facts)
 
     def take(self) -> Turn:

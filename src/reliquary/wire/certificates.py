@@ -3,7 +3,7 @@
     MQUSERSIGNCERTS  | how many: 4 | MQUSERSIGNCERT ...
     MQUSERSIGNCERT   | MD5 of the certificate: 16 | identifier: 16 | its bytes: 4 | certificate, X.509 |
 
-Whether a certificate is a good one is the affair of whoever verifies a signature with it.
+The code that verifies a signature decides whether its certificate is valid.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ENTRY: Final = Layout("<16s16sI")
 
 
 class Certificate(msgspec.Struct, frozen=True):
-    """A certificate in DER, and the name that whoever registered it gave it."""
+    """A certificate in DER, and the name that the user gave it at registration."""
 
     identifier: UUID
     encoded: bytes

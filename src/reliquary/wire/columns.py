@@ -24,14 +24,14 @@ class Kind(Enum):
 
 
 class Use(Enum):
-    """Where a column comes from, and whether a sink takes it."""
+    """The origin of a column, and whether a sink takes it."""
 
     POSITION = "position"
-    """Of the place in the queue: read without touching the message.  A sink passes over it."""
+    """A property of the position in the queue: read without the message. A sink ignores the column."""
     MESSAGE = "message"
-    """Of the message, given by the manager.  A sink passes over it."""
+    """A property of the message, set by the manager. A sink ignores the column."""
     WRITTEN = "written"
-    """Of the message, and a sink takes it."""
+    """A property of the message that a sink takes."""
 
 
 class Column(NamedTuple):
@@ -124,4 +124,4 @@ COLUMNS: Final[tuple[Column, ...]] = (
 BY_NAME: Final = {column.name: column for column in COLUMNS}
 NAMES: Final = tuple(BY_NAME)
 WRITTEN: Final = frozenset(column.name for column in COLUMNS if column.use is Use.WRITTEN) | {"queue"}
-"""What a sink takes; other columns of this list it passes over, and any other name it refuses."""
+"""Columns that a sink takes; it ignores other columns of this list, and refuses any other name."""

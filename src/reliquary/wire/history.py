@@ -14,14 +14,14 @@ from typing import Final
 from reliquary.wire.columns import Column, Kind, Use
 
 VERSION: Final = 1
-"""Of the columns.  A file of a higher version may have columns of another meaning."""
+"""The version of the columns. A file of a higher version may have columns of another meaning."""
 VERSION_KEY: Final = "reliquary.history.version"
 MANAGER_KEY: Final = "reliquary.history.manager"
 """Whose history a file is, in its metadata."""
 
 
 class Happening(IntEnum):
-    """What happened; the numbers are on disk and never change their meaning."""
+    """The kinds of events; the numbers are on disk and never change their meaning."""
 
     ACCEPTED = 1
     ARRIVED = 2
@@ -53,7 +53,7 @@ class Happening(IntEnum):
 
     @property
     def word(self) -> str:
-        """As it stands in the column `event`."""
+        """The name of the event in the column `event`."""
         return self.name.lower().replace("_", "-")
 
 
@@ -102,7 +102,7 @@ LEFT: Final = (
     Happening.PURGED,
     Happening.REJECTED,
 )
-"""A message is no longer in its queue; journal and dead-letter copies are told after it."""
+"""The message is no longer in its queue; journal and dead-letter copies are recorded after it."""
 
 
 def _column(name: str, kind: Kind, about: str) -> Column:

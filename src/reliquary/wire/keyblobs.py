@@ -31,7 +31,7 @@ class SessionKeyBlob(msgspec.Struct, frozen=True, gc=False):
 
     algorithm: int
     encrypted: bytes
-    """As RSA makes it, the highest byte first."""
+    """The encrypted key as RSA makes it, the highest byte first."""
 
     def encode(self) -> bytes:
         """Return the SIMPLEBLOB as bytes."""

@@ -1,9 +1,9 @@
 r"""Bodies of several parts, RFC 2046 and RFC 2387, as queue managers write them.
 
-    --boundary CRLF                       the first line, or after a preamble that says nothing
+    --boundary CRLF                       the first line, or after a preamble without meaning
     Name: value CRLF ... CRLF
     CRLF
-    data [CRLF]                           as many bytes as Content-Length says, whatever they look like;
+    data [CRLF]                           as many bytes as Content-Length says, of any content;
     --boundary CRLF                       without one, up to the next delimiter behind a CRLF
     ...
     --boundary--
@@ -46,7 +46,7 @@ class MediaType(msgspec.Struct, frozen=True, gc=False):
     """`text/xml`, in lower case."""
     boundary: str = ""
     charset: str = ""
-    """In lower case; empty where it does not say."""
+    """The charset in lower case; empty where the field has none."""
     start: str = ""
     """The Content-Id of the root part, RFC 2387; empty for the first part."""
     root_type: str = ""
@@ -66,7 +66,7 @@ _PARAMETER: Final = re.compile(r';\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([
 
 @lru_cache(maxsize=1024)
 def media_type(value: str) -> MediaType:
-    """What a Content-Type field says; parameters that mean nothing here are passed over."""
+    """Parse a Content-Type field; parameters without a meaning here are ignored."""
     kind, _, _ = value.partition(";")
     parameters: dict[str, str] = {}
     for name, quoted, plain in _PARAMETER.findall(value):
@@ -172,7 +172,7 @@ def _part(body: bytes, at: int, delimiter: bytes, number: int) -> tuple[Part, in
             name = f"part {number}"
             raise MimeFault(name, f"{name} claims {length} bytes, and {len(body) - at} are left")
     part = Part(content_type, content_id, body[at:end])
-    # Where the next delimiter is: behind one CRLF, or at once as Windows writes it.
+    # The next delimiter is behind one CRLF, or follows at once as Windows writes it.
     return part, end + 2 if body.startswith(b"\r\n", end) else end
 
 
@@ -198,7 +198,7 @@ def _head(head: bytes, number: int) -> tuple[str, str, int | None]:
 
 
 def _scan(body: bytes, at: int, delimiter: bytes, number: int) -> int:
-    """The end of a part that does not say how long it is."""
+    """Return the end of a part that has no Content-Length."""
     if body.startswith(delimiter, at):
         return at  # an empty part whose CRLF is the blank line before it
     end = body.find(b"\r\n" + delimiter, at)

@@ -29,7 +29,7 @@ RSA1: Final = 0x31415352
 
 
 class Purpose(IntEnum):
-    """What a key is for: CALG_RSA_KEYX or CALG_RSA_SIGN."""
+    """The purpose of a key: CALG_RSA_KEYX or CALG_RSA_SIGN."""
 
     ENCRYPTION = 0x0000A400
     SIGNATURE = 0x00002400

@@ -5,7 +5,7 @@
     ACE                    kind, flags, size u16, then for the two kinds we know: mask u32, SID
     SID                    revision 1, count, authority (6 bytes, big-endian), sub-authorities u32
 
-All numbers but the authority are little-endian.  Bytes that say something else are refused with
+All numbers but the authority are little-endian.  Other bytes are refused with
 the offset of the first wrong one.
 """
 
@@ -23,7 +23,7 @@ from reliquary.base.hresult import HResult
 
 SUB_AUTHORITY_LIMIT: Final = 15
 INHERIT_ONLY: Final = 0x08
-"""An ACE flag: it speaks of what is made inside, not of the thing itself."""
+"""An ACE flag: the ACE applies to objects inside the container, not to the container itself."""
 
 DACL_PRESENT: Final = 0x0004
 SACL_PRESENT: Final = 0x0010
@@ -42,7 +42,7 @@ _SID_TEXT: Final = re.compile(r"S-1-(0|[1-9]\d{0,14})((?:-(?:0|[1-9]\d{0,9})){0,
 
 
 class Sid(msgspec.Struct, frozen=True):
-    """Somebody, or a group: `S-1-5-7` is the anonymous user."""
+    """A security identifier of a user or a group: `S-1-5-7` is the anonymous user."""
 
     authority: int
     parts: tuple[int, ...] = ()
@@ -169,14 +169,14 @@ def decode_acl(data: bytes, at: int = 0) -> tuple[Acl, int]:
 
 
 class SecurityDescriptor(msgspec.Struct, frozen=True, kw_only=True):
-    """Who owns a thing, and who may do what with it.  Without a DACL, everybody may do all."""
+    """The owner of an object and the rights on it. Without a DACL, all users have all rights."""
 
     owner: Sid | None = None
     group: Sid | None = None
     sacl: Acl | None = None
     dacl: Acl | None = None
     control: int = 0
-    """Control bits beside those that say what is there."""
+    """Control bits other than those that tell which parts are present."""
 
 
 def encode_descriptor(descriptor: SecurityDescriptor) -> bytes:

@@ -1,8 +1,8 @@
-"""SOAP 1.1 envelopes, hardened: what is not a plain envelope is refused before anything is made of it.
+"""SOAP 1.1 envelopes, hardened: a document that is no plain envelope is refused before it is used.
 
     <Envelope>            the root
       <Header>...</Header>    its first child
-      <Body>...</Body>        directly behind; what it holds is for somebody else
+      <Body>...</Body>        directly behind; the caller reads its content
     </Envelope>
 
 It is a hardened document (`wire.xml`), and sizes are limited.

@@ -1,4 +1,5 @@
-"""XML documents, hardened: what could fetch, multiply or bury something is refused before it is read.
+"""XML documents, hardened: documents that could fetch data, expand entities or nest deeply are refused before
+they are read.
 
 No document type, so no entity of any kind is ever declared, fetched or expanded; nothing is nested
 deeper than libxml2 allows without `huge_tree` (256 levels).
@@ -13,7 +14,7 @@ from typing import Any, Final
 from lxml import etree
 
 Element = Any
-"""An element of lxml; its stubs do not know that tags of such a tree are always text."""
+"""An element of lxml; its stubs do not know that the tags of these trees are always text."""
 
 _PROLOG: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t\r\n]|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 _ENCODING: Final = re.compile(rb"(?:\xef\xbb\xbf)?<\?xml[^>]*?\sencoding\s*=\s*[\"']([^\"']*)[\"']")
@@ -63,7 +64,7 @@ def root_of(data: bytes) -> Element:
 def _check_log(data: bytes) -> None:
     """Refuse a document with an error that libxml2 forgot over a warning that came after it.
 
-    It warns of each namespace that is no absolute URI, such as that of MSMQ.
+    It warns of each namespace that is no absolute URI, for example that of MSMQ.
     """
     errors = _PARSER.error_log.filter_from_errors()
     if len(errors):
@@ -73,13 +74,13 @@ def _check_log(data: bytes) -> None:
 
 
 def declared_encoding(data: bytes) -> str:
-    """What the XML declaration says in so many bytes of ASCII; empty where it says nothing."""
+    """Return the encoding in the XML declaration; empty where there is none."""
     return _declared(data[: data.find(b">", 0, _LONGEST_DECLARATION) + 1])
 
 
 @lru_cache(maxsize=256)
 def _declared(declaration: bytes) -> str:
-    """The same of a declaration, of which most documents have one and the same."""
+    """Return the encoding in a declaration; cached, because most documents have equal declarations."""
     found = _ENCODING.match(declaration)
     return "" if found is None else found[1].decode("latin-1").strip().lower()
 
@@ -95,7 +96,7 @@ def _check_prolog(data: bytes) -> None:
 
 
 def _offset(data: bytes, line: int, column: int) -> int:
-    """Where a line and a column of it are, both counted from 1."""
+    """Return the offset of a line and a column, both counted from 1."""
     at = 0
     for _ in range(line - 1):
         at = data.find(b"\n", at) + 1

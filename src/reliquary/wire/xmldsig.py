@@ -10,8 +10,8 @@
       KeyInfo              X509Data/X509Certificate: the sender's certificate, base64; may be missing
 
 The namespace is that of an early draft and nothing is brought into a canonical form, so libraries for
-XML signatures are of no use here.  Reading tells what is there; what is missing or twice there is the
-affair of whoever verifies.
+XML signatures are of no use here.  Reading returns what is there; the code that verifies checks for
+missing and repeated parts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NAMESPACE: Final = "http://www.w3.org/2000/02/xmldsig#"
 SOAP: Final = "http://schemas.xmlsoap.org/soap/envelope/"
 
 _HEADER: Final = [f"{SOAP} Envelope", f"{SOAP} Header"]
-"""Where a signature is; anywhere else it is none."""
+"""The parents of a signature; an element elsewhere is no signature."""
 
 
 class Reference(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ class Reference(msgspec.Struct, frozen=True):
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """What a `Signature` has; of what must be there once, all that there are."""
+    """The content of a `Signature`; parts that must occur once are lists, so that repeats can be refused."""
 
     signed_infos: tuple[bytes, ...]
     """The bytes of SignedInfo."""

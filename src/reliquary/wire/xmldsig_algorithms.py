@@ -40,7 +40,7 @@ PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | dsa.DSAPrivateKey
 
 
 class Obsolete(Enum):
-    """What is broken or nearly so, and used only where an administrator allows it."""
+    """Algorithms that are broken or nearly so, used only where an administrator allows them."""
 
     SHA1 = "SHA-1"
     MD5 = "MD5"
@@ -48,7 +48,7 @@ class Obsolete(Enum):
 
 
 class Digest(msgspec.Struct, frozen=True):
-    """How a part is digested."""
+    """An algorithm that digests a part."""
 
     name: str
     """For hashlib."""

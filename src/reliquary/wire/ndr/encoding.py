@@ -1,4 +1,4 @@
-"""Which of the two transfer syntaxes a stub is written in, and in which order the bytes of a number come."""
+"""The transfer syntax of a stub, and the byte order of its numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Encoding(NamedTuple):
-    """How the stubs of a presentation context are read and written."""
+    """The transfer syntax and byte order of the stubs of a presentation context."""
 
     wide: bool = False
     """NDR64; else NDR 2.0."""

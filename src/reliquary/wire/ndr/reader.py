@@ -45,7 +45,7 @@ class NdrReader:
         self._u16, self._u32, self._u64 = _BIG if encoding.big_endian else _LITTLE
         self.encoding = encoding
         self.at = 0
-        """Where the next value is read, before its alignment."""
+        """The offset of the next value, before its alignment."""
 
     @property
     def left(self) -> int:

@@ -27,7 +27,7 @@ class NdrWriter:
     def __init__(self, encoding: Encoding) -> None:
         self._parts: list[bytes] = []
         self._recent = bytearray()
-        """What follows the last part."""
+        """The bytes that follow the last finished part."""
         self.encoding = encoding
         self.at = 0
         """Bytes that are written."""

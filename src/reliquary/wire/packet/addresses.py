@@ -27,7 +27,7 @@ from reliquary.wire.packet.fields import NO_GUID, Reader, guid_bytes, padded, wi
 _NUMBER: Final = Struct("<I")
 _COUNT: Final = Struct("<H")
 _DIRECT: Final = re.compile(r"[^\x00-\x1f,]+")
-"""No format name has a comma or a control character, and a comma would make two names of one."""
+"""A format name without commas and control characters: a comma would split it into two names."""
 
 
 class AddressKind(IntEnum):
@@ -74,7 +74,7 @@ class Address(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader, kind: AddressKind, what: str) -> Address:
-        """The field of a kind that the header's flags say."""
+        """Read the field of a kind that the header's flags name."""
         match kind:
             case AddressKind.NONE:
                 return NOWHERE

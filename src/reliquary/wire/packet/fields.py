@@ -1,4 +1,4 @@
-"""What headers are made of: numbers, GUIDs, wide strings, padding; and the one way to refuse them.
+"""The elements of headers (numbers, GUIDs, wide strings, padding), and one way to refuse wrong ones.
 
 wide string   UTF-16, little-endian, ends with a zero unit
 GUID          16 bytes, the first three groups little-endian
@@ -18,7 +18,7 @@ from reliquary.base.hresult import HResult
 NO_GUID: Final = UUID(int=0)
 NO_GUID_BYTES: Final = bytes(16)
 NAME_LIMIT: Final = 0xFFFF
-"""Bytes of a wide string that says nothing of its length: as many as a count of 16 bits could say."""
+"""The limit for a wide string without a length, in bytes: the largest count that 16 bits hold."""
 
 KNOWN_GUIDS: Final = 1024
 """GUIDs that are remembered, because to make one takes longer than to look it up."""
@@ -44,7 +44,7 @@ class Reader:
         self.at = at
         self.end = end
         self.start = at
-        """Where the header that is being read begins."""
+        """The offset at which the current header begins."""
         self.spec = ""
 
     def begin(self, spec: str) -> None:
@@ -53,7 +53,7 @@ class Reader:
         self.spec = spec
 
     def fault(self, why: str, at: int | None = None) -> PacketFault:
-        """What is wrong, at a place or else where the present header begins."""
+        """Return a fault at an offset, or else at the beginning of the current header."""
         return PacketFault(self.start if at is None else at, why, spec=self.spec)
 
     def unpack(self, layout: Struct, what: str) -> tuple[Any, ...]:
@@ -79,7 +79,7 @@ class Reader:
         return guid_of(self.take(16, what))
 
     def wide(self, size: int, what: str) -> str:
-        """The next wide string, of so many bytes with its zero."""
+        """Read a wide string of `size` bytes, its zero included."""
         at = self.at
         raw = self.take(size, what)
         if size & 1:

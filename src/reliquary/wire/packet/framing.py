@@ -4,8 +4,8 @@
         user message     PacketSize, and 16 more where a SessionHeader follows, which is not counted
         internal packet  PacketSize; a SessionAck may leave its SessionHeader out of the count (G-01)
 
-Bytes may come in any pieces.  What is no packet ends the stream: `fault` says why, and the packets that came
-before it are still returned.
+Bytes may come in any pieces.  Bytes that are no packet end the stream: `fault` has the reason, and the
+packets before it are still returned.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Framer:
         self._largest = largest
         self._held = bytearray()
         self._wanted = base.SIZE
-        """How many bytes must be there before something can be done with them."""
+        """How many bytes must be there before the next step of parsing."""
         self.fault: PacketFault | None = None
-        """Why the stream ended; its offset counts from the beginning of the packet that is none."""
+        """The reason why the stream ended; its offset counts from the beginning of the malformed packet."""
 
     @property
     def held(self) -> int:

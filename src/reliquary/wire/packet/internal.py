@@ -45,7 +45,7 @@ _PADDING: Final = b"\x5a" * 512
 _TYPE: Final = 0x000F
 _REFUSED: Final = 0x0010
 _BODY: Final = base.SIZE + _HEADER.size
-"""Where the part behind both headers begins."""
+"""The offset of the part behind both headers."""
 
 ESTABLISH_SIZE: Final = _BODY + _ESTABLISH.size
 PARAMETERS_SIZE: Final = _BODY + _PARAMETERS.size
@@ -53,7 +53,7 @@ ACK_SIZE: Final = _BODY + session.SIZE
 LEAST_SIZE: Final = _BODY
 """PacketSize of a SessionAck whose SessionHeader is not counted (G-01)."""
 SIZES: Final = frozenset({ESTABLISH_SIZE, PARAMETERS_SIZE, ACK_SIZE, LEAST_SIZE})
-"""What PacketSize of an internal packet can be."""
+"""The values that PacketSize of an internal packet can have."""
 
 
 class PacketType(IntEnum):
@@ -133,7 +133,7 @@ InternalPacket = EstablishConnection | ConnectionParameters | SessionAck
 
 
 def decode_internal(data: bytes) -> InternalPacket:
-    """Return the internal packet that these bytes are; PacketFault says where they are not one."""
+    """Decode one internal packet; PacketFault has the offset of the first wrong byte."""
     reader = Reader(data, 0, len(data))
     _, flags, size = BaseHeader.decode_any(reader)
     if not flags & base.INTERNAL:

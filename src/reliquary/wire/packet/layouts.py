@@ -16,7 +16,7 @@ NO_VALUES: Final[Mapping[int, str]] = MappingProxyType({})
 
 
 class Kind(Enum):
-    """How a person reads the bytes of a field."""
+    """How the bytes of a field are displayed."""
 
     NUMBER = "number"
     HEX = "hex"

@@ -57,7 +57,7 @@ class ListedQueue(msgspec.Struct, frozen=True, gc=False):
     direct: str = ""
 
     def content(self) -> bytes:
-        """What follows the kind and its padding."""
+        """The bytes that follow the kind and its padding."""
         match self.kind:
             case ListedKind.DIRECT:
                 check_direct(self.direct)

@@ -44,7 +44,7 @@ class OrderBody(msgspec.Struct, frozen=True, gc=False):
 
 
 class FinalBody(msgspec.Struct, frozen=True, gc=False):
-    """How one message left its destination queue; the class of the packet says it."""
+    """The body of a final acknowledgement; the class of the packet tells how the message left its queue."""
 
     sequence: int
     """TxSequenceID as one number: timestamp << 32 | ordinal."""

@@ -42,7 +42,7 @@ class Varying(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Pattern:
-    """What packets have in common that differ only in `Varying`."""
+    """The constant part of packets that differ only in `Varying`."""
 
     __slots__ = ("_at_place", "_at_properties", "_at_sizes", "_head", "_parts")
 

@@ -1,4 +1,4 @@
-"""What follows a message in the answer to a remote read, [MS-MQRR] 2.2.5.
+"""The headers that follow a message in the answer to a remote read, [MS-MQRR] 2.2.5.
 
 | UserMessage | Extension | Subqueue | DeadLetter? | ExtendedAddress |
 
@@ -43,11 +43,11 @@ _ADDRESS_LAYOUT: Final = Struct("<IHHI16s")
 
 
 class SubqueueHeader(msgspec.Struct, frozen=True, gc=False):
-    """Where the message lay and what happened to it there; without a name it says nothing."""
+    """The subqueue of the message and its moves; without a name the header has no meaning."""
 
     name: str = ""
     target: str = ""
-    """Where a move that is not yet decided would bring it."""
+    """The target of a move that is not yet decided."""
     acknowledgement_class: int = 0
     aborts: int = 0
     moves: int = 0
@@ -116,7 +116,7 @@ class Extension(msgspec.Struct, frozen=True, gc=False):
     subqueue: SubqueueHeader = SubqueueHeader()
     address: ExtendedAddressHeader = ExtendedAddressHeader()
     dead_letter: str | None = None
-    """The application's own dead-letter queue."""
+    """The dead-letter queue that the application has chosen."""
     dead_letter_invalid: bool = False
 
     def encode(self) -> bytes:
@@ -166,7 +166,7 @@ class ReadPacket(msgspec.Struct, frozen=True, gc=False):
 
 
 def decode_read_packet(data: bytes) -> ReadPacket:
-    """What a remote read answered, to the last byte."""
+    """Decode the answer to a remote read; every byte must belong to it."""
     message, used = decode_leading(data)
     return ReadPacket(message, Extension.decode(Reader(data, used, len(data))))
 

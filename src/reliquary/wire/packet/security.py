@@ -4,7 +4,7 @@
     | flags | sender bytes | key bytes     | signature bytes | certificate bytes | provider bytes |
     | sender | encryption key | signature | certificate | provider |      each padded, none if empty
 
-Whether the data is there is told by the sizes and not by the flag AI: the published packet has the
+The sizes decide whether the data is there, and not the flag AI: the published packet has the
 data and not the flag.
 """
 
@@ -50,7 +50,7 @@ class ProviderInfo(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader, size: int) -> ProviderInfo:
-        """Out of so many bytes."""
+        """Decode the provider from `size` bytes."""
         what = "the provider's information"
         if size < 4:
             raise reader.fault(f"{what} has {size} bytes, which is no type and name", reader.at)
@@ -64,7 +64,7 @@ class SecurityHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     sender_kind: int = NO_SENDER
     """ST: NO_SENDER, SID or QUEUE_MANAGER."""
     authenticated: bool = False
-    """AU; a sender leaves it out, and nobody believes it of a peer."""
+    """AU; a sender leaves it out, and a receiver ignores the value that a peer claims."""
     encrypted: bool = False
     """EB: the body is encrypted."""
     default_provider: bool = False

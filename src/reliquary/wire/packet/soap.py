@@ -1,4 +1,4 @@
-"""What a message that came over HTTP has besides, [MS-MQRR] 2.2.5.1.2 and [MS-MQMQ] 2.2.20.7.
+"""The further headers of a message that came over HTTP, [MS-MQRR] 2.2.5.1.2 and [MS-MQMQ] 2.2.20.7.
 
     Envelope   | id | 0 | units | wide string |                          8 bytes, then data
     Compound   | id | 0 | bytes | body bytes | body offset | data |     16 bytes, then data
@@ -76,7 +76,7 @@ class CompoundHeader(msgspec.Struct, frozen=True, gc=False):
 
 
 class SoapHeader(msgspec.Struct, frozen=True, gc=False):
-    """What the application put into the SOAP envelope's header and body."""
+    """The parts of the SOAP envelope's header and body that the application wrote."""
 
     header: str = ""
     body: str = ""

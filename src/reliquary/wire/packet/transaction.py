@@ -30,10 +30,10 @@ Fields = tuple[int, int, int, int, int]
 
 
 class TransactionHeader(msgspec.Struct, frozen=True, gc=False):
-    """Where in which stream, and under which transaction it was captured."""
+    """The stream of a message, its number there, and the transaction that it was captured in."""
 
     identifier: int = 0
-    """ID, 20 bits; all messages of one transaction have the same."""
+    """ID, 20 bits; all messages of one transaction share it."""
     ordinal: int = 0
     """TxSequenceID, low half."""
     timestamp: int = 0

@@ -24,7 +24,7 @@ SPEC: Final = "MS-MQMQ 2.2.20"
 
 
 class UserMessage(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One message; the flags that say which headers are there follow from which are there."""
+    """One message; the flags of the base header follow from the headers that are present."""
 
     base: BaseHeader = BaseHeader()
     user: UserHeader = UserHeader()
@@ -40,7 +40,7 @@ class UserMessage(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     session: SessionHeader | None = None
 
     def encode(self) -> bytes:
-        """The packet's bytes; UsageError says what does not fit."""
+        """Return the packet as bytes; UsageError names a value that does not fit."""
         try:
             return self._encode()
         except struct.error as why:
@@ -80,7 +80,7 @@ class UserMessage(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def decode_user_message(data: bytes) -> UserMessage:
-    """The packet that these bytes are, to the last of them; PacketFault says where they are not."""
+    """Decode one packet to its last byte; PacketFault has the offset of the first wrong byte."""
     message, used = decode_leading(data)
     if used != len(data):
         raise PacketFault(used, f"{len(data) - used} bytes follow the packet's end", spec=SPEC)

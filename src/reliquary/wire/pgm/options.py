@@ -1,9 +1,9 @@
-"""Option extensions, RFC 3208 section 9: what a packet says beyond its header.
+"""Option extensions, RFC 3208 section 9: additions to the header of a packet.
 
     | OPT_LENGTH: 0, 4, length of all | option | option | ... the last has the bit OPT_END |
     option = | end, type | length | reserved, F, OPX | U, specific | value |
 
-Receivers and sources pass over options that they do not know; the OPX bits speak to routers alone.
+Receivers and sources ignore options that they do not know; the OPX bits concern only routers.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _FRAGMENT_LAYOUT: Final = Struct(">III")
 _NUMBER: Final = Struct(">I")
 
 SIZES: Final = {_FRAGMENT: 16, _JOIN: 8, _SYN: 4, _FIN: 4, _RST: 4}
-"""Bytes of the options that always have the same size."""
-# DEPARTS from 2.1.3 (SR-006): OPT_FRAGMENT has 16 bytes, because its three numbers do not fit in the 12
-# that RFC 3208 9.2.4 gives it, and all who speak PGM write 16.
+"""The sizes in bytes of the options that have a fixed size."""
+# DEPARTS from 2.1.3 (SR-006): OPT_FRAGMENT has 16 bytes, because its three numbers do not fit in the 12 that
+# RFC 3208 9.2.4 gives it, and all implementations of PGM write 16.
 
 
 class Fragment(msgspec.Struct, frozen=True, gc=False):
@@ -50,7 +50,7 @@ class Fragment(msgspec.Struct, frozen=True, gc=False):
     """The number of the packet that the APDU begins in."""
     offset: int
     length: int
-    """Of the whole APDU."""
+    """The length of the whole APDU."""
 
 
 class Reset(msgspec.Struct, frozen=True, gc=False):

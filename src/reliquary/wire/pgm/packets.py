@@ -33,10 +33,10 @@ _CHECKSUM_AT: Final = 6
 _ADDRESS_SIZES: Final = {1: 4, 2: 16}
 """By address family: IPv4, IPv6."""
 _NO_WINDOW: Final = (0, 0x80000000)
-"""Trail and lead of an SPM that says nothing of the window."""
+"""Trail and lead of an SPM that does not announce a window."""
 
-# DEPARTS from 2.1.3 (SR-006): the bits of Options are counted from the low end, because all who speak PGM
-# do so, though RFC 3208 8 counts them from the high end.
+# DEPARTS from 2.1.3 (SR-006): the bits of Options are counted from the low end, because all implementations
+# of PGM do so, though RFC 3208 8 counts them from the high end.
 _HAS_OPTIONS: Final = 0x01
 _FOR_ROUTERS: Final = 0x02
 _PARITY: Final = 0xC0
@@ -116,7 +116,7 @@ class Data(msgspec.Struct, frozen=True, gc=False):
 
 
 class Nak(msgspec.Struct, frozen=True, gc=False):
-    """NAK, NNAK or NCF, 8.3: these numbers are missing, or their request was heard."""
+    """NAK, NNAK or NCF, 8.3: these numbers are missing, or the source confirms that it was asked for them."""
 
     kind: Kind
     tsi: Tsi

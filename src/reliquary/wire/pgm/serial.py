@@ -1,7 +1,7 @@
-"""Sequence numbers, RFC 3208 3.2: 32 bits that come round again.
+"""Sequence numbers, RFC 3208 3.2: 32 bits that wrap around.
 
-A number is before another if the way forward from it is the shorter one; a machine counts on
-without end, and `unfolded` finds the place of a number that it hears.
+A number is before another if the forward distance is the shorter one. A machine counts
+without a limit, and `unfolded` maps a received number to its count.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MASK: Final = SPACE - 1
 
 
 def distance(start: int, end: int) -> int:
-    """How far it is from one number forward to another; negative when it is behind.
+    """Return the distance forward from one number to another; negative when `end` is behind `start`.
 
     >>> distance(0xFFFFFFFE, 1), distance(1, 0xFFFFFFFE)
     (3, -3)

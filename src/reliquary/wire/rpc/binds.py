@@ -44,7 +44,7 @@ class Reason(IntEnum):
 
 
 class Nak(IntEnum):
-    """Why a bind is refused as a whole, [MS-RPCE] 2.2.2.5."""
+    """The reason why a bind is refused as a whole, [MS-RPCE] 2.2.2.5."""
 
     NOT_SPECIFIED = 0
     CONGESTION = 1
@@ -55,7 +55,7 @@ class Nak(IntEnum):
 
 
 class ContextElement(NamedTuple):
-    """p_cont_elem_t: an interface, and the transfer syntaxes in which the client can speak with it."""
+    """p_cont_elem_t: an interface, and the transfer syntaxes that the client supports for it."""
 
     number: int
     """p_cont_id: how requests name it."""
@@ -232,7 +232,7 @@ def _finish(kind: PduType, call: int, flags: int, parts: Sequence[bytes], verifi
     """Put the header before a body, and the token behind it.
 
     The trailer of these PDUs is aligned to 4 bytes, and not to 16 as [MS-RPCE] 2.2.2.11 says: Windows and
-    Samba write it so, and there are readers that take all that follows the last element as the trailer.
+    Samba write it with 4, and some readers take all bytes after the last element as the trailer.
     """
     body = b"".join(parts)
     end = verifier.encode() if verifier else b""

@@ -1,6 +1,6 @@
 """The PDUs of a call, C706 12.6.4.6 to 12.6.4.11.
 
-request    header, alloc_hint u32, context u16, opnum u16, object UUID if the flag says so, stub
+request    header, alloc_hint u32, context u16, opnum u16, object UUID if flagged, stub
 response   header, alloc_hint u32, context u16, cancel count u8, a zero byte, stub
 fault      header, alloc_hint u32, context u16, cancel count u8, flags u8, status u32, 4 zero bytes
 
@@ -38,14 +38,14 @@ _FAULT_OUT: Final = Struct("<4B4sHHIIHBBII")
 
 
 class Request(NamedTuple):
-    """What stands before the stub of a request."""
+    """The fields before the stub of a request."""
 
     hint: int
     """alloc_hint."""
     context: int
     opnum: int
     stub: int
-    """Where the stub begins."""
+    """The offset at which the stub begins."""
 
 
 class Fault(NamedTuple):
@@ -111,7 +111,7 @@ def response_head(
 
 
 def encode_fault(call: int, context: int, status: int, *, executed: bool, cancels: int = 0) -> bytes:
-    """Write a fault; `executed` says whether the method may have run."""
+    """Write a fault; `executed` is True if the method may have run."""
     flags = WHOLE if executed else WHOLE | Flag.DID_NOT_EXECUTE
     return _FAULT_OUT.pack(
         MAJOR,

@@ -16,7 +16,7 @@ _PREFIX: Final = UUID("6cb71c2c-9812-4540-0000-000000000000").bytes_le[:8]
 
 
 class Feature(IntFlag):
-    """What a client and a server can do beyond C706."""
+    """Features of a client or a server beyond C706."""
 
     SECURITY_CONTEXTS = 0x01
     """Several security contexts on one connection, 3.3.1.5.4."""
@@ -25,7 +25,7 @@ class Feature(IntFlag):
 
 
 FEATURES: Final = int(Feature.SECURITY_CONTEXTS | Feature.KEEP_ON_ORPHAN)
-"""What is supported here."""
+"""The features that this implementation supports."""
 
 
 def offered_features(transfer: SyntaxId) -> int | None:

@@ -24,7 +24,7 @@ _BIG: Final = Struct(">4B4sHHI")
 
 
 class PduFault(Exception):
-    """Bytes that are no PDU; the text says why."""
+    """The bytes are no PDU; the text has the reason."""
 
 
 class PduType(IntEnum):

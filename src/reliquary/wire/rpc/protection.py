@@ -10,7 +10,7 @@ class Protection(IntEnum):
 
     NONE = 1
     CONNECT = 2
-    """Who calls is known when the connection is made, and nothing is signed."""
+    """The caller is authenticated when the connection is made, and nothing is signed."""
     CALL = 3
     """Over a connection it is the next one."""
     PACKET = 4

@@ -1,4 +1,4 @@
-"""Why a call is refused: the status of a fault PDU, C706 appendix E and [MS-RPCE] 2.2.2.
+"""The reasons to refuse a call: the status of a fault PDU, C706 appendix E and [MS-RPCE] 2.2.2.
 
 Any other number may stand there too: a method may raise its own HRESULT as a fault (QP-111).
 """

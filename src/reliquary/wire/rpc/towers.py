@@ -41,7 +41,7 @@ class Floor(NamedTuple):
     """One protocol of a tower."""
 
     protocol: bytes
-    """Its number, and for a syntax its identifier and major version."""
+    """The number of the protocol, and for a syntax its identifier and major version."""
     address: bytes
 
 
@@ -89,7 +89,7 @@ def encode_floors(floors: Sequence[Floor]) -> bytes:
 
 
 def decode_floors(data: bytes) -> list[Floor]:
-    """Return the floors of a tower; TowerFault when they are not as long as they say."""
+    """Return the floors of a tower; raise TowerFault when a length is wrong."""
     if len(data) < _COUNT.size:
         raise TowerFault("a tower begins with the number of its floors")
     (count,) = _COUNT.unpack_from(data)

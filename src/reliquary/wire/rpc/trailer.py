@@ -2,9 +2,9 @@
 
 | stub | gap to 4 | 8a e3 13 71 02 f4 36 71 | command u16, length u16, data | ... |
 
-It repeats, under the protection of the stub, what the headers said without one: somebody between client and
-server who changed them is found out.  Bit 14 marks the last command, bit 15 one that must be understood.
-All its numbers are little-endian, whatever the header says.
+It repeats, under the protection of the stub, the fields that the headers carry without one: a change of
+them on the way is detected. Bit 14 marks the last command, bit 15 one that must be understood.
+All its numbers are little-endian, also where the header is big-endian.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class TrailerFault(Exception):
 
 
 class Claims(NamedTuple):
-    """What the headers said, and the trailer has to repeat."""
+    """The values of the headers that the trailer has to repeat."""
 
     interface: SyntaxId
     transfer: SyntaxId
@@ -45,7 +45,7 @@ class Claims(NamedTuple):
     context: int
     opnum: int
     header_signing: bool
-    """Whether the client said in its bind that it signs headers."""
+    """Whether the client announced in its bind that it signs headers."""
     representation: bytes = LITTLE_ENDIAN
 
 
@@ -75,7 +75,7 @@ def _check_commands(stub: bytes, at: int, claims: Claims) -> None:
 
 
 def _check(command: int, data: bytes, claims: Claims) -> None:
-    """Compare one command with what the headers said."""
+    """Compare one command with the values of the headers."""
     kind = command & _COMMAND
     size = _SIZES.get(kind)
     if size is None:

@@ -1,4 +1,4 @@
-"""What authenticates a PDU, at its end: padding, the sec_trailer and a token, [MS-RPCE] 2.2.2.11.
+"""The authentication data at the end of a PDU: padding, the sec_trailer and a token, [MS-RPCE] 2.2.2.11.
 
 | header | body | padding | type | level | padding length | 0 | context number | token |
                                                      1 byte each ........... 4 bytes

@@ -29,7 +29,7 @@ from reliquary.streams.tables import IncomingStream
 
 
 class Standing(Enum):
-    """How the stream of a message compares with the one that is kept."""
+    """The relation between the stream of a message and the stream that is kept."""
 
     NONE_KEPT = "none-kept"
     NEWER = "newer"
@@ -40,7 +40,7 @@ class Standing(Enum):
 
 
 class Step(Enum):
-    """How the number of a message compares with the last one that was taken."""
+    """The relation between the number of a message and the last number that was taken."""
 
     NEXT = "next"
     SKIP = "skip"

@@ -15,7 +15,7 @@ class Confirmed(msgspec.Struct, frozen=True):
     arrived: tuple[int, ...]
     """All messages that the receipt newly confirms."""
     reached: tuple[int, ...]
-    """Those that are in their destination queue and stay here until their final receipt comes."""
+    """Messages that have reached their destination queue and stay here until their final receipt comes."""
     done: tuple[int, ...]
     """The others, for which no other receipt comes."""
 

@@ -1,7 +1,7 @@
 """Streams of an older era, after the store was restored: they are closed, and end when they are settled.
 
 a message with a number         goes again under it: a receiver that had it confirms it, another one takes it
-a message without a number      may have had one after the backup: nobody knows, so it becomes a dead letter
+a message without a number      may have had one after the backup: so it becomes a dead letter
 a message of this era           waits for the end of the closed stream, and begins another
 """
 
@@ -33,7 +33,7 @@ def in_this_era(
 
 
 def make_dead_letters(state: StreamState, queue: int, destination: str, why: str) -> tuple[int, ...]:
-    """Make dead letters of all messages that a stream has left, and return them; the caller frees them."""
+    """Turn all messages that a stream has left into dead letters, and return them; the caller frees them."""
     left = in_order(state.sent[queue])
     _warn(state, destination, len(left), why)
     state.draft.tell(TransferEnded(queue, left, Outcome.REFUSED, NOT_KNOWN, by_receipt=True))

@@ -91,7 +91,8 @@ class Ordinals(msgspec.Struct, frozen=True, omit_defaults=True):
     stream: int = 1
     """The ordinal of the next stream (SR-157)."""
     timestamp: int = 0
-    """The time in the number of the last stream; the next one is not earlier, whatever the clock says."""
+    """The time in the number of the last stream; the next one is not earlier, even when the clock goes back.
+    """
     restored: int = 0
     """When the last era began, in microseconds since 1970; 0 in a store that was never restored."""
 

@@ -26,7 +26,7 @@ class LossInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Messages that a consumer lost, because more was kept for it than its limit allows."""
 
     after: str
-    """Its cursor before; a string of digits, as `until` is."""
+    """The cursor before this batch; a string of digits, as `until` is."""
     until: str
     """The last number that it lost."""
     messages: int
@@ -46,9 +46,9 @@ class ConsumerInfo(msgspec.Struct, frozen=True, kw_only=True):
     moved: str
     """When the cursor moved last."""
     keep: str
-    """The limit that counts for it, such as `7d,10g`; `none` for no limit."""
+    """The limit that holds for this consumer, for example `7d,10g`; `none` for no limit."""
     keep_of: str
-    """Who set this limit: `consumer`, `queue` or `settings`."""
+    """The owner of this limit: `consumer`, `queue` or `settings`."""
     paused: bool
     """Its reader is asked to begin nothing new."""
     lost: int

@@ -31,7 +31,7 @@ class DirectoryView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotShown(Exception):
-    """The directory cannot show this; `answer` says why."""
+    """The directory cannot show this object; `answer` has the reason."""
 
     def __init__(self, answer: DirectoryAnswer) -> None:
         super().__init__(answer.why)

@@ -45,7 +45,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds before a message that came back is handed out again, doubled each time."""
     longest_retry_delay: int = 3600
     keep_refused: bool = True
-    """A message that its peer refuses for good becomes a dead letter, unless the sender wants none."""
+    """Whether a message that its peer refuses permanently becomes a dead letter, unless its sender wants
+    none.
+    """
 
 
 class QueueInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -35,10 +35,10 @@ class TransactionInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Another program chose its id and decides its outcome."""
     begun_at: datetime | None = None
     prepared_at: datetime | None = None
-    """It is in doubt since this time."""
+    """The time since which the transaction is in doubt."""
     ended_at: datetime | None = None
     decided_by: str = ""
-    """The person who decided in place of the coordinator."""
+    """The user who decided in place of the coordinator."""
 
 
 def transactions(view: View, owner: str | None = None, ended: bool = False) -> Iterator[TransactionInfo]:

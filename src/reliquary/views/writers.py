@@ -28,7 +28,7 @@ class WriterInfo(msgspec.Struct, frozen=True):
     waiting: int
     """Rows of parts that are not published yet."""
     spread: str = ""
-    """How the rows of the last batch were spread over managers; empty if this was the only one."""
+    """The distribution of the last batch over managers; empty if this was the only one."""
 
 
 def writers(view: View) -> Iterator[WriterInfo]:

@@ -4,12 +4,12 @@ A backup is a checkpoint: a folder with the files of one moment, made in little 
 work, because files that never change are linked when both folders are on one file system.  It is a
 store like any other and can be opened, verified or carried away.
 
-The manager's private keys lie beside the rows and go with them, for the owner's eyes alone as ever:
-who holds a backup can speak as this manager.
+The manager's private keys lie beside the rows and go with them, readable only by their owner, as
+always: the holder of a backup can act as this manager.
 
 The history (`store.history.folder`) goes with them where that is wanted.  Rows of events go when a file has
 them, so the files are taken after the rows: an event is then in a file, in a row, or in both, and the manager
-that opens the store passes over those of both.
+that opens the store ignores the rows of those in both.
 
 A restore copies, so that the backup stays what it is, and notes in the copy that it was restored
 (`restored.py`).  FORMAT comes last in both: a folder that was left half done is no store.
@@ -40,7 +40,9 @@ PATH_LIMIT: Final = 4096 - 64
 """Bytes of the path of a folder, with room for the names of the files in it."""
 NAME_LIMIT: Final = 255
 _LEFT_BEHIND: Final = {store_format.NAME, restored.NAME, RESERVE, "LOCK", "LOG"}
-"""FORMAT is written anew at the end; the others speak of the place and the process, not of the rows."""
+"""Files that a backup leaves out: FORMAT is written at the end, and the others describe the folder and the
+process, not the rows.
+"""
 
 
 def backup(disk: RocksDisk, target: str | Path, history: Path | None = None) -> None:
@@ -119,7 +121,7 @@ def _must_be_new(target: Path) -> None:
 
 
 def _impossible(target: Path) -> str:
-    """Why there can be no folder of this path; its parents may be missing."""
+    """Return the reason why a folder of this path cannot exist; its parents may be missing."""
     names = [len(os.fsencode(name)) for name in target.parts]
     if max(names) > NAME_LIMIT or len(os.fsencode(target)) > PATH_LIMIT:
         return os.strerror(errno.ENAMETOOLONG)

@@ -33,7 +33,7 @@ class Damaged(NamedTuple):
 
 
 class CutOff(NamedTuple):
-    """What lies behind a gap was never synced, and RocksDB would not notice the gap."""
+    """The logs after a gap: their changes were never synced, and RocksDB would not notice the gap."""
 
     last: Log
     """The log before the gap."""
@@ -83,7 +83,7 @@ def _gap(before: Log, later: Sequence[Log], synced: int, mark: Mark | None) -> V
         return Damaged(
             f"its logs end at change {before.last}{follows}, but {synced} changes had reached the disk"
         )
-    if mark is None:  # nobody knows what was synced: a gap may be anything
+    if mark is None:  # it is unknown how far the logs were synced: a gap may be damage
         return Damaged(f"its logs have a gap behind change {before.last} in {before.path.name}")
     return CutOff(before, tuple(log.path for log in later))
 

@@ -1,7 +1,7 @@
-"""What a storage engine complains of, told as one of our kinds of wrong in one sentence.
+"""Translates errors of a storage engine into our classes of errors, with one sentence each.
 
 RocksDB reports through its binding with a bare `Exception` and a text; Python's own file calls
-report with `OSError`, whose text has the same words.  So the words decide.  Any other exception
+report with `OSError`, whose text has these words too.  So the words decide.  Any other exception
 is a mistake in our code and passes unchanged.
 """
 
@@ -37,7 +37,7 @@ _KINDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 @contextmanager
 def told_of(folder: Path) -> Iterator[None]:
-    """Whatever goes wrong with the files inside is told as one of our kinds of wrong."""
+    """Translate every error of the file calls inside the block into one of our classes."""
     try:
         yield
     except Exception as why:

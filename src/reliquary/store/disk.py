@@ -7,10 +7,10 @@ A batch reaches the disk in two steps, because a sync is slow and the loop need 
 
 Applies and reads come from one thread, the loop's; one sync at a time may run beside them in
 another.  A crash keeps a prefix of the applied batches, never a part of one and never a later one
-without the earlier: what was synced, and perhaps some more that nobody was told of.
+without the earlier: what was synced, and perhaps later batches that were not yet acknowledged.
 
 A write that failed is never tried again.  After a failed fsync the kernel may have dropped the
-pages, and a second one that succeeds says nothing: the disk refuses all later work, the process
+pages, and a second one that succeeds proves nothing: the disk refuses all later work, the process
 ends, and recovery starts from what is on disk.
 """
 
@@ -22,7 +22,7 @@ from typing import Protocol
 
 @dataclass(slots=True)
 class Changes:
-    """What one batch does to the rows: first the ranges are emptied, then the rows are put."""
+    """The changes of one batch: first the ranges are emptied, then the rows are put."""
 
     puts: dict[str, dict[bytes, bytes | None]] = field(default_factory=dict)
     """By table and key; None deletes the row."""
@@ -36,7 +36,7 @@ class Changes:
 
 
 class Reads(Protocol):
-    """What can be read of a storage engine."""
+    """The read operations of a storage engine."""
 
     def get(self, table: str, key: bytes) -> bytes | None:
         """One row's value, or None."""
@@ -48,7 +48,7 @@ class Reads(Protocol):
 
 
 class Disk(Reads, Protocol):
-    """What a storage engine does for Reliquary."""
+    """The operations of a storage engine that Reliquary needs."""
 
     def frozen(self) -> Reads:
         """All rows as they are now, between two batches; later batches do not change what it reads."""
@@ -60,4 +60,4 @@ class Disk(Reads, Protocol):
         """Wait until everything that was applied before this call is safe."""
 
     def close(self) -> None:
-        """Sync and let go; a second close does nothing."""
+        """Sync and close; a second close does nothing."""

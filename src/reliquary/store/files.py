@@ -29,7 +29,7 @@ def make_folder(folder: Path) -> None:
 def copy_durably(source: Path, target: Path) -> None:
     """Copy one file, synced; the folder is still to be synced.
 
-    Nobody may read the copy who may not read the original, not even while it is made.
+    Only users who may read the original may read the copy, also while it is made.
     """
     os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, source.stat().st_mode & 0o777 | 0o200))
     shutil.copyfile(source, target)

@@ -1,4 +1,4 @@
-"""The file FORMAT: it says that a folder is a store, and which release line wrote it.
+"""The file FORMAT: it marks a folder as a store and names the release line that wrote it.
 
 It is written before RocksDB creates its first file and read before RocksDB touches anything.  So
 a store of another release line is left alone, and so is a folder that holds something else: RocksDB
@@ -45,7 +45,7 @@ def stamp(folder: Path, version: int) -> None:
 
 
 def is_store(folder: Path) -> bool:
-    """Whether the folder carries the mark of a store, of whatever version."""
+    """Whether the folder has the mark of a store, of any version."""
     return (folder / NAME).is_file()
 
 

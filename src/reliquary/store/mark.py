@@ -1,17 +1,18 @@
-"""The synced mark: what is known to be safe, kept beside the write-ahead logs.
+"""The synced mark: the position up to which data is known to be safe, kept beside the write-ahead
+logs.
 
 A log that ends in a torn record can mean two things: the power went while unsynced batches were on
-their way, which is harmless, or a synced part rotted or was cut off, which is damage.  The log
-itself cannot tell, and a log that is missing tells nothing at all.  So after every sync the mark is
+their way, which is harmless, or a synced part was corrupted or cut off, which is damage.  The log
+itself cannot show which, and a missing log shows nothing at all.  So after every sync the mark is
 written, without a sync of its own:
 
     the process dies     the page is in the kernel, the mark is exact
     the power goes       the mark may be some seconds old: still a true lower bound
 
-It is never ahead of the files.  It says how far the logs were synced, which logs hold a part of that,
-how long the MANIFEST is, and whose store it is; `opening.py` compares that with the folder.
+It is never ahead of the files.  It has the synced position, the logs that hold a part of it, the
+length of the MANIFEST, and the owner of the store; `opening.py` compares that with the folder.
 
-Two slots are written in turn, each in a page of its own, so that one that is torn or rotten leaves the
+Two slots are written in turn, each in a page of its own, so that a torn or corrupted slot leaves the
 mark of the sync before.  A store of `format.VERSION` always has a mark; it is damaged where no slot can be
 read.
 
@@ -89,7 +90,7 @@ def manifest_of(folder: Path) -> Manifest:
 
 
 class SyncedMark:
-    """The mark of an open store: it looks at the folder and says what is safe."""
+    """The mark of an open store: it inspects the folder and records what is synced."""
 
     def __init__(self, folder: Path, synced: int, lowest: int, owner: bytes = NOBODY) -> None:
         self.folder = folder
@@ -131,7 +132,8 @@ class SyncedMark:
             body = witness.BODY.pack(self._mark.owner, synced)
             try:
                 os.pwrite(self._witness, witness.OPENING.pack(witness.MAGIC, crc32(body)) + body, 0)
-            except OSError:  # it may lie on another disk, and nobody was promised anything about it
+            # the file may lie on another disk, and no caller has an acknowledgement that depends on it
+            except OSError:
                 self._dismiss_witness()
 
     def call_witness(self, path: Path) -> None:
@@ -146,7 +148,7 @@ class SyncedMark:
         self._witness = -1
 
     def belongs_to(self, owner: bytes) -> None:
-        """Note whose store it is, in both slots and synced: it is said once in the life of a store."""
+        """Record the owner of the store in both slots, synced; this happens once per store."""
         if self._mark.owner == owner:
             return
         self._mark = self._mark._replace(owner=owner)
@@ -161,7 +163,7 @@ class SyncedMark:
         return self._mark.owner
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         os.close(self._file)
         self._dismiss_witness()
 

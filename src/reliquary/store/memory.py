@@ -1,13 +1,13 @@
 """A disk in memory: for the simulator, and for a manager that keeps nothing.
 
-It forgets in a crash what was not synced, and fails on request.
+A crash loses what was not synced, and faults can be injected.
 
     rows       what reads see: everything applied
-    durable    what a crash cannot take: everything synced
+    durable    what a crash cannot lose: everything synced
     unsynced   the batches between the two, in order
 
 A crash keeps the durable rows and a random prefix of the unsynced batches, each of them whole.  A
-write-ahead log behaves the same way: its records carry checksums, so the batch that was being written
+write-ahead log behaves in this way too: its records carry checksums, so the batch that was being written
 when the power went is torn, is found to be torn, and is dropped with all that follows.
 """
 
@@ -41,9 +41,9 @@ class MemoryDisk:
         self._apply_fault: str | None = None
         self._applies_left = 0
         self.kept = 0
-        """How many unsynced batches outlived the crash that this disk comes from."""
+        """How many unsynced batches survived the crash that this disk was made from."""
 
-    # What a disk does
+    # Operations of a disk
 
     def get(self, table: str, key: bytes) -> bytes | None:
         """One row's value, or None."""
@@ -78,7 +78,7 @@ class MemoryDisk:
         self._end_sync(len(self._unsynced))
 
     def _end_sync(self, covered: int) -> None:
-        """The oldest so many unsynced batches are safe now, or the disk has failed."""
+        """Make the oldest `covered` unsynced batches durable, or raise the injected fault."""
         if self._sync_fault is not None:
             raise self._fail(self._sync_fault)
         for changes in self._unsynced[:covered]:
@@ -91,7 +91,7 @@ class MemoryDisk:
             self.sync()
         self._closed = True
 
-    # What a disk suffers
+    # Injected faults
 
     def crash(self, chance: Chance) -> Self:
         """The disk as the next process finds it; this one is not usable any more."""
@@ -117,7 +117,7 @@ class MemoryDisk:
         self._sync_fault = kind
 
     def fail_apply_after(self, applies: int, kind: str) -> None:
-        """Let so many more batches be applied, and the one after them fail: "io" or "full"."""
+        """Let `applies` more batches succeed, and the next one fail: "io" or "full"."""
         assert kind in _WHY, kind
         self._applies_left, self._apply_fault = applies, kind
 

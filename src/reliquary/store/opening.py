@@ -1,4 +1,4 @@
-"""How a store on RocksDB is opened: only when everything that was synced is in it.
+"""Opens a store on RocksDB, only when everything that was synced is in it.
 
     FORMAT, mark and MANIFEST fit? --> the logs are a chain? --> open --> reaches the mark? --> ready
                                          | no                     | a torn record

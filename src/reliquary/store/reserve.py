@@ -2,7 +2,7 @@
 
 RocksDB needs room to open a store: the changes in its logs become sorted files before the logs go.  The
 largest part of a full store is messages, and to receive them the store must be open.  So a file of its own
-keeps as much as the logs may need; it is deleted when the disk is full, and made anew when there is room.
+keeps as much as the logs may need; it is deleted when the disk is full, and created again when there is room.
 """
 
 from __future__ import annotations

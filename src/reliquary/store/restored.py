@@ -1,7 +1,7 @@
-"""RESTORED: the file that says that a store is older than what its manager did last.
+"""RESTORED: the file that marks a store as older than the last state of its manager.
 
 `backup.restore` writes it.  The manager that opens the store next begins a new era (`queueing.era`), and the
-file goes when that is on disk.  After a crash in between, the next start finds the file once more.
+file goes when that is on disk.  After a crash in between, the next start finds the file again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The disk on RocksDB: one column family a table, one write batch a batch, one log sync for many.
 
     apply    write without sync: into the log file and the memtable, read by the next turn
-    sync     `flush_wal(True)` lets go of the interpreter lock, so the loop runs on beside it;
+    sync     `flush_wal(True)` releases the interpreter lock, so the loop continues;
              a write with sync=True would hold the lock through the fsync
 
 How a store is opened, and when it is refused as damaged, is in `opening.py`.
@@ -47,7 +47,7 @@ class RocksDisk:
         with told_of(self.folder):
             self._db, self._mark = open_database(self.folder, self.tables, create=create)
             self.restoration = self._restoration()
-            """Not None while the store is older than what its manager did last."""
+            """Not None while the store is older than the last state of its manager."""
         self._readers = {name: self._db.get_column_family(name) for name in self.tables}
         self._handles = {name: self._db.get_column_family_handle(name) for name in self.tables}
         self._checked = _checked_reads()
@@ -146,9 +146,9 @@ class RocksDisk:
             write_mark(folder, Mark(covered, number, size, self._mark.owner))
 
     def _restoration(self) -> Restoration | None:
-        """Whether the store is older than it once was, by its own note or by its witness.
+        """Return the record of a restoration, from the file RESTORED or from the witness.
 
-        What the witness says is noted durably before the witness hears of anything new.
+        The content of the witness is stored durably before the witness is overwritten.
         """
         noted = restored.noted(self.folder)
         if self._witness is None:
@@ -167,7 +167,7 @@ class RocksDisk:
             self.restoration = None
 
     def close(self) -> None:
-        """Sync and let go of the folder; a second close does nothing."""
+        """Sync and release the folder; a second close does nothing."""
         if self._closed:
             return
         try:
@@ -190,8 +190,8 @@ class RocksDisk:
         self._mark.close()
 
     def _batch(self, changes: Changes) -> WriteBatch:
-        # Apart from `apply`, whose frame lives on in the exception of a failed write: no handle may
-        # live on with it.
+        # This is apart from `apply`: the exception of a failed write keeps its frame alive, and no handle may
+        # stay open with it.
         batch = WriteBatch(raw_mode=True)
         for table, first, last in changes.ranges:
             batch.delete_range(first, last, self._handles[table])

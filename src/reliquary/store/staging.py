@@ -41,7 +41,7 @@ class StagedRows:
         return True
 
     def take(self) -> Changes:
-        """Everything that was staged, encoded for the disk; the next batch begins empty."""
+        """Return all staged changes, encoded for the disk; the next batch begins empty."""
         stages, self._stages = self._stages, {}
         self.size = 0
         changes = Changes()
@@ -147,7 +147,9 @@ class StagedRows:
     def _unhidden(
         self, stage: _Stage, first: bytes, last: bytes, limit: int, reverse: bool
     ) -> list[tuple[bytes, bytes]]:
-        """The same where no range is deleted: read on in growing pages as long as staged rows hide others."""
+        """Return the visible rows where no range is deleted: read growing pages as long as staged rows hide
+        stored ones.
+        """
         rows: list[tuple[bytes, bytes]] = []
         size = limit
         while len(rows) < limit:
@@ -161,7 +163,7 @@ class StagedRows:
 
 
 class _Stage:
-    """What the current batch has done to one table."""
+    """The changes of the current batch to one table."""
 
     __slots__ = ("fresh", "order", "ranges", "rows", "table")
 

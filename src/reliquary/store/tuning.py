@@ -1,8 +1,8 @@
-"""How RocksDB is set up: bounded memory, a quick open, and rows that live for seconds.
+"""Options of RocksDB: bounded memory, a quick open, and rows that exist only for seconds.
 
 Most messages are put and deleted while they are still in a memtable, and leave only a tombstone
-when it is flushed; a backlog goes to the sorted files and comes back in key order.  What is set
-here follows from that, and from one rule: nothing may grow with the depth of a queue.
+when it is flushed; a backlog goes to the sorted files and comes back in key order.  The options
+follow from that, and from one rule: nothing may grow with the depth of a queue.
 
     keys of a deep queue     |ddd...........................................ppp|
                               deletions of what was received    puts of what came
@@ -32,15 +32,15 @@ MERGED: Final = 64 * _MIB  # rows of deeper levels that one file may reach over
 
 
 def strict() -> DBRecoveryMode:
-    """Open only a log without a flaw, the usual case; whatever is torn is judged by `RocksDisk` first."""
+    """Open only a log without a flaw, the usual case; `RocksDisk` judges a torn log first."""
     return DBRecoveryMode.absolute_consistency()
 
 
 def up_to_the_tear() -> DBRecoveryMode:
-    """Keep the batches before the first torn one and none after it, in whatever log file they are.
+    """Keep the batches before the first torn one and none after it, over all log files.
 
-    RocksDB's "tolerate corrupted tail" would not do: it drops the torn end of one log file and goes
-    on with the next file, so that a batch could be there without those before it.
+    RocksDB's "tolerate corrupted tail" is not enough: it drops the torn end of one log file and
+    continues with the next file, so that a batch could be there without those before it.
     """
     return DBRecoveryMode.point_in_time()
 

@@ -1,8 +1,8 @@
-"""Verify: read every row once and check what every row says of itself.
+"""Verify: read every row once and check the checksums of each.
 
 Two checksums lie over each other: the engine's, over its blocks, and ours, over one row with its key
-(`base/rows.py`).  Reading through the engine checks the first, `unframe` the second.  What a
-record means is not asked for that, so a store of any tables can be verified, also one that is in use.
+(`base/rows.py`).  Reading through the engine checks the first, `unframe` the second.  The
+meaning of a record is not needed for that, so a store of any tables can be verified, also one that is in use.
 
 A store of a queue manager also has counters.  They are compared with the rows of one moment, which finds
 rows that are missing altogether.
@@ -21,7 +21,7 @@ from reliquary.queueing.model.tables import COUNTERS, queue_key
 from reliquary.store.disk import Disk
 from reliquary.store.staging import StagedRows
 
-LISTED: Final = 100  # damages told one by one; the rest is counted
+LISTED: Final = 100  # this many damages are listed; the rest is counted
 _PAGE: Final = 32  # rows at once: a row may hold a message of megabytes
 _BEHIND_EVERY_KEY: Final = b"\xff" * 256
 
@@ -45,7 +45,7 @@ class Report:
     damages: list[Damage] = field(default_factory=list)
     """The first of them."""
     damaged: int = 0
-    """How many in all."""
+    """The total number of damages."""
 
     @property
     def is_sound(self) -> bool:

@@ -1,17 +1,18 @@
-"""The witness: a file outside the folder of a store that knows how far the store once was.
+"""The witness: a file outside the folder of a store that records how far the store was synced.
 
 A folder that was copied while its server was stopped, and is put back later, looks like any other store.
-Only something outside it can tell that the store was further already.  So after every sync the sequence
+Only a file outside it can show that the store was further already.  So after every sync the sequence
 number is also written beside the folder, `data.witness` for `data`:
 
     | magic: 4 | crc32: 4 | owner: 16 | synced: 8 |
 
-When a store is opened whose owner the witness knows, and whose changes end before the witness says, the
-folder is an older copy: that is noted as `store restore` notes it (`restored.py`), and the manager begins a
-new era.  When the file changed last says until when the newer state was in use.
+When a store is opened whose owner the witness knows, and whose changes end before the number in the
+witness, the folder is an older copy: that is noted as `store restore` notes it (`restored.py`), and the
+manager begins a new era.  The modification time of the file is the time until which the newer state was in
+use.
 
-Where there is no witness (another machine, or a folder above that nobody may write to), nothing is known, and
-nothing is said.  A witness that cannot be written is no reason to stop.
+Where there is no witness (another machine, or a parent folder without write access), an older copy is not
+detected.  A witness that cannot be written is no reason to stop.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Statement(NamedTuple):
 
 
 def beside(folder: Path) -> Path | None:
-    """Where the witness of a folder is by default; None for the root of all folders."""
+    """Return the default path of the witness of a folder; None for the root folder."""
     place = folder.absolute()
     return place.with_name(place.name + SUFFIX) if place.name else None
 
@@ -59,7 +60,7 @@ def encode(owner: bytes, synced: int) -> bytes:
 
 
 def read(path: Path) -> Statement | None:
-    """What the witness says; None when there is none, or none that is as it was written."""
+    """Return the content of the witness; None when there is none, or when it is corrupted."""
     try:
         content, changed = path.read_bytes(), path.stat().st_mtime_ns
     except OSError:
@@ -73,7 +74,7 @@ def read(path: Path) -> Statement | None:
 
 
 def begin(path: Path, owner: bytes, synced: int) -> int:
-    """Write the witness anew; the answer is its open file, or -1 where it cannot be written."""
+    """Write the witness; return its open file, or -1 where it cannot be written."""
     try:
         write_durably(path, encode(owner, synced))
         return os.open(path, os.O_WRONLY | os.O_CLOEXEC)
@@ -82,9 +83,9 @@ def begin(path: Path, owner: bytes, synced: int) -> int:
 
 
 def consult(path: Path, owner: bytes, found: int, noted: Restoration | None) -> Restoration | None:
-    """What is known about an older state: the note of a restore with its moment, or that this is a copy.
+    """Return what is known about an older state: the record of a restore, or that this is a copy.
 
-    `found` is the last change in the store, `noted` what `store restore` left in it.
+    `found` is the last change in the store, `noted` the record that `store restore` left in it.
     """
     said = read(path)
     if said is None or said.owner != owner:
@@ -93,5 +94,5 @@ def consult(path: Path, owner: bytes, found: int, noted: Restoration | None) -> 
         return noted if noted.alive_until else replace(noted, alive_until=said.moment)
     if said.synced <= found:
         return None
-    # The name is made of what was found, so that a start that is cut short finds it once more.
+    # The name is derived from the content, so that a start that was interrupted finds it again.
     return Restoration(uuid5(UUID(bytes=owner), f"{found} of {said.synced} changes"), said.moment)

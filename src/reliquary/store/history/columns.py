@@ -59,7 +59,7 @@ PACKED: Final = pa.schema(
         for each in SCHEMA
     ]
 )
-"""The same with each word once, as files are written."""
+"""The schema with dictionary-encoded words, as files are written."""
 _SECOND: Final = 1_000_000
 _UNIQUE: Final = 0xFFFFFFFF
 _EVENTS: Final = {int(each): each.word for each in Happening}
@@ -206,11 +206,11 @@ class _Spread:
         return values if self._single else values.take(self._owners)
 
     def has(self, shape: int) -> pa.Array:
-        """Which events have this shape."""
+        """Return which events have this shape."""
         return self._with(shape).take(self._places)
 
     def _with(self, shape: int) -> pa.Array:
-        """Which heads have this shape."""
+        """Return which heads have this shape."""
         return pa.array([bool(head.shape & shape) for head in self.heads], pa.bool_())
 
     def words(self, values: Sequence[str]) -> pa.Array:
@@ -280,7 +280,7 @@ def _stream(head: Head) -> str:
 
 
 def read_rows(disk: Disk, first: bytes, limit: int) -> list[Numbered]:
-    """Up to so many rows from this key on."""
+    """Return up to `limit` rows, from this key on."""
     found = HISTORY.decode_all(disk.range(HISTORY.name, first, PAST_THE_END, limit=limit))
     return [(int.from_bytes(key), row) for key, row in found]
 

@@ -4,8 +4,8 @@
          |                      |                        |
          '-- rows are gone      '-- rows may go          '-- the next export begins behind the files
 
-A crash between two of these steps only leaves rows whose events are in a file already: they are passed over.
-Nothing here knows the engine; whoever calls this sees to it that the rows are synced, and lets them go.
+A crash between two of these steps only leaves rows whose events are in a file already: they are ignored.
+Nothing here depends on the engine; the caller syncs the rows before the export and deletes them after it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def export(
     file_events: int = FILE_EVENTS,
     piece_events: int = PIECE_EVENTS,
 ) -> Iterator[HistoryFile]:
-    """Write the events behind `after`, up to `until`; each file is told when it is safe."""
+    """Write the events after `after`, up to `until`; yield each file when it is synced."""
     writer = FileWriter(folder, whose.manager, file_events=file_events)
     try:
         for piece in _pieces(disk, after, until, piece_events):

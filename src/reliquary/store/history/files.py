@@ -29,7 +29,7 @@ _HOUR: Final = 3_600_000_000
 
 
 def owner_of(file: HistoryFile) -> str:
-    """The manager whose history it is, a GUID; empty when the file does not say."""
+    """Return the GUID of the manager whose history the file has; empty when the file has none."""
     metadata = pq.read_metadata(file.path).metadata or {}
     return bytes(metadata.get(MANAGER_KEY.encode(), b"")).decode()
 
@@ -44,7 +44,7 @@ class FileWriter:
         self._open: _Open | None = None
 
     def add(self, table: pa.Table) -> Iterator[HistoryFile]:
-        """Write a table; each file that is whole is told when it is safe."""
+        """Write a table; yield each complete file when it is synced."""
         for hour, begin, end in hours_in(table):
             place = begin
             while place < end:
@@ -70,7 +70,9 @@ class FileWriter:
 
 
 def hours_in(table: pa.Table) -> Iterator[tuple[datetime, int, int]]:
-    """Where the hours of a table begin and end; each as often as the calendar jumped back to it."""
+    """Yield where the hours of a table begin and end; an hour comes again when the calendar
+    jumped back to it.
+    """
     moments = table.column("time").cast(pa.int64()).combine_chunks()
     runs = pc.run_end_encode(pc.divide(moments, _HOUR))
     begin = 0
@@ -97,7 +99,7 @@ class _Open:
             compression_level=1,
             use_dictionary=[name for name in PACKED.names if name not in _ENCODINGS],
             column_encoding=_ENCODINGS,
-            store_schema=False,  # readers are to see plain strings, whatever is written
+            store_schema=False,  # readers get plain strings, also from dictionary-encoded columns
             sorting_columns=_SORTED,
             write_page_index=True,  # a reader of few events or of one message skips all other pages
         )

@@ -3,12 +3,13 @@
     FOLDER/day=2026-11-15/hour=22/00000000000000000001-00000000000000000417.parquet
                                   first event          last event
 
-The names are the truth: an event is in a file when a name says so, and then it is never written again.  A
-file is written under another name, which readers pass over, synced, and gets its own when it is whole:
+The names decide: an event is in a file when its number is in the range of a name, and then it is never
+written again.  A file is written under another name, which readers ignore, synced, and renamed when it is
+complete:
 
     .writing --fsync--> rename --fsync of the folders--> the rows may go
 
-So a crash leaves a file that is whole and counts, or one that nobody counts and the next start removes.
+So a crash leaves a complete file that counts, or an incomplete one that the next start removes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import Final, NamedTuple
 NAME: Final = "history"
 """The folder beside the rows of a store, and in a backup that took the history along."""
 WRITING: Final = ".writing-"
-"""How a file begins that is not whole."""
+"""The prefix of an incomplete file's name."""
 _NAME: Final = re.compile(r"(\d{20})-(\d{20})\.parquet")
 
 
@@ -46,7 +47,7 @@ class HistoryFile(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """How long files are kept; None is for ever."""
+    """The retention of files; None keeps them without a limit."""
 
     days: float | None = None
     bytes: int | None = None
@@ -56,7 +57,8 @@ def files_in(folder: Path) -> list[HistoryFile]:
     """All whole files, the oldest events first."""
     found = []
     for hour in folder.glob("day=*/hour=*/"):
-        with suppress(FileNotFoundError), os.scandir(hour) as entries:  # somebody may move it just now
+        # another process may be moving the file just now
+        with suppress(FileNotFoundError), os.scandir(hour) as entries:
             for entry in entries:
                 match = _NAME.fullmatch(entry.name)
                 if match:
@@ -90,7 +92,7 @@ def sweep(folder: Path, kept: Kept, exported: int, now: datetime) -> list[Histor
 
 
 def copy_missing(folder: Path, target: Path) -> list[HistoryFile]:
-    """Bring the files that it has not into another folder, under the same names; those are told."""
+    """Copy the files that are missing in another folder, with their names; return them."""
     there = {file.path.relative_to(target) for file in files_in(target)}
     missing = [file for file in files_in(folder) if file.path.relative_to(folder) not in there]
     return [_taken(file, folder, target, shutil.copyfile) for file in missing]

@@ -1,11 +1,13 @@
-"""Whether exported files have every event once: their names and their numbers are held against each other.
+"""Checks that exported files have every event once: the names of the files are compared with the numbers in
+them.
 
     00000000000000000001-00000000000000000417.parquet    1 ... 417     the numbers in it are those of its name
     00000000000000000418-00000000000000000900.parquet    418 ... 900   and begin behind the file before
     00000000000000000911-...                             911 ...       gap: 901 to 910 are in no file
 
 The first file may begin anywhere, because the oldest files go.  A row group is in memory at a time, of three
-columns.  Events of the kind `gap` are no fault of the files: the manager says in them what it did not write.
+columns.  Events of the kind `gap` are no fault of the files: the manager records in them which events it did
+not write.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class HistoryReport(msgspec.Struct):
-    """What the files of a folder have."""
+    """The result of a check: files, events and gaps of a folder."""
 
     folder: str
     manager: str = ""
@@ -52,7 +54,7 @@ class HistoryReport(msgspec.Struct):
     first: int = 0
     last: int = 0
     left_out: int = 0
-    """Events that the manager itself says it did not write, in events of the kind `gap`."""
+    """The number of events that the manager did not write, by its own records of the kind `gap`."""
     missing: int = 0
     doubled: int = 0
     findings: list[Finding] = msgspec.field(default_factory=list)

@@ -27,7 +27,7 @@ from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.base.restoration import Restoration
 from reliquary.store import format as store_format
 from reliquary.store import restored
-from reliquary.store.complaints import told_of
+from reliquary.store.complaints import translate_errors
 from reliquary.store.files import copy_durably, make_folder, sync_file, sync_folder
 from reliquary.store.history.folder import NAME as HISTORY
 from reliquary.store.history.folder import HistoryFile, copy_missing, files_in, take_files
@@ -50,7 +50,7 @@ def backup(disk: RocksDisk, target: str | Path, history: Path | None = None) -> 
     target = Path(target)
     _must_be_new(target)
     before = [] if history is None else files_in(history)
-    with told_of(target):
+    with translate_errors(target):
         make_folder(target.parent)
         disk.checkpoint(target)
         if (disk.folder / KEYS).exists():
@@ -97,7 +97,7 @@ def restore(source: str | Path, folder: str | Path, chance: Chance) -> None:
     source, folder = Path(source), Path(folder)
     version = _version_of(source)
     _must_be_empty(folder)
-    with told_of(folder):
+    with translate_errors(folder):
         make_folder(folder)
         for file in sorted(source.iterdir()):
             if file.name == HISTORY:
@@ -112,7 +112,7 @@ def restore(source: str | Path, folder: str | Path, chance: Chance) -> None:
 
 def _must_be_new(target: Path) -> None:
     """Refuse a path that exists, or that no folder can have, before anything is made."""
-    with told_of(target):
+    with translate_errors(target):
         why = _impossible(target)
         if why:
             raise UsageError(f"no folder can have the path {str(target)[:200]!r}: {why}")

@@ -36,7 +36,7 @@ _KINDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 
 @contextmanager
-def told_of(folder: Path) -> Iterator[None]:
+def translate_errors(folder: Path) -> Iterator[None]:
     """Translate every error of the file calls inside the block into one of our classes."""
     try:
         yield

@@ -24,7 +24,7 @@ from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.base.restoration import Restoration
 from reliquary.store import format as store_format
 from reliquary.store import restored, tuning
-from reliquary.store.complaints import fault_of, told_of
+from reliquary.store.complaints import fault_of, translate_errors
 from reliquary.store.disk import Changes, Reads
 from reliquary.store.mark import NOBODY, Mark, manifest_of, write_mark
 from reliquary.store.opening import LOWEST_LOG, open_database
@@ -44,7 +44,7 @@ class RocksDisk:
         self.folder = Path(folder)
         self.tables = tuple(tables)
         self._witness = witness
-        with told_of(self.folder):
+        with translate_errors(self.folder):
             self._db, self._mark = open_database(self.folder, self.tables, create=create)
             self.restoration = self._restoration()
             """Not None while the store is older than the last state of its manager."""
@@ -131,7 +131,7 @@ class RocksDisk:
     def belongs_to(self, owner: UUID) -> None:
         """Note durably whose store it is, beside the rows."""
         self._must_be_usable()
-        with self._syncing, told_of(self.folder):
+        with self._syncing, translate_errors(self.folder):
             self._mark.belongs_to(owner.bytes)
             if self._witness is not None:
                 self._mark.call_witness(self._witness)
@@ -139,7 +139,7 @@ class RocksDisk:
     def checkpoint(self, folder: Path) -> None:
         """Make a folder with the files of the store as they are now; those that never change are linked."""
         self._must_be_usable()
-        with told_of(folder):
+        with translate_errors(folder):
             covered = self._db.latest_sequence_number()
             Checkpoint(self._db).create_checkpoint(str(folder))
             _, number, size = manifest_of(folder)
@@ -162,7 +162,7 @@ class RocksDisk:
     def restoration_begun(self) -> None:
         """Note that the era of a restored store is on disk."""
         if self.restoration is not None:
-            with told_of(self.folder):
+            with translate_errors(self.folder):
                 restored.forget(self.folder)
             self.restoration = None
 
@@ -250,7 +250,7 @@ class _FrozenRocks:
 def tables_in(folder: str | Path) -> list[str]:
     """The tables of a store, as the folder itself knows them."""
     folder = Path(folder)
-    with told_of(folder):
+    with translate_errors(folder):
         store_format.claim(folder, create=False)
         names = Rdict.list_cf(str(folder), tuning.database(tuning.strict()))
     return [name for name in names if name != "default"]

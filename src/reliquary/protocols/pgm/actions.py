@@ -1,4 +1,4 @@
-"""What a source or a receiver wants done, and when it wants to be woken."""
+"""The actions that a source or a receiver returns, and the time at which it has to be called again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Multicast(NamedTuple):
 
     packet: Packet
     near: bool = False
-    """No farther than the next router: a TTL of 1."""
+    """Whether the packet goes no farther than the next router: a TTL of 1."""
 
 
 class Unicast(NamedTuple):
@@ -31,7 +31,7 @@ class Sent(NamedTuple):
 
 
 class Deliver(NamedTuple):
-    """An APDU is complete, and all before it were delivered or are told of as lost."""
+    """An APDU is complete, and all before it were delivered or reported as lost."""
 
     tsi: Tsi
     apdu: bytes
@@ -42,21 +42,21 @@ class Lost(NamedTuple):
 
     tsi: Tsi
     first: int
-    """As it is on the wire."""
+    """The number as it is on the wire."""
     packets: int
     """0 where the packets came and were no good."""
     why: str
 
 
 class Reason(Enum):
-    """Why a packet with data was not used."""
+    """The reason why a packet with data was not used."""
 
     DUPLICATE = "duplicate"
-    """It came before, or its number was passed over."""
+    """The packet came before, or its number was skipped."""
     DEFERRED = "deferred"
-    """It cannot be held now; the source is asked for it later."""
+    """The packet cannot be held now; the source is asked for it later."""
     IGNORED = "ignored"
-    """Its number is far from all that are expected, or its source is not followed."""
+    """The number is far from all that are expected, or the source is not followed."""
 
 
 class Unused(NamedTuple):
@@ -67,7 +67,7 @@ class Unused(NamedTuple):
 
 
 class Restarted(NamedTuple):
-    """A source began anew under the identifier that it had before."""
+    """A source restarted under the identifier that it had before."""
 
     tsi: Tsi
 
@@ -76,9 +76,9 @@ Action = Multicast | Unicast | Sent | Deliver | Lost | Unused | Restarted
 
 
 class Step(NamedTuple):
-    """What an event leads to."""
+    """The result of an event: actions, and the time of the next call."""
 
     actions: list[Action]
     """In this order."""
     wake: Instant | None
-    """When to come back, whatever happens before."""
+    """The latest time of the next call."""

@@ -25,11 +25,11 @@ class Assembly:
         return self._size
 
     def add(self, data: Data) -> bytes | None:
-        """The APDU that this packet completes, if it does.
+        """Return the APDU that this packet completes, or None.
 
-        A part whose beginning never came is passed over: whoever joins in the middle of an APDU, or
-        loses its beginning, begins with the next.  Broken says what is wrong with the packet; what
-        was begun before it is dropped.
+        A part whose beginning never came is ignored: a receiver that joins in the middle of an
+        APDU, or loses its beginning, starts with the next.  Broken names the fault of the packet; an
+        incomplete APDU before it is dropped.
         """
         part = data.fragment
         if part is None or part.offset == 0:
@@ -60,7 +60,7 @@ class Assembly:
         return whole
 
     def drop(self) -> None:
-        """What was begun is not completed any more."""
+        """Drop the incomplete APDU."""
         self._parts, self._size = [], 0
 
 

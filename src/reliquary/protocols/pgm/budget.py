@@ -1,8 +1,8 @@
-"""How many packets all sessions of a process may miss at a time.
+"""The limit on the packets that all sessions of a process may miss at a time.
 
-Everything that is missing takes memory and is asked for, and anybody who can send to a group can make up
-sources and gaps.  A session that finds the budget used up by others still has the share of one NAK, so that
-gaps which somebody made up slow down the repair of real ones and do not stop it.
+Everything that is missing takes memory and is asked for, and every host that can send to a group can
+invent sources and gaps.  A session that finds the budget used up by others still has the share of one NAK, so
+that invented gaps slow down the repair of real ones and do not stop it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from reliquary.wire.pgm.options import MOST_LISTED
 
 SHARE: Final = MOST_LISTED + 1
-"""What each session may miss in any case: the numbers of one NAK."""
+"""The number of packets that each session may miss in any case: those of one NAK."""
 
 
 class Budget:
@@ -25,5 +25,5 @@ class Budget:
         self.missing = 0
 
     def room(self, own: int) -> int:
-        """How many packets more a session may miss that misses `own` now."""
+        """Return how many packets more a session may miss that misses `own` now."""
         return max(self._most - self.missing, SHARE - own, 0)

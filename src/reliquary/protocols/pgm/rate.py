@@ -1,4 +1,4 @@
-"""How fast a source may send, RFC 3208 5.1.2: a token bucket, and a narrow one for the peak."""
+"""The rate limit of a source, RFC 3208 5.1.2: a token bucket, and a second one for the peak."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Bucket:
         self._at = now
 
     def ready_at(self, size: int, now: Instant) -> Instant:
-        """When so many bytes may go."""
+        """Return when `size` bytes may be sent."""
         self._fill(now)
         lacking = min(size * SECOND, self._size) - self._level
         return now if lacking <= 0 else Instant(now - (-lacking // self._rate))
 
     def take(self, size: int, now: Instant) -> None:
-        """So many bytes go; what may not wait can leave a debt."""
+        """Count `size` bytes that are sent; packets that may not wait can leave a debt."""
         self._fill(now)
         self._level -= size * SECOND
 
@@ -50,7 +50,7 @@ class Pace:
         self._peak = Bucket(settings.rate * settings.peak, max(size // PEAK_SHARE, least), now)
 
     def ready_at(self, size: int, now: Instant) -> Instant:
-        """When a packet of so many bytes may go."""
+        """Return when a packet of `size` bytes may be sent."""
         return max(self._steady.ready_at(size, now), self._peak.ready_at(size, now))
 
     def take(self, size: int, now: Instant) -> None:

@@ -16,7 +16,7 @@ from reliquary.wire.pgm.packets import Data, Nak, Packet, Spm, Tsi
 from reliquary.wire.pgm.serial import MASK, unfolded
 
 MISSED_HEARTBEATS: Final = 3
-"""A source that was silent for so many of its longest heartbeats makes room for a new one."""
+"""A source that was silent for this many of its longest heartbeats makes room for a new one."""
 MOST_PAST: Final = 1024
 NAKS_AT_ONCE: Final = 10
 """NAKs that may go without a pause; then the caller does other work."""
@@ -35,7 +35,9 @@ class Receiver:
         self.sessions: dict[Tsi, Session] = {}
         self._sweep_at: Instant | None = None
         self._past: dict[Tsi, int] = {}
-        """Where forgotten sessions were, unless they ended: one that is heard again is told what it lost."""
+        """The last positions of forgotten sessions that did not end: when one sends again, its loss is
+        reported.
+        """
 
     def hear(self, packet: Packet, source: str, now: Instant) -> Step:
         """A packet came, from this address."""
@@ -81,7 +83,7 @@ class Receiver:
                 session = self._begin_again(session, spm, source, now, actions)
             elif order is not Order.NEWER:
                 return
-            elif session.ended and spm.reset is None:  # 9.8: after RST only another session can go on
+            elif session.ended and spm.reset is None:  # 9.8: after RST only another session can continue
                 self._forget(session)
                 session = None
             else:
@@ -95,7 +97,7 @@ class Receiver:
     def _begin_again(
         self, old: Session, spm: Spm, source: str, now: Instant, actions: list[Action]
     ) -> Session | None:
-        """Follow a source that began anew, from the first packet that it keeps: none of them was taken."""
+        """Follow a source that restarted, from the first packet that it keeps: none of them was taken."""
         old.give_way(actions)
         del self.sessions[old.tsi]
         actions.append(Restarted(old.tsi))
@@ -104,7 +106,7 @@ class Receiver:
         return self._new_session(spm.tsi, spm.trail, source, now)
 
     def _follow(self, packet: Data | Spm, source: str, now: Instant, actions: list[Action]) -> Session | None:
-        """Begin a session; repairs, and SPMs that say nothing of the window, do not begin one."""
+        """Begin a session; repairs, and SPMs without a window, do not begin one."""
         first = _first_number(packet)
         if first is None:
             return None
@@ -117,7 +119,8 @@ class Receiver:
                 return None
             self._forget(silent)
         place = self._past.pop(packet.tsi, None)
-        if place is not None and unfolded(first & MASK, place) >= place:  # else it began anew meanwhile
+        # else the source restarted meanwhile
+        if place is not None and unfolded(first & MASK, place) >= place:
             first = place
         return self._new_session(packet.tsi, first, source, now)
 
@@ -128,7 +131,7 @@ class Receiver:
         return session
 
     def _sweep(self, now: Instant) -> None:
-        """Forget sources that were silent for a whole window: they ended, or will begin anew."""
+        """Forget sources that were silent for a whole window: they ended, or will restart."""
         for session in list(self.sessions.values()):
             if now - session.heard_at >= self.shared.settings.window:
                 self._forget(session)

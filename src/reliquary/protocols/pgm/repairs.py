@@ -1,4 +1,4 @@
-"""How a receiver gets a packet that it misses, RFC 3208 6.3.
+"""The recovery of a packet that a receiver misses, RFC 3208 6.3.
 
          missed              timer: send a NAK            NCF
     ---------------> BACK_OFF ---------------> WAIT_NCF --------> WAIT_DATA
@@ -9,8 +9,8 @@
     in any state:   the packet comes -> RECOVERED     its number leaves the window -> LOST
                     the timer runs out after the last retry -> LOST
 
-The pause before a NAK is drawn by chance, so that of many who miss a packet few ask.  It also lets packets
-that overtook each other come before anybody asks.
+The pause before a NAK is random, so that of many receivers that miss a packet few ask. It also lets
+reordered packets arrive before a receiver asks.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TIMERS_AT_ONCE: Final = 250
 
 
 class Stage(Enum):
-    """Where the repair of one packet is."""
+    """The state of the repair of one packet."""
 
     BACK_OFF = "back-off"
     WAIT_NCF = "wait-ncf"
@@ -42,7 +42,7 @@ class Stage(Enum):
 
 
 class Heard(Enum):
-    """What brings a repair on."""
+    """The events of a repair."""
 
     TIMER = "timer"
     LAST_TIMER = "last-timer"
@@ -56,7 +56,7 @@ class Heard(Enum):
 
 
 class Act(Enum):
-    """What goes with a change of the stage."""
+    """The action that goes with a change of the state."""
 
     NOTHING = "nothing"
     SEND_NAK = "send-nak"
@@ -101,7 +101,7 @@ class Repair:
 
 
 class Repairs:
-    """Everything that a session misses, by number."""
+    """All packets that a session misses, by number."""
 
     def __init__(self, settings: PgmSettings, chance: Chance, budget: Budget) -> None:
         self._settings = settings
@@ -119,7 +119,7 @@ class Repairs:
         return number in self._missing
 
     def miss(self, numbers: Collection[int], now: Instant) -> None:
-        """These are missing; those found together are asked for together."""
+        """Start the repair of missing numbers; numbers found together are asked for together."""
         due = later(now, self._back_off())
         self._budget.missing += len(numbers)
         for number in numbers:
@@ -127,7 +127,7 @@ class Repairs:
             heappush(self._timers, (due, number))
 
     def hear(self, number: int, heard: Heard, now: Instant) -> None:
-        """Something was heard of a number; of one that is not missing it means nothing."""
+        """Process a packet that concerns a number; nothing happens if the number is not missing."""
         repair = self._missing.get(number)
         if repair is not None:
             self._step(number, repair, heard, now, Duration(0))
@@ -138,7 +138,7 @@ class Repairs:
             self.hear(number, Heard.PASSED, now)
 
     def clear(self) -> None:
-        """Nothing of it is asked for any more."""
+        """Stop all repairs."""
         self._budget.missing -= len(self._missing)
         self._missing.clear()
         self._timers.clear()

@@ -1,7 +1,7 @@
-"""How a receiver notices that a source began anew, RFC 3208 6.2.
+"""Detects that a source restarted, RFC 3208 6.2.
 
 A source that starts again may have its old identifier, and then counts its SPMs and its data from the
-beginning.  The order of the SPMs tells such a source from packets that are late:
+beginning.  The order of the SPMs distinguishes a restarted source from late packets:
 
     last was 700, now comes 701                          NEWER     clears any suspicion
     now comes 699, soon after 700                        LATE      the network delivered it out of order
@@ -21,13 +21,13 @@ from reliquary.base.time import MILLISECOND, SECOND, Duration, Instant
 from reliquary.wire.pgm.serial import unfolded
 
 LATE: Final = SECOND
-"""No network delays a packet for so long behind the ones that were sent after it."""
+"""The longest time that a network delays a packet behind packets that were sent later."""
 PAUSE: Final = Duration(250 * MILLISECOND)
 """Between two suspect SPMs."""
 
 
 class Order(Enum):
-    """What the number of an SPM says."""
+    """The meaning of the number of an SPM."""
 
     NEWER = "newer"
     LATE = "late"
@@ -53,7 +53,7 @@ class SpmOrder:
 
     @property
     def is_suspect(self) -> bool:
-        """Whether the last SPM may be one of a source that began anew."""
+        """Whether the last SPM may come from a source that restarted."""
         return self._suspect is not None
 
     def hear(self, number: int, now: Instant) -> Order:

@@ -23,7 +23,7 @@ from reliquary.wire.pgm.serial import MASK, unfolded
 
 
 class Shared:
-    """What all sessions of a receiver have together."""
+    """The objects that all sessions of a receiver share."""
 
     def __init__(self, group: str, port: int, settings: PgmSettings, chance: Chance, budget: Budget) -> None:
         self.group = group
@@ -31,7 +31,7 @@ class Shared:
         self.settings = settings
         self.chance = chance
         self.budget = budget
-        """Of this receiver and all others."""
+        """The budget that this receiver shares with all others."""
         self.buffered = 0
         """Bytes behind gaps."""
         self.naks = 0
@@ -41,10 +41,11 @@ class Shared:
 
 
 class Session:
-    """Begins where its first packet says: with that number, after an SPM's lead, or where OPT_JOIN allows.
+    """One session of a source; it begins with the number of its first packet, after an SPM's lead, or where
+    OPT_JOIN allows.
 
-    FIN calls for nothing at once: the source goes on with its SPMs for a window's time, then falls silent and
-    is forgotten (9.7.1).
+    FIN has no immediate effect: the source continues its SPMs for a window's time, then is silent and is
+    forgotten (9.7.1).
     """
 
     def __init__(self, tsi: Tsi, first: int, source: str, shared: Shared, now: Instant) -> None:
@@ -65,7 +66,7 @@ class Session:
         self._repairs = Repairs(shared.settings, shared.chance, shared.budget)
         self._assembly = Assembly(shared.settings.largest_apdu)
 
-    # -- what is heard
+    # -- incoming packets
 
     def on_data(self, data: Data, source: str, now: Instant, actions: list[Action]) -> None:
         """Process an ODATA or RDATA packet, 6.1."""
@@ -124,7 +125,7 @@ class Session:
             self._repairs.hear(unfolded(number, self._lead), heard, now)
 
     def wake(self, now: Instant, actions: list[Action]) -> bool:
-        """Ask for what is missing; tell of what cannot be had.  The answer is whether a NAK goes."""
+        """Ask for missing packets and report those that cannot be repaired; return whether a NAK is sent."""
         ask, lost = self._repairs.take_due(now)
         if ask:
             self._ask(ask, actions)
@@ -138,7 +139,7 @@ class Session:
         return self._repairs.next_due() if self._spms.is_known else None
 
     def give_way(self, actions: list[Action]) -> None:
-        """The source began anew: what is missing of this session does not come any more."""
+        """End this session, because its source restarted: its missing packets are reported as lost."""
         if not self.ended:
             self._end("the source began anew", actions)
 
@@ -153,18 +154,19 @@ class Session:
     # -- what is done about it
 
     def _why_unused(self, data: Data) -> Reason | None:
-        """Why a packet is of no use before anything of it is looked at."""
+        """Return the reason why a packet is ignored, before its content is processed."""
         if self.ended:
             return Reason.DUPLICATE
-        if self._spms.is_suspect:  # of which life it is, the next SPM says
+        if self._spms.is_suspect:  # the next SPM decides whether the packet is from before or after a restart
             return Reason.DEFERRED
         behind = self._next - unfolded(data.number, self._lead)
         return Reason.IGNORED if behind > self._shared.settings.most_ahead else None
 
     def _reach(self, number: int, now: Instant) -> bool:
-        """The source has sent all up to this number: what did not come is missing.
+        """Treat all numbers up to this one as sent: those that did not come are missing.
 
-        The answer is no if that is more than may be missing now; a later packet of the source says it again.
+        Return False if more would be missing than the budget allows; a later packet of the source repeats the
+        number.
         """
         shared = self._shared
         reached = min(
@@ -178,7 +180,7 @@ class Session:
         return number <= self._lead
 
     def _obey(self, trail: int, now: Instant, actions: list[Action]) -> None:
-        """The source keeps nothing before `trail`: nobody can get it any more (3.4)."""
+        """Give up numbers before `trail`: the source does not keep them any more (3.4)."""
         if trail <= self._trail:
             return
         self._trail = trail
@@ -200,7 +202,7 @@ class Session:
             self._lose(after, "the source does not keep it any more", actions)
 
     def _deliver(self, actions: list[Action]) -> None:
-        """Hand on all that has no gap before it; a gap that stays is told and passed over."""
+        """Deliver all APDUs without a gap before them; a permanent gap is reported and skipped."""
         while True:
             if self._next in self._held:
                 self._deliver_next(actions)
@@ -253,7 +255,7 @@ class Session:
             actions.append(Multicast(nak, near=True))
 
     def _end(self, why: str, actions: list[Action]) -> None:
-        """Nothing more comes: what is missing is not waited for."""
+        """End the session: missing packets are not waited for."""
         if self._next <= self._lead or self._assembly.size:
             self._lose(self._lead + 1, why, actions)
         self.close()

@@ -17,25 +17,25 @@ MEGABYTE: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PgmSettings:
-    """Everything that sources and receivers can be told."""
+    """The settings of sources and receivers."""
 
     rate: int = 70_000
     """TXW_MAX_RTE: bytes a second, of SPMs, data and repairs together."""
     window: Duration = field(default=seconds(300))
     """TXW_SECS: how long a source keeps what it sent."""
     bucket: Duration = field(default=Duration(40 * MILLISECOND))
-    """How much of the rate may go at once."""
+    """The part of the rate that may be sent at once, as a span."""
     peak: int = 2
-    """How many times the rate may be reached for a moment."""
+    """The factor by which the rate may be exceeded for a moment."""
     shortest_heartbeat: Duration = SECOND
     """IHB_MIN."""
     longest_heartbeat: Duration = field(default=Duration(15 * SECOND))
     """IHB_MAX."""
     ambient_packets: int = 50
     ambient_time: Duration = field(default=seconds(0.5))
-    """An ambient SPM goes after so many data packets, or so long after the last one (SR-009)."""
+    """An ambient SPM is sent after this many data packets, or this long after the last one (SR-009)."""
     repair_delay: Duration = field(default=Duration(60 * MILLISECOND))
-    """How long a repair of the newest packet waits for others who miss it too (SR-010)."""
+    """How long a repair of the newest packet waits for requests of other receivers (SR-010)."""
     shortest_back_off: Duration = field(default=Duration(10 * MILLISECOND))
     longest_back_off: Duration = field(default=Duration(50 * MILLISECOND))
     """NAK_RB_IVL is drawn between them (SR-008)."""
@@ -60,7 +60,7 @@ class PgmSettings:
     most_buffered: int = 64 * MEGABYTE
     """Bytes that the receiver of a group holds behind gaps, of all sources together."""
     most_ahead: int = 16_384
-    """How far behind a gap a receiver looks."""
+    """How many numbers after a gap a receiver accepts."""
     most_missing: int = 16_384
     """Packets that all sessions miss together; each may miss a few more in any case (`budget`)."""
     naks: int = 100
@@ -87,7 +87,7 @@ class PgmSettings:
 
     @property
     def kept(self) -> Duration:
-        """How long what was sent is kept: the window, or less where the rate would fill the memory."""
+        """How long sent packets are kept: the window, or less where the rate would fill the memory."""
         return Duration(min(self.window, self.most_held * SECOND // self.rate))
 
     @property

@@ -36,11 +36,11 @@ SPM_SIZE: Final = 52
 
 
 class Life(Enum):
-    """Where a session is between its first packet and its last."""
+    """The state of a session between its first packet and its last."""
 
     OPEN = "open"
     FINISHING = "finishing"
-    """Nothing new is taken; what was taken is sent."""
+    """No new data is taken; data that was taken is sent."""
     FINISHED = "finished"
     """All is sent: FIN in every SPM, and repairs."""
     RESET = "reset"
@@ -49,7 +49,7 @@ class Life(Enum):
 
 
 class Turning(Enum):
-    """What changes a session's life."""
+    """The events that change the state of a session."""
 
     CLOSED = "closed"
     DRAINED = "drained"
@@ -125,7 +125,8 @@ class Source:
         if mine and self.life not in _DEAF:
             numbers = [unfolded(number, self.window.lead) for number in nak.numbers]
             known = [number for number in numbers if number in self.window]
-            if known:  # what is gone for good is not confirmed: the next SPM says so
+            # a packet that is no longer kept is not confirmed: the next SPM announces the new window
+            if known:
                 actions.append(Multicast(msgspec.structs.replace(nak, kind=Kind.NCF)))
                 self.repairs.add(known, self.window, self.settings.repair_delay, now)
         return self._run(actions, now)
@@ -168,13 +169,13 @@ class Source:
         ready = self._send(actions, now)
         if not self._unsent.apdus and not self._unsent.offset:
             self._turn(Turning.DRAINED)
-        if self.life in _ENDING and self._ends_at is None:  # 9.7.2, 9.8.2: an SPM says so at once
+        if self.life in _ENDING and self._ends_at is None:  # 9.7.2, 9.8.2: an SPM announces it at once
             self._ends_at = later(now, self.settings.kept)
             actions.append(self._spm(now))
         return Step(actions, self._next_wake(ready))
 
     def _spm(self, now: Instant) -> Multicast:
-        """Return the SPM that says which window there is."""
+        """Return the SPM that announces the window."""
         number = self._spms.spm_sent(now)
         self._pace.take(SPM_SIZE, now)
         return Multicast(

@@ -38,7 +38,7 @@ class SpmSchedule:
         return self.number
 
     def data_sent(self, now: Instant) -> bool:
-        """Count a data packet, begin the heartbeats anew, and return whether an SPM is due after it."""
+        """Count a data packet, restart the heartbeats, and return whether an SPM is due after it."""
         self._heartbeat = self._settings.shortest_heartbeat
         self.heartbeat_at = Instant(now + self._heartbeat)
         self.packets += 1

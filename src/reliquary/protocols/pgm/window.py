@@ -1,12 +1,12 @@
-"""The transmit window, RFC 3208 3.3 and 16: what was sent and may still be asked for.
+"""The transmit window, RFC 3208 3.3 and 16: packets that were sent and may still be repaired.
 
     trail                       lead
       v                          v
     | 7 | 8 | 9 | 10 | 11 | 12 | 13 |
       ^ the oldest that is kept   ^ the last that was sent
 
-It moves on with time: every `advance` it lets go of what is older than the window less `advance`, but of
-nothing that a NAK is pending for (SR-011, SR-012).  Numbers count on without end here.
+It moves on with time: every `advance` it drops packets older than the window less `advance`, but none
+that a NAK is pending for (SR-011, SR-012). Numbers do not wrap around here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class TransmitWindow:
         return self._held[number - self.trail]
 
     def advance(self, before: Instant, pending: int | None) -> None:
-        """Let go of what was sent before a moment, up to the first number that is asked for."""
+        """Drop packets that were sent before a moment, up to the first number that a receiver asked for."""
         while self._held and self._held[0].sent_at < before and self.trail != pending:
             self.size -= len(self._held.popleft().payload)
             self.trail += 1

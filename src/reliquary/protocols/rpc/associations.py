@@ -43,7 +43,9 @@ class Associations:
         return number
 
     def join(self, number: int, peer: str) -> bool:
-        """Add a connection to a group, if the group lives and belongs to the client's host."""
+        """Add a connection to a group, if the group exists and belongs to the client's host; return whether
+        it was added.
+        """
         group = self._groups.get(number)
         if group is None or group.peer != peer:
             return False
@@ -51,7 +53,7 @@ class Associations:
         return True
 
     def leave(self, number: int) -> bool:
-        """Take a connection out of its group, and say whether the group ended."""
+        """Remove a connection from its group, and return whether the group ended."""
         group = self._groups[number]
         group.connections -= 1
         if group.connections:

@@ -99,7 +99,7 @@ class Calls:
         self._waiting.clear()
 
     def cancel(self, call: int) -> bool:
-        """Note that the client cancels a call, and say whether the call waits for an answer."""
+        """Record that the client cancels a call, and return whether the call waits for an answer."""
         waiting = self._waiting.get(call)
         if waiting is None:
             return False
@@ -107,7 +107,7 @@ class Calls:
         return True
 
     def forget(self, call: int) -> bool:
-        """Forget a call, and say whether it was waiting for an answer."""
+        """Forget a call, and return whether it was waiting for an answer."""
         return self._waiting.pop(call, None) is not None
 
     def take(self, pdu: Pdu, group: int) -> Called | Refusal | None:

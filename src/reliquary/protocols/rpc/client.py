@@ -4,7 +4,7 @@ begin --> bind --> bind_ack [--> alter_context --> alter_context_resp]... --> Op
                       '--------> auth3 -----------------------------------> Opened
 call --> requests ... responses --> Returned
                   ... fault --> Faulted
-Whatever else comes ends the connection: Closed.  Calls that are under way then have no answer.
+Any other PDU ends the connection: Closed. Calls without an answer then never get one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _TRANSFERS: Final = {encoding: syntax for syntax, encoding in ENCODINGS.items()}
 
 
 class ClientPhase(Enum):
-    """How far our connection has come."""
+    """The phases of a connection that we opened."""
 
     NEW = auto()
     BINDING = auto()
@@ -58,11 +58,11 @@ class ClientPhase(Enum):
 
 
 class _Broken(Exception):
-    """The server did what it must not do; the text says what."""
+    """The server broke the protocol; the text has the details."""
 
 
 class ClientConnection:
-    """What is known of one connection to a server."""
+    """The state of one connection to a server."""
 
     __slots__ = (
         "_association",
@@ -170,7 +170,7 @@ class ClientConnection:
         return happenings
 
     def _take(self, pdu: Pdu) -> list[ClientHappening]:
-        """Do what the table says."""
+        """Process a PDU as the table of this phase requires."""
         header = pdu.header
         if header.version != (MAJOR, MINOR):
             raise _Broken("version {}.{} of the protocol".format(*header.version))
@@ -226,7 +226,7 @@ class ClientConnection:
         return Opened(self._association, self._encoding, self._multiplexed)
 
     def _offer(self) -> Bind:
-        """Return what a bind says; an alter_context repeats what was agreed upon."""
+        """Return the content of a bind; an alter_context repeats what was negotiated."""
         if self._phase is ClientPhase.NEW:
             offers = enumerate(self._offers)
         else:
@@ -308,7 +308,7 @@ HANDLERS: Final[
     (ClientPhase.OPEN, PduType.FAULT): ClientConnection._faulted,
     (ClientPhase.OPEN, PduType.SHUTDOWN): ClientConnection._ends,
 }
-"""What is done with each PDU; any other ends the connection."""
+"""The handler of each PDU; any other PDU ends the connection."""
 
 
 def _reasons(ack: BindAck) -> str:

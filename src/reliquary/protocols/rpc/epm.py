@@ -36,7 +36,7 @@ EPT_LOOKUP_HANDLE_FREE: Final = 4
 
 OK: Final = 0
 NOT_REGISTERED: Final = 0x16C9A0D6
-"""There are no elements that satisfy the search, or no more."""
+"""No element matches the search, or no more elements exist."""
 MOST_ENTRIES: Final = 500
 """The range of max_ents and max_towers."""
 REFERENT: Final = 0x00020000
@@ -58,11 +58,11 @@ class Endpoint(NamedTuple):
     interface: SyntaxId
     port: int
     annotation: str = ""
-    """What people call the service: up to 63 ASCII characters."""
+    """A description of the service for display: up to 63 ASCII characters."""
 
 
 class _Search(NamedTuple):
-    """What a method works on."""
+    """The input of a method."""
 
     request: NdrReader
     encoding: Encoding
@@ -158,7 +158,7 @@ METHODS: Final[dict[int, Callable[[_Search], bytes]]] = {
 """Others are not there: the map cannot be changed from outside."""
 
 
-# What is meant.
+# The meaning of the fields.
 
 
 def _serves(ours: SyntaxId, wanted: SyntaxId) -> bool:
@@ -219,7 +219,7 @@ def _read_limit(request: NdrReader) -> int:
 
 
 def _shown_before(handle: UUID) -> int:
-    """How many endpoints earlier calls with this handle have returned."""
+    """Return how many endpoints earlier calls with this handle have returned."""
     if handle == NOBODY:
         return 0
     if handle.int & ~_SHOWN != _HANDLES:

@@ -5,10 +5,10 @@ integrity         signed      signed              signed
 privacy           signed      encrypted           signed
 
 Below `Protection.PACKET` nothing is protected and no token is sent.  Windows and Samba treat `PACKET` as
-`INTEGRITY`, and so it is done here.
+`INTEGRITY`, and so does this code.
 
 Header and trailer are signed also when the two sides did not agree to sign headers.  The text of 3.3.1.5.2.2
-says otherwise, but with NTLM and its extended session security Windows, Samba and impacket do it so.
+differs, but with NTLM and its extended session security Windows, Samba and impacket sign them.
 """
 
 from __future__ import annotations

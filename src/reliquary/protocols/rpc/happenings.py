@@ -1,4 +1,4 @@
-"""What the bytes of a connection mean to the net above: the values that `server` and `client` return."""
+"""The events of a connection that `server` and `client` return to the network layer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Called(NamedTuple):
     """Without padding for authentication; a verification trailer was checked and cut off."""
     encoding: Encoding
     user: str
-    """Who calls, as NTLM names the user; empty for an anonymous caller."""
+    """The user that calls, as NTLM names it; empty for an anonymous caller."""
     protection: Protection
 
 
@@ -50,7 +50,7 @@ class Opened(NamedTuple):
     """Our connection may be used for calls."""
 
     association: int
-    """What further connections name, so that they share context handles with this one."""
+    """The number that further connections name, so that they share context handles with this one."""
     encoding: Encoding
     multiplexed: bool
     """Whether several calls may be under way."""

@@ -1,4 +1,4 @@
-"""How much one client may have: contexts, calls, bytes."""
+"""The limits for one client: contexts, calls, bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 LEAST_FRAGMENT: Final = 1432
 """MustRecvFragSize: every implementation takes fragments of this length, C706 12.6.3.1."""
 UNSAID_FRAGMENT: Final = 2048
-"""What is used when a client names a length that is not allowed, as Windows and Samba do."""
+"""The fragment length that is used when a client names one that is not allowed, as Windows and Samba do."""
 
 
 class Limits(msgspec.Struct, frozen=True, gc=False, kw_only=True):

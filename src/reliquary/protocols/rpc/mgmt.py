@@ -33,7 +33,7 @@ REFERENT: Final = 0x00020000
 
 
 class Statistics(NamedTuple):
-    """What a server counted, in the order of rpc_mgmt_inq_stats."""
+    """The counters of a server, in the order of rpc_mgmt_inq_stats."""
 
     calls_in: int = 0
     calls_out: int = 0
@@ -42,7 +42,7 @@ class Statistics(NamedTuple):
 
 
 class Server(NamedTuple):
-    """What a server says about itself."""
+    """The information that a server returns about itself."""
 
     interfaces: Sequence[SyntaxId] = ()
     statistics: Statistics = Statistics()

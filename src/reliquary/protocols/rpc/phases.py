@@ -1,4 +1,5 @@
-"""What an accepted connection does with each PDU, [MS-RPCE] 3.3.3 and C706 chapter 11.
+"""The phases of an accepted connection, and its reaction to each PDU, [MS-RPCE] 3.3.3 and C706
+chapter 11.
 
           bind without a token
 NEW ------------------------------------> BOUND     requests, more alter_contexts
@@ -20,20 +21,20 @@ from reliquary.wire.rpc.header import PduType
 
 
 class Phase(Enum):
-    """How far an accepted connection has come."""
+    """The phases of an accepted connection."""
 
     NEW = auto()
-    """Nothing was bound."""
+    """No bind has come."""
     SECURING = auto()
     """A security context waits for a token of the client."""
     BOUND = auto()
     """Calls may come."""
     CLOSED = auto()
-    """Nothing is read any more."""
+    """No bytes are read any more."""
 
 
 class Task(Enum):
-    """What is done with a PDU."""
+    """The reaction to a PDU."""
 
     BIND = auto()
     ALTER = auto()

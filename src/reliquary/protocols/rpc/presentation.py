@@ -1,4 +1,5 @@
-"""Which interfaces and transfer syntaxes a connection may use, C706 12.6.3.1 and [MS-RPCE] 3.3.1.5.6.
+"""The interfaces and transfer syntaxes that a connection may use, C706 12.6.3.1 and [MS-RPCE]
+3.3.1.5.6.
 
 For each element of a bind or an alter_context:
 
@@ -24,7 +25,7 @@ from reliquary.wire.rpc.syntaxes import ENCODINGS, SyntaxId
 
 
 class PresentationContext(NamedTuple):
-    """What a number in a request stands for."""
+    """The meaning of a presentation context number in requests."""
 
     interface: SyntaxId
     transfer: SyntaxId
@@ -32,7 +33,7 @@ class PresentationContext(NamedTuple):
 
 
 class Violation(Exception):
-    """A client offers what it must not offer; the text says why."""
+    """A client offers a context that it must not offer; the text has the reason."""
 
 
 class Negotiated(NamedTuple):

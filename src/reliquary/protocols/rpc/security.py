@@ -1,6 +1,6 @@
-"""What a connection asks of a security provider, [MS-RPCE] 2.2.2.11 and 3.3.1.5.2.
+"""The interface of a security provider, [MS-RPCE] 2.2.2.11 and 3.3.1.5.2.
 
-The provider draws challenges and looks at the clock, so it lives in `net/rpc`; here is what is asked of it.
+The provider draws challenges and looks at the clock, so it is in `net/rpc`; this module has its interface.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from reliquary.wire.rpc.protection import Protection
 
 
 class SecurityRefused(Exception):
-    """A token, a signature or a user is not accepted; the text says why, for the log alone."""
+    """A token, a signature or a user is not accepted; the text has the reason, for the log only."""
 
 
 class SecurityContext(Protocol):
@@ -23,7 +23,7 @@ class SecurityContext(Protocol):
 
     @property
     def user(self) -> str:
-        """Who the peer is, once `complete`."""
+        """The name of the peer's user, once `complete`."""
 
     @property
     def signature_size(self) -> int:

@@ -31,7 +31,7 @@ from reliquary.wire.rpc.verifier import Verifier, decode_verifier
 
 
 class ServerConnection:
-    """What is known of one accepted connection."""
+    """The state of one accepted connection."""
 
     __slots__ = (
         "_address",
@@ -124,7 +124,7 @@ class ServerConnection:
         return group if group and self._associations.leave(group) else 0
 
     def _take(self, pdu: Pdu) -> list[ServerHappening]:
-        """Do what the table says."""
+        """Process a PDU as the table of this phase requires."""
         header = pdu.header
         if header.version != (MAJOR, MINOR):
             return self._wrong_version(header)
@@ -234,7 +234,7 @@ class ServerConnection:
         self._out.append(encode_ack(kind, header.call, flags, ack, answer))
 
     def _accept(self, agreed: Negotiated) -> list[ServerHappening]:
-        """Keep the new contexts, and tell of them."""
+        """Store the new contexts, and report them."""
         self._contexts.update(agreed.added)
         self._phase = Phase.SECURING if self._logins.building else Phase.BOUND
         return [Bound(self._group, context.interface, context.encoding) for context in agreed.added.values()]

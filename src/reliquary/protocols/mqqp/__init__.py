@@ -6,5 +6,5 @@ It may import `streams`, `queueing`, `wire` and `base`, and no other protocol.  
     server     our queues are opened, read, purged by managers elsewhere
     client     queues elsewhere, for applications of ours: `queueing/travel/remote.py`
 
-A message that somebody reads stays locked at its manager until the reader has said that it arrived.
+A message that is read stays locked at its manager until the reader has acknowledged it.
 """

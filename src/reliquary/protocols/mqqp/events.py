@@ -53,7 +53,7 @@ class CallCancelled(Event, frozen=True, gc=False):
 
 
 class ConnectionLost(Event, frozen=True, gc=False):
-    """Nobody waits for the answers to the calls of this connection; reads that wait must take nothing."""
+    """A connection is lost: its calls get no answers, and its waiting reads must take no message."""
 
     connection: int
 

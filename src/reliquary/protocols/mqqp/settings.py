@@ -46,7 +46,7 @@ class MqqpSettings:
     servers: tuple[ServerSettings, ...] = ()
     """Servers with settings of their own."""
     seed: bytes = b""
-    """Handles are made from it, so that nobody can guess them."""
+    """The seed that handles are made from, so that they cannot be guessed."""
 
     def __post_init__(self) -> None:
         for name in ("queues", "pending", "open_time", "call_time", "memory"):

@@ -13,7 +13,9 @@ class Bound(NamedTuple):
     """A client may call this interface from now on."""
 
     association: int
-    """The group of connections that share context handles; never 0, and unique among those that live."""
+    """The group of connections that share context handles; never 0, and unique among the groups
+    that exist.
+    """
     interface: SyntaxId
     encoding: Encoding
 

@@ -106,8 +106,8 @@ def _is_for_the_sender(state: State, kind: Kind, envelope: Envelope) -> bool:
 
 
 def _stream_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
-    # DEPARTS from 3.1.5.1.8 (SR-219): it is not put into the order queue, because nobody reads that
-    # and it would only grow.
+    # DEPARTS from 3.1.5.1.8 (SR-219): the receipt is not put into the order queue, because no application
+    # reads that queue and it would only grow.
     del way
     on_stream_receipt(state, arrived.envelope, now)
     answer(state, to, 200)

@@ -65,7 +65,7 @@ def carrier(*, signs: bool, largest: int = LARGEST_MESSAGE) -> Carrier:
         check=partial(check, largest=largest),
         carries_signatures=True,
         signs=signs,
-        reports_refusals=False,  # a status of HTTP tells nobody but the sending manager
+        reports_refusals=False,  # a status of HTTP reaches only the sending manager
         acknowledgements=RECEIPT_CLASSES,
         brought=came_with_envelope,
         labels=lambda name: MULTICAST if isinstance(name, MulticastName) else NAME,
@@ -139,7 +139,7 @@ def _check_names(state: State, name: SingleName, message: Message) -> None:
 
 
 def _check_multicast(state: State, name: MulticastName, message: Message, *, in_transaction: bool) -> None:
-    """One to many: nobody answers, so nothing can be asked for ([MC-MQSRM] 3.1.7.2.3)."""
+    """Check a message to a multicast address: its receivers do not answer, so it cannot ask for receipts ([MC-MQSRM] 3.1.7.2.3)."""
     if in_transaction:
         raise UsageError(f"a message to {name} is in no transaction, because nobody there can acknowledge it")
     if message.acknowledgements:

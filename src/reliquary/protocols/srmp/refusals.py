@@ -1,4 +1,4 @@
-"""Why a message was refused, in a header field of the answer; MSMQ reads the status alone.
+"""The reason of a refusal, in a header field of the answer; MSMQ reads only the status.
 
     400 Bad Request
     X-Reliquary-Refusal: nack-bad-dest-queue; to: there is no such queue

@@ -1,11 +1,11 @@
 """XML signatures made and verified, [MC-MQSRM] 2.2.7, 3.1.5.1.6.1 and 3.1.7.2.4.
 
     sign     body, extension --> digests --> SignedInfo --> signature --> Signature for the envelope
-    verify   the same way back, as a list of checks in the order of the text; the first that fails
+    verify the steps in reverse, as a list of checks in the order of the text; the first that fails
              names its element, and the message changes nothing
 
-A signature says that the owner of a certificate made body and extension.  It does not cover the
-envelope: label, destination and identifier may be anybody's.
+A signature proves that the owner of a certificate made body and extension.  It does not cover the
+envelope: label, destination and identifier can be forged.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SPEC: Final = "[MC-MQSRM] 3.1.5.1.6.1"
 MOST_REFERENCES: Final = 2
 
 # DEPARTS from 2.2.7.1.2.1 (SR-114, SR-206): SHA-256 and SHA-512 are offered, SHA-1 and MD5 only where they
-# are allowed, because what they sign can be replaced by something else that has the same digest.
+# are allowed, because other data with an equal digest can be found for them.
 DIGEST_OF: Final[Mapping[HashAlgorithm, str]] = {
     HashAlgorithm.SHA_256: algorithms.SHA_256,
     HashAlgorithm.SHA_512: algorithms.SHA_512,
@@ -68,10 +68,10 @@ def is_to_be_signed(message: Message) -> bool:
 
 
 def sign(message: Message, source: UUID, trust: Trust) -> tuple[Message, str]:
-    """The message with the hash that was used, and its Signature for the envelope.
+    """Return the message with the hash that was used, and its Signature for the envelope.
 
-    `source` is the GUID in the Content-Ids of its parts.  The same message has the same signature each
-    time it goes, unless the key is one of DSA.
+    `source` is the GUID in the Content-Ids of its parts.  A retry has an unchanged signature, unless
+    the key is one of DSA.
     """
     signer = trust.signer
     assert signer is not None, "the manager takes nothing to be signed without a key"
@@ -176,7 +176,7 @@ def _one_method(case: Case) -> str:
 
 def _method_is_allowed(case: Case) -> str:
     # DEPARTS from 2.2.7.1.1 (SR-111, SR-202): RSA and ECDSA with SHA-256 are offered, DSA with SHA-1 only
-    # where it is allowed, because SHA-1 no longer keeps others from writing in somebody's name.
+    # where it is allowed, because signatures with SHA-1 can be forged.
     uri = case.signature.methods[0]
     method = METHODS.get(uri)
     if method is None:
@@ -204,8 +204,8 @@ def _references_differ(case: Case) -> str:
 
 
 def _every_part_is_meant(case: Case) -> str:
-    # DEPARTS from 3.1.5.1.6.1 (SR-113): a part without a reference is refused, because anybody could have put
-    # it beside the one that is signed.
+    # DEPARTS from 3.1.5.1.6.1 (SR-113): a part without a reference is refused, because an attacker could have
+    # added it beside the signed one.
     kinds = {_kind(reference) for reference in case.references}
     there = {"body": case.arrived.has_body, "extension": case.arrived.has_extension}
     missing = [kind for kind, is_there in there.items() if is_there and kind not in kinds]
@@ -264,8 +264,8 @@ def _certificate_is_believed(case: Case) -> str:
 
 
 def _value_is_right(case: Case) -> str:
-    # DEPARTS from 3.1.5.1.6.1 (SR-208): the value is verified, not made again and compared, because nobody
-    # can make it without the private key.
+    # DEPARTS from 3.1.5.1.6.1 (SR-208): the value is verified, not computed and compared, because it cannot
+    # be computed without the private key.
     method = METHODS[case.signature.methods[0]]
     case.candidates = [
         each

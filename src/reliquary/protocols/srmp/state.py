@@ -44,7 +44,7 @@ class Arriving(msgspec.Struct, frozen=True, gc=False):
     ours: bool = False
     """A user message that was posted to us, so that its receipts are ours to send."""
     crosses: bool = False
-    """It goes on by another protocol, so nobody will ever receive it by SRMP."""
+    """Whether the message continues by another protocol, so that it is never received by SRMP."""
     late: bool = False
     """Its number was passed over in its stream."""
 
@@ -73,7 +73,7 @@ class Session:
     taken: set[int] = field(default_factory=set)
     """Messages of the stream that were answered with 200 and have no stream receipt."""
     withheld: dict[int, None] = field(default_factory=dict)
-    """Those of them that the manager does not know of yet: too many wait for receipts."""
+    """The messages of them that the manager does not know yet: too many wait for receipts."""
     has_unposted: bool = False
     """The manager has handed out messages that were not posted."""
     progress: Progress = field(default_factory=Progress)

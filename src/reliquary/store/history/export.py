@@ -1,6 +1,6 @@
 """From the rows of a store to files, each event once.
 
-    exported (the mark) <= in files (their names) <= told (the rows)
+    exported (the mark) <= in files (their names) <= recorded (the rows)
          |                      |                        |
          '-- rows are gone      '-- rows may go          '-- the next export begins behind the files
 

@@ -76,7 +76,7 @@ def end_receive(
 
 
 def give_back(state: State, link: Link, read: PendingRead) -> None:
-    """Let the server make a message available again; nobody waits for the response."""
+    """Ask the server to make a message available again; no caller waits for the response."""
     end_receive(state, link, Purpose.RETURN, read, Acknowledge.NACK)
 
 

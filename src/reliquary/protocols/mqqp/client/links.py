@@ -42,7 +42,7 @@ def renew(state: State, link: Link) -> None:
 
 
 def release(state: State, link: Link) -> None:
-    """Let a queue that was opened by name close soon, if nobody uses it any more."""
+    """Close a queue that was opened by name soon, if no request uses it any more."""
     if not link.handle and not link.busy and link.phase is LinkPhase.OPEN:
         state.draft.ask(SetTimer((IDLE_TIMER, link.number), IDLE_TIME))
 

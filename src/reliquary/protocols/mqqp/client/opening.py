@@ -4,7 +4,7 @@ qmcomm   R_QMOpenRemoteQueue(DIRECT=OS:far\private$\orders)    numbers of the qu
 qm2qm    RemoteQMGetQMQMServerPort(IP_READ)                    its port: the calls below go there
          RemoteQmGetVersion                                    once for each link (H-14)
          RemoteQMOpenQueue                                     the session handle
-qmcomm   R_QMCloseRemoteQueueContext                           nobody waits for its response
+qmcomm   R_QMCloseRemoteQueueContext                           no caller waits for its response
 ...
 qm2qm    RemoteQMCloseQueue                                    then the connections are closed
 """
@@ -60,7 +60,7 @@ def open_handle(state: State, request: events.OpenQueue, handle: int, now: Insta
 
 
 def _close_idle(state: State, key: str, now: Instant) -> None:
-    """Close what is open of a queue for nobody: it would exclude a reader that wants to be alone."""
+    """Close the unused handles of a queue: they would exclude a reader that wants exclusive access."""
     for link in list(state.client.shared.values()):
         if link.key == key:
             on_idle(state, link.number, now)
@@ -215,14 +215,14 @@ def on_closed(state: State, link: Link, call_: Call, returned: Returned, now: In
 
 
 def on_idle(state: State, number: int, now: Instant) -> None:
-    """Close a queue that was opened by name and that nobody names any more."""
+    """Close a queue that was opened by name and that no request names any more."""
     link = state.client.links.get(number)
     if link is not None and link.phase is LinkPhase.OPEN and not link.busy:
         close(state, link, 0, now)
 
 
 def on_lease_end(state: State, handle: int, now: Instant) -> None:
-    """Close a queue that nobody used for too long; to wait is to use it."""
+    """Close a queue that was not used for too long; waiting counts as use."""
     link = state.client.handles.get(handle)
     if link is None:
         return

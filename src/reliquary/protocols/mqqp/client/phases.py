@@ -51,7 +51,7 @@ class LinkMove(Enum):
     VERSION = "version"
     ENTERED = "entered"
     CLOSE = "close"
-    """Nobody wants the queue any more."""
+    """No request needs the queue any more."""
     END = "end"
     """The server refused, or closed the queue, or the connection is gone."""
 

@@ -200,8 +200,8 @@ def on_started(state: State, link: Link, call: Call, returned: Returned, now: In
 def _came_before(state: State, link: Link, read: PendingRead, now: Instant) -> bool:
     """Whether a message was delivered before.
 
-    A message that comes by a second link was given back by the server, which has lost the first one, and
-    nobody has noticed that here.  The first link is ended, so that what it delivers is known (F-06).
+    A message that comes by a second link was given back by the server, which has lost the first one
+    without notice here.  The first link is ended, so that what it delivers is known (F-06).
     """
     before = lock(state, link, read)
     if before is not None:
@@ -211,7 +211,7 @@ def _came_before(state: State, link: Link, read: PendingRead, now: Instant) -> b
 
 
 def _put_down(state: State, link: Link, read: PendingRead) -> None:
-    """Give a message back that nobody gets; a read without a handle locked none."""
+    """Give a message back that no reader gets; a read without a handle locked none."""
     if read.handle == NO_HANDLE:
         forget_read(state, link, read.request)
     else:
@@ -306,7 +306,7 @@ def on_dropped(state: State, link: Link, call: Call, returned: Returned, now: In
 
 
 def on_returned(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> None:
-    """A message that nobody wanted is in its queue again."""
+    """A message that was given back is in its queue again."""
     del returned, now
     forget_read(state, link, call.read)
     release(state, link)

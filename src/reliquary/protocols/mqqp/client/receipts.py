@@ -2,8 +2,8 @@
 
 EndRead(delete)     RemoteQMEndReceive(ACK), one after another; the answer comes behind the last one
 EndRead             RemoteQMEndReceive(NACK)
-the timer           RemoteQMEndReceive(NACK), and nobody is answered
-the link is lost    given back: done, by the rundown; deleted: nobody knows, and the answer says so
+the timer           RemoteQMEndReceive(NACK), and there is no answer
+the link is lost    given back: done, by the rundown; deleted: unknown, and the answer is OUTCOME_UNKNOWN
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _finish(state: State, link: Link, ending: Ending) -> None:
 
 
 def lost(state: State, link: Link, ending: Ending, why: str) -> None:
-    """No response will come: messages that were to go back are back, of the others nobody knows."""
+    """Answer without a response: messages to give back are back; for the others the outcome is unknown."""
     if ending.acknowledge is Acknowledge.ACK:
         ending.failure = unknown(link.server, "removed the messages", why)
     _finish(state, link, ending)

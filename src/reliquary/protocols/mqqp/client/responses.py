@@ -20,7 +20,7 @@ from reliquary.protocols.mqqp.state import State
 
 
 def on_responded(state: State, event: ServerResponded, now: Instant) -> None:
-    """A call returned; one that nobody waits for any more is passed over."""
+    """Process the response of a call; a response to a call that was dropped is ignored."""
     call = take(state, event.link, event.call)
     if call is not None:
         link = state.client.links[call.link]

@@ -52,7 +52,7 @@ class Purpose(Enum):
     END = "end"
     """RemoteQMEndReceive because an application said so."""
     RETURN = "return"
-    """RemoteQMEndReceive for a message that nobody wants; the response changes nothing."""
+    """RemoteQMEndReceive for a message that no reader wants; the response changes nothing."""
     CANCEL = "cancel"
     OPEN_CURSOR = "open-cursor"
     CLOSE_CURSOR = "close-cursor"
@@ -151,7 +151,7 @@ class Task:
     link: int
     request: Request
     to: int
-    """The caller; 0 where nobody waits for the answer any more."""
+    """The caller; 0 where no caller waits for the answer any more."""
     opens: int = 0
     """The receipt or cursor that the answer will name; 0 for none."""
     deadline: Instant | None = None

@@ -11,7 +11,7 @@ class OpenRemoteQueue(Request, frozen=True, gc=False):
     """Request of R_QMOpenRemoteQueue, opnum 2: open a queue for a remote reader."""
 
     name: str | None
-    r"""The format name in QUEUE_FORMAT, such as `DIRECT=OS:here\private$\orders`; None for NULL."""
+    r"""The format name in QUEUE_FORMAT, for example `DIRECT=OS:here\private$\orders`; None for NULL."""
     access: int
     """dwDesiredAccess: 1 receive, 0x20 peek."""
     share: int

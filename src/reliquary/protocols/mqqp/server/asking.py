@@ -31,5 +31,5 @@ def ask(state: State, request: Event, peer: str = "") -> None:
 
 
 def on_unattended(state: State, asked: Unattended, answer: Answer, now: Instant) -> None:
-    """Take an answer that nobody waits for."""
+    """Ignore an answer that no call waits for."""
     del state, asked, answer, now

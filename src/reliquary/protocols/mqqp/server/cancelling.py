@@ -2,9 +2,9 @@
 
     RemoteQMCancelReceive, RemoteQMCloseQueue    the call returns 0x400E03E9
     co_cancel                                    the call ends with a fault
-    orphaned, connection lost                    nobody learns of it
+    orphaned, connection lost                    no response
 
-The queue manager is asked to end the wait and answers in the same turn; `reading.on_read` hears it.
+The queue manager is asked to end the wait and answers in this turn; `reading.on_read` takes the answer.
 """
 
 from __future__ import annotations

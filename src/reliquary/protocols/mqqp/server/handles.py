@@ -1,4 +1,4 @@
-"""Context handles and DWORDs: nobody can guess one, and each is good only for the client that got it."""
+"""Context handles and DWORDs: they cannot be guessed, and each is valid only for the client that got it."""
 
 from __future__ import annotations
 

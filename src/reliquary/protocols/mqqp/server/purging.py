@@ -1,7 +1,8 @@
 """RemoteQMPurgeQueue, [MS-MQQP] 3.1.4.7.
 
 The queue manager purges by name.  A queue that was deleted may have a successor of its name, which the client
-did not open: so the manager is asked first whether what the client opened is still there, in the same turn.
+did not open: so the manager is asked first in this turn whether the queue that the client opened still
+exists.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def on_queue_found(state: State, finding: FindingQueue, answer: events.Answer, n
 
 
 def on_purged(state: State, purging: Purging, answer: events.Answer, now: Instant) -> None:
-    """Return from the call; where its connection is gone, nobody hears it."""
+    """Return from the call; no response is sent where its connection is lost."""
     del now
     if answer.status is HResult.OK:
         respond(state, purging.called, StatusReturned(HResult.OK))

@@ -136,7 +136,7 @@ def _enter(
     """Add a RemoteReadEntry to the collection (QP-060); None where the client has too many."""
     connection = state.server.connections[called.connection]
     association = connection.association
-    if called.call in connection.reads:  # nobody could tell the two responses apart
+    if called.call in connection.reads:  # the client could not tell the two responses apart
         fault(state, called, FaultStatus.PROTOCOL)
         return None
     if association.load >= state.settings.pending:

@@ -1,6 +1,6 @@
 """Connections come and go: what a client leaves behind is closed, [MS-MQQP] 3.1.6 and [MS-MQMP] 3.1.7.2.
 
-a connection is lost       its reads that wait are ended; nobody would get their messages
+a connection is lost       its reads that wait are ended; their messages would be lost
 an association is lost     then: messages that are locked, sessions, contexts of qmcomm (F-08)
 """
 

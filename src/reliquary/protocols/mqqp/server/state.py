@@ -127,7 +127,7 @@ class Connection:
     peer: str
     interfaces: set[str] = field(default_factory=set)
     reads: dict[int, Read] = field(default_factory=dict)
-    """Those of its calls that wait for a message, by the numbers of the calls."""
+    """The calls that wait for a message, by the numbers of the calls."""
 
 
 @dataclass(slots=True, eq=False)

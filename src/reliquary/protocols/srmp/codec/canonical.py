@@ -170,15 +170,15 @@ def _repeated(
 
 @lru_cache(maxsize=1024)
 def _msmq(inside: str) -> Msmq | None:
-    """What this block says, which stays the same when the label is another."""
+    """Return the content of the block `Msmq`; cached, because it does not depend on the label."""
     fields = _texts(inside) if _is_plain(inside) else None
     return None if fields is None else read_msmq(fields)
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text is what it looks like: all that is printable may stand in XML, but for these two.
+    """Whether a text needs no unescaping: printable characters may stand in XML, but for these two.
 
-    Numbers, dates and GUIDs need no such look, for they are nothing else.
+    Numbers, dates and GUIDs are not checked, because their patterns exclude these characters.
     """
     return text.isprintable() and "&" not in text and "]]>" not in text
 

@@ -51,7 +51,7 @@ def _boundary(number: int) -> tuple[str, bytes]:
 
 
 def apdu(address: str, compound: Compound) -> bytes:
-    """What goes to a multicast address, `ip:port`: the same bytes behind the head of a POST."""
+    """Return the datagram for a multicast address, `ip:port`: the body behind the head of a POST."""
     head = (
         f"POST {address} HTTP/1.1\r\nHost: {address}\r\nContent-Type: {compound.content_type}\r\n"
         f'Content-Length: {len(compound.body)}\r\nSOAPAction: "MSMQMessage"\r\n'

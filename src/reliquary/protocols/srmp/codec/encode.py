@@ -1,7 +1,7 @@
 """Envelopes as text, [MC-MQSRM] 3.1.7.2.4: one line without white space, in the order that is printed there.
 
-`encode` writes a message, `write` whatever an envelope says: what `decode_envelope` read from a message
-in this form is written to the same bytes.
+`encode` writes a message, `write` an envelope: an envelope that `decode_envelope` read from this form
+is written to equal bytes.
 """
 
 from __future__ import annotations

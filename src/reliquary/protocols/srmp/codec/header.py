@@ -121,8 +121,8 @@ def numbered(
 ) -> Envelope:
     """The envelope of one message, with its `id`, the number in that, and its place in a stream."""
     assert envelope.msmq is not None, "a message without <Msmq> has no identifier and no stream"
-    # DEPARTS from 2.2.5.3 (SR-068): <Stream>, the spelling of Windows, comes without <durable> too,
-    # because the published streams have none; such a message is recoverable all the same.
+    # DEPARTS from 2.2.5.3 (SR-068): <Stream>, the spelling of Windows, is accepted without <durable> too,
+    # because the published streams have none; the message is recoverable nevertheless.
     if stream is not None and not envelope.durable and not capital_stream:
         raise SrmpFault("durable", "a message of a stream has <durable>", spec=spec("2.2.5.2.1"))
     # The manager's own GUID wins over the one in `id` (F-23).

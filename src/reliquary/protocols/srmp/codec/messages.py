@@ -115,11 +115,11 @@ def format_name(url: str) -> str:
 def url_of(format_name: str, here: str = "") -> str:
     """How an envelope names a queue; empty for none.
 
-    A path name of this manager is a URL below `here`, which is `http://host`; without it nobody
-    elsewhere could know what it means.
+    A path name of this manager is a URL below `here`, which is `http://host`; without it the
+    name would have no meaning for other managers.
     """
-    # DEPARTS from 3.1.7.2.4 (SR-273): names are written as 2.2.4 wants them, not as the attribute has
-    # them, because `DIRECT=http://...` is no URI and nobody would take the message.
+    # DEPARTS from 3.1.7.2.4 (SR-273): names are written as 2.2.4 requires, not as the attribute has them,
+    # because `DIRECT=http://...` is no URI and no peer would accept the message.
     if not format_name:
         return ""
     name = format_name[7:] if format_name[:7].upper() == _DIRECT else format_name
@@ -159,7 +159,7 @@ def message_of(arrived: Arrived, *, now: int = 0) -> Message:
         rare["sequence_number"] = place.current
         rare["previous_sequence_number"] = place.previous
         # DEPARTS from 3.1.5.1.1 (SR-174): the URL for stream receipts is kept as TransactionStatusQueue,
-        # because it would overwrite the administration queue that the same message names.
+        # because it would overwrite the administration queue of the message.
         rare["transaction_status_queue"] = place.receipts_to
     return replace(
         repeated,
@@ -182,7 +182,7 @@ def attributes_of(envelope: Envelope, *, now: int) -> Message:
         own["body_type"] = msmq.body_type
         _read_msmq(msmq, rare)
         # DEPARTS from 3.1.5.1.1 (SR-181): an expiresAt of its own ends TimeToBeReceived, as `_expires_at`
-        # writes it, because a message that nobody wants any more would lie in its queue for ever.
+        # writes it, because an expired message would stay in its queue for ever.
         if envelope.expires_at not in (msmq.reach_by, NO_END):
             own["time_to_be_received"] = _span(envelope, envelope.expires_at, now)
     if envelope.delivery_to or envelope.commitment is not None:
@@ -348,8 +348,8 @@ def _requests(message: Message, here: str) -> tuple[str, CommitmentRequest | Non
     if not url.startswith(_WEB):
         raise UsageError(f"receipts go to a queue with a URL, not to {message.administration_queue!r}")
     positive, negative = bool(bits & properties.ACK_POS_RECEIVE), bool(bits & properties.ACK_NEG_RECEIVE)
-    # DEPARTS from 3.1.7.2.4 (SR-277): a commitment receipt is asked for when its outcome is, because nobody
-    # ever sets FinalAckRequired from the acknowledgements that an application requests.
+    # DEPARTS from 3.1.7.2.4 (SR-277): a commitment receipt is asked for when its outcome is, because no rule
+    # sets FinalAckRequired from the acknowledgements that an application requests.
     commitment = (
         CommitmentRequest(send_to=url, positive=positive, negative=negative) if positive or negative else None
     )

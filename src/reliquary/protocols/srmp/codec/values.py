@@ -1,6 +1,6 @@
-"""What an SRMP message says, [MC-MQSRM] 2.2, as values: the elements under our spelling of their names.
+"""The content of an SRMP message, [MC-MQSRM] 2.2, as values: the elements under our spelling of their names.
 
-Moments are seconds since 1970.  An element that may be absent is None, or empty where that says the same.
+Moments are seconds since 1970.  An element that may be absent is None, or empty where both have one meaning.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Msmq(Value, frozen=True, kw_only=True):
     trace: bool = False
     connector_type: UUID | None = None
     application_tag: int | None = None
-    """App; 0 says the same as none, and Windows writes it."""
+    """The element App; 0 means absent, and Windows writes it."""
     body_type: int = 0
     hash_algorithm: int | None = None
     first: bool = False

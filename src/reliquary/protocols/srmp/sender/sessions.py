@@ -94,8 +94,8 @@ def fail(state: State, session: Session, status: ConnectionStatus) -> None:
     """Close the session after a failure (SR-293); the queue rests for RetransmissionTimeout (SR-149)."""
     session.failing = True
     _close(state, session, Move.FAIL)
-    # DEPARTS from 3.1.7.2.5 (SR-293): the Stream Receipt Wait Timer runs on for what was answered with 200,
-    # because nobody would ask for those receipts where nothing else waits to be sent.
+    # DEPARTS from 3.1.7.2.5 (SR-293): the Stream Receipt Wait Timer continues for messages that were answered
+    # with 200, because their receipts would never be asked for where no other message waits to be sent.
     if not session.taken:
         stop_wait(state, session)
     state.draft.tell(

@@ -21,7 +21,7 @@ from reliquary.queueing.rules.era import NOT_KNOWN
 def end_batches(state: State, number: int, settled: Settlement) -> None:
     """Take settled batches out of doubt: their messages leave, or are available again (P7, P11).
 
-    Messages of which nobody knows go to a dead-letter queue.
+    Messages with an unknown outcome go to a dead-letter queue.
     """
     if not settled:
         return

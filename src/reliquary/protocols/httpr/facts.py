@@ -25,14 +25,14 @@ class SessionNumbered(Fact, frozen=True):
 
 
 class BatchPrepared(Fact, frozen=True):
-    """P1: a batch may be sent from now on, and is in doubt; its messages are held in the same write."""
+    """P1: a batch may be sent from now on, and is in doubt; its messages are held in this write."""
 
     channel: int
     batch: int
 
 
 class BatchesSettled(Fact, frozen=True):
-    """P7, P11: batches are in doubt no longer; their messages left or were returned in the same write."""
+    """P7, P11: batches are in doubt no longer; their messages left or were returned in this write."""
 
     channel: int
     committed: tuple[int, ...] = ()
@@ -41,7 +41,7 @@ class BatchesSettled(Fact, frozen=True):
 
 
 class BatchReceived(Fact, frozen=True):
-    """P3, P5, P6: the outcome of a batch from the peer; with COMMIT, its messages are in the same write."""
+    """P3, P5, P6: the outcome of a batch from the peer; with COMMIT, its messages are in this write."""
 
     channel: int
     batch: int

@@ -139,7 +139,9 @@ def _check_names(state: State, name: SingleName, message: Message) -> None:
 
 
 def _check_multicast(state: State, name: MulticastName, message: Message, *, in_transaction: bool) -> None:
-    """Check a message to a multicast address: its receivers do not answer, so it cannot ask for receipts ([MC-MQSRM] 3.1.7.2.3)."""
+    """Check a message to a multicast address: receivers do not answer, so it cannot ask for receipts
+    ([MC-MQSRM] 3.1.7.2.3).
+    """
     if in_transaction:
         raise UsageError(f"a message to {name} is in no transaction, because nobody there can acknowledge it")
     if message.acknowledgements:

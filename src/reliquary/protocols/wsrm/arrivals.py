@@ -90,7 +90,7 @@ def on_judged(state: State, signal: BatchJudged, now: Instant) -> None:
 
 
 def on_caller_left(state: State, event: CallerLeft, now: Instant) -> None:
-    """Nobody waits for a response that was held."""
+    """Forget a response that was held: its caller has left."""
     del now
     backchannel.on_caller_left(state, event.to)
 

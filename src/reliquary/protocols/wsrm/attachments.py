@@ -3,7 +3,7 @@
     one attachment, extension@reliquary      the extension, as it is
     any others                               one MIME body in the extension, with a head that says so
 
-An extension is taken for such a MIME body only where `extension_of` would write it byte by byte.
+An extension counts as a MIME body only where `extension_of` would write it byte by byte.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class PostAnswer(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallerLeft(Event, frozen=True):
-    """The connection of a request without an answer has ended: nobody waits for its response."""
+    """The connection of a request without an answer has ended: its response is not needed any more."""
 
     to: int
 
@@ -50,7 +50,7 @@ class PostEnded(Event, frozen=True):
     route: int
     epoch: int
     ticket: int
-    """Those of the `Post`."""
+    """The ticket of the `Post`."""
     status: int = 0
     """0 where there is none."""
     content_type: str = ""

@@ -23,7 +23,9 @@ class Exchange:
 
     envelope: Envelope
     to: int = 0
-    """The caller who is answered; 0 where nobody is: it came on a response, or was answered already."""
+    """The caller to answer; 0 where there is none: the envelope came on a response, or was
+    answered already.
+    """
     endpoint: str = ""
     """The name behind /wsrm/; empty where it came on a response."""
     by: Principal = ANONYMOUS
@@ -32,7 +34,7 @@ class Exchange:
     """It came over TLS."""
     route: int = 0
     ticket: int = 0
-    """Those of our `Post` whose response it came on; 0 where it came as a request."""
+    """The ticket of our `Post` whose response the envelope came on; 0 where it came as a request."""
     response: Envelope | None = None
     """What is answered; None for acknowledgements alone, or nothing (202)."""
     acknowledged: list[int] = field(default_factory=list)

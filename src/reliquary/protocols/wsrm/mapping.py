@@ -222,7 +222,7 @@ def _kept_header(envelope: Envelope, message_id: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _kept_address(to: str) -> str:
-    """Return the same of a message of which only To is kept, as of most."""
+    """Return the address of a message of which only To is kept; most messages are of this kind."""
     return carrier_header_of(Kept(to))
 
 

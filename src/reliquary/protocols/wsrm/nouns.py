@@ -35,7 +35,7 @@ class SequenceInfo(msgspec.Struct, frozen=True, kw_only=True):
     addressing: str
     """Of WS-Addressing: `2004/08` or `1.0`."""
     acknowledged: str
-    """The numbers of the messages that are acknowledged, such as `1-5, 7`."""
+    """The numbers of the messages that are acknowledged, for example `1-5, 7`."""
     gaps: str
     """The numbers below `last` that are not acknowledged."""
     last: int

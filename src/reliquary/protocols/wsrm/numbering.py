@@ -1,4 +1,4 @@
-"""Numbers of sequences, which only grow, and identifiers that nobody can guess."""
+"""Numbers of sequences, which never decrease, and identifiers that cannot be guessed."""
 
 from __future__ import annotations
 

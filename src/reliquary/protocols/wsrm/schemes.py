@@ -56,7 +56,7 @@ def offered_name(identifier: str, url: str) -> str:
 
 
 def offered_in(name: DirectName) -> str:
-    """Return the identifier of the offered sequence in such a name; empty for other names."""
+    """Return the identifier of the offered sequence in a name of this scheme; empty for other names."""
     if name.authority == BACK:
         return unquote(name.path.lstrip("/"))
     return unquote(name.path.partition("#")[2])

@@ -1,4 +1,4 @@
-"""Which request a channel of the client sends next, B.5 of the digest.
+"""Decides which request a channel of the client sends next.
 
     messages wait, a peer is to be asked, something is in doubt
        |

@@ -1,7 +1,7 @@
 """Which channel carries an outgoing queue: one for each < our client ; channel ; responder > (1.4, HR-009).
 
 DIRECT=HTTPR://host/httpr/mq#orders    over the channel "orders", or the one that the peer's settings name
-DIRECT=HTTPR://far/httpr/mq#orders     likewise, but to the peer that carries messages for `far`
+DIRECT=HTTPR://far/httpr/mq#orders     over that channel, but to the peer that carries messages for `far`
 messages that we fetch                 over a channel of their own, unless the peer's settings name one:
                                        there a PULL that waits delays no other request
 """

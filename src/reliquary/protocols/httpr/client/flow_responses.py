@@ -1,4 +1,4 @@
-"""Responses to PUSH, PULL and EXCHANGE, B.3 and B.5 of the digest.
+"""Processes responses to PUSH, PULL and EXCHANGE, 5.2 to 5.4.
 
 error           settle, then as `reactions` says
 INDOUBT         the batch stays in doubt: a pause, then REPORT

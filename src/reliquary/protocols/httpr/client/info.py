@@ -1,4 +1,4 @@
-"""GET-RESPONDER-INFO at the client, D.2 of the digest: a new connection, its session and its capabilities.
+"""GET-RESPONDER-INFO at the client, 5.1: a new connection, its session and its capabilities.
 
 new epoch --> GET-RESPONDER-INFO --> settles the batch that it names; a session, capabilities
          '--> a peer without sessions is asked nothing

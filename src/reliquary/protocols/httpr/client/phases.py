@@ -1,4 +1,4 @@
-"""The phases of a channel of the client, B.5 of the digest: one table, used by all that sends requests.
+"""The phases of a channel of the client: one table, used by all modules that send requests.
 
               GREET             UNRESOLVED                REPORT
     CLOSED --------> GREETING ------------> MUST_REPORT --------> REPORTING

@@ -1,4 +1,4 @@
-"""PULL at the client, and the second half of EXCHANGE, D.4 of the digest: messages are fetched.
+"""PULL at the client, and the second half of EXCHANGE, 5.3 and 5.4: messages are fetched.
 
     PULL --> a batch --> B.4 --> BatchArrived --> BatchJudged --> BatchReceived; the next PULL acknowledges it
         |                 '--> refused: nothing is stored, and the peer is asked how far it got

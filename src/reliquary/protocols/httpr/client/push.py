@@ -1,4 +1,4 @@
-"""PUSH at the client, and the first half of EXCHANGE, D.3 of the digest: our messages are sent.
+"""PUSH at the client, and the first half of EXCHANGE, 5.2 and 5.4: our messages are sent.
 
     HoldWanted --> MessagesHeld --> BatchPrepared, SendRequest
               '--> too large for the peer: held alone, and moved to the dead letters

@@ -1,4 +1,4 @@
-"""REPORT at the client, D.6 of the digest: what became of the batches that are in doubt.
+"""REPORT at the client, 5.5: it settles the batches that are in doubt.
 
     REPORT ------------------> settles every batch in doubt, and says the last id that the peer used
     REPORT with `forget` ----> both sides forget how far our batches got, and the session ends

@@ -7,7 +7,7 @@
                                          completed:0000000000000000
 
 Written in the order of the grammar, lower case, no blank after the colon.  Read in any order and case,
-with blanks and folded lines; a field may come twice if it says the same twice (H-38), and fields that we
+with blanks and folded lines; a field may come twice with one value (H-38), and fields that we
 do not know are kept, as those of a product (HR-106).
 """
 
@@ -152,7 +152,9 @@ def _command_alone(value: str, name: str) -> Command:
 
 
 def _unusual_command(words: list[str], value: str) -> Command:
-    """A command as we would not write it; another version is told from what is malformed (HR-003)."""
+    """Return the command of an unusual spelling; another version gets another error than malformed text
+    (HR-003).
+    """
     if len(words) != 2:
         raise malformed(f"a request is a command and a version, not {shortened(value)}", "5")
     command, version = words

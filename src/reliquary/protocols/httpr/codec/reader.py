@@ -1,4 +1,5 @@
-"""Bodies of requests and responses, read while they arrive: any split of the bytes gives the same events.
+"""Bodies of requests and responses, read while they arrive: the events do not depend on how the bytes are
+split.
 
     header --no batch-----------------------------------.
       |                                                 v
@@ -162,10 +163,10 @@ class _Reader:
         self._announced = 0
         """Bytes of all chunks so far."""
         self._most = 0
-        """Of so many bytes it still comes whole."""
+        """The largest size at which a message is returned in one piece."""
         self._large = False
         self._data = bytearray()
-        """Bytes of it that nobody has been given."""
+        """Bytes of the message that were not returned yet."""
 
     def feed(self, data: bytes | memoryview) -> list[Read]:
         """What these bytes complete.  After a fault, all that this reader gave but the header is void."""
@@ -345,7 +346,7 @@ class _Reader:
         return True
 
     def _read_trailer(self, found: list[Read]) -> bool:
-        """Its fields are of no use to anybody, but they are fields."""
+        """Read the fields of a trailer: they are checked for their form and ignored."""
         if len(self._buffer) - self._at < len(_END):
             return False
         if self._buffer.startswith(_END, self._at):

@@ -127,7 +127,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     sessionless: bool = True
     """SESSIONLESS is."""
     product: tuple[tuple[str, str], ...] = ()
-    """Those that the specification does not know."""
+    """Fields that the specification does not define."""
 
 
 Fields = tuple[tuple[str, str], ...]
@@ -164,7 +164,7 @@ class ResponseHeader(msgspec.Struct, frozen=True, kw_only=True):
     session: SessionMark | None = None
     session_id: str = ""
     capabilities: Fields | None = None
-    """Those that are said; all others are as they were proposed."""
+    """The capabilities that the header names; all others are as proposed."""
     transaction_id: int | None = None
     last_pulled_id: int | None = None
     outcome: Outcome | None = None

@@ -1,4 +1,4 @@
-"""Which channel a request is for, D.1 of the digest: by its session, or by requester, channel and responder.
+"""Finds the channel of a request by its session, or by requester, channel and responder.
 
 A request that names a channel for the first time opens it.  A request that is for none is refused:
 530 version, 528 session, 513 no name of our own yet, 520 no names, 511 service or responder, 512 channel,

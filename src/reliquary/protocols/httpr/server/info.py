@@ -1,4 +1,4 @@
-"""GET-RESPONDER-INFO at the server, D.2 of the digest: a new session, or the answer that there are none."""
+"""GET-RESPONDER-INFO at the server, 5.1: a new session, or the answer that there are no sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PULL at the server, and the second half of EXCHANGE, D.4 of the digest: batches that are fetched.
+"""PULL at the server, and the second half of EXCHANGE, 5.3 and 5.4: batches are fetched.
 
     HoldWanted --> MessagesHeld --> full? ------------------------------> closed: the answer
         ^              |            not yet: wait until the deadline ------^

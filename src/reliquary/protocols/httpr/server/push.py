@@ -1,4 +1,4 @@
-"""PUSH at the server, and the first half of EXCHANGE, D.3 of the digest: batches that come.
+"""PUSH at the server, and the first half of EXCHANGE, 5.2 and 5.4: batches arrive.
 
     B.4 --> abort? --> messages, their queues --> BatchArrived --> BatchJudged --> BatchReceived, the answer
      |        |                |                                     |

@@ -1,4 +1,4 @@
-"""REPORT at the server, D.6 of the digest, and what any request says of the batches that its client fetched.
+"""REPORT at the server, 5.5, and the acknowledgements of fetched batches in any request.
 
 One turn does this, in this order:
 

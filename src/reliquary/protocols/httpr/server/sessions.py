@@ -1,4 +1,4 @@
-"""Sessions and the capabilities in force, 3.6, 3.7 and B.6 of the digest; a crash ends all sessions.
+"""Sessions and the capabilities in force, 3.6 and 3.7; a crash ends all sessions.
 
              GET-RESPONDER-INFO (any older one ends)
       none -------------------------------------------> active --. request: last_used = now

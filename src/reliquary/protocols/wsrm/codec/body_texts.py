@@ -37,7 +37,7 @@ Protocol = (
 
 
 def body_action(body: Protocol, version: Version) -> str:
-    """Return the action of a body; UsageError where the version has no such body."""
+    """Return the action of a body; UsageError where the version does not have this body."""
     if isinstance(body, MakeConnection):
         return rm11.MAKE_CONNECTION
     if version is Version.RM10:

@@ -39,7 +39,7 @@ class Form(NamedTuple):
 
 _S, _C, _M, _A, _P = Family.SEQUENCE, Family.CREATION, Family.CONNECTION, Family.ADDRESSING, Family.SOAP
 FORMS: Final[Mapping[FaultCode, Form]] = {
-    # 3.4 of the digest of WS-RM
+    # faults of WS-ReliableMessaging
     FaultCode.SEQUENCE_TERMINATED: Form(
         _S, receiver=False, reason="The Sequence has been terminated due to an unrecoverable error."
     ),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class FaultCode(Enum):
     """What a fault says; the values are the local names of the subcodes, or of the SOAP codes."""
 
-    # WS-ReliableMessaging, part 3.4 of the digest
+    # faults of WS-ReliableMessaging
     SEQUENCE_TERMINATED = "SequenceTerminated"
     UNKNOWN_SEQUENCE = "UnknownSequence"
     INVALID_ACKNOWLEDGEMENT = "InvalidAcknowledgement"

@@ -1,4 +1,4 @@
-"""What stands between the tags of an element, byte by byte, so that it means the same elsewhere.
+"""The content between the tags of an element, byte by byte, made independent of its surroundings.
 
     <s:Body xmlns:n="urn:n"> <n:order/> </s:Body>    -->    b' <n:order xmlns:n="urn:n"/> '
 

@@ -1,4 +1,4 @@
-"""How values are written, both ways side by side; `ValueError` for text that is no such value.
+"""Values as text, both ways side by side; `ValueError` for text that is not valid.
 
 xs:duration        PT00H00M30S, P1DT2H, PT0.5S       microseconds; a year has 365 days, a month 30
 xs:unsignedLong    18446744073709551615              message numbers

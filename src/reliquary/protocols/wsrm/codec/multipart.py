@@ -99,7 +99,7 @@ def _head(delimiter: str, content_type: str, content_id: str) -> bytes:
 
 
 def _boundary(envelope: bytes, attachments: tuple[Attachment, ...]) -> str:
-    """Return a boundary that stands in none of the parts; equal parts always get the same one.
+    """Return a boundary that occurs in none of the parts; it depends only on the parts.
 
     The envelope cannot have it in it, because it is made of the envelope's digest.
     """

@@ -65,7 +65,7 @@ class Reference(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     parameters: bytes = b""
     """Its reference parameters (and properties), as XML elements one behind the other."""
     properties: bytes = b""
-    """Those of WS-Addressing 2004/08 that are ReferenceProperties, in the same form."""
+    """The ReferenceProperties of WS-Addressing 2004/08, in that form."""
 
 
 class SequenceHeader(msgspec.Struct, frozen=True, gc=False):
@@ -219,7 +219,7 @@ class Properties(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The words of `Acknowledgement` in the queue manager."""
     message_class: int = 0
     dead_letter: bool = False
-    """The receiver keeps it in a dead-letter queue if nobody takes it."""
+    """Whether the receiver keeps the message in a dead-letter queue if no application takes it."""
     hops: int = 0
     """How many managers have passed it on."""
 

@@ -8,7 +8,7 @@
 
 Half a window of messages without an acknowledgement makes it due at once, so that a source never waits for
 the interval with nothing to send.  What an acknowledgement says is read when it is written, so the ranges and
-BufferRemaining are of one moment (D.1 of the digest).
+BufferRemaining are of one moment.
 """
 
 from __future__ import annotations

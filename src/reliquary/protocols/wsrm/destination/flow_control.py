@@ -2,7 +2,7 @@
 
     left      messages that the queue can still take beyond those that are held; no limit without a quota
     free      left, less the messages that are missing before held ones: they must find room when they come
-    shared    free, less what other active sequences may count on; so nobody is promised room twice
+    shared    free, less what other active sequences may count on; so no room is promised twice
     value     the messages that it misses itself, and the smallest of: the rest of its window, an equal part
               of free, shared; 0 where it takes no more, or must wait for an earlier sequence
 

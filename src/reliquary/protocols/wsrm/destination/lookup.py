@@ -1,7 +1,7 @@
 """Which sequence an envelope means, who may use it, and the faults that refuse its use.
 
 A user who did not create a sequence, another endpoint, and a message without TLS where the sequence needs it:
-all get UnknownSequence, so that nobody learns of the sequences of others.
+all get UnknownSequence, so that the sequences of others stay unknown.
 """
 
 from __future__ import annotations

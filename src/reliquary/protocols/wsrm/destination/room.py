@@ -1,4 +1,4 @@
-"""The room of queues changes, and the sources that wait for it are notified (H-10 of the digest).
+"""The room of queues changes, and the sources that wait for it are notified (H-10).
 
 RoomKnown --> messages that were held for want of room go into the queue
           '-> a sequence whose last acknowledgement said 0: an acknowledgement leaves by itself, once

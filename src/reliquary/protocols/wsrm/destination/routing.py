@@ -3,7 +3,7 @@ r"""Which queue the messages of an endpoint go into.
 /wsrm/orders, /wsrm/private$/orders   the queue of that name, unless the settings name another
 the settings name a format name       passed on to that queue, wherever it is; by another protocol, without
                                       what belongs to ours
-a format name, DIRECT=OS:...          no endpoint: nobody sends through us to queues of others
+a format name, DIRECT=OS:...          no endpoint: we relay no messages to queues of others
 """
 
 from __future__ import annotations

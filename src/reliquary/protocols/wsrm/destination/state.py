@@ -131,8 +131,8 @@ class Sequence:
     def waits_for_earlier(self) -> bool:
         """Whether messages of earlier sequences, which take no more, must go into the queue before its own.
 
-        A source that ends a sequence goes on in the next one.  Nobody waits for a sequence that is delivered
-        as a whole, because it may be larger than the queue.
+        A source that ends a sequence continues in the next one. A sequence that is delivered as a whole
+        delays no other, because it may be larger than the queue.
         """
         blocked = self.place.blocked
         return (

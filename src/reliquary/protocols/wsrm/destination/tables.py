@@ -1,11 +1,11 @@
-"""Where the durable state of sequences that come in lies.
+"""The tables with the durable state of incoming sequences.
 
 wsrm_inbound    sequence                   what was agreed when it was created
 wsrm_received   sequence                   its phase, and the numbers of all messages that it brought
 wsrm_held       sequence, message number   a message that waits for those before it
 wsrm_requests   sequence, message number   the MessageID of a request, for RelatesTo of its reply
 
-Nothing about room is stored: it follows from the queue and from what is held (B.2 of the digest).
+Nothing about room is stored: it follows from the queue and from the held messages.
 """
 
 from __future__ import annotations

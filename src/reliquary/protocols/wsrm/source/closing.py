@@ -146,9 +146,9 @@ def _last_message(sequence: Sequence) -> Envelope:
 
 
 def decide(state: State, sequence: Sequence, now: Instant, *, give_up: bool = False) -> None:
-    """What has no acknowledgement did not arrive; let the peer forget the sequence.
+    """Decide that unacknowledged messages did not arrive, and let the peer forget the sequence.
 
-    With `give_up` nobody knows whether it arrived: it is given up, because it could arrive twice.
+    With `give_up` it is unknown whether they arrived: they are given up, because they could arrive twice.
     """
     session = session_of(state, sequence)
     if sequence.phase is Phase.OPEN:
@@ -283,7 +283,7 @@ def _release(
 
 
 def _put_aside(state: State, session: Session, flights: list[Flight]) -> None:
-    """Nobody knows whether the manager of the era before sent these messages in another sequence."""
+    """Move messages aside that the manager of the era before may have sent in another sequence."""
     lookup_ids = tuple(flight.lookup_id for flight in flights if flight.lookup_id)
     if lookup_ids:
         why = "its sequence ended without it, and the store was restored from a backup"

@@ -58,7 +58,7 @@ def ask(state: State, session: Session, sequence: Sequence, now: Instant) -> Non
     """Post CreateSequence, the first time or again."""
     row = sequence.row
     ours = own_reference(session.way, row.dialect, state.address.origin)
-    # no Expires is written, and Offer has the address of AcksTo: part 3.7 of the digest
+    # no Expires is written, and Offer has the address of AcksTo, as WCF expects
     offer = Offer(row.offer, endpoint=ours) if row.offer else None
     envelope = lifecycle(state, session, sequence, CreateSequence(ours, offer=offer), now)
     sequence.used = now

@@ -39,11 +39,11 @@ class Reaction(Enum):
     """What follows from a fault."""
 
     LOST = "lost"
-    """The peer has no such sequence any more."""
+    """The peer does not have this sequence any more."""
     CLOSED = "closed"
     """The sequence takes no new messages."""
     REFUSED = "refused"
-    """There is no such sequence."""
+    """There is no sequence of this name."""
     NOTHING = "nothing"
     """It counts as an answer without an acknowledgement."""
 
@@ -159,7 +159,7 @@ def on_idle(state: State, number: int, now: Instant) -> None:
     left = Duration(sequence.used + state.settings.idle - now)
     busy = session is not None and session.is_open and bool(session.waiting or sequence.flights)
     paused = session is not None and session.paused
-    # what nobody handed out since the start is gone: a crash takes express messages
+    # messages that were not handed out since the start are lost: a crash loses express messages
     lost = not paused and all(flight.message is None for flight in sequence.flights.values())
     if left > 0 or busy or not ((sequence.is_orphaned or lost) and state.source.online):
         span = min(left, state.settings.idle) if left > 0 else state.settings.idle

@@ -86,7 +86,7 @@ def said(buffer: int) -> FlowEvent:
 
 
 BEFORE_ONE_MORE: Final = 8
-"""So many times what it takes at once a peer has to take before one more is tried."""
+"""A peer must take this multiple of its window before one more message is tried."""
 
 
 @dataclass(slots=True)

@@ -103,7 +103,7 @@ def lifecycle(
 ) -> Envelope:
     """Return the envelope of a request about the sequence itself.
 
-    It has MessageID and ReplyTo, as WCF demands (3.7 of the digest), where there is a response.
+    It has MessageID and ReplyTo, as WCF demands, where there is a response.
     """
     row = sequence.row
     answered = isinstance(body, CreateSequence) or row.dialect.version is Version.RM11

@@ -5,7 +5,8 @@
                                          it gives no number any more, and ends when they have their outcome
     a message without a number           it may have been sent after the backup: a dead letter
 
-What such a sequence ends without is not sent in another one: the old manager may have done that already.
+Messages that this sequence does not confirm are not sent in another one: the old manager may have done that
+already.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def way_to(destination: str, settings: WsrmSettings) -> Way:
 def way_of(row: Outbound, settings: WsrmSettings) -> Way:
     """Return the way of a sequence; one that a client offered leads to that client.
 
-    As long as nobody has replied, an offered sequence has no outgoing queue, and so no destination.
+    Before the first reply, an offered sequence has no outgoing queue, and so no destination.
     """
     way = way_to(row.destination, settings) if row.destination else _NOWHERE
     target = row.target

@@ -158,7 +158,7 @@ def _send(state: State, session: Session, sequence: Sequence, now: Instant) -> N
             _post(state, session, sequence, flight, envelope)
             posted += 1
     if sequence.flights:
-        keep_waiting(state, sequence, now)  # also for what cannot be sent: somebody must look after it
+        keep_waiting(state, sequence, now)  # also for messages that cannot be sent: they need an owner
     if posted:
         sequence.used = now
         tell_progress(state, session, sequence)

@@ -17,7 +17,7 @@ from reliquary.protocols.wsrm.source.routes import Kind
 from reliquary.protocols.wsrm.source.state import Flight, Sequence, Session
 
 SILENT_AFTER: Final = 2
-"""So many messages a peer takes in a row, each with AckRequested, before it counts as silent."""
+"""The number of messages that a peer takes in a row, each with AckRequested, before it counts as silent."""
 
 
 def is_silent(session: Session) -> bool:

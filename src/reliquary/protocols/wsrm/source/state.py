@@ -46,7 +46,7 @@ class Flight:
 
     number: int
     lookup_id: int
-    """0 where it left its queue by itself: nobody has to be notified of its outcome."""
+    """The LookupIdentifier; 0 where the message left its queue by itself: its outcome is not reported."""
     message: Message | None = None
     """None until the manager hands it out again after a restart."""
     ticket: int = 0
@@ -84,7 +84,7 @@ class Sequence:
     winding: bool = False
     """No further number is given: it is closed when all is acknowledged."""
     round: int = 0
-    """How many acknowledgements told of something new."""
+    """How many acknowledgements had new information."""
     used: int = 0
     """When something was last sent or heard, microseconds since 1970."""
     timeouts: int = 0

@@ -101,7 +101,7 @@ class AsyncAdministration:
         return await self.act_on(CHANNEL, number, "report")
 
     async def forget_channel(self, number: int) -> ChannelInfo:
-        """Forget how far a channel got, when nothing is in doubt; its responder is told to as well."""
+        """Forget how far a channel got, when nothing is in doubt; its responder is asked to forget it too."""
         return await self.act_on(CHANNEL, number, "forget")
 
     async def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
@@ -215,7 +215,7 @@ class Administration(OnPortal[Inner]):
         return self.act_on(CHANNEL, number, "report")
 
     def forget_channel(self, number: int) -> ChannelInfo:
-        """Forget how far a channel got, when nothing is in doubt; its responder is told to as well."""
+        """Forget how far a channel got, when nothing is in doubt; its responder is asked to forget it too."""
         return self.act_on(CHANNEL, number, "forget")
 
     def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:

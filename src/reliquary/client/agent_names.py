@@ -1,8 +1,8 @@
-"""What an agent of an application is called, and what it calls the queues of its server.
+"""The names of an application's agent, and its names for the queues of its server.
 
 server     http://host:8480        ours: queues are Destinations of its agent `mq`, and services to fetch from
            httpr://host/service    any agent: queues are its Destinations, and it knows what is for us
-name       laptop/app              httpr://laptop/app, which nobody can dial: it asks
+name       laptop/app              httpr://laptop/app, which no peer can dial: it asks
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class AsyncConsumer:
             self._in_hand = None
         if not self._ready or (self._done and self._over(EARLY)):
             return None
-        if self._over(1):  # they have gone back, and may be with somebody else by now
+        if self._over(1):  # the messages have gone back, and another consumer may have them by now
             self._ready.clear()
             return None
         self._in_hand = self._ready.popleft()

@@ -6,7 +6,7 @@
       outcome           committed, written with the business rows; aborted, written by a recovery
       decided           seconds since 1970
 
-Any connection of DB-API 2.0 will do, and any asynchronous one with the same methods: what they
+Any connection of DB-API 2.0 can be used, and any asynchronous one with these methods: what they
 return is awaited where it can be.  A connection that commits each statement by itself will not.
 """
 
@@ -24,7 +24,7 @@ from reliquary.net.clock import RealClock
 COMMITTED: Final = "committed"
 ABORTED: Final = "aborted"
 KEPT: Final = 30 * 86400
-"""Seconds after which a recovery's "aborted" is forgotten: nobody decides that late."""
+"""Seconds after which a recovery's "aborted" is deleted: no decision is made that late."""
 ATTEMPTS: Final = 3
 """So often an outcome is asked for when another instance is writing it."""
 
@@ -59,7 +59,7 @@ class Decisions:
                     " owner VARCHAR(128) NOT NULL, outcome VARCHAR(9) NOT NULL, decided BIGINT NOT NULL)"
                 )
                 await self.commit()
-            except Exception:  # another instance makes it at the same time
+            except Exception:  # another instance creates the table at this moment
                 await self.rollback()
                 if attempt == ATTEMPTS - 1:
                     raise
@@ -67,9 +67,9 @@ class Decisions:
                 return
 
     async def decide(self, transaction: str, ended: Iterable[str]) -> None:
-        """Write that this transaction commits, beside the business rows; `commit` makes it so.
+        """Write that this transaction commits, beside the business rows; `commit` makes it durable.
 
-        The rows of transactions that have ended go in the same step.
+        The rows of transactions that have ended are deleted in this step.
         """
         try:
             await self._write(transaction, COMMITTED)
@@ -82,14 +82,14 @@ class Decisions:
         await self._delete(ended)
 
     async def outcome_of(self, transaction: str) -> bool:
-        """Whether this transaction commits.  If nobody has decided, it is decided now: it does not.
+        """Return whether this transaction commits. Without a decision, it is decided now that it does not.
 
         A decision that is being written is waited for, because the key can be there only once.
         """
         for _ in range(ATTEMPTS - 1):
             try:
                 return await self._outcome_of(transaction)
-            except Exception:  # noqa: BLE001 - somebody else has just written it; the last attempt tells
+            except Exception:  # noqa: BLE001 - another instance has just written it; the last attempt decides
                 continue
         return await self._outcome_of(transaction)
 

@@ -1,13 +1,13 @@
-"""What can go wrong for a caller, the same in process and over the network.
+"""The errors that callers get, equal in process and over the network.
 
-ReliquaryError           `code` for programs, `sentence` for people
+ReliquaryError           `code` for programs, `sentence` for display
   BadRequest             a value outside its range; nothing was changed
   NotFound
     QueueNotFound
     MessageNotFound
     NotOpen              a handle, cursor or receipt that is closed or whose time ran out
   QueueExists
-  ObjectExists           the directory has such an object already
+  ObjectExists           the directory has this object already
   DirectoryUnavailable   the directory is not connected, or could not do it
   QueueDeleted           the queue went while it was open
   AccessDenied           the queue was not opened for this
@@ -75,7 +75,7 @@ class QueueExists(ReliquaryError):
 
 
 class ObjectExists(ReliquaryError):
-    """The directory has such an object already."""
+    """The directory has this object already."""
 
 
 class DirectoryUnavailable(ReliquaryError):

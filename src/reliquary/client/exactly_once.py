@@ -55,7 +55,9 @@ class Recovered:
     committed: list[str] = field(default_factory=list)
     aborted: list[str] = field(default_factory=list)
     contradicted: list[str] = field(default_factory=list)
-    """The database committed, and a person aborted in the manager: somebody has to mend it by hand."""
+    """The database committed, and an administrator aborted in the manager: this has to be
+    repaired by hand.
+    """
 
 
 class AsyncExactlyOnce:
@@ -107,7 +109,7 @@ class AsyncExactlyOnce:
     async def _was_aborted(self, transaction: str) -> bool:
         try:
             info = await done(self._ask(self._manager.transaction_info(transaction)))
-        except NotFound:  # it ended so long ago that nobody asks
+        except NotFound:  # it ended so long ago that its outcome is not needed any more
             return False
         return bool(info.stage == "aborted")
 

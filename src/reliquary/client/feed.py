@@ -47,7 +47,7 @@ class Feed(msgspec.Struct, frozen=True):
 
     queue: str
     incarnation: str
-    """Another queue of the same name has another."""
+    """The identity of the queue: another queue of this name has another."""
     mark: int
     """Everything up to here is there for good, or never will be."""
     cursor: int | None
@@ -234,13 +234,15 @@ class FeedClient:
         until: int | None,
         *,
         rows: int | None = None,
-        bytes: int | None = None,  # noqa: A002 - the same word as in the answer
+        bytes: int | None = None,  # noqa: A002 - the word of the answer
         parts: int = 1,
         consumer: str = "",
         incarnation: str = "",
         bounds: Bounds = NO_BOUNDS,
     ) -> Plan:
-        """How far so many rows and bytes go at most, at least one row, in ranges of about equal size."""
+        """Plan a read of at most this many rows and bytes, at least one row, in ranges of about
+        equal size.
+        """
         body = {
             "after": str(after),
             "until": None if until is None else str(until),
@@ -292,7 +294,7 @@ class FeedClient:
         *,
         bad: str = "fail",
     ) -> Staged:
-        """Write a part of a batch, which nobody sees; the same attempt again begins anew."""
+        """Write a part of a batch, which is not visible yet; a repeated attempt starts the part again."""
         for word in (place.query, place.attempt):
             if not word or "/" in word:
                 raise BadRequest("INVALID_PARAMETER", f"a query and an attempt have no slash: {word[:80]!r}")
@@ -328,7 +330,7 @@ class FeedClient:
         return _understood(self._link.ask("POST", "/publish", body, changes=True), Published)
 
     def unstage(self, stages: Sequence[int]) -> None:
-        """These parts will not be published; such as were, or are gone, are no error."""
+        """Drop parts that will not be published; parts that are published or gone are no error."""
         self._link.ask("POST", "/unstage", {"stages": [str(each) for each in stages]}, changes=True)
 
     def writers(self) -> list[Writer]:

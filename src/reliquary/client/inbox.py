@@ -1,7 +1,7 @@
-"""Questions to an engine in process: one future each, and none is left waiting for ever.
+"""Requests to an engine in process: one future each, and every future is completed.
 
 A receive that is cancelled takes back its question.  If a message came first, it is handed over
-and the cancellation comes after it (`patience`), so that nothing is taken that nobody gets.
+and the cancellation comes after it (`patience`), so that no message is taken without reaching the caller.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Inbox:
         return StoreUnusable("STORE_FAILED", f"the manager has stopped: {failure}")
 
     def _failed(self, failure: BaseException) -> None:
-        """Nothing that was not confirmed will be: everyone who waits is told."""
+        """Fail all requests that wait: nothing that is unconfirmed will be confirmed."""
         del failure
         for future in list(self._open):
             if not future.done():

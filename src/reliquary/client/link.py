@@ -97,7 +97,9 @@ class Link:
 
     @contextmanager
     def reading(self, path: str) -> Iterator[HTTPResponse]:
-        """An answer that is read while it comes; whoever does not read all of it hangs up."""
+        """Yield an answer that is read while it arrives; an answer that is not read to its end closes the
+        connection.
+        """
         connection, response = self._patiently(lambda: self._begin("GET", path, b""), changes=False)
         whole = False
         try:
@@ -137,7 +139,7 @@ class Link:
         answers = select.poll()
         try:
             connection.endheaders()
-            if not self._tls:  # there something may come that is no answer, such as tickets of the session
+            if not self._tls:  # other data than answers may arrive there, such as tickets of the session
                 answers.register(connection.sock, select.POLLIN)
         except OSError as why:
             return why
@@ -193,7 +195,7 @@ class Link:
         raise error
 
     def _connected(self) -> HTTPConnection:
-        """A connection that nobody has used."""
+        """Return a new connection."""
         try:
             connection = (
                 HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._trust())
@@ -240,7 +242,7 @@ class Link:
                 sent = sent or silence.sent
                 if pause is None or not silence.again:
                     raise self._silence(silence, unknown=changes and sent) from silence
-            time.sleep(pause)  # noqa: TID251 - nobody tells when a server is there again
+            time.sleep(pause)  # noqa: TID251 - there is no notice when a server is available again
         raise AssertionError("the last try answers or raises")
 
     def _silence(self, silence: _NoAnswer, *, unknown: bool) -> ReliquaryError:

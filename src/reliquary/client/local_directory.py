@@ -21,7 +21,9 @@ T = TypeVar("T")
 
 
 class LocalDirectory:
-    """Changes are events for the engine; what is seen was on disk before it is told."""
+    """The directory of a manager in process; changes are events for the engine, and answers show only synced
+    state.
+    """
 
     def __init__(self, inbox: Inbox, state: State, settled: Callable[[], Awaitable[None]]) -> None:
         self._inbox = inbox

@@ -28,7 +28,8 @@ class AsyncManager(AsyncAdministration):
     """A queue manager; made by `connect_async`."""
 
     def queue(self, name: str | None = None, *, transaction: AsyncTransaction | None = None) -> AsyncQueue:
-        """A queue by its name; asks nobody.  With a transaction, it is in it wherever it is used.
+        """Return a queue by its name, without a request. With a transaction, all its operations are part of
+        it.
 
         Without a name it is the queue that the address names: `mqqp://far/private$/orders`.
         """
@@ -73,7 +74,7 @@ class AsyncManager(AsyncAdministration):
     ) -> AsyncTransaction:
         """A block that takes effect as a whole; it is aborted when unused for `timeout` seconds.
 
-        With an `id` of somebody else's the transaction is external: once prepared, it waits for that
+        With the `id` of another coordinator the transaction is external: once prepared, it waits for that
         coordinator's outcome through every restart.  `owner` names the application that will ask.
         """
         return AsyncTransaction(self, timeout, id, owner)
@@ -97,7 +98,7 @@ class AsyncManager(AsyncAdministration):
     async def commit(self, transaction: str, *, by: str = "") -> None:
         """Commit a transaction by its id, such as one that was prepared before a crash.
 
-        `by` is remembered with the outcome: the person who decides in place of the coordinator.
+        `by` is stored with the outcome: the user who decides in place of the coordinator.
         """
         await self.transport.commit(transaction, prepared=False, by=by)
 
@@ -119,7 +120,7 @@ class AsyncManager(AsyncAdministration):
 
     @property
     def directory(self) -> AsyncDirectory:
-        """What managers know of each other; asks nobody."""
+        """The directory of managers, queues and users; no request is made."""
         return self.transport.directory
 
     async def access(self, queue: str = "") -> AccessInfo:
@@ -127,7 +128,7 @@ class AsyncManager(AsyncAdministration):
         return await self.transport.access(queue)
 
     async def grant(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
-        """Let a user or a group do something, such as "send", "receive", "peek" or "all"."""
+        """Grant rights to a user or a group, such as "send", "receive", "peek" or "all"."""
         return await self.transport.change_access(queue, "grant", user, rights)
 
     async def deny(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
@@ -147,10 +148,10 @@ class AsyncManager(AsyncAdministration):
         return await self.transport.history()
 
     async def export_history(self, to: str = "") -> list[HistoryFileInfo]:
-        """Bring all that has happened into files, and tell which were written.
+        """Write the whole history to files, and return those that were written.
 
-        With `to`, a folder on the machine where the manager runs, the files that it has not are copied there,
-        and told.
+        With `to`, a folder on the machine where the manager runs, missing files are copied there and
+        returned.
         """
         return await self.transport.export_history(to)
 

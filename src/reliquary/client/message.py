@@ -54,13 +54,13 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     administration_queue: str = ""
     """Where acknowledgements go."""
     acknowledgements: tuple[Acknowledgement, ...] = ()
-    """Which of them are wanted, such as `("full-receive",)`."""
+    """The acknowledgements that the sender wants, such as `("full-receive",)`."""
     deadletter_queue: str = ""
     """A dead-letter queue of the application's own, instead of the manager's."""
     tracing_queue: str = ""
     """The id of a queue that hears of each step of the message."""
     delay: float = 0
-    """Seconds before which nobody sees it."""
+    """Seconds before the message becomes visible."""
     authentication: Authentication = "none"
     """`"xmlsig"`: sign it with the manager's key; only what leaves by HTTP can be."""
     httpr: dict[str, str] | None = None
@@ -81,7 +81,7 @@ class Message(
 
     id: str
     lookup_id: int
-    """Its place in the queue; a later message of the same priority has a higher one."""
+    """The position in the queue; a later message of this priority has a higher one."""
     body: bytes = b""
     label: str = ""
     priority: int = 3
@@ -111,7 +111,7 @@ class Message(
     """The transaction it was sent in."""
     delay: float = 0
     handed_out: int = 0
-    """How often somebody got it in a transaction or on trial, this time included."""
+    """How often the message was handed out in a transaction or with a receipt, this time included."""
     aborted: int = 0
     """How often it came back from there."""
     moved: int = 0

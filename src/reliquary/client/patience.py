@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 async def to_the_end(work: Coroutine[Any, Any, T] | asyncio.Future[T]) -> T:
-    """The result of the work, whoever cancels us meanwhile."""
+    """Return the result of the work, even if this task is cancelled meanwhile."""
     task = asyncio.ensure_future(work)
     cancelled = False
     while not task.done():

@@ -36,7 +36,7 @@ HOLD: Final = 30.0
 
 
 class AsyncQueue:
-    """A queue by its name.  To make this object asks nobody: the queue may not exist yet.
+    """A queue by its name. Creating this object makes no request: the queue may not exist yet.
 
     In a block of `qm.transaction()`, sends, receives and moves are part of the transaction.
     """
@@ -84,8 +84,9 @@ class AsyncQueue:
 
             answer = await orders.request("how many?", answers="my-answers", timeout=5)
 
-        Whoever receives it answers with `qm.reply(message, ...)`.  Many may share a queue of answers:
-        each takes his own.  One that comes too late stays there; `expires` on both sides prevents that.
+        The receiver answers with `qm.reply(message, ...)`.  Many callers may share a queue of
+        answers: each takes its own. An answer that comes too late stays there; `expires` on both sides
+        prevents that.
         """
         return await request(self, body, answers, timeout, **options)
 
@@ -165,7 +166,7 @@ class AsyncQueue:
             if not messages:
                 places = [each.lookup_id async for each in poison.browse()]
             for place in places:
-                with suppress(MessageNotFound):  # somebody else was faster
+                with suppress(MessageNotFound):  # another consumer was faster
                     await poison.move(place, self.name)
                     count += 1
         except QueueNotFound:  # nothing was ever put aside

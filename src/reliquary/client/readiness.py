@@ -71,7 +71,7 @@ async def wait_until(wanted: Wanted, patience: float) -> None:
         pause = next(pauses, pause)
         if clock() + pause > end:
             raise missing
-        await asyncio.sleep(pause)  # noqa: TID251 - nobody tells when a server has started
+        await asyncio.sleep(pause)  # noqa: TID251 - there is no notice when a server has started
 
 
 async def _look(wanted: Wanted) -> None:

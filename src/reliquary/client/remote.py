@@ -4,8 +4,8 @@ A plain receive is two requests, so that a lost answer loses no message:
 
     receive, held for HOLD seconds    lost: the messages come back by themselves
     acknowledge                       lost: asked again; a receipt that is no longer known then
-                                      means that it was done or that the hold ran out, and nobody
-                                      can tell: OutcomeUnknown, with the messages in it
+                                      means that it was done or that the hold ran out, which
+                                      cannot be distinguished: OutcomeUnknown, with the messages in it
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class RemoteTransport:
                 return Received(received.messages)
 
     async def _receive(self, queue: str, ask: Receive) -> Received:
-        """Nobody may ask twice in a transaction or with a cursor: the first answer would go unseen."""
+        """Receive without a retry in a transaction or with a cursor: the first answer would be lost."""
         harmless = not (ask.transaction or ask.cursor)
         return await self._wait(_path(queue, "receive"), ask, harmless=harmless)
 

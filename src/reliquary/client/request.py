@@ -1,6 +1,6 @@
 """Ask and be answered: a message goes out, and the one that answers it is waited for.
 
-orders.request --> "orders" --> somebody: qm.reply(message, ...)
+orders.request --> "orders" --> a receiver: qm.reply(message, ...)
       ^                               |
       '------- the queue "answers" <--'      found by its correlation, wherever it lies
 """
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 GLANCE: Final = 1.0
 """Seconds after which all of the answers are looked at again.
 
-A cursor does not see an answer that came in before its place, by a higher priority, or that somebody
-held while it passed.
+A cursor does not see an answer that came in before its place, by a higher priority, or that another
+consumer held while it passed.
 """
 
 
@@ -36,7 +36,7 @@ async def request(
     if queue.inside() is not None:
         raise BadRequest("INVALID_PARAMETER", "nobody answers before a commit: request is in no transaction")
     clock, inbox = asyncio.get_running_loop().time, queue.manager.queue(answers)
-    async with inbox.cursor("peek") as cursor:  # first of all: without such a queue nothing is sent
+    async with inbox.cursor("peek") as cursor:  # first of all: without this queue nothing is sent
         options["response_queue"] = answers
         sent = await queue.send(body, **options)
         end = inf if timeout is None else clock() + timeout
@@ -58,7 +58,9 @@ async def _look_through(inbox: AsyncQueue, identifier: str) -> Message | None:
 
 
 async def _taken(inbox: AsyncQueue, message: Message, identifier: str) -> Message | None:
-    """The message, if it is the answer and nobody was faster; an acknowledgement is no answer."""
+    """Return the message if it is the answer and no other consumer was faster; an acknowledgement
+    is no answer.
+    """
     if message.correlation != identifier or message.message_class:
         return None
     return await inbox.lookup(message.lookup_id, receive=True)

@@ -1,6 +1,7 @@
-"""Between the words of the client and those of the queue manager, for a manager in process.
+"""Translates between the values of the client and those of the queue manager, for a manager in
+process.
 
-The rules are those of the JSON API (`net.api`), so a value means the same in both modes.
+The rules are those of the JSON API (`net.api`), so a value has one meaning in both modes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The one interface under the face: a manager in process, or a server by its address.
+"""The interface below the client's classes: a manager in process, or a server by its address.
 
-Handles, cursors, receipts and transactions are names whose form is the transport's affair.  A
-refusal is raised as an error of `errors`; whoever implements this decides how a receive stays safe.
+Handles, cursors, receipts and transactions are names that only the transport interprets.  A
+refusal is raised as an error of `errors`; each implementation decides how a receive stays safe.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Transport(Protocol):
     # -- transactions
 
     async def begin(self, timeout: float, identifier: str | None, owner: str) -> str:  # noqa: ASYNC109 - the manager's clock, not ours
-        """Begin a transaction, or one of somebody else by its id."""
+        """Begin a transaction, or an external one by the id of its coordinator."""
 
     async def prepare(self, transaction: str) -> None:
         """Put all it did on disk; from now on only a decision ends it."""

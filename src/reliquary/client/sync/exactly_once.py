@@ -1,4 +1,4 @@
-"""Exactly once without `await`: the database is spoken to in the caller's thread, where it lives.
+"""Exactly once without `await`: the database is used only in the caller's thread.
 
 with once.step() as step:
     order = orders.receive(timeout=5)

@@ -32,7 +32,7 @@ class Manager(Administration[AsyncManager]):
     """As AsyncManager, without `await`; made by `connect`.  Threads may share it."""
 
     def queue(self, name: str | None = None) -> Queue:
-        """A queue by its name, or the one that the address names; asks nobody."""
+        """Return a queue by its name, or the one that the address names; no request is made."""
         return Queue(self._portal, self._inner.queue(name))
 
     def create_queue(self, name: str, *, exist_ok: bool = False, **options: Unpack[QueueOptions]) -> Queue:
@@ -61,7 +61,7 @@ class Manager(Administration[AsyncManager]):
     ) -> Transaction:
         """A block that takes effect as a whole; it is aborted when unused for `timeout` seconds.
 
-        With an `id` of somebody else's the transaction is external: once prepared, it waits for that
+        With the `id` of another coordinator the transaction is external: once prepared, it waits for that
         coordinator's outcome through every restart.  `owner` names the application that will ask.
         """
         return Transaction(self._portal, self._inner.transaction(timeout, id=id, owner=owner))
@@ -84,7 +84,7 @@ class Manager(Administration[AsyncManager]):
     def commit(self, transaction: str, *, by: str = "") -> None:
         """Commit a transaction by its id, such as one that was prepared before a crash.
 
-        `by` is remembered with the outcome: the person who decides in place of the coordinator.
+        `by` is stored with the outcome: the user who decides in place of the coordinator.
         """
         self._portal.call(self._inner.commit(transaction, by=by))
 
@@ -106,7 +106,7 @@ class Manager(Administration[AsyncManager]):
 
     @property
     def directory(self) -> Directory:
-        """What managers know of each other; asks nobody."""
+        """The directory of managers, queues and users; no request is made."""
         return Directory(self._portal, self._inner.directory)
 
     def access(self, queue: str = "") -> AccessInfo:
@@ -114,7 +114,7 @@ class Manager(Administration[AsyncManager]):
         return self._portal.call(self._inner.access(queue))
 
     def grant(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
-        """Let a user or a group do something, such as "send", "receive", "peek" or "all"."""
+        """Grant rights to a user or a group, such as "send", "receive", "peek" or "all"."""
         return self._portal.call(self._inner.grant(user, *rights, queue=queue))
 
     def deny(self, user: str, *rights: str, queue: str = "") -> AccessInfo:

@@ -120,7 +120,7 @@ Inner = TypeVar("Inner", bound=Closing)
 
 
 class OnPortal(Generic[Inner]):
-    """Something that lives in a loop of its own, and ends with it; leaving the block closes it."""
+    """An asynchronous object with an event loop of its own; leaving the block closes both."""
 
     def __init__(self, portal: Portal, inner: Inner) -> None:
         self._portal = portal

@@ -52,7 +52,7 @@ class Queue:
     ) -> Message | None:
         """Send one message and wait for the reply to it in the queue `answers`; None when none comes.
 
-        Whoever receives it answers with `qm.reply(message, ...)`.  Many may share a queue of answers.
+        The receiver answers with `qm.reply(message, ...)`.  Many may share a queue of answers.
         """
         return self._portal.call(self._inner.request(body, answers, timeout, **options))
 

@@ -50,7 +50,7 @@ def _table() -> dict[tuple[Phase, Move], Phase | FaultCode]:
     closed, terminated = FaultCode.SEQUENCE_CLOSED, FaultCode.SEQUENCE_TERMINATED
     rows: dict[Move, tuple[Phase | FaultCode, ...]] = {
         #           from: o  c       e
-        Move.MESSAGE:    (o, closed, terminated),  # a message may still fill a gap of a closed sequence
+        Move.MESSAGE:    (o, closed, terminated),  # a closed sequence takes no new message
         Move.DUPLICATE:  (o, c,      terminated),  # no fault for a message that came again
         Move.ASK:        (o, c,      terminated),  # 3.3, 3: it must be answered
         Move.CLOSE:      (c, c,      terminated),

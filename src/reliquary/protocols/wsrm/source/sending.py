@@ -158,7 +158,8 @@ def _send(state: State, session: Session, sequence: Sequence, now: Instant) -> N
             _post(state, session, sequence, flight, envelope)
             posted += 1
     if sequence.flights:
-        keep_waiting(state, sequence, now)  # also for messages that cannot be sent: they need an owner
+        # also for messages that cannot be sent now: the timer checks them again
+        keep_waiting(state, sequence, now)
     if posted:
         sequence.used = now
         tell_progress(state, session, sequence)

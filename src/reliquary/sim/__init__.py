@@ -9,7 +9,7 @@ It may import `engine`, `store` and the rooms below, and no socket.  Begin with 
                                      checkers      loss, duplication, order, balance, visibility
 
 A seed decides everything: which application sends what, which request is lost, when the power goes, how
-long a sync takes.  The same seed gives the same run, so a failure is repeated by `./dev sim --seed N`.
+long a sync takes.  A seed always gives one run, so a failure is repeated by `./dev sim --seed N`.
 
 In every tenth seed a store is replaced by a backup of it (`restores`): what was done since then is forgotten
 there, and nowhere else.

@@ -41,7 +41,7 @@ class Aside:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Rest for so many microseconds."""
+    """Rest for this many microseconds."""
 
     span: int
 
@@ -124,7 +124,7 @@ class Application:
         return self.chance.pick(self.stage.queues)
 
     def a_while(self, longest: int = 300) -> Duration:
-        """A span of up to so many milliseconds, and at least one."""
+        """Return a random span of 1 to `longest` milliseconds."""
         return Duration(self.chance.between(1, longest) * MILLISECOND)
 
     def ask_until_answered(self, make: Make) -> Part[Outcome]:

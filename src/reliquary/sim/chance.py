@@ -18,7 +18,7 @@ class SeededChance:
         self._random = Random(seed)  # noqa: S311 - a seed must repeat the run
 
     def bits(self, count: int) -> int:
-        """A number of so many random bits."""
+        """Return a random number with `count` bits."""
         return self._random.getrandbits(count)
 
     def happens(self, probability: float) -> bool:

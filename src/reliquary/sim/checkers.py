@@ -1,10 +1,10 @@
-"""What must hold at the end of a run, for all that was sent and all that was received.
+"""Checks at the end of a run, over all messages that were sent and received.
 
     loss          a confirmed message was stored, and if it left, `reasons` has judged why; or it was stored
                   after the backup from which the store was restored
     refusal       what was refused, or never asked to commit or to publish, was never stored
     all or none   the messages of one request were stored together, or not at all
-    duplication   what somebody has for good is not handed out again afterwards
+    duplication   a message that was consumed is not handed out again afterwards
     outcomes      a prepared transaction ends as was decided, and says so whenever it is asked again
     news          who asked for it hears once what became of a message, and hears the truth
     cursors       a cursor goes forward only, unless what it waited for came in behind it
@@ -105,7 +105,7 @@ def check_all_or_none(history: History, ledger: Ledger) -> None:
 
 
 def check_duplication(history: History, ledger: Ledger) -> None:
-    """What somebody has for good has left its queue, and nobody gets it again."""
+    """Check that a consumed message has left its queue and is not handed out again."""
     for turned in history.turns:
         for _, answer in received(history, turned) if not turned.forgotten else ():
             for delivered in answer.messages:
@@ -256,7 +256,7 @@ def _check_name(names: dict[object, bytes], key: object, name: bytes) -> None:
 
 
 def check_nothing_leaks(state: State) -> None:
-    """When nobody acts and everything is read, nothing is left behind."""
+    """Check that no lock, wait or handle is left when no application acts and everything is read."""
     left = {
         "transactions": list(state.transactions.open),
         "callers who wait": list(state.open.callers),

@@ -14,7 +14,7 @@ BEGINNING = 1_700_000_000 * SECOND
 
 
 class Calendar:
-    """The time of day, which somebody may set."""
+    """The time of day, which an administrator may set."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
@@ -26,7 +26,7 @@ class Calendar:
 
     @property
     def counted(self) -> int:
-        """Microseconds on the clock that nobody sets."""
+        """Microseconds on the monotonic clock."""
         return self._scheduler.now
 
     def jump(self, span: int) -> None:

@@ -1,7 +1,7 @@
-"""The simulated disk: a `MemoryDisk` whose syncs take time, and which knows how far it is safe.
+"""The simulated disk: a `MemoryDisk` whose syncs take time, and which knows how far it is synced.
 
     applied   1 2 3 4 5 6      batches are numbered as they are applied
-    durable   1 2 3            so many a crash cannot take
+    durable   1 2 3            batches that a crash cannot lose
     a sync    begins at 5: it covers 4 and 5, and not 6, which is applied while it runs
 
 After a crash the numbers go on from the last batch that was kept.  A backup has what is durable when it is

@@ -1,11 +1,11 @@
-"""Readers of feeds, and what is owed to them.
+"""Readers of feeds, and the messages that they must get.
 
-    Arrivals     told by the facts alone: what became visible in which queue while somebody reads it
-    FeedReader   looks, reads in pages, passes what he has, and remembers all he was ever given
-    check_feeds  he was given exactly what is owed to him, whatever crashed meanwhile
+    Arrivals from the facts alone: what became visible in which queue while a reader exists
+    FeedReader   looks, reads in pages, commits what it has, and remembers all that it was ever given
+    check_feeds  the reader was given exactly the arrivals, in spite of crashes
 
-What he was given under a number, and everything up to a mark that he read to, never changes: that is
-looked at with every page.
+A message that was given under a number, and everything up to a mark that was read, never changes:
+this is checked with every page.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Owed:
     cursor: int
     rows: list[Row] = field(default_factory=list)
     lost: int = 0
-    """So many of them it lost, because more was kept for it than its limit allows."""
+    """The number of messages that the reader lost, because more was kept for it than its limit allows."""
 
 
 class Arrivals:
@@ -79,7 +79,7 @@ class Arrivals:
         self.owed: dict[tuple[int, str], Owed] = {}
         """By queue and consumer."""
         self.ended: list[tuple[int, str, Owed]] = []
-        """Those whose queue is gone, or who went."""
+        """The readers that left, or whose queue was deleted."""
         self._put_off: set[tuple[int, int]] = set()
         self._last = 0
 
@@ -124,7 +124,7 @@ class Arrivals:
 
 
 def check_feeds(history: History) -> None:
-    """Every reader was given every message of his queue once, or is told of its loss."""
+    """Check that every reader was given every message of its queue once, or was informed of its loss."""
     arrivals, kept = Arrivals(), Kept()
     for turned in history.turns:
         kept.begin_turn()
@@ -146,14 +146,14 @@ def check_feeds(history: History) -> None:
 
 @dataclass(slots=True)
 class _Place:
-    """How far a reader is with one queue, as he knows it."""
+    """The position of a reader in one queue, as the reader knows it."""
 
     incarnation: str
     cursor: int
     read: int
-    """He was given everything up to here."""
+    """The reader was given everything up to this number."""
     asked: int
-    """He may have passed all up to here: he asked for it, and perhaps heard nothing."""
+    """The reader may have committed up to this number: it asked for that, and perhaps got no answer."""
 
 
 class FeedReader(Application):
@@ -164,7 +164,7 @@ class FeedReader(Application):
         self._places: dict[str, _Place] = {}
 
     def script(self) -> Script:
-        """Who enters when all finish, and nobody sends any more, reads to the end and goes."""
+        """Enter when all applications finish and no messages are sent any more; read to the end and leave."""
         if not self.stage.finishing:
             yield from super().script()
             return
@@ -186,7 +186,7 @@ class FeedReader(Application):
         yield from self.ask_until_answered(lambda to: DropConsumer(to, queue, self.name))
 
     def _read_on(self, queue: str) -> Part[int | None]:
-        """The number of the queue, when he is at its mark."""
+        """Read on; return the number of the queue when the reader is at its mark."""
         place = self._places.get(queue)
         if place is None:
             yield from self._open(queue)
@@ -199,7 +199,8 @@ class FeedReader(Application):
         if view.incarnation != place.incarnation:
             del self._places[queue]
             return None
-        if view.loss is not None and view.cursor == view.loss.until:  # he is told, and goes on behind it
+        # the reader is informed, and continues after the loss
+        if view.loss is not None and view.cursor == view.loss.until:
             place.cursor, place.asked = max(place.cursor, view.cursor), max(place.asked, view.cursor)
             place.read = max(place.read, view.cursor)
         if view.cursor is None:
@@ -231,7 +232,7 @@ class FeedReader(Application):
             place.cursor = place.asked
 
     def _read(self, queue: str, place: _Place, mark: int) -> Part[int | None]:
-        """All up to the mark; now and then again what he has read, but not passed."""
+        """Read all up to the mark; now and then read again what was read but not committed."""
         after = place.cursor if self.chance.happens(0.4) else place.read
         while True:
             start, limit = after, self.chance.pick((1, 2, 5, 100))
@@ -253,11 +254,13 @@ class FeedReader(Application):
                 return page.queue
 
     def _is_outdated(self, outcome: Outcome) -> bool:
-        """Whether an answer is of a store that was replaced by a backup before he heard it."""
+        """Whether an answer is of a store that was replaced by a backup before the answer arrived."""
         return self.history.is_forgotten(outcome.turn)
 
     def _refused(self, answer: Answer, place: _Place, after: int) -> None:
-        """Only a move whose answer was lost excuses it, or a loss that he is told of."""
+        """Check a refusal: it is allowed only after a commit whose answer was lost, or with a
+        reported loss.
+        """
         if after >= place.asked and "its limit was passed" in answer.why:
             return
         if after >= place.asked:

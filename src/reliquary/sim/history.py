@@ -1,7 +1,7 @@
 """Everything that happened in a run, from both sides.
 
-    the manager's side        turns: the event, the facts, the answers, and whether a crash took it
-    the applications' side    what they sent and were told, what they have and may forget
+    the manager's side        turns: the event, the facts, the answers, and whether a crash lost it
+    the applications' side    what they sent and got as answers, what they have and may forget
 
 The history judges nothing; the checkers read it.  Every line of it goes into a digest, by which
 two runs of one seed are compared.
@@ -79,10 +79,10 @@ class Turned:
     event: Event
     facts: tuple[Fact, ...]
     answers: tuple[tuple[int, object], ...]
-    """Who is told what in this turn."""
+    """The answers of this turn, each with its receiver."""
     now: Instant
     lost: bool = False
-    """A crash took its durable facts; nobody may have seen its answers."""
+    """Whether a crash lost the durable facts; then no answer of the turn may have left."""
     forgotten: bool = False
     """The store was restored from a backup that does not have it; others may have seen what it did."""
 
@@ -109,7 +109,7 @@ class History:
     feeds: dict[tuple[int, str], dict[int, tuple[int, int]]] = field(default_factory=dict)
     """What readers of feeds were given: by queue and reader, under each number one message."""
     read_to_the_end: set[tuple[int, str]] = field(default_factory=set)
-    """Those of them to whom nothing is owed any more."""
+    """The readers that have got everything."""
     lives: int = 0
     crashes: int = 0
     failures: int = 0
@@ -151,7 +151,7 @@ class History:
         self.intended.update(bodies)
 
     def consume(self, bodies: Iterable[bytes], turn: int) -> None:
-        """An application was told that these are its own, for good."""
+        """Record that an application owns these messages permanently."""
         for body in bodies:
             self._consumptions.append((body, turn))
             if turn not in self._forgotten:

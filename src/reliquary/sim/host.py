@@ -1,4 +1,4 @@
-"""The machine on which the server runs, ends and is started again, on the same disk or on a backup of it."""
+"""The machine on which the server runs, ends and is started again, on its disk or on a backup of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A second account of what is kept for readers of feeds: nothing within a limit is lost, and a loss is told.
+"""A second account of what is kept for readers of feeds: nothing within a limit is lost, and a loss is
+reported.
 
 It knows from the facts alone which messages left their queue, and how often feeds were looked at since each
 of them became visible.  It decides by counting, where the manager decides by cursors and marks.  The number

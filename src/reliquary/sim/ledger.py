@@ -1,6 +1,6 @@
-"""What the facts add up to: where each message lies, kept apart from the machine that states them.
+"""The sum of the facts: the queue of each message, kept apart from the machine that states them.
 
-It is a second, much simpler account of the same things.  After a crash it is built again from the
+It is a second, much simpler account of the state.  After a crash it is built again from the
 turns that the disk has kept.
 """
 
@@ -181,7 +181,7 @@ def _stored(ledger: Ledger, fact: facts.MessagesStored, turned: Turned, durable_
 
 
 def _staged(ledger: Ledger, fact: staging.MessagesStaged, *_: Any) -> None:
-    """Bodies by their numbers; a part that outlives a crash has messages that nobody had to wait for."""
+    """Record staged bodies by their numbers; a part that survives a crash may have unsynced messages."""
     for number, message in zip(numbers_of(fact.chunk), fact.messages, strict=True):
         ledger.bodies[number] = message.body
 

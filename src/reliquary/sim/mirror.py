@@ -45,7 +45,7 @@ class Picture:
     """Parts of batches, the ledger, and whose the writers' names are."""
     total_bytes: int
     consumers: dict[int, tuple[dict[str, Consumer], bool, Keep | None]]
-    """Who reads which feed, whether what comes is numbered for him, and how much is kept."""
+    """The readers of each feed, whether arrivals are numbered for them, and how much is kept."""
     moments: object
     """How old the messages of feeds are."""
 

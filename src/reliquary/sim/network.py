@@ -2,7 +2,7 @@
 
 Each application has a line of its own, on which requests and answers keep their order; nothing is
 in order between two lines.  A request may never arrive, an answer may get lost, a connection may be
-cut while its owner waits.  In all these cases the owner learns nothing, and knows that he does not.
+cut while its owner waits.  In all these cases the owner gets no outcome, and knows that it got none.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Network:
         host.on_end.append(self._reset)
 
     def call(self, line: Line, make: Make, heard: Callable[[Outcome], None]) -> None:
-        """Ask the server; `heard` is told what comes of it, once, sooner or later."""
+        """Send a request to the server; `heard` is called once with the outcome, sooner or later."""
         call = _Call(line, make, heard, self._chance.happens(self._faults.answer_lost))
         if self._chance.happens(self._faults.request_lost):
             self._scheduler.after(PATIENCE, partial(self._finish, call, NOTHING))
@@ -119,7 +119,7 @@ class Network:
             call.process.submit(CallerGone(call.caller))
 
     def _reset(self, process: Process) -> None:
-        """The process has ended: whoever waited for it learns nothing."""
+        """End all connections of a process that has ended: applications that waited get no outcome."""
         for number, call in list(self._open.items()):
             if call.process is process:
                 del self._open[number]

@@ -78,7 +78,7 @@ class Plugged:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a process lives in."""
+    """The environment of a process: disk, clock, chance, history."""
 
     scheduler: Scheduler
     chance: SeededChance
@@ -403,7 +403,7 @@ class Process:
         self._around.scheduler.after(delay, partial(self._guarded, action))
 
     def _guarded(self, action: Callable[[], None]) -> None:
-        """Run a step of this process, if it still lives; a failed write or a power cut ends it."""
+        """Run a step of this process, if it still runs; a failed write or a power cut ends it."""
         if not self.alive:
             return
         try:

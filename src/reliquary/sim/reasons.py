@@ -1,4 +1,4 @@
-"""Why a message left: whenever one leaves its queue, somebody must have asked for it, or its time be over.
+"""Checks why a message left its queue: a reader asked for it, or one of these reasons holds.
 
 received     the answer of this very turn hands it over, or its reader acknowledged or committed
 expired      its time to be received has run out
@@ -56,7 +56,7 @@ class Reasons:
         self._purge_asked[_name(path)].append(turned.number)
 
     def _hand_out(self, ledger: Ledger, turned: Turned, answer: events.Received, *, on_trial: bool) -> None:
-        """Nobody gets a message that was tried as often as its queue allows, not even after a crash."""
+        """Check that a message is not handed out more often than its queue allows, not even after a crash."""
         moved = {fact.position.lookup_id for fact in turned.facts if isinstance(fact, facts.PositionMoved)}
         for delivered in answer.messages:
             body, lookup_id = named(delivered.message), delivered.position.lookup_id
@@ -73,7 +73,7 @@ class Reasons:
                 self._tries[lookup_id].append(turned.number)
 
     def _tried(self, place: Place) -> int:
-        """How often a message was handed out since it came to its place; what a crash took, nobody saw."""
+        """Return how often a message was handed out in its queue, without the times that a crash undid."""
         turns, tries = self._history.turns, self._tries[place.position.lookup_id]
         return sum(turn >= place.since and turns[turn].kept for turn in tries)
 

@@ -11,7 +11,7 @@ from reliquary.sim.history import History, Violation
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is told of a run."""
+    """The result of a run."""
 
     seed: int
     steps: int

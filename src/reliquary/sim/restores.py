@@ -3,8 +3,8 @@
     turns     0        backup       backup      steps: restore        restore            the faults end
               |-----------|-----------|-------------|-----------------|-----------------------|
 
-A host that restores a backup has forgotten what it did since then, and nobody else has.  Any of the backups
-may be restored, also an older one after a newer one.
+A host that restores a backup has forgotten what it did since then; all other hosts have not.  Any of the
+backups may be restored, also an older one after a newer one.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from reliquary.sim.host import Host
 
 EVERY: Final = 10
-"""One of so many seeds restores backups."""
+"""One of this many seeds restores backups."""
 Until = Callable[[int], None]
-"""Lets a run go on until it has so many turns."""
+"""Lets a run continue until it has this many turns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What happens when: one heap of actions, by moment and, at the same moment, by chance."""
+"""The schedule: one heap of actions, by moment, and for equal moments in random order."""
 
 from __future__ import annotations
 

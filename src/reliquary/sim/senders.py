@@ -12,10 +12,10 @@ from reliquary.sim.history import Sending, Standing
 from reliquary.sim.network import Outcome
 
 LIVES = (FOREVER, FOREVER, FOREVER, FOREVER, FOREVER, 0, 1, 3600)
-"""How many seconds a message may live."""
+"""Choices for the time to be received, in seconds."""
 DESTINATIONS = tuple(f"DIRECT=OS:loopback\\private$\\{name}" for name in ("orders", "inbox", "spare"))
 ACKNOWLEDGEMENTS = "acknowledgements"
-"""The queue that hears what became of messages; nobody changes or empties it."""
+"""The queue that gets acknowledgements; no application changes or empties it."""
 ASKS = (Acknowledgement.FULL_REACH_QUEUE, Acknowledgement.FULL_RECEIVE)
 SHORT_LIVES = (FOREVER, FOREVER, 0, 1, 2)
 
@@ -24,7 +24,7 @@ class Sender(Application):
     """Base class of applications that send messages."""
 
     asks: tuple[Acknowledgement, ...] = ASKS
-    """What a message may want to be told ..."""
+    """The acknowledgements that a message may ask for ..."""
     asking = 0.3
     """... and how often one does."""
 

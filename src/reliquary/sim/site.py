@@ -81,7 +81,7 @@ class Site:
         self.until_idle()
 
     def restart(self) -> None:
-        """Stop in good order, and live once more."""
+        """Stop in good order, and start a new process."""
         lives = self.history.lives
         self.process.stop()
         self.until(lambda: self.host.ready and self.history.lives > lives, "the server does not start")

@@ -1,10 +1,10 @@
-"""What goes wrong at a site, and how often; in some seeds nothing does.
+"""The faults at a site, and their frequency; in some seeds there are none.
 
-network   a request or an answer is lost, a connection is cut while somebody waits
+network   a request or an answer is lost, a connection is cut while a caller waits
 disk      a write or a sync fails: an I/O error, or no space left
 power     goes at any moment, and at every named point between two steps of the engine
 clock     the calendar is set forwards or back
-people    stop the server in good order and start it again
+admins stop the server in good order and start it again
 """
 
 from __future__ import annotations

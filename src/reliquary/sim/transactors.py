@@ -5,8 +5,8 @@ commit answered            all of it happened
 commit asked, no answer    ask again; a transaction that was prepared for two phases is never
                            forgotten before its outcome, so "never was" means: it is done
 decided by itself          the manager has promised both outcomes; the decision is kept, and
-                           told until the answer comes, and sometimes once more
-in doubt after a restore   the owner was answered before, and does not ask again: somebody aborts it
+                           sent until the answer comes, and sometimes once more
+in doubt after a restore   the owner was answered before, and does not ask again: an administrator aborts it
 """
 
 from __future__ import annotations
@@ -209,11 +209,11 @@ class Coordinator(Transactor):
     def __init__(self, name: str, stage: Stage) -> None:
         super().__init__(name, stage)
         self._untold: list[tuple[Work, Decision]] = []
-        """What it has decided, and nobody has confirmed yet."""
+        """The decisions that are not confirmed yet."""
         self._told: list[tuple[Work, Decision]] = []
 
     def script(self) -> Script:
-        """Again and again; in the end every decision is told, and after a restore once more."""
+        """Repeat; at the end every decision is sent, and after a restore once more."""
         yield from super().script()
         if self.history.restores:
             self._untold += self._told
@@ -222,7 +222,7 @@ class Coordinator(Transactor):
             yield from self.rest()
 
     def act(self) -> Script:
-        """A new transaction up to its decision, or an old decision told."""
+        """Run a new transaction up to its decision, or send an old decision."""
         if self._untold and self.chance.happens(0.5):
             yield from self._tell_outcome()
             return
@@ -232,7 +232,7 @@ class Coordinator(Transactor):
             yield from self._decide(work)
 
     def _begin(self) -> Part[Work | None]:
-        """Begun again after a lost answer, it is the same transaction."""
+        """Begin a transaction; after a lost answer the retry names the transaction again."""
         identifier, timeout = new_guid(self.chance), self.a_while(3000)
         outcome = yield from self.ask_until_answered(
             lambda to: BeginTransaction(to, timeout, identifier, self.name)

@@ -46,9 +46,9 @@ class Witness:
         self._answers: dict[tuple[int, int], tuple[int, int]] = {}
         """For each answer: its turn, and the batch that must be safe before it leaves."""
         self._told: dict[ObjectId, bytes] = {}
-        """Which message each Identifier names, as far as anybody was told."""
+        """The message that each Identifier names, as far as an answer has named it."""
         self._given: set[int] = set()
-        """LookupIdentifiers that senders were told."""
+        """LookupIdentifiers that senders got in answers."""
         self._latest = 0
         """The last batch with something durable."""
         self.replaced: list[Ledger] = []
@@ -91,7 +91,7 @@ class Witness:
         return turned
 
     def _check_refused(self, turned: Turned) -> None:
-        """What was on its way from here and is refused is a dead letter: its sender was told that it goes."""
+        """Check that a refused outgoing message is a dead letter: its sender has got an acceptance."""
         if any(isinstance(fact, facts.CopyLost) for fact in turned.facts):  # the queue for it is full
             return
         for fact in turned.facts:
@@ -227,7 +227,7 @@ class Witness:
             decision.answers.clear()
 
     def batch_applied(self, manager: QueueManager, now: Instant) -> None:
-        """Liveness: nobody waits in front of a message that he could have."""
+        """Check liveness: no read waits while a message is available for it."""
         for number, queue in manager.state.queues.items():
             readers = [
                 waiter.request.to

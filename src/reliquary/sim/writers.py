@@ -94,7 +94,7 @@ class Writer(Sender):
     def _write(self, batch: int, part: int) -> Part[Attempt | None]:
         """One attempt; what it sent is refused until it is published."""
         chance = self.chance
-        self._attempts += not chance.happens(0.2)  # else the same attempt again
+        self._attempts += not chance.happens(0.2)  # else that attempt again
         name = f"attempt {self._attempts}"
         outcome = yield Call(lambda to: BeginStage(to, self.name, batch, part, name))
         self.tell(outcome)

@@ -126,7 +126,9 @@ class HttprNetwork(SiteNetwork):
             self._cut(process, effect.connection)
 
     def _send(self, client: Process, origin: str, request: SendRequest) -> None:
-        """Send; the client gets the response or the failure as an event, if it still lives then."""
+        """Send a request; the client gets the response or the failure as an event, if its process still runs
+        then.
+        """
         connection = self._connections.get((client, request.channel))
         if connection is None or connection.epoch != request.epoch:
             if connection is not None:
@@ -267,7 +269,9 @@ class HttprNetwork(SiteNetwork):
         return number
 
     def _may_come_late(self, flight: _Flight) -> bool:
-        """What a server can tell from a new request of the same channel, or what does no harm."""
+        """Whether a late arrival is harmless, or detectable by the server from a newer request of
+        the channel.
+        """
         header = flight.request.header
         if header.session_id:
             return True  # 528: a client that gave up has begun another

@@ -1,8 +1,9 @@
-"""Which site moves messages to which other one, and how: drawn from the seed, and turned into settings.
+"""The way in which each site moves messages to others: drawn from the seed, and turned into
+settings.
 
 push       both dial, and bring what they have
 fetch      the second also fetches what is for it, so its messages have two ways to it
-meet       the same with EXCHANGE
+meet as fetch, with EXCHANGE
 hidden     no site can dial the second: it brings, and fetches; a site that tries it begins with a session,
            because a batch that goes first is in doubt after a crash, and no peer could ever be asked
 hidden and meets

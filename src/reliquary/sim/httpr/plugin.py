@@ -98,7 +98,7 @@ class HttprPlugin(Plugin):
         self.plan.settings[site] = replace(chosen, services=services)
 
     def can_carry(self, source: str, target: str, *, to_gateway: bool) -> bool:
-        """Whether there is a single way; nobody fetches for a service that passes messages on."""
+        """Whether there is a single way; no site fetches for a service that passes messages on."""
         if to_gateway:
             return self.plan.may_dial(source, target)
         return self.plan.is_single_path(source, "", target)
@@ -106,7 +106,9 @@ class HttprPlugin(Plugin):
     # -- applications
 
     def applications(self, site: str, stage: Stage, others: tuple[str, ...]) -> Iterator[Application]:
-        """Those that use outgoing queues or channels, and those that fill queues for other sites."""
+        """Return the applications that use outgoing queues or channels, and those that fill queues for other
+        sites.
+        """
         yield from super().applications(site, stage, others)
         yield ChannelAdministrator(f"{site}/{self.name}.administrator", stage)
         if self.plan.outbox is not None and self.plan.outbox[0] == site:

@@ -34,7 +34,7 @@ from reliquary.sim.transactors import Transactor, Work
 from reliquary.sim.world.applications import INBOX, LEDGER
 
 LIVES: Final = (FOREVER, FOREVER, FOREVER, FOREVER, FOREVER, 1, 3600)
-"""How many seconds a message may live."""
+"""Choices for the time to be received, in seconds."""
 
 
 class _LocalSender(Sender):

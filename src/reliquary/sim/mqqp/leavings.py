@@ -12,7 +12,9 @@ from reliquary.sim.world.register import local_name
 
 
 def left_at_manager(state: State) -> Mapping[str, object]:
-    """Locks, reads that wait and handles of the queues that are read; messages that nobody got."""
+    """Return locks, waiting reads and handles of the queues that are read, and messages that no application
+    got.
+    """
     found = {local_name(each.record.pathname): each for each in state.queues.values()}
     queues = {name: found[name] for name in (INBOX, LEDGER)}
     return {

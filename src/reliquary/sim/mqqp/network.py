@@ -54,7 +54,7 @@ OLD: Final = VersionReturned(5, 0, 645)
 """The version of a server that has neither RemoteQMStartReceive2 nor reads by LookupIdentifier."""
 OLD_SHARE: Final = 0.15
 LONGEST_READ: Final = 300_000
-"""In so many microseconds, most reads that wait have come to an end: faults may hit them before."""
+"""The time in microseconds within which most waiting reads end; faults may hit them before."""
 
 
 class MqqpNetwork(SiteNetwork):
@@ -155,7 +155,7 @@ class MqqpNetwork(SiteNetwork):
         elif process is None or not process.accepting:
             self._lose(link, Failure.NO_CONNECTION)
         elif group.association and not group.is_open(process):
-            self._lose(link, Failure.LOST)  # the server knows no such association group any more
+            self._lose(link, Failure.LOST)  # the server does not know this association group any more
         else:
             self._accept(connection, process)
             self._after(self._delay(), self._bound, connection)

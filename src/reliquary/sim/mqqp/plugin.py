@@ -1,7 +1,7 @@
 """MQQP, plugged into a world of several sites.
 
-loss         what is not received by anybody is in its queue in the end, and is read there
-duplication  what a reader has acknowledged is shown to nobody again
+loss         a message that is not received is in its queue in the end, and is read there
+duplication  a message that a reader has acknowledged is not shown again
 order        one application gets what one sender sent in its order
 left         no handle, lock, read, link or message is left when all applications have finished
 """
@@ -111,7 +111,7 @@ class MqqpPlugin(Plugin):
         return {"doubts": state.client.doubts}
 
     def left_behind(self, process: Process) -> Mapping[str, object]:
-        """What clients and applications have open or locked, and messages that nobody got."""
+        """Return what clients and applications have open or locked, and messages that no application got."""
         state = process.machine(Mqqp).state
         return {
             **left_at_manager(process.manager.state),

@@ -64,7 +64,7 @@ class ClientMonitor:
 
     @property
     def owed(self) -> list[str]:
-        """Messages that are acknowledged, and that nobody has got, though nobody went away."""
+        """Return messages that are acknowledged and that no application got, though none went away."""
         return [shown(each) for each in self._owed] if self._owed.total() > self._gone else []
 
     # -- turns

@@ -14,7 +14,7 @@ class Readings:
     """The reads of a run."""
 
     acknowledged: set[bytes] = field(default_factory=set)
-    """Messages whose removal a server has confirmed to its client: nobody may ever get them again."""
+    """Messages whose removal a server has confirmed to its client: they may never be handed out again."""
     handed_out: Counter[bytes] = field(default_factory=Counter)
     """How often a server has handed a message out on trial."""
     out_of_turn: set[bytes] = field(default_factory=set)

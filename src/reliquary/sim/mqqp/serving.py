@@ -1,9 +1,9 @@
-"""What the server of a site must keep to.
+"""The rules that the server of a site must follow.
 
 durable      a recoverable message is on disk before it is shown to another site
-locked       a message that is handed out on trial is handed to nobody else until that has ended, and to
+locked       a message that is handed out on trial is not handed to another reader until that has ended, and to
              no client that is gone
-removed      a message whose removal was confirmed is shown to nobody again, nor one that has left its queue
+removed      a message whose removal was confirmed is not shown again, nor one that has left its queue
 order        a read that finds a message at once gets the first one that is available
 answer       no call is answered twice
 wanted       a message leaves its queue as received only when its reader has acknowledged it

@@ -54,7 +54,9 @@ class SrmpMonitor(Monitor):
                 self._advanced[fact.stream.identifier].append((turned.batch, fact.stream.last))
 
     def _check_advance(self, turned: Turned) -> None:
-        """A stream gets further by a message that is stored in the same turn, or was before."""
+        """Check that a stream advances only by a message that is stored in this turn, or was
+        stored before.
+        """
         for fact in turned.facts:
             if not isinstance(fact, streams.StreamAdvanced) or not fact.stream.identifier:
                 continue  # another protocol has streams without names

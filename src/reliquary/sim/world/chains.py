@@ -50,7 +50,7 @@ class Chain:
 
     @property
     def queue(self) -> str:
-        """The name under which gateways know its messages; no site has such a queue."""
+        """The name under which gateways know its messages; no site has this queue."""
         return f"onward{self.number}"
 
     @property
@@ -117,7 +117,7 @@ def drawn_chains(chance: SeededChance, plugins: Sequence[Plugin], names: Sequenc
 
 
 def drawn(chance: SeededChance, items: Sequence[Item], count: int) -> tuple[Item, ...]:
-    """Draw so many of the items, in an order that is drawn too."""
+    """Draw `count` of the items, in random order."""
     left = list(items)
     return tuple(left.pop(chance.between(0, len(left) - 1)) for _ in range(count))
 

@@ -76,7 +76,7 @@ class Monitor:
         return False
 
     def may_be_unknown(self, place: Place) -> bool:
-        """Whether nobody can say if a message was delivered: it was here when the store was restored.
+        """Whether it is unknown if a message was delivered: it was here when the store was restored.
 
         A transaction that was prepared before, and committed since, counts as well.
         """

@@ -143,7 +143,7 @@ class Plugin(ABC):
         return Monitor(witness)
 
     def durable_state(self, state: Any) -> Mapping[str, object]:
-        """The parts of its machine's state that are the same after a restart, by name."""
+        """The parts of its machine's state that a restart does not change, by name."""
         del state
         return {}
 

@@ -55,7 +55,7 @@ class Deliveries:
     forgotten: dict[tuple[str, bytes], set[MessageClass]] = field(default_factory=lambda: defaultdict(set))
     """Why it left queues of a site before that was restored, if the site does not know it any more."""
     put_aside: set[bytes] = field(default_factory=set)
-    """Dead letters of which nobody knows if they came before a restore."""
+    """Dead letters of which it is unknown whether they arrived before a restore."""
     places: dict[tuple[str, int, int], bytes] = field(default_factory=dict)
     """The message at a place: by site, number of the queue and LookupIdentifier."""
 

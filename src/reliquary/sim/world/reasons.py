@@ -6,7 +6,7 @@ purged      the outgoing queue was purged
 refused     its destination did not accept it, as the monitor of the protocol says; or another message of its
             transaction left this queue for this reason: a transaction arrives whole, or its beginning does
 fetched     it left a queue from which another site fetches, and that site has it
-not known   the store was restored, and nobody knows if it was delivered before
+not known   the store was restored, and it is unknown if it was delivered before
 read        an application of another site has acknowledged it, or has purged the queue, over a protocol
 """
 

@@ -77,7 +77,7 @@ def _check_complete(deliveries: Deliveries, receipts: dict[tuple[bytes, MessageC
     for sending in deliveries.register.sendings.values():
         site, _ = deliveries.register.target(sending)
         came = bool(deliveries.arrivals[sending.body])
-        # a destination may keep a dead letter of what it refused, and somebody reads that
+        # a destination may keep a dead letter of a message that it refused, and an application reads that
         read = came and MessageClass.ACK_RECEIVE in deliveries.ends[site, sending.body]
         for kind, due in ((MessageClass.ACK_REACH_QUEUE, came), (MessageClass.ACK_RECEIVE, read)):
             if due and sending.asks in ASKED[kind] and (sending.body, kind) not in receipts:

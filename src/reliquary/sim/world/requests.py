@@ -4,7 +4,7 @@
                           ^ answered in this order; all that is left fails when the connection breaks
 
 What reached the server before a connection broke was done there, and the client does not learn it.  Where
-requests may be overtaken, they arrive in any order; their answers leave in order all the same.
+requests may be overtaken, they arrive in any order; their answers leave in order nevertheless.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Request:
     ended: Callable[[Ending], Event]
     """The event at the client when the request has ended."""
     connection: Hashable = None
-    """Requests of a process with the same value share a connection; None stands for one to each server."""
+    """Requests of a process with an equal value share a connection; None stands for one to each server."""
     left: Callable[[int], Event] | None = None
     """The event at the server when the connection ends before its machine has replied to this caller."""
 

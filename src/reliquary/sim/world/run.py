@@ -30,7 +30,7 @@ NAMES: Final = ("a.example", "b.example", "c.example", "d.example")
 LONGEST_TRANSACTION: Final = 4 * SECOND
 """After this time every open transaction has ended, and its messages are available again."""
 SILENCE_EVERY: Final = 10
-"""In one of so many seeds one site does not reach another one for long ..."""
+"""In one of this many seeds one site does not reach another one for long ..."""
 SILENCE: Final = 5 * SECOND
 """... at least for this time."""
 ROUND: Final = 2 * SECOND
@@ -144,7 +144,7 @@ class World:
         self._compare()
 
     def _silence(self, steps: int) -> None:
-        """Let one site not reach another one, for longer than most messages live."""
+        """Let one site not reach another one, for longer than most messages are valid."""
         self._until_turn(self.chance.between(0, steps // 2))
         one, other = drawn(self.chance, list(self.sites), 2)
         for faults in self.network_faults:

@@ -33,7 +33,7 @@ class DestinationMonitor:
         self._alone = alone
         """Whether no other protocol fills the queues of the site."""
         self._confirmed: dict[str, set[int]] = defaultdict(set)
-        """What acknowledgements have said that left the site, in all lives, by identifier."""
+        """The numbers in acknowledgements that left the site, over all restarts, by identifier."""
         self.reset()
 
     def reset(self) -> None:

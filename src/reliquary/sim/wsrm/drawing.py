@@ -12,9 +12,9 @@ from reliquary.sim.chance import SeededChance
 from reliquary.sim.world.applications import INBOX, LEDGER
 
 NEVER_GIVES_UP: Final = 1_000_000
-"""So many retries that no run comes to their end."""
+"""More retries than any run reaches."""
 LONGEST_INACTIVITY: Final = Duration(20 * SECOND)
-"""After this time the last sequence that nobody uses has ended."""
+"""After this time the last unused sequence has ended."""
 FOR_EVER: Final = Duration(10_000 * DAY)
 
 
@@ -31,7 +31,7 @@ def _settings(
 ) -> WsrmSettings:
     retransmission = _milliseconds(chance, 50, 200, 1000)
     inactivity = Duration(chance.pick((3 * SECOND, 10 * SECOND, LONGEST_INACTIVITY)))
-    # a source that lost the answer to CreateSequence may need the place of a sequence that nobody uses
+    # a source that lost the answer to CreateSequence may need the place of an unused sequence
     crowded = inactivity < LONGEST_INACTIVITY and chance.happens(0.2)
     return WsrmSettings(
         endpoints=tuple(_endpoints(chance)),

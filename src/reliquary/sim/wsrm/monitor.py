@@ -129,7 +129,7 @@ class WsrmMonitor(Monitor):
         return name in self._held_before and name not in self._destination.held
 
     def was_refused(self, place: Place, reason: MessageClass) -> bool:
-        """Whether its source may have given it up after so many tries."""
+        """Whether its source may have given the message up after its last retry."""
         del place
         return self._gives_up and reason is MessageClass.NACK_REACH_QUEUE_TIMEOUT
 

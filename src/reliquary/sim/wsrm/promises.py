@@ -1,4 +1,4 @@
-"""Which messages may be late: those of a second sequence, and those behind a gap that nobody fills.
+"""Which messages may be late: those of a second sequence, and those behind a permanent gap.
 
 A message goes on in a second sequence when the first one ended before; a gap stays when the source has gone
 silent or was restored.

@@ -1,6 +1,6 @@
 """Readers of feeds, and the messages that they must get.
 
-    Arrivals from the facts alone: what became visible in which queue while a reader exists
+    Arrivals     from the facts alone: what became visible in which queue while a reader exists
     FeedReader   looks, reads in pages, commits what it has, and remembers all that it was ever given
     check_feeds  the reader was given exactly the arrivals, in spite of crashes
 

@@ -4,7 +4,7 @@ network   a request or an answer is lost, a connection is cut while a caller wai
 disk      a write or a sync fails: an I/O error, or no space left
 power     goes at any moment, and at every named point between two steps of the engine
 clock     the calendar is set forwards or back
-admins stop the server in good order and start it again
+people    stop the server in good order and start it again
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """XML signatures made and verified, [MC-MQSRM] 2.2.7, 3.1.5.1.6.1 and 3.1.7.2.4.
 
     sign     body, extension --> digests --> SignedInfo --> signature --> Signature for the envelope
-    verify the steps in reverse, as a list of checks in the order of the text; the first that fails
+    verify   the steps in reverse, as a list of checks in the order of the text; the first that fails
              names its element, and the message changes nothing
 
 A signature proves that the owner of a certificate made body and extension.  It does not cover the

@@ -1,7 +1,7 @@
 """The WSDL 1.1 of an endpoint, with what WS-Policy says of it, so that tools can make a client.
 
     portType Queue     Send       one-way: <Message> with any XML in it
-                       Request as Send, with a <Message> as reply; where the endpoint takes offers
+                       Request    as Send, with a <Message> as reply; where the endpoint takes offers
     bindings           WS-RM 1.0 and 1.1, SOAP 1.1 and 1.2, each with WS-Addressing 1.0
 
 The endpoint takes any other XML in the Body too; tools need a name for it.

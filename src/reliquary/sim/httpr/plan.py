@@ -3,7 +3,7 @@ settings.
 
 push       both dial, and bring what they have
 fetch      the second also fetches what is for it, so its messages have two ways to it
-meet as fetch, with EXCHANGE
+meet       as fetch, with EXCHANGE
 hidden     no site can dial the second: it brings, and fetches; a site that tries it begins with a session,
            because a batch that goes first is in doubt after a crash, and no peer could ever be asked
 hidden and meets

@@ -1,8 +1,8 @@
 """The rules that the server of a site must follow.
 
 durable      a recoverable message is on disk before it is shown to another site
-locked       a message that is handed out on trial is not handed to another reader until that has ended, and to
-             no client that is gone
+locked       a message that is handed out on trial is not handed to another reader until that has ended,
+             and to no client that is gone
 removed      a message whose removal was confirmed is not shown again, nor one that has left its queue
 order        a read that finds a message at once gets the first one that is available
 answer       no call is answered twice

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import io
 import re
+import tokenize
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -252,13 +255,13 @@ def test_the_manager_and_the_engine_know_no_protocol_by_its_name() -> None:
 
 # Ids that code and tests cite, and the page of docs/requirements that defines them.
 REQUIREMENTS = ROOT / "docs" / "requirements"
-CITED = re.compile(r"(?<![\w-])(?:(?:DM|SR|HR|FC|QP|QB|AN)-\d{2,3}|[FGHT]-\d\d|T\d\d)(?![\w-])")
-DEFINED = re.compile(r"^\| ([A-Z]{1,2}-?\d{2,3})(?: \*)? \|", re.MULTILINE)
+CITED = re.compile(r"(?<![\w-])(?:(?:DM|SR|HR|FC|QP|QB|AN)-\d{2,3}|[FGHT]-\d\d|T\d\d|P\d\d?)(?![\w-])")
+DEFINED = re.compile(r"^\| ([A-Z]{1,2}-?\d{1,3})(?: \*)? \|", re.MULTILINE)
 PAGE_OF = {
     "srmp": "mqsrm", "pgm": "mqsrm", "multicast": "mqsrm", "httpr": "httpr", "wsrm": "wsrvcrm",
     "mqqp": "mqqp", "rpc": "mqqp", "ndr": "mqqp", "mqqb": "mqqb",
 }  # fmt: skip
-"""The page that defines F-01, G-01, H-01, T-01 and T01 for files whose path names this protocol."""
+"""The page that defines F-01, G-01, H-01, P1, T-01 and T01 for files whose path names this protocol."""
 
 
 def defined() -> dict[str, set[str]]:
@@ -295,5 +298,54 @@ def test_every_id_that_is_cited_is_defined_in_the_requirements() -> None:
         for path in SOURCES
         if path.relative_to(ROOT).parts[:2] not in {("tests", "tools"), ("tests", "test_tidy.py")}
         for cited in undefined(path.relative_to(ROOT), path.read_text(), pages)
+    ]
+    assert found == []
+
+
+# Words that docstrings and comments do without: a pronoun hides its noun, a metaphor its meaning.
+UNWANTED = re.compile(
+    r"\b(the same|such(?! as)|whoever|somebody|nobody|anybody|likewise|so many|told|he|his|him"
+    r"|of the digest|tradesmen|refuge|shelf|bury|stirred)\b",
+    re.IGNORECASE,
+)
+PLAIN_ROOMS = {
+    "base", "wire", "streams", "views", "store", "sim", "client", "scenes", "srmp", "httpr", "wsrm", "mqqp",
+    "rpc", "pgm",
+}  # fmt: skip
+"""Folders below src/reliquary, tests and their `protocols` whose words were revised; the list grows."""
+
+
+def prose(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the docstrings and comments of a source, each with the number of its first line."""
+    for node in ast.walk(ast.parse(text)):
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else ():
+            value = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield statement.lineno, " ".join(value.value.split())
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def room_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).parts[2 if path.is_relative_to(ROOT / "src") else 1 :]
+    return parts[1] if parts[0] == "protocols" else parts[0]
+
+
+def test_an_unwanted_word_is_recognised() -> None:
+    found = dict(prose('"""It does\nthe same."""\nx = "nobody"  # Somebody knows\n'))
+    assert [bool(UNWANTED.search(text)) for text in found.values()] == [True, True]
+    assert not UNWANTED.search("a name such as `orders`, the shelter, heard")
+
+
+def test_docstrings_and_comments_name_their_nouns() -> None:
+    paths = [path for path in SOURCES if "mqqb" not in path.parts and room_of(path) in PLAIN_ROOMS]
+    assert len(paths) > 900
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {match[0]}"
+        for path in paths
+        for number, text in prose(path.read_text())
+        for match in UNWANTED.finditer(text)
     ]
     assert found == []

@@ -11,7 +11,7 @@ from reliquary.base.chance import new_guid
 
 
 class Bits:
-    """Chance that gives what it is told."""
+    """Chance that returns the bits that a test gives it."""
 
     def __init__(self, number: int) -> None:
         self.number = number

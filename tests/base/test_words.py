@@ -1,4 +1,4 @@
-"""Members of such an enumeration are keys like those of any other."""
+"""Members of a `Word` enumeration are keys like those of any other enumeration."""
 
 from __future__ import annotations
 

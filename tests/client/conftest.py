@@ -1,4 +1,4 @@
-"""The same tests over both transports: a folder in process, and a real server over HTTP."""
+"""Runs every test over both transports: a folder in process, and a real server over HTTP."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class WordInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabelInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """The label of a queue: what somebody wrote on it."""
+    """The label of a queue, as its creator wrote it."""
 
     queue: str
     label: str

@@ -34,7 +34,7 @@ class MqqpServed:
         return self.endpoint.ports.handshake
 
     def read_at(self, port: int) -> None:
-        """Let clients be told that queues are read at another port: that of a line."""
+        """Let the server announce another port for reads: that of a proxy."""
         self.running.portal.call(self._tell(PortsKnown(port, port)))
 
     async def _tell(self, event: PortsKnown) -> None:
@@ -66,7 +66,7 @@ def wait_until(true: Callable[[], object]) -> None:
 
 @dataclass
 class Line:
-    """A proxy in front of a server, which cuts its connections after so many bytes of the server."""
+    """A proxy in front of a server, which cuts its connections after a number of bytes from the server."""
 
     target: int
     allowed: int
@@ -144,7 +144,7 @@ class _Server(_Side):
 
 @asynccontextmanager
 async def cut_after(target: int, allowed: int) -> AsyncIterator[Line]:
-    """A line to a server that is cut once, after so many bytes of the server have passed."""
+    """Yield a proxy to a server that is cut once, after `allowed` bytes from the server have passed."""
     line = Line(target, allowed)
     listener = await asyncio.get_running_loop().create_server(lambda: _Side(line), "127.0.0.1", 0)
     line.port = listener.sockets[0].getsockname()[1]

@@ -47,7 +47,7 @@ HANG_UP = Answer(cut=True)
 
 @dataclass
 class Scripted:
-    """Gives these answers one after the other, to whoever asks."""
+    """A server that gives these answers one after the other, to any client."""
 
     answers: list[Answer]
     asked: list[Asked] = field(default_factory=list)

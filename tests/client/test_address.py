@@ -1,4 +1,4 @@
-"""Addresses and folders told apart."""
+"""Addresses and folders are distinguished."""
 
 from __future__ import annotations
 

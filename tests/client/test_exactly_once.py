@@ -210,7 +210,7 @@ def left_behind(
     with transaction:
         bill(orders, bills, business)
         transaction.prepare()
-        transaction._inner._ended = True  # nobody is there to end it
+        transaction._inner._ended = True  # no process is left that could end it
     if decided:
         business.execute(
             "INSERT INTO reliquary_outcomes VALUES (?, ?, 'committed', 1)", (transaction.id, owner)

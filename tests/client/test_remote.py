@@ -1,4 +1,4 @@
-"""Over the network: whatever is lost on the way, no message is, and the caller knows what he knows."""
+"""Over the network: lost requests and answers lose no message, and the caller gets the known outcome."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Scene = Callable[[AsyncManager, Lossy], Awaitable[None]]
 
 @pytest.fixture
 def play(server: Served) -> Callable[[Scene], None]:
-    """Runs a scene with a manager behind a proxy that loses what it is told to."""
+    """Run a scene with a manager behind a proxy that loses the chosen requests and answers."""
 
     async def whole(scene: Scene) -> None:
         async with (
@@ -124,7 +124,9 @@ def test_an_acknowledgement_that_never_arrives_is_an_unknown_outcome(play: Play)
 def test_an_acknowledgement_that_comes_too_late_receives_again(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The hold ran out before we acknowledged: the message is back, and nobody need know."""
+    """The hold ran out before the acknowledgement: the message is available again, and the caller sees no
+    error.
+    """
 
     async def scene(qm: AsyncManager, proxy: Lossy) -> None:
         orders = qm.queue("orders")

@@ -19,7 +19,7 @@ anything = msgspec.json.Decoder(dict[str, int])
 
 
 def play(status: int, body: bytes, scene: Callable[[Wire], Awaitable[None]]) -> None:
-    """A server that always answers the same; the path `/gone` it answers with silence."""
+    """Run a scene with a server that always gives one answer; the path `/gone` gets none."""
 
     def handler(request: Request, responder: Responder) -> None:
         assert request.path.startswith("/api/v1/")

@@ -28,7 +28,7 @@ from tests.net.http.stage import until
 from tests.server.test_srmp_between import SOON, Site, play, site, texts
 
 ONWARD = "onward"
-"""Under which gateways are named; none of them has such a queue."""
+"""The name of a queue under which gateways are addressed; none of them has it."""
 SENT = [f"{number}" for number in range(40)]
 
 

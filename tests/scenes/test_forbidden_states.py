@@ -143,7 +143,8 @@ ANSWERS: Final[dict[type, dict[Wrong, HResult]]] = {
     events.PrepareTransaction: {Wrong.ENDED: _SEQUENCE, Wrong.PREPARED: ALLOWED},
     events.CommitTransaction: {Wrong.ENDED: _SEQUENCE, Wrong.PREPARED: ALLOWED},
     events.AbortTransaction: {Wrong.ENDED: _SEQUENCE, Wrong.PREPARED: ALLOWED},
-    events.DtcPrepare: {Wrong.ENDED: ALLOWED, Wrong.PREPARED: ALLOWED},  # it is told of an abort: DM-118
+    # it gets the notice of an abort: DM-118
+    events.DtcPrepare: {Wrong.ENDED: ALLOWED, Wrong.PREPARED: ALLOWED},
     events.DtcCommit: {Wrong.ENDED: _SEQUENCE, Wrong.PREPARED: ALLOWED},
     events.DtcAbort: {Wrong.ENDED: ALLOWED, Wrong.PREPARED: ALLOWED},  # what never was is aborted
     events.DtcReenlistmentCommit: {Wrong.ENDED: _SEQUENCE, Wrong.PREPARED: ALLOWED},

@@ -36,7 +36,7 @@ def test_what_an_abort_gives_back_is_at_its_old_place() -> None:
 @pytest.mark.scene("T43")
 @pytest.mark.spec("DM-184", "DM-113")
 def test_what_was_purged_while_locked_goes_when_it_comes_back() -> None:
-    """The reason is the purge: nobody received it (AN-10)."""
+    """The reason is the purge: no reader received the message (AN-10)."""
     scene = Scene()
     scene.send("orders", b"m1")
     transaction = scene.begin()

@@ -47,7 +47,7 @@ class SimulatedServer:
         self.until(lambda: application.name not in self.stage.acting)
 
     def rounds(self, *applications: Application, turns: int = 200) -> None:
-        """Let applications act together for so many turns, and then finish."""
+        """Let applications act together for `turns` turns, and then finish."""
         for application in applications:
             self.stage.enter(application)
         goal = len(self.history.turns) + turns

@@ -33,7 +33,7 @@ def check(story: Story) -> None:
 
 
 def receive(story: Story, *numbers: int, to: int, lost: bool = False) -> None:
-    """A plain receive; whoever asked has the messages for good."""
+    """Record a plain receive; the caller owns the messages permanently."""
     turned = story.turn(
         removed(*numbers), event=ReceiveMessages(to, "q1"), answers={to: delivered(*numbers)}, lost=lost
     )

@@ -27,7 +27,9 @@ def opened(queue: int = ORDERS) -> ConsumerPlaced:
 
 
 def story(*given: int, whole: bool = True) -> Story:
-    """Messages 1 and 2 came, and somebody was given these, each under its own number."""
+    """Return a story in which messages 1 and 2 came, and a reader was given these, each under its
+    own number.
+    """
     told = Story()
     told.turn(opened())
     told.turn(stored(1, 2))

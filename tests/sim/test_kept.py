@@ -1,4 +1,4 @@
-"""The second account of what is kept: it finds a loss within a limit, and one that is not told."""
+"""The second account of kept messages finds a loss within a limit, and a loss that is not reported."""
 
 from __future__ import annotations
 

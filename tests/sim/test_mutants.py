@@ -66,7 +66,7 @@ class Eager(Process):
 
 @pytest.fixture
 def blind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody looks at what leaves: only its consequences can give a mutant away."""
+    """Disable the checks of leaving messages: a mutant must be found by its consequences."""
 
     def answered(self: Witness, life: int, reply: Reply, disk: SimulatedDisk) -> int:
         return self._answers[life, reply.to][0]
@@ -209,7 +209,7 @@ def test_a_cursor_that_forgets_its_place_is_found(monkeypatch: pytest.MonkeyPatc
         return real(state, queue, -1, now, peek=peek)
 
     def browse(state: State, request: Any, now: Any) -> None:
-        """A look through a queue that works; it uses the same seek as cursors do."""
+        """Browse a queue with working code; it uses the seek of cursors."""
         queue, place = destinations.find(state, request.queue), request.after
         found: list[Position] = []
         while queue and len(found) < request.limit and (seen := real(state, queue, place, now, peek=True)):
@@ -255,7 +255,7 @@ def test_a_dead_letter_that_keeps_its_counters_is_found(monkeypatch: pytest.Monk
     assert "NACK_RECEIVE_REJECTED" in failure, failure
 
 
-# -- transactions that somebody else decides
+# -- transactions that another coordinator decides
 
 
 def test_an_outcome_that_is_forgotten_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ def test_a_ledger_that_comes_after_its_batch_is_found(monkeypatch: pytest.Monkey
 
 
 def test_a_drop_that_takes_published_messages_along_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The publish leaves the part where it was, so that whoever gives it up has its messages dropped."""
+    """The publish leaves the part where it was, so that dropping the part deletes its messages."""
     real = APPLY[facts.BatchPublished]
 
     def published(state: State, fact: facts.BatchPublished) -> None:

@@ -1,4 +1,4 @@
-"""Whenever a message leaves, somebody asked for it or its time is over; anything else is a loss."""
+"""When a message leaves, a reader asked for it or its time is over; anything else is a loss."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ T = UUID(int=1)
 
 
 class Court(Story):
-    """A story whose leaves are judged as it is told."""
+    """A story whose leaving messages are judged at each step."""
 
     def __init__(self) -> None:
         self.ledger = Ledger()

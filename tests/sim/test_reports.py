@@ -1,4 +1,4 @@
-"""What is told of a run."""
+"""The report of a run."""
 
 from __future__ import annotations
 

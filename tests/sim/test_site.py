@@ -12,7 +12,7 @@ from tests.sim.simulated_server import SimulatedServer
 
 
 class Sleeper(Application):
-    """Waits for a message that nobody sends."""
+    """Waits for a message that never comes."""
 
     def script(self) -> Script:
         yield Call(lambda to: ReceiveMessages(to, "orders", timeout=FOREVER_WAIT))

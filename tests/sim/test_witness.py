@@ -1,4 +1,4 @@
-"""What must hold at each step: nothing early, nothing twice, nobody waits in front of a message."""
+"""Checks at each step: nothing early, nothing twice, no read waits while a message is available."""
 
 from __future__ import annotations
 

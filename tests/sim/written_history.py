@@ -99,7 +99,7 @@ class Story:
         return turned
 
     def sent(self, *numbers: int, standing: Standing = Standing.CONFIRMED, request: int = 0) -> None:
-        """Somebody sent messages, and knows this of them."""
+        """Record messages that an application sent, with what it knows of them."""
         for number in numbers:
             body = b"m%d" % number
             self.history.sending(

@@ -13,7 +13,7 @@ from tests.store.conftest import TABLES
 
 
 def record(first: int, count: int = 1, size: int = 100) -> bytes:
-    """A write batch with so many changes; what the changes are is of no interest here."""
+    """Return a write batch with `count` changes of any content."""
     return first.to_bytes(8, "little") + count.to_bytes(4, "little") + b"x" * (size - 12)
 
 

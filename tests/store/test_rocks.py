@@ -95,7 +95,7 @@ def test_a_second_disk_in_the_same_process_finds_it_locked_until_the_first_is_cl
 
 @pytest.fixture
 def nobody() -> Iterator[None]:
-    """Root may do everything, so be somebody else for a while."""
+    """Run the block as another user, because root may do everything."""
     mine = os.geteuid()
     if mine == 0:
         os.seteuid(65534)

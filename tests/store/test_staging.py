@@ -1,4 +1,4 @@
-"""Staged rows: seen at once, written together, and the same over every engine."""
+"""Staged rows are visible at once and written together, over every engine."""
 
 from __future__ import annotations
 

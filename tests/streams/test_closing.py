@@ -1,4 +1,4 @@
-"""Messages of an older era become dead letters where nobody knows what became of them."""
+"""Messages of an older era become dead letters where their outcome is unknown."""
 
 from __future__ import annotations
 

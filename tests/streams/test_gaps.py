@@ -20,7 +20,7 @@ KEY = (SENDER, "bench/orders")
 
 
 def restored(last: int = 20, stream: int = STREAM) -> StreamState:
-    """Streams of a store that was restored; of one of them so many messages were taken before the backup."""
+    """Return the streams of a restored store; one of them had `last` messages before the backup."""
     state = new_state()
     if last:
         apply(state, StreamAdvanced(*KEY, IncomingStream(stream, last)))
@@ -42,7 +42,9 @@ def come(
     first: bool = False,
     at: float = 0,
 ) -> Verdict:
-    """The verdict on a message that comes after so many seconds; what is taken advances the stream."""
+    """Return the verdict on a message that comes after a number of seconds; an accepted one advances the
+    stream.
+    """
     previous = current - 1 if previous < 0 else previous
     verdict = judge(kept(state), stream, current, previous)
     now = later(NOW, seconds(at))

@@ -28,7 +28,7 @@ BYTES = bytes.fromhex(
 
 
 def made_certificate() -> bytes:
-    """A certificate in DER, of somebody who signed it himself."""
+    """Return a self-signed certificate in DER."""
     key = Ed25519PrivateKey.from_private_bytes(bytes(32))
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "alice")])
     day = datetime(2026, 1, 1, tzinfo=UTC)

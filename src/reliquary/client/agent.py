@@ -370,7 +370,7 @@ def agent_async(
     `server` is a Reliquary server's address, or the URI of any HTTPR agent, `httpr://host/service`.  `name`
     is the agent's own, unique and for all time: the server knows it as `httpr://laptop/app`.
 
-    `fetch` names queues of the server that are emptied into queues of the same name here; `inbox` names
+    `fetch` names queues of the server that are emptied into queues with their names here; `inbox` names
     queues here that others reach through the server as `DIRECT=HTTPR://laptop/app#queue`, such as the
     `response_queue` of what is sent.
 

@@ -11,14 +11,14 @@ ReliquaryError           `code` for programs, `sentence` for display
   DirectoryUnavailable   the directory is not connected, or could not do it
   QueueDeleted           the queue went while it was open
   AccessDenied           the queue was not opened for this
-  SharingViolation       somebody has the queue for himself
+  SharingViolation       another reader has exclusive access
   CursorError            the cursor's message is gone, or the cursor waits already
   TransactionNeeded      the message is locked by a transaction, or the queue takes nothing outside one
   TransactionEnded       committed, aborted, timed out, or never begun
   OperationCancelled     a wait was ended from elsewhere
   QuotaExceeded
   DataLost               a feed is asked for from a place before which nothing is kept
-  OtherQueue             a queue of the same name was made anew
+  OtherQueue             another queue of this name was created
   WriterTaken            another query writes under this name
   StageGone              a part of a batch is not there any more, or is not complete
   BatchTooLarge          it must be cut into smaller ones

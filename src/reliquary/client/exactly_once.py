@@ -16,9 +16,9 @@ A step is a transaction of the queue manager that the database decides:
     3  commit the database             the business rows and the transaction's id: this is the decision
     4  commit the transaction          what was decided takes effect in the queues
 
-Whoever finds a prepared transaction of this owner after a crash (`recover`) looks for its id in the
+A recovery (`recover`) that finds a prepared transaction of this owner after a crash looks for its id in the
 database: it is there, so it is committed; it is not, so it is aborted.  Before it is aborted, the
-recovery writes "aborted" under the same key, so that an instance that is only slow can no longer
+recovery writes "aborted" under this key, so that an instance that is only slow can no longer
 decide otherwise: its commit fails, and nothing of its step happens.
 
 Two-phase commit in the database (PREPARE TRANSACTION) is not needed: there is one database, and its

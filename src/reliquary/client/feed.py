@@ -7,8 +7,8 @@
             for batch in server.read("orders", part.after, part.until, consumer="lake"): ...
         server.move_consumer("orders", "lake", plan.until)
 
-A range is `after < place <= until`; reading it again gives the same rows as long as the consumer is not
-moved beyond it.  What is staged is seen by nobody before its batch is published, once and as a whole.
+A range is `after < place <= until`; reading it again gives equal rows as long as the consumer is not
+moved beyond it.  Staged parts are invisible before their batch is published, once and as a whole.
 Everything here may be asked again, so it is, a few times, where the network fails; only what broke off in the
 middle is left to the caller.
 """

@@ -1,4 +1,4 @@
-"""Whether a sync class is the image of an async one: the same methods, the same arguments."""
+"""Compares a blocking class with its asynchronous one: methods and arguments must be equal."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_items_come_one_by_one(portal: Portal) -> None:
 
 
 def test_an_interrupt_cancels_the_work(portal: Portal, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, cancelled = threading.Event(), threading.Event()  # with locks that nobody interrupts
+    begun, cancelled = threading.Event(), threading.Event()  # with locks that no signal interrupts
 
     async def work() -> None:
         begun.set()
@@ -68,7 +68,7 @@ def test_an_interrupt_cancels_the_work(portal: Portal, monkeypatch: pytest.Monke
             raise
 
     class Interrupted:
-        """A lock; whoever waits for it is interrupted."""
+        """A lock; a thread that waits for it is interrupted."""
 
         taken = False
 

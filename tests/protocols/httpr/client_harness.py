@@ -3,7 +3,7 @@
 client = Client(bench)                 httpr://client.example/app, channel "primary", service "orders"
 client.begin(maximum_batch_size=5)     GET-RESPONDER-INFO; its requests carry the session from now on
 client.push(1, b"a", b"b")             the answer, an `Answer`; also abort, pull, exchange, report
-client.pull_later(...)                 the same where the answer comes later: a caller's number
+client.pull_later(...)                 a PULL where the answer comes later: a caller's number
 client.connect()                       the next requests go over a new connection
 """
 
@@ -63,7 +63,7 @@ class Client:
 
     @property
     def in_doubt(self) -> list[int]:
-        """The batches that the server has not been told of."""
+        """The batches whose outcome the server does not know yet."""
         return list(self.row.in_doubt)
 
     @property

@@ -62,7 +62,7 @@ class Far:
     waiting: list[bytes] = field(default_factory=list)
     in_doubt: dict[int, list[bytes]] = field(default_factory=dict)
     begun: int = 0
-    """So many sessions."""
+    """The number of sessions so far."""
 
     def offer(self, *bodies: bytes) -> None:
         """Queue messages that the client can fetch."""
@@ -176,11 +176,11 @@ class ClientBench(HttprBench):
 
     @property
     def unanswered(self) -> list[SendRequest]:
-        """Requests of the newest connection that nobody has looked at, oldest first."""
+        """Requests of the newest connection that were not taken yet, oldest first."""
         return self.requests[self.heard_of :]
 
     def next_request(self) -> SendRequest:
-        """The oldest request that nobody has looked at."""
+        """The oldest request that was not taken yet."""
         request = self.unanswered[0]
         self.heard_of += 1
         return request

@@ -1,9 +1,9 @@
 """A queue manager and HTTPR on one bench: requests come in and go out, a test is the network.
 
 bench = HttprBench()                        started, addressed as httpr://bench.example, with "orders"
-bench.request(header, *carried)             somebody sends a whole request; the answer, an `Answer`
-bench.request_later(header, *carried)       the same, where the answer comes later: the caller's number
-bench.answer_to(caller)                     what a caller was told; None while he waits
+bench.request(header, *carried)             a client sends a whole request; the answer, an `Answer`
+bench.request_later(header, *carried)       a request where the answer comes later: the caller's number
+bench.answer_to(caller)                     the answer to a caller; None while it waits
 bench.requests                              what went out (`SendRequest`), oldest first
 bench.respond(request, header, *carried)    its response comes
 bench.fail(request)                         it has none

@@ -52,7 +52,7 @@ def test_a_peer_that_cannot_be_asked(arrived: bool) -> None:
     bench.send(ORDERS, b"a")
     bench.answer(far)
     lost = bench.next_request()
-    far.take(lost)  # it has it, and nobody here knows
+    far.take(lost)  # the peer has the batch, and this manager does not know it
     bench.fail(lost, Failure.TIMED_OUT)
     assert bench.ask(SettleChannel(0, 1, arrived)) == Done(True)
     assert bench.channel().in_doubt == ()

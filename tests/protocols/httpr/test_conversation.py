@@ -102,7 +102,7 @@ class Conversation(RuleBasedStateMachine):
         self.far = End(FAR, HttprSettings(offered=offered, retry_ladder=LADDER))
         self.fetches = fetches
         self.sent: dict[str, int] = {NEAR: 0, FAR: 0}
-        """So many were sent to each."""
+        """The number of messages that were sent to each side."""
         self.taken: dict[str, list[int]] = {NEAR: [], FAR: []}
         """What was received at each."""
         self.flying: deque[SendRequest] = deque()
@@ -114,7 +114,7 @@ class Conversation(RuleBasedStateMachine):
         self.connection, self.accepted = 0, 0
         self.epoch = 0
         self.forgotten = 0
-        """So many times the server forgot what the client had sent."""
+        """How often the server forgot what the client had sent."""
         self.given_up_at: dict[int, int] = {}
         self._collect()
 
@@ -135,7 +135,7 @@ class Conversation(RuleBasedStateMachine):
             self._give_up()
         refused, self.far.out = self.far.requests, []
         for request in refused:
-            self.far.fail(request, Failure.NO_CONNECTION)  # nobody can dial the client
+            self.far.fail(request, Failure.NO_CONNECTION)  # the client cannot be dialled
             self.far.out = []
         for caller, request in list(self.asked.items()):
             answer = self.far.answer_to(caller)
@@ -158,7 +158,7 @@ class Conversation(RuleBasedStateMachine):
         self.connection = 0
 
     def _give_up(self) -> None:
-        """The client hears nothing more of these; they may arrive all the same, in their order."""
+        """Drop requests: the client gets no answers to them; they may still arrive, in their order."""
         for request in (*self.flying, *self.asked.values()):
             self.given_up_at[id(request)] = self.forgotten
             self.old.append((request, self.connection))
@@ -276,7 +276,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(near=st.booleans(), count=st.integers(1, 2))
     def crash_before_the_sync(self, near: bool, count: int) -> None:
-        """Something is sent, and the process ends before anybody was told."""
+        """A message is sent, and the process ends before an answer left."""
         if near or self.fetches:
             end, queue = (self.near, THERE) if near else (self.far, BACK)
             end.send(queue, *[b"999"] * count)
@@ -305,7 +305,7 @@ class Conversation(RuleBasedStateMachine):
 
     @invariant()
     def all_that_came_came_once_and_in_order(self) -> None:
-        """And nothing came that was never told to be sent."""
+        """Check that all arrivals came once and in order, and that nothing came that was not sent."""
         if hasattr(self, "near"):
             for end in (self.near, self.far):
                 came = self._came(end)

@@ -27,7 +27,7 @@ SOURCE = Service(name="orders", source="orders")
 
 
 def restore(bench: HttprBench, number: int = 1) -> int:
-    """The store of a bench is restored as it is: nothing was lost, but nobody knows that.
+    """The store of a bench is restored as it is: nothing was lost, but that is not known.
 
     Returns when the era began.
     """
@@ -188,7 +188,7 @@ def test_after_a_second_restore_the_messages_of_both_are_old() -> None:
     bench, client = fetched_from(b"a", b"b")
     bench.send("orders", b"older")
     restore(bench)
-    restore(bench, 2)  # nobody was asked in between
+    restore(bench, 2)  # no request was made in between
     assert client.row.backup_id == 2
     client.connect()
     client.report(completed=3, outcome=COMMIT, last_pushed_id=0)

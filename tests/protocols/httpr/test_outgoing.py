@@ -42,6 +42,6 @@ def test_a_queue_that_is_dialled_is_left_to_the_agent_that_begins_to_fetch() -> 
     assert [each.body for each in bench.answer_to(caller).batch] == [b"a"]
     assert bench.link().state is OutgoingState.CONNECTED
     bench.fail(bench.requests[0])
-    assert bench.link().state is OutgoingState.CONNECTED  # nobody cares for what we dialled
+    assert bench.link().state is OutgoingState.CONNECTED  # the outcome of the dial does not matter
     bench.advance(100)
     assert len(bench.requests) == 1

@@ -6,7 +6,7 @@ receiver = network.add_receiver()
 network.send(source, b"hello")
 network.run(seconds=30)
 receiver.delivered[source.tsi]                what came, in order
-receiver.lost                                 what is told as lost
+receiver.lost                                 what is reported as lost
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ LIMITS = PgmSettings(rate=2_000_000, most_held=2_000_000_000)
 
 
 def check(receiver: ReceiverNode, source: SourceNode, *, begins: int | None = 0) -> None:
-    """All that was sent since joining came in order and once, or a loss is told."""
+    """Check that all data since joining came in order and once, or that a loss was reported."""
     came = receiver.delivered[source.tsi]
     losses = [loss for loss in receiver.lost if loss.tsi == source.tsi]
     places = [int.from_bytes(apdu[:4], "big") for apdu in came]

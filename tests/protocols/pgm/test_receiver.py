@@ -192,7 +192,7 @@ def test_after_rst_a_newer_spm_without_it_begins_another_session() -> None:
     assert hear(who, data(1, 61, b"new")) == [Deliver(tsi(1), b"new")]
 
 
-# -- gaps that somebody made up
+# -- invented gaps
 
 
 def flooded(settings: PgmSettings | None = None) -> Receiver:

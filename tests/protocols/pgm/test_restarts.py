@@ -28,7 +28,7 @@ from reliquary.wire.pgm.serial import MASK
 def test_the_order_of_numbers_and_their_moments_tell_a_restart(
     came: list[tuple[int, int]], orders: str
 ) -> None:
-    """Each SPM comes after so many milliseconds."""
+    """Each SPM comes after the given number of milliseconds."""
     spms = SpmOrder()
     found = [spms.hear(number, Instant(SECOND + moment * MILLISECOND)) for moment, number in came]
     assert [order.value for order in found] == orders.split()

@@ -1,10 +1,10 @@
-"""Somebody else's SRMP, written by hand from the element tables: what he posts, and how he reads us.
+"""A second SRMP implementation, written by hand from the element tables: it posts messages and reads ours.
 
 post = user_message(ORDERS, b"hello", number=7, delivery_to=ADMIN)     content type and body of a POST
 bench.post(*post)
 read(post)                                                             its elements, by local name
 
-Nothing of the codec is used here, so that both cannot be wrong in the same way.
+Nothing of the codec is used here, so that both cannot share a mistake.
 """
 
 from __future__ import annotations

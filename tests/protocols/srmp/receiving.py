@@ -1,7 +1,7 @@
 """A manager that receives: two queues, and a look at the receipts that it writes.
 
 bench = Receiving()                       "orders", and "torders" which is transactional
-bench.post(*user_message(...))            as somebody else would
+bench.post(*user_message(...))            as another manager would
 bench.receipts                            what it has written so far and could not send yet
 """
 

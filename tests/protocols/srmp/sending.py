@@ -95,7 +95,9 @@ class Sender(SrmpBench):
         self.ask(CommitTransaction(0, transaction))
 
     def put(self, destination: str, body: bytes, **attributes: Any) -> None:
-        """A message that came from elsewhere for another host, or in an earlier version: nobody checks it."""
+        """Put a message that came for another host, or from an earlier version, without the
+        checks of a send.
+        """
         number = len(self.turns)
         stamped = Message.of(
             body=body,

@@ -1,7 +1,7 @@
 """A queue manager and SRMP on one bench: POSTs come in and go out, a test is the network.
 
 bench = SrmpBench()                        started and addressed as bench.example, with "orders"
-bench.post(content_type, body)             somebody posts; the answer, a PostAnswer
+bench.post(content_type, body)             a peer posts; the answer, a PostAnswer
 bench.posts                                what went out (`Post`), oldest first
 bench.answer(bench.posts[0], 200)          its answer comes
 bench.restart()                            as in `Bench`; SRMP is rebuilt too
@@ -60,7 +60,7 @@ class SrmpBench(ProtocolBench):
         return [effect for effect in self.out if isinstance(effect, SendApdu)]
 
     def post(self, content_type: str, body: bytes) -> PostAnswer:
-        """Somebody posts a message; what he is told."""
+        """Post a message as a peer; return the answer."""
         caller = self.new_caller()
         self.handle(PostArrived(caller, content_type, body))
         answer = self.answer_to(caller)

@@ -19,7 +19,7 @@ OTHER = "DIRECT=HTTP://other.example/msmq/private$/orders"
 
 
 def received(state: State) -> dict[str, Any]:
-    """What must be the same of all that came."""
+    """Return the receiver's state that a restart must not change."""
     return {
         "streams": {key: incoming.stream for key, incoming in state.incoming.items()},
         "identifiers": list(state.history.durable.items()),

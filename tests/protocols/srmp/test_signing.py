@@ -355,7 +355,7 @@ def test_a_message_without_certificate_is_from_one_of_those_that_are_trusted(kin
 
 @pytest.mark.spec("SR-208")
 def test_the_composed_example_passes_every_check_but_the_last() -> None:
-    """Its digests are real; its key is unknown, so nobody can say that its value is right."""
+    """Its digests are real; its key is unknown, so its value cannot be verified."""
     refused(arrival(C7_SIGNATURE), "SignatureValue", "not made with the key", trust(*KINDS))
     careful = trust(*KINDS, allowed=frozenset())
     refused(arrival(C7_SIGNATURE), "SignatureMethod", "not allowed", careful)
@@ -421,7 +421,7 @@ def test_whatever_stands_for_a_certificate_is_refused(place: int, piece: bytes) 
 
 
 def test_a_second_implementation_agrees() -> None:
-    """Cut out with another parser's eyes and verified by hand: SignedInfo, digests and value are as told."""
+    """Another parser cuts out SignedInfo, digests and value, and they are verified by hand."""
     text = envelope(signed(by=trust(signs="rsa", allowed=frozenset())))
     root = etree.fromstring(text)
     (value,) = (each.text or "" for each in root.iter(f"{{{NAMESPACE}}}SignatureValue"))

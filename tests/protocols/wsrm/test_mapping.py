@@ -104,7 +104,7 @@ def test_what_is_carried_comes_back(message: Message, dialect: Dialect) -> None:
     encoded = encode(envelope_of(message, dialect, to=TO, sequence=PLACE))
     envelope = decode(encoded.content_type, encoded.data)
     back = arrived(envelope)
-    if envelope.properties is None:  # when it was sent is not told then
+    if envelope.properties is None:  # the time of sending is not carried then
         message = replace(message, sent_time=NOW // SECOND)
     if not message.administration_queue:
         message = message.changed(acknowledgements=())

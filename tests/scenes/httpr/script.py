@@ -7,7 +7,7 @@ r"""Requests and responses as the tables of chapter 4 print them, and the bytes 
                                                 message-size:1\r\npriority:9\r\n\r\nb\r\n
     payload-disposition:last                    payload-disposition:last\r\n
 
-What a scene is not about is left out when bytes are told as text: capabilities, agent-type, and the fields
+What a scene is not about is left out when bytes are shown as text: capabilities, agent-type, and the fields
 of messages.  The sessions of a conversation are called 1, 2, 3 in it, whatever they are called on the wire.
 """
 

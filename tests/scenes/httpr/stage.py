@@ -155,7 +155,7 @@ class Side(HttprBench):
         return caller
 
     def response(self, caller: int) -> bytes | None:
-        """What a caller was told; None while he waits."""
+        """Return the answer to a caller; None while the caller waits."""
         answer = self.answer_to(caller)
         if answer is None:
             return None
@@ -249,7 +249,7 @@ def _left(effect: Effect) -> list[str]:
 
 
 class ScriptedClient:
-    """Somebody who sends what a test writes."""
+    """A client that sends the lines that a test writes."""
 
     def __init__(self, side: Side, service: str = "service", by: Principal = ANONYMOUS) -> None:
         self.side = side
@@ -283,7 +283,7 @@ class ScriptedClient:
 
 
 class ScriptedServer:
-    """Somebody who answers our client agent what a test writes."""
+    """A server that answers our client agent with the lines that a test writes."""
 
     def __init__(self, side: Side) -> None:
         self.side = side

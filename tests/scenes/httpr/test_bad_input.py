@@ -1,10 +1,10 @@
 """What is wrong is answered with its number and an outcome that is true, and changes nothing.
 
-    519        no HTTPR at all: nothing is said of a batch that nobody could read
+    519        no HTTPR at all: nothing is answered about an unreadable batch
     520        malformed: ROLLBACK of the request's batch, as soon as its header could be read
     all else   by what is asked for: limits, flows, depth, names, sessions, order, version
 
-After each of them the same client sends a batch that is right, and that is taken.
+After each of them that client sends a batch that is right, and that is taken.
 """
 
 from __future__ import annotations

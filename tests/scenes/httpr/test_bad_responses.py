@@ -44,7 +44,7 @@ BATCHES = {
 
 
 def begin(side: Side, session: int) -> ScriptedServer:
-    """Whoever asks gets a session; the server, as it waits for what comes then."""
+    """Grant a session to a client; return the server, which waits for further requests."""
     server = ScriptedServer(side)
     greet(server, session)
     return server

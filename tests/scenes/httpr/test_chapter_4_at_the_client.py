@@ -27,7 +27,7 @@ def peer(**chosen: object) -> Peer:
 
 
 def client(*messages: bytes, **chosen: object) -> tuple[Side, ScriptedServer]:
-    """A client with messages to send, and somebody who answers it."""
+    """Return a client with messages to send, and a scripted server."""
     side = Side("myhost", peer(**chosen))
     for body in messages:
         side.send(THERE, body)

@@ -24,7 +24,7 @@ LAST = "payload-disposition:last"
 
 
 def server(*outgoing: bytes) -> tuple[Side, ScriptedClient]:
-    """A server with messages to be fetched, and somebody who speaks to it."""
+    """Return a server with messages to fetch, and a scripted client."""
     side = Side("yourhost")
     if outgoing:
         side.send("outgoing", *outgoing)

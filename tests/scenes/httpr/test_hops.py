@@ -98,7 +98,7 @@ def test_three_managers_pass_a_message_on_each_over_a_channel_of_its_own() -> No
 @pytest.mark.httpr("T37")
 @pytest.mark.spec("HR-109")
 def test_the_next_hop_may_come_for_it() -> None:
-    """PUSH to the one, PULL from it by the other: beta dials nobody who fetches."""
+    """One agent pushes, the other pulls: beta never dials a client that fetches."""
     beta = Side("beta.example", chosen=settings(forward=True))
     gamma = Side("gamma.example", Peer(responder="httpr://beta.example/httpr/mq", pull=True))
     network = Network(beta, gamma)

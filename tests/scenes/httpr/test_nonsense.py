@@ -1,6 +1,6 @@
 """Peers that speak nonsense, from seeds: well-formed, and in no order that makes sense.
 
-Whatever they say, our agents go on; what is on disk and what is in memory stay the same; a message of ours
+Our agents keep working with any of this; disk and memory stay equal; a message of ours
 leaves only for a batch that was said to be committed, or for the dead letters.
 """
 

@@ -59,7 +59,7 @@ async def ask(client: Wire, data: bytes) -> list[str]:
 
 
 class CachingProxy:
-    """Answers a request that it knows from memory, unless the response said that nobody may."""
+    """Answers a request that it knows from memory, unless the response forbids caching."""
 
     def __init__(self, upstream: int) -> None:
         self.upstream = upstream

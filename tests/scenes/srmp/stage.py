@@ -118,7 +118,7 @@ class Network:
         """POSTs that never arrive."""
         self.loses_answer: Callable[[Post], bool] = lambda _: False
         self.swallows: Callable[[Post], bool] = lambda _: False
-        """POSTs that somebody in between answers with 200, and nobody gets."""
+        """Selects POSTs that an intermediary answers with 200 without delivering them."""
         self._carried = dict.fromkeys(self.hosts, 0)
 
     def carry(self) -> list[Went]:

@@ -67,7 +67,7 @@ def twice(name: str, of: str = PLAIN) -> Post:
 
 
 def open_end() -> Post:
-    """A last part of which nobody knows where it ends."""
+    """Return a POST whose last part has no recognisable end."""
     content_type, body = parts(b"Content-Length: 5\r\n", b"")
     return content_type, body.partition(b"\r\n" + BOUNDARY + b"--")[0]
 
@@ -170,7 +170,7 @@ def test_it_is_refused_for_good_and_nothing_is_changed(post: Post, name: str) ->
     answer = side.post(*post)
     assert (answer.status, answer.why.split(":")[0]) == (400, name)
     assert contents(side) == before
-    assert side.post("text/xml", PLAIN.encode()).status == 200  # and nobody holds it against the next one
+    assert side.post("text/xml", PLAIN.encode()).status == 200  # and the next one is not affected
 
 
 # -- accepted
@@ -285,7 +285,7 @@ def test_what_the_disk_does_not_take_is_neither_confirmed_nor_receipted(post: Po
     bench.core.close()
     bench.core.take_at_once()
     events: list[Event] = [PostArrived(1, *post)]
-    for event in events:  # those that follow from it are in the same batch
+    for event in events:  # those that follow from it are in this batch
         turn = bench.core.turn(event, bench.now)
         events += [effect.event for effect in turn.effects if isinstance(effect, Continue)]
     batch = bench.core.close()

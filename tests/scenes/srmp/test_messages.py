@@ -282,7 +282,7 @@ def test_the_highest_priority_is_sent_first_and_a_stream_keeps_its_order() -> No
     alpha, beta, network = pair()
     network.loses = lambda _: True
     alpha.plain(beta.url(), b"first")
-    network.carry()  # nobody is there, and the queue rests
+    network.carry()  # no server is there, and the queue rests
     for priority in (0, 7):
         alpha.plain(beta.url(), b"%d" % priority, priority=priority)
         alpha.stream(beta.url("torders"), b"%d" % priority, priority=priority)

@@ -50,7 +50,7 @@ def _told(caplog: Log) -> None:
 def test_what_is_refused_gets_400_is_not_stored_and_the_log_names_the_element(caplog: Log) -> None:
     async def scene(here: Server) -> None:
         for case, (post, name) in FIRST_OF_EACH.items():
-            here.engine.warnings = Warnings()  # else it says the same only once a minute
+            here.engine.warnings = Warnings()  # else the warning is logged only once a minute
             assert await here.post(*post) == 400, case
             (line,) = refusals(caplog)
             assert line.startswith(f"SRMP from 127.0.0.1: refused with 400 1 times: {name}"), case

@@ -1,7 +1,7 @@
 """The exchanges that [MC-MQSRM] prints in section 4, played with our managers on both sides.
 
-What machine1 sends there comes to ours as it is printed, and what machine2 answers leaves ours with the
-same elements: names, and all values but those that a manager chooses (its identifiers and its clock).
+What machine1 sends there comes to ours as it is printed, and what machine2 answers leaves ours with
+these elements: names, and all values but those that a manager chooses (its identifiers and its clock).
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def test_4_4_a_stream_of_three_and_a_receipt_for_each() -> None:
 @pytest.mark.srmp("T-20")
 @pytest.mark.spec("SR-233")
 def test_4_4_with_one_source_for_all_three_messages() -> None:
-    """All have one `id` in the example, and are told apart by sources that were made up for each."""
+    """All have one `id` in the example, and are distinguished by sources that were invented for each."""
     side = machine2("20070619T165957")
     source = read(PUBLISHED["4_4_first"])["SourceQmGuid"].encode()
     for name in ("first", "second", "third"):

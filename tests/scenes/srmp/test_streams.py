@@ -231,7 +231,7 @@ def test_a_paused_stream_stands_still_and_goes_on() -> None:
 
 @pytest.mark.srmp("T-60", "T-50")
 def test_a_stream_through_a_forwarder_is_receipted_from_end_to_end() -> None:
-    """Whoever passes it on has no part in it: numbers, identifiers and receipts are those of the ends."""
+    """A forwarder does not take part: numbers, identifiers and receipts are those of the ends."""
     alpha = Side("alpha.example", settings=SrmpSettings(outbound_redirections=AWAY))
     gate = Side("gate.example", settings=SrmpSettings(store_and_forward=True))
     beta = Side("beta.example")

@@ -2,7 +2,7 @@
 
 async with server() as here:
     status = await here.post(content_type, body)
-    here.bodies("orders"), here.told
+    here.bodies("orders"), here.failures
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Server:
         core, self.manager, _ = assemble(self.disk, rows, Chance(), (spoken,))
         self.engine = Engine(core, self.disk, RealClock())
         self.out: list[Effect] = []
-        """What was to go out; nobody carries it."""
+        """Effects that were to go out; they are not carried."""
         for kind in (Post, SendApdu, EndSession, ListenTo):
             self.engine.performers[kind] = self.out.append
         self.failures: list[BaseException] = []
@@ -67,7 +67,7 @@ class Server:
         await self.engine.ask(lambda caller: CreateQueue(caller, path, QueueSettings(**settings)))
 
     async def post(self, content_type: str, body: bytes, target: str = "/msmq/private$/orders") -> int:
-        """Somebody posts, on a connection of his own; the status he gets, 0 where he is hung up on."""
+        """Post on a new connection; return the status, or 0 where the server closed the connection."""
         async with wire(self.port) as client:
             head = f"POST {target} HTTP/1.1\r\nHost: bench.example\r\nContent-Type: {content_type}\r\n"
             head += f'Content-Length: {len(body)}\r\nConnection: close\r\nSOAPAction: "MSMQMessage"\r\n\r\n'

@@ -83,7 +83,9 @@ def late(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def late_on_old_connections(monkeypatch: pytest.MonkeyPatch, late: None) -> None:
-    """The same, and all of it where the server has known the client: also what was forgotten, and REPORTs."""
+    """Deliver late requests also where the server has known the client: forgotten channels and
+    REPORTs too.
+    """
     real = HttprNetwork._new_number
 
     def number(network: HttprNetwork, flight: Any, process: Any) -> int:
@@ -169,7 +171,7 @@ def fates(monkeypatch: pytest.MonkeyPatch, changes: dict[Any, Fate]) -> None:
 
 @pytest.mark.spec("HR-020")
 def test_get_responder_info_that_resolves_like_report_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    # F-02 of the digest: a batch that is still under way is taken after its messages went again
+    # F-02: a batch that is still under way is taken after its messages were sent again
     fates(monkeypatch, {(By.INFO_ANSWER, Place.BEHIND, Outcome.COMMIT): Fate.RETURNED})
     failure = first_failure()
     assert failure.startswith("duplication"), failure
@@ -303,7 +305,7 @@ def test_a_sink_that_forgets_what_is_still_in_doubt_is_found(monkeypatch: pytest
 def test_what_comes_late_after_forget_on_a_new_connection_is_beyond_the_protocol(
     monkeypatch: pytest.MonkeyPatch, late: None
 ) -> None:
-    # F-03 of the digest: this is why the world leaves it out
+    # F-03: this is why the world leaves it out
     monkeypatch.setattr(HttprNetwork, "_may_come_late", lambda *_: True)
     failure = first_failure()
     assert failure.startswith(("duplication", "loss", "order")), failure

@@ -90,5 +90,5 @@ class TwoSites:
 
 
 def ends(count: int) -> list[Request]:
-    """Calls that can be told apart."""
+    """Return calls that can be distinguished."""
     return [EndReceive(UUID(int=number), Acknowledge.ACK) for number in range(1, count + 1)]

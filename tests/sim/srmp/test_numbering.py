@@ -23,7 +23,7 @@ POST = Post(QUEUE, 1, 10, "http://b", "b", "/msmq/q", "text/xml", b"")
 
 
 class Scene:
-    """A monitor of one site, and the turns that it is told."""
+    """A monitor of one site, and the turns that it gets."""
 
     def __init__(self, *, number: int = 1, era_began: int = 0) -> None:
         queue = SimpleNamespace(record=SimpleNamespace(pathname="DIRECT=HTTP://b/msmq/q"))

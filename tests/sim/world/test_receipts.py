@@ -1,4 +1,4 @@
-"""Acknowledgements of a world are judged: one that is not true, or that nobody asked for, is found."""
+"""Acknowledgements of a world are judged: one that is false, or that was not asked for, is found."""
 
 from __future__ import annotations
 

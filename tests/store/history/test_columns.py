@@ -1,4 +1,4 @@
-"""Rows become columns: every number lands at its own event, whatever is told beside it."""
+"""Rows become columns: every number lands at its own event, in every combination of shapes."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def messages(draw: st.DrawFn, position: Position, *, usual: bool) -> Message:
 
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[list[tuple[int, HistoryRow]], list[dict[str, Any]]]:
-    """Rows, and what their events must look like: told one by one, in the plainest way there is."""
+    """Draw rows and the columns that their events must have, built one by one."""
     notes = Notes()
     rows: list[tuple[int, HistoryRow]] = []
     expected: list[dict[str, Any]] = []

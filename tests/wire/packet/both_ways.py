@@ -21,7 +21,7 @@ def read(decode: Callable[[Reader], Header], data: bytes) -> Header:
 
 
 def fault_of(decode: Callable[[Reader], object], data: bytes) -> PacketFault:
-    """Why these bytes are no such header."""
+    """Return the fault with which these bytes are refused as a header."""
     with pytest.raises(PacketFault) as caught:
         decode(Reader(data, 0, len(data)))
     assert 0 <= caught.value.offset <= len(data)

@@ -1,4 +1,4 @@
-"""The framer: any split of a stream gives the same packets, and bytes that are none end it."""
+"""The framer: the packets do not depend on how a stream is split, and bytes that are none end it."""
 
 from __future__ import annotations
 

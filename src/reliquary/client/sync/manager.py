@@ -163,7 +163,7 @@ def connect(
     `control` is the control plane's address, by default the next port; `tls` is for https, by
     default what the system trusts; `token` says who asks, by default that of RELIQUARY_TOKEN, and
     without any the anonymous user does.  A server is not spoken to before the first request; a
-    folder is opened now, and nobody else can have it meanwhile.
+    folder is opened now, and is locked meanwhile.
 
     With `mqqp://host[:port]/private$/orders` queues of another manager, ours or MSMQ, are read:
 

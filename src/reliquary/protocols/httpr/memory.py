@@ -10,13 +10,14 @@ in its requests, the server in its answer to REPORT:
 
     WITHIN    not above the last id of the backup: the channel did not go on, and our memory is right
     BEYOND    above it: messages that waited or were in doubt at the backup may be with the peer since
-    NONE      zeros: the peer has received nothing, or both have forgotten it since; nobody knows which
+    NONE      zeros: the peer has received nothing, or both have forgotten it since; it is unknown which
 
 After BEYOND and NONE these messages go to a dead-letter queue with the reason `era.NOT_KNOWN`.
 
-A peer can also name an id above our last one although nothing says that the store was restored: somebody put
-an older copy of its files back.  Then ids go on above that one; a batch of this process is returned, as the
-peer takes none that is below, and of an older one nobody knows (3.3, HR-015: it may have gone again since).
+A peer can also name an id above our last one although nothing says that the store was restored: an older
+copy of its files was put back.  Then ids go on above that one; a batch of this process is returned, as the
+peer takes none that is below, and of an older one the outcome is unknown (3.3, HR-015: it may have gone again
+since).
 
 The sink's ids are old as well.  A peer may have let us forget and begun to count anew since the backup, and
 would read our COMMIT of a higher id as one for its own batches.  So we say nothing (a request) or zeros

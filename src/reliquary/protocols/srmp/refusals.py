@@ -1,7 +1,7 @@
 """The reason of a refusal, in a header field of the answer; MSMQ reads only the status.
 
     400 Bad Request
-    X-Reliquary-Refusal: nack-bad-dest-queue; to: there is no such queue
+    X-Reliquary-Refusal: nack-bad-dest-queue; to: ...
 
 A sender that reads it knows which refusal may end by itself: a queue that is missing may be created a minute
 later.  The status of HTTP is 400 for all of them (SR-192).

@@ -27,7 +27,7 @@ def test_an_administrator_lets_a_report_be_sent() -> None:
     assert bench.answer_to(caller) == Done(
         False, "http://far.example/httpr/mq gave no usable response: timed-out"
     )
-    caller = bench.begin_asking(ReportChannel(0, 1))  # he need not wait for the rest to be over
+    caller = bench.begin_asking(ReportChannel(0, 1))  # the caller need not wait until the pause is over
     bench.talk(far)
     assert bench.answer_to(caller) == Done(True)
 

@@ -119,7 +119,7 @@ def test_what_is_rolled_back_goes_again_under_a_new_id_in_the_same_session() -> 
     push = bench.next_request()
     bench.respond(push, ResponseHeader(outcome=Outcome.ROLLBACK, completed=1))
     assert bench.channel().in_doubt == ()
-    assert not bench.unanswered  # whoever has no room now has none at once either
+    assert not bench.unanswered  # a peer without room now still has none a moment later
     bench.advance(1)
     again = bench.next_request()
     assert (again.header.session_id, again.header.transaction_id, again.epoch) == ("1", 2, push.epoch)
@@ -174,7 +174,7 @@ def test_pull_is_pipelined_while_it_brings_something() -> None:
     bench, far = ClientBench(settings=FETCHES), Far(capabilities=small)
     far.offer(b"a", b"b", b"c", b"d")
     bench.answer(far)
-    assert len(bench.unanswered) == 1  # nobody knows yet whether there is anything
+    assert len(bench.unanswered) == 1  # it is not known yet whether there are messages
     bench.answer(far)
     assert [each.header.completed for each in bench.unanswered] == [1, 1, 1]
     bench.answer(far)

@@ -41,7 +41,7 @@ PIECES = [
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
-    """The same wounds for the same chance."""
+    """Return damaged data; equal seeds give equal damage."""
     tokens = _TOKENS.findall(data) or [b""]
     for _ in range(chance.randrange(1, 4)):
         at = chance.randrange(len(tokens))

@@ -80,7 +80,7 @@ def pushed(batch: bytes, limits: BatchLimits = LIMITS) -> list[Carried]:
 
 
 def refusal(batch: bytes, limits: BatchLimits = LIMITS) -> int:
-    """The number with which a batch is refused, and that it is the same whatever the network does to it."""
+    """Return the number with which a batch is refused; it must not depend on how the bytes are split."""
     numbers = []
     for size in (len(PUSH + batch), 1 if len(batch) < 9000 else 1000):
         using = reader(limits)

@@ -1,4 +1,4 @@
-"""Our reader and a parser that shares nothing with it: they read the same, and refuse the same."""
+"""Our reader and a parser that shares no code with it: both read and refuse alike."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def second(data: bytes, *, request: bool) -> Body | None:
 
 
 def told(events: list[Read]) -> Body:
-    """The same in the words of the second parser."""
+    """Return the events in the form of the second parser."""
     body = Body()
     for event in events:
         if isinstance(event, HeaderRead):
@@ -180,7 +180,7 @@ def test_both_read_a_header_that_is_like_the_one_before_as_if_it_were_the_first(
 
 
 def like(message: bytes, chance: random.Random) -> bytes:
-    """The same, perhaps with another digit, or with something else in place of one."""
+    """Return the message, perhaps with another digit, or with other text in place of one."""
     other = bytearray(message)
     for _ in range(chance.randrange(3)):
         digits = [at for at, byte in enumerate(message) if chr(byte).isdecimal()]

@@ -1,8 +1,9 @@
-"""Any life of two managers: whatever is lost between them, no message is lost, and none is delivered twice.
+"""Random runs of two managers: calls and connections are lost, but no message is, and none is delivered
+twice.
 
 Readers here receive, hold, give back, cancel; connections break at any call, requests and responses get lost,
 and both processes restart.  What is removed without an answer that says so is counted as `unsure`: a process
-ended, or the reader was answered that nobody knows the outcome.
+ended, or the answer to the reader was OUTCOME_UNKNOWN.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ class Lives(RuleBasedStateMachine):
         self._hear()
 
     def _give_up(self, caller: int, request: Any) -> None:
-        """What is being removed when the process ends is nobody's."""
+        """Forget a removal that was under way when the process ended: its outcome is unknown."""
         waiting = self.two.here.client.waiting.get(caller)
         if isinstance(request, EndRead):
             self.unsure |= set(self.receipts.pop(request.receipt)) if request.delete else set()
@@ -222,7 +223,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(crash=st.booleans())
     def restart_here(self, crash: bool) -> None:
-        """The readers' manager begins anew: nobody is answered any more."""
+        """Restart the readers' manager: waiting readers get no answer."""
         for caller, request in list(self.callers.items()):
             self._give_up(caller, request)
         self.callers, self.receipts, self.handle = {}, {}, 0
@@ -239,7 +240,9 @@ class Lives(RuleBasedStateMachine):
 
     @invariant()
     def both_are_on_disk(self) -> None:
-        """Effects leave when facts are safe; a crash then takes nothing that anybody saw."""
+        """Check the disks: effects leave after facts are synced, so a crash loses nothing that
+        was visible.
+        """
         self.two.here.flush()
         self.two.there.flush()
         check(self.two.there.state)

@@ -194,7 +194,7 @@ def test_a_caller_who_waits_for_nothing_may_leave() -> None:
     two.leave(99)
     caller = two.begin(ReceiveMessages(0, FAR, hold=seconds(60)))
     two.leave(caller)
-    assert two.bodies == []  # he was answered: the receipt is his until its time is over
+    assert two.bodies == []  # the reader was answered: the receipt is valid until its time is over
 
 
 def test_a_caller_who_leaves_while_his_queue_is_closed_does_not_stop_it() -> None:

@@ -47,7 +47,7 @@ def handle(value: UUID) -> list[Item]:
 
 
 def descriptor(read: ReadDescriptor, referent: int) -> Iterator[Item]:
-    """REMOTEREADDESC by table A.3 of the digest."""
+    """Yield the items of a REMOTEREADDESC, [MS-MQQP] 2.2.2.1."""
     size = len(read.packet or b"")
     yield "union", None  # the structure has a pointer, so NDR64 aligns it to 8
     for number in (read.queue, read.cursor, read.action, read.timeout, size):
@@ -61,7 +61,7 @@ def descriptor(read: ReadDescriptor, referent: int) -> Iterator[Item]:
 
 
 def descriptor2(read: ReadDescriptor | None, sequential: int) -> Iterator[Item]:
-    """REMOTEREADDESC2 by table A.4 of the digest."""
+    """Yield the items of a REMOTEREADDESC2, [MS-MQQP] 2.2.2.2."""
     yield from [("align", 8), ("pointer", 0x20000 if read else 0), ("Q", sequential)]
     if read:
         yield from descriptor(read, 0x20004)
@@ -102,7 +102,7 @@ def queue_format(name: str) -> Iterator[Item]:
 
 
 def request_items(request: Request) -> Iterator[Item]:
-    """The parameters of a request by tables A.5 of the digest and 2.6 of the referenced specifications."""
+    """Yield the parameters of a request, [MS-MQQP] 3.1.4 and [MS-MQMP] 3.1.4."""
     match request:
         case qm2qm.StartReceive(read):
             yield from descriptor(read, 0x20000)

@@ -1,4 +1,4 @@
-"""The vectors of the digest of [MS-MQQP], both ways, in both transfer syntaxes."""
+"""Stub vectors of [MS-MQQP], both ways, in both transfer syntaxes."""
 
 from __future__ import annotations
 

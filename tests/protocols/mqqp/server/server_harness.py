@@ -44,13 +44,13 @@ from tests.queueing.manager_harness import Bench
 PORTS = PortsKnown(2103, 2105)
 DEFAULTS = MqqpSettings(seed=b"bench")
 HERE = UUID("0b162747-99cf-479c-972f-95b776e141c3")
-"""pLicGuid of the digest's vectors."""
+"""The pLicGuid of the stub vectors."""
 DOMAIN = UUID(int=7)
 R = TypeVar("R")
 
 
 def user(name: str) -> Principal:
-    """Somebody that NTLM would have named."""
+    """Return a user as NTLM would name it."""
     return Principal(user_sid(DOMAIN, name), name=name)
 
 

@@ -1,4 +1,4 @@
-"""Reads that wait are ended by the client, by a cancel of the call, or because nobody listens."""
+"""Waiting reads are ended by the client, by a cancel of the call, or because the connection is lost."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ NO_END = 0x7FFFFFFF
 
 
 def on_the_wire(name: str) -> str:
-    """A.5 of the digest, for the names of the strategies."""
+    """Return the URL of a format name, for the names of the strategies."""
     return name.removeprefix("DIRECT=") if name.startswith("DIRECT=http") else f"MSMQ:{name}"
 
 
@@ -180,7 +180,9 @@ def test_receipt_blocks_say_what_was_meant(
 def test_both_decoders_read_the_same_message(
     message: Message, place: StreamPlace | None, windows: bool
 ) -> None:
-    """What our decoder makes of it, written again, says the same; so it lost nothing on the way."""
+    """Our decoder's result, written again, is read to an equal message by the second one: nothing
+    was lost.
+    """
     if message.destination_queue.startswith("MULTICAST"):
         place = None
     if place is None or message.message_class in (2, *range(0x4000, 0x10000)):

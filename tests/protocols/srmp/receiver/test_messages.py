@@ -103,7 +103,7 @@ UNSIGNED = b'<Signature xmlns="http://www.w3.org/2000/02/xmldsig#"></Signature><
 
 
 def signed_by_nobody(post: tuple[str, bytes]) -> tuple[str, bytes]:
-    """The same message without its body, and with a signature that signs nothing."""
+    """Return the message without its body, and with a signature that signs nothing."""
     _, body = post
     text = body[body.index(b"<se:Envelope") : body.index(b"</se:Envelope>") + len(b"</se:Envelope>")]
     return "text/xml", text.replace(b"</se:Header>", UNSIGNED)

@@ -1,4 +1,4 @@
-"""Messages that come by multicast: to all who listen, and nobody is told."""
+"""Messages that come by multicast reach all bound queues, and no receipt is sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What senders are told later."""
+"""Receipts that senders get after the answer to their POST."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_receipt_has_the_label_of_its_message(action: str, label: str) -> None
 
 @pytest.mark.spec("SR-056", "SR-140")
 def test_a_receipt_waits_for_the_disk_whatever_turn_it_leaves_in() -> None:
-    """Somebody sends an express message, which by itself waits for nothing, and takes the receipt along."""
+    """An express message, which by itself waits for no sync, shares its turn with a receipt."""
     bench = Receiving()
     bench.post(*user_message(number=1, delivery_to=ADMIN, durable=False))
     bench.answer(bench.posts[0])

@@ -27,7 +27,7 @@ UNCONFIRMED = (
 
 
 def restored(last: int = 2, **options: Any) -> Receiving:
-    """A manager that was restored, and had so many messages of a stream when the backup was made."""
+    """Return a manager that was restored, and had `last` messages of a stream when the backup was made."""
     bench = Receiving(**options)
     for number in range(1, last + 1):
         bench.post(*peer.stream_message(number))

@@ -39,7 +39,7 @@ def state(*redirections: Redirection, store_and_forward: bool = False) -> State:
     ],
 )
 def test_all_spellings_of_a_url_of_ours_lead_to_one_queue_and_are_kept_apart(to: str, name: str) -> None:
-    """Whoever writes them has an outgoing queue, and a stream, for each; only case means nothing."""
+    """A sender has an outgoing queue, and a stream, for each spelling; only letter case is ignored."""
     way = route(state(), to)
     assert (way.destination.casefold(), way.name, way.known_as) == (HERE, name, HERE)
 

@@ -28,7 +28,7 @@ DEAD = "system$;deadxact"
 
 
 class Receiver:
-    """Takes messages as table D.6 of the digest says, and remembers what it took."""
+    """Takes messages in order, each once, and remembers what it took."""
 
     def __init__(self) -> None:
         self.stream = 0
@@ -125,7 +125,7 @@ class Life:
         self.sender.forget()
 
     def deliver(self, post: Post) -> int:
-        """The receiver gets a POST; the status of his answer."""
+        """Deliver a POST to the receiver; return the status of the answer."""
         envelope = self.sender.arrived(post).envelope
         assert envelope.stream is not None
         assert envelope.msmq is not None

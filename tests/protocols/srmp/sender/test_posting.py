@@ -341,7 +341,7 @@ def test_a_message_without_a_body_goes_as_plain_xml() -> None:
 
 @pytest.mark.spec("SR-186")
 def test_a_message_that_came_for_another_host_goes_on_as_it_came_and_is_done_when_taken() -> None:
-    """Its sender's stream, receipts and identifier are his."""
+    """The stream, receipts and identifier of the original sender are unchanged."""
     source = Sender()
     source.stream(b"foreign")
     [original] = source.posts

@@ -50,7 +50,7 @@ def test_a_receipt_moves_what_it_confirms() -> None:
     assert (after.first_unacknowledged, after.last_acknowledged) == (info(3, 2), info(2, 0))
     assert (after.unacknowledged, after.unread) == (1, 2)
     assert (after.acknowledged_count, after.acknowledged_time) == (1, bench.now)
-    bench.receipt(2)  # the same once more is counted, and moves nothing
+    bench.receipt(2)  # a repeated receipt is counted, and changes nothing else
     again = shown(bench)
     assert (again.acknowledged_count, again.unacknowledged, again.unread) == (2, 1, 2)
 

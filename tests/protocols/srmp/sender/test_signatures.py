@@ -1,4 +1,4 @@
-"""Signed messages go: each time with the same signature, and not at all while there is no good key."""
+"""Signed messages are sent: retries keep the signature, and nothing leaves without a valid key."""
 
 from __future__ import annotations
 

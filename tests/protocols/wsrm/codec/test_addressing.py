@@ -1,4 +1,4 @@
-"""The special addresses of both versions of WS-Addressing are told apart from those of peers."""
+"""The special addresses of both versions of WS-Addressing are distinguished from those of peers."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def outcome(data: bytes, content_type: str = XML_TYPE) -> object:
 
 
 def whole(data: bytes, content_type: str = XML_TYPE) -> object:
-    """The same where no head is known."""
+    """Decode without a known head."""
     known, decoding._HEADS = decoding._HEADS, Heads()  # type: ignore[misc]
     try:
         return outcome(data, content_type)

@@ -375,7 +375,7 @@ def left_behind() -> tuple[Rmd, str]:
     terminate(rmd, ended, 3)
     assert sorted(rmd.sequence(ended).held) == [2, 3]
     following = rmd.create(ADDRESS)
-    rmd.quota = 100_000  # nobody has reported it yet
+    rmd.quota = 100_000  # it was not reported yet
     return rmd, following
 
 
@@ -480,7 +480,7 @@ def test_held_messages_are_delivered_for_the_user_who_sent_them() -> None:
     rmd = Rmd()
     sequence = rmd.create(by=alice)
     rmd.post(message(sequence, 2), by=alice)
-    rmd.advance(700)  # nobody speaks any more
+    rmd.advance(700)  # no more envelopes come
     assert rmd.batches[-1].by is alice
 
 

@@ -130,7 +130,7 @@ def test_after_a_restart_held_messages_still_take_their_room() -> None:
 @pytest.mark.wsrm("T30", "T31")
 @pytest.mark.parametrize("outcome", ["aborted", "in doubt until it commits"])
 def test_a_message_in_a_transaction_that_has_not_ended_takes_its_room(outcome: str) -> None:
-    """The queue manager reports a message that somebody has taken on trial among the unread ones."""
+    """The queue manager counts a message that was handed out with a receipt among the unread ones."""
     rmd = Rmd(bounded=True, window=2)
     sequence = rmd.create()
     assert value(rmd.send(sequence, 1)) == 1

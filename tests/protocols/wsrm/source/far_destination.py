@@ -41,7 +41,8 @@ class FarSequence:
 
 
 class FarDestination:
-    """Exactly once, in order, with a window; a bounded one counts what nobody has read.
+    """A destination that delivers exactly once and in order, with a window; a bounded one counts unread
+    messages.
 
     A silent one answers messages as gSOAP does: without an acknowledgement and without a fault.  It drops
     what comes before its time.
@@ -245,7 +246,7 @@ class Network:
             self.letters.pop(place % len(self.letters))
 
     def repeat(self, place: int) -> None:
-        """A request that was lost or delayed reaches the destination now; its response reaches nobody."""
+        """Deliver a request that was lost or delayed; its response is dropped."""
         self.collect()
         if self.strays:
             self.far.answer(self.bench.read(self.strays[place % len(self.strays)]))

@@ -7,7 +7,7 @@ bench.open()                            answers CreateSequence
 bench.acknowledge((1, 2), buffer=5)     answers all posts, the last with this acknowledgement
 bench.numbers                           the message numbers of what was posted
 bench.waiting()                         messages in the outgoing queue
-bench.restart()                         another process over the same disk
+bench.restart()                         another process over this disk
 """
 
 from __future__ import annotations
@@ -331,7 +331,7 @@ class SourceBench(ProtocolBench):
 
 
 def durable(state: State) -> dict[str, Any]:
-    """What must be the same in another process."""
+    """Return the state that must be equal in another process."""
     source = state.source
     return {
         "rows": {number: sequence.row for number, sequence in source.sequences.items()},

@@ -70,7 +70,7 @@ def test_another_status_is_an_answer_without_an_acknowledgement(status: int) -> 
 
 
 def test_a_fault_that_comes_with_an_acknowledgement_is_no_loss() -> None:
-    """A peer may answer a duplicate with a fault; what it acknowledges counts all the same."""
+    """A peer may answer a duplicate with a fault; its acknowledgement counts nevertheless."""
     bench = one_sent()
     said = bench.acknowledgement((1, 1))
     [post] = bench.take()

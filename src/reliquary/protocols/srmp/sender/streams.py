@@ -7,7 +7,7 @@
                             '--> refused or expired: dead letter, and the next number bridges the gap
 
 A number is given once, and is on disk before the message leaves.  With the last number the stream
-ends; the next message begins another.  A number 1 that nobody got takes its stream with it: later
+ends; the next message begins another.  A number 1 that did not arrive ends its stream: later
 numbers mean nothing to a receiver that never saw the start, so the rest begins a new stream.  A number 1 that
 was answered with 200 was seen, and the stream goes on without it, whether or not receipts ever come.
 """

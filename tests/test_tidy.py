@@ -345,6 +345,7 @@ def test_docstrings_and_comments_name_their_nouns() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{number}: {match[0]}"
         for path in paths
+        if UNWANTED.search(" ".join(path.read_text().split()))  # most files need no parser
         for number, text in prose(path.read_text())
         for match in UNWANTED.finditer(text)
     ]

@@ -41,9 +41,9 @@ from reliquary.queueing.rules.acknowledge import names
 NAME: Final = "srmp"
 """Under which the queue manager knows this carrier."""
 MULTICAST: Final = "multicast"
-"""What the history shows as `protocol` for messages to a multicast address."""
+"""The value of `protocol` in the history for messages to a multicast address."""
 APDU_LIMIT: Final = 64 * 1024
-"""What one multicast message may have, [MC-MQSRM] 2.1.3."""
+"""The size limit of one multicast message in bytes, [MC-MQSRM] 2.1.3."""
 SIGNATURE: Final = 4096
 """Room for the signature of a multicast message."""
 LAST_ORDINAL: Final = 0xFFFFFFFF

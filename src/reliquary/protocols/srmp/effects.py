@@ -23,7 +23,7 @@ class Post(Effect, frozen=True):
     content_type: str
     body: bytes
     hops: int = 0
-    """How many managers have passed the message on."""
+    """How many managers have forwarded the message."""
 
 
 class EndSession(Effect, frozen=True):

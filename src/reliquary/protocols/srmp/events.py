@@ -16,7 +16,7 @@ class PostArrived(Event, frozen=True):
     content_type: str
     body: bytes
     hops: int = 0
-    """How many managers have passed the message on."""
+    """How many managers have forwarded the message."""
     peer: str = ""
     """The address of the host that posted it; empty where it is not known."""
 
@@ -27,7 +27,7 @@ class PostAnswer(msgspec.Struct, frozen=True, gc=False):
     status: int
     why: str = ""
     reason: MessageClass = MessageClass.NORMAL
-    """Of a refusal, a Nack; NORMAL for a message that is malformed."""
+    """The class of a refusal, a Nack; NORMAL for a malformed message."""
 
 
 class PostEnded(Event, frozen=True):
@@ -36,15 +36,15 @@ class PostEnded(Event, frozen=True):
     session: int
     """The outgoing queue."""
     epoch: int
-    """That of its session when it was posted; an answer to an earlier one is ignored."""
+    """The epoch of the session when the message was posted; an answer to an earlier one is ignored."""
     lookup_id: int
     status: int = 0
     """0 when there is none."""
     failure: Failure | None = None
     why: str = ""
-    """What failed, or the words of a peer that refuses the message."""
+    """The failure, or the text of a peer that refuses the message."""
     reason: MessageClass | None = None
-    """Why a peer of our own kind refuses it; None where it does not say."""
+    """The reason of a peer that runs this program; None where the answer has none."""
 
 
 class ResetStream(Event, frozen=True):
@@ -52,9 +52,11 @@ class ResetStream(Event, frozen=True):
 
     to: int
     stream: str
-    """Its name: `out-` or `in-` and what follows."""
+    """The name of the stream: `out-` or `in-` and a suffix."""
     renumber: bool = False
-    """Of a stream that goes out: what is not confirmed goes again under new numbers, else to dead letters."""
+    """For an outgoing stream: unconfirmed messages are sent again under new numbers, else they become dead
+    letters.
+    """
 
 
 class ApduArrived(Event, frozen=True):
@@ -69,9 +71,9 @@ class Addressed(Event, frozen=True):
     """The server listens: under these authorities others reach us (`host`, `host:port`)."""
 
     receipts_host: str
-    """Where stream receipts are to be sent."""
+    """The host that stream receipts are sent to."""
     authorities: frozenset[str]
     secure_receipts_host: str = ""
-    """Where they are to be sent by https, if that has another port; empty for `receipts_host`."""
+    """The host that they are sent to by https, if that has another port; empty for `receipts_host`."""
     receipts_scheme: str = ""
     """`http` or `https` where we listen to one alone; empty for the scheme of the destination."""

@@ -24,7 +24,7 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True):
     queue: str
     """The queue that it ends in."""
     stream: str
-    """Its number: time and ordinal in one."""
+    """The number of the stream: timestamp and ordinal in one."""
     last: int
     """The number of the last message that was sent or taken."""
     acknowledged: int
@@ -36,7 +36,9 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True):
     resent: int = 0
     """How often the last message was sent again."""
     closed: bool = False
-    """It was kept through a restore: the next messages begin another stream when this one is confirmed."""
+    """Whether the stream was kept through a restore: when it is confirmed, the next messages
+    begin another one.
+    """
     skipped: int = 0
     """Numbers of an incoming stream that were passed over, because they were lost with a restore."""
     reset: bool = False
@@ -44,7 +46,7 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True):
     rejected: int = 0
     """Messages in a row that came out of turn."""
     receipts_to: str = ""
-    """Where receipts of an incoming stream go."""
+    """The address of the receipts of an incoming stream."""
     used: str | None = None
     """When a message of an incoming stream was last taken."""
 

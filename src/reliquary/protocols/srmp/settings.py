@@ -14,7 +14,7 @@ from reliquary.streams.ladder import RESEND_LADDER, Ladder
 LARGEST_MESSAGE: Final = 4 * 1024 * 1024
 """The usual limit for body and extension, which is that of MSMQ."""
 ENVELOPE_BYTES: Final = 1024 * 1024
-"""What a POST may have beside the body and the extension of its message."""
+"""The bytes that a POST may have beside the body and the extension of its message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +45,11 @@ class SrmpSettings:
     session_cleanup: Duration = field(default=seconds(300))
     """An idle connection is closed after this."""
     response_time: Duration = MINUTE
-    """How long an answer to a POST may take after the POST has left, or the POST may make no progress."""
+    """How long an answer to a POST may take, and how long a POST may make no progress."""
     coalescing: Duration = field(default=seconds(0.5))
     """How long a stream receipt waits for further messages, from the last one on."""
     longest_coalescing: Duration = field(default=seconds(10))
-    """How long it waits at most, from the first one on."""
+    """How long a stream receipt waits at most, from the first message on."""
     most_coalesced: int = 1000
     """A stream receipt goes at once when it confirms this many messages."""
     in_flight: int = 128
@@ -59,11 +59,11 @@ class SrmpSettings:
     history_size: int = 200_000
     """MessageIdHistoryTable: how many identifiers are remembered."""
     history_age: Duration = field(default=seconds(1800))
-    """How long they count."""
+    """How long identifiers are remembered."""
     largest_message: int = LARGEST_MESSAGE
     """Bytes of a message's body and extension; a POST may have a mebibyte more, for the envelope."""
     missing_queue_time: Duration = field(default=seconds(600))
-    """How long messages go again to a queue that its manager does not have, before they are given up."""
+    """How long messages are retried to a queue that its manager does not have, before they are given up."""
     check_expiry_on_receive: bool = False
     """Refuse a message whose time to reach its queue is over when it arrives."""
     permanent_statuses: tuple[int, ...] = (400,)

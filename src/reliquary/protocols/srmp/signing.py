@@ -123,7 +123,7 @@ class Case:
     trust: Trust
     now: Instant
     value: bytes = b""
-    """What SignatureValue says."""
+    """The value of SignatureValue."""
     candidates: list[x509.Certificate] = field(default_factory=list)
     """Whose certificate it may be; in the end, whose it is."""
 
@@ -291,7 +291,7 @@ CHECKS: Final[tuple[tuple[str, Callable[[Case], str]], ...]] = (
     ("X509Certificate", _certificate_is_believed),
     ("SignatureValue", _value_is_right),  # SR-208
 )
-"""What a signature must stand, with the element that is to blame; each may rely on those before it."""
+"""The checks of a signature, each with the element that a failure names; each may rely on those before it."""
 
 
 def _once(there: tuple[object, ...]) -> str:

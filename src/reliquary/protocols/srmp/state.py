@@ -46,7 +46,7 @@ class Arriving(msgspec.Struct, frozen=True, gc=False):
     crosses: bool = False
     """Whether the message continues by another protocol, so that it is never received by SRMP."""
     late: bool = False
-    """Its number was passed over in its stream."""
+    """Whether the number of the message was skipped in its stream."""
 
 
 @dataclass(slots=True)
@@ -90,7 +90,7 @@ def queue_of(name: DirectName) -> str:
 
 
 class Count(Enum):
-    """What is counted, for metrics."""
+    """The counters for metrics."""
 
     DUPLICATES = "duplicates"
     """Messages that came again."""
@@ -106,7 +106,7 @@ class Count(Enum):
 
 @dataclass(slots=True)
 class SenderState:
-    """What the sender knows while the process runs; only the modules of `sender` write it."""
+    """The volatile state of the sender; only the modules of `sender` write it."""
 
     sessions: dict[int, Session] = field(default_factory=dict)
     """The sessions to receivers, by the number of the outgoing queue."""
@@ -123,14 +123,14 @@ class SenderState:
 
 @dataclass(slots=True)
 class ReceiverState:
-    """What the receiver knows while the process runs; `arrivals` and the modules of `receiver` write it."""
+    """The volatile state of the receiver; `arrivals` and the modules of `receiver` write it."""
 
     coalescing: Coalescing
     last_ticket: int = 0
     arriving: dict[int, Arriving] = field(default_factory=dict)
     """Messages that the manager judges in this turn, by ticket."""
     receipts: dict[int, str] = field(default_factory=dict)
-    """Where receipts go that the manager judges in this turn, by ticket."""
+    """The addresses of receipts that the manager judges in this turn, by ticket."""
     peer: str = ""
     """The host that posted the message of this turn, for the history; empty for a multicast."""
 

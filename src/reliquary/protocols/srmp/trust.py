@@ -74,7 +74,9 @@ class Trust:
         return obsolete is None or obsolete in self.allowed
 
     def doubt(self, certificate: x509.Certificate, now: Instant) -> str:
-        """Why signatures with this certificate are refused; empty when they are accepted."""
+        """Return the reason why signatures with this certificate are refused; empty when they are
+        accepted.
+        """
         if certificate not in self.trusted and not any(
             _vouches(authority, certificate, now) for authority in self.trusted
         ):
@@ -82,7 +84,7 @@ class Trust:
         return doubt_of(certificate, now)
 
     def doubt_of_signer(self, now: Instant) -> str:
-        """Why nothing can be signed now; empty when it can."""
+        """Return the reason why messages cannot be signed now; empty when they can."""
         if self.signer is None:
             return "there is no signing key"
         return doubt_of(self.signer.certificate, now)
@@ -93,7 +95,7 @@ NOBODY: Final = Trust()
 
 
 def doubt_of(certificate: x509.Certificate, now: Instant) -> str:
-    """What is wrong with a certificate itself, at this moment; empty when nothing is."""
+    """Return the fault of a certificate at this moment; empty when it has none."""
     try:
         key, use = certificate.public_key(), _key_usage(certificate)
         start, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc

@@ -54,7 +54,7 @@ _FIRST: Final = f"{BEGIN}<action>"
 _LAST: Final = f"</Msmq>{END}"
 _UUID: Final = "uuid:"
 _ID: Final = f"<id>{_UUID}"
-"""What stands before the number of the message."""
+"""The text before the number of the message."""
 _PLACES: Final = "<current>"
 _FIRST_PLACE: Final = f"{_PLACES}1</current>"
 _NUMBERS: Final = re.compile("<current>([0-9]{1,10})</current>(?:<previous>([0-9]{1,10})</previous>)?")
@@ -66,7 +66,7 @@ _FORM: Final = re.compile(
     + f"(?:{re.escape(STREAM)}<streamId>([^<]*)</streamId>{_FIRST_PLACE}</stream>)?"
     + re.escape(MSMQ) + "(.*)"
 )  # fmt: skip
-"""What stands between `_FIRST` and `_LAST`, with the first number in place of each number."""
+"""The text between `_FIRST` and `_LAST`, with the first number in place of each number."""
 _MSMQ_TEXTS: Final = frozenset(
     {
         *("Class", "Priority", "Journal", "DeadLetter", "Correlation", "Trace", "ConnectorType", "App"),
@@ -79,7 +79,7 @@ LONGEST: Final = 4 * 1024
 
 
 class Canonical(NamedTuple):
-    """What an envelope of this form says."""
+    """The content of an envelope in canonical form."""
 
     envelope: Envelope
     repeated: Message | None
@@ -87,13 +87,15 @@ class Canonical(NamedTuple):
 
 
 def canonical_envelope(text: str) -> Envelope | None:
-    """What an envelope of this form says; None for any other, and for one that is to be refused."""
+    """Return the content of a canonical envelope; None for any other, and for one that must be refused."""
     found = canonical(text)
     return None if found is None else found.envelope
 
 
 def canonical(text: str) -> Canonical | None:
-    """What an envelope of this form says, and the attributes that its sender repeats; None as above."""
+    """Return the content of a canonical envelope, and the attributes that its sender repeats;
+    None as above.
+    """
     if len(text) > LONGEST or not (text.startswith(_FIRST) and text.endswith(_LAST)):
         return None
     number_at = text.find(_ID) + len(_ID)
@@ -127,18 +129,18 @@ def canonical(text: str) -> Canonical | None:
 
 
 class _Known(NamedTuple):
-    """What an envelope says without its numbers."""
+    """The content of an envelope without its numbers."""
 
     envelope: Envelope
     repeated: Message | None
     manager: str
-    """What stands in `id` behind the number of the message."""
+    """The text in `id` after the number of the message."""
     stream: StreamName | None
 
 
 @lru_cache(maxsize=1024)
 def _read(text: str) -> _Known | None:
-    """What an envelope says whose numbers were replaced by the first ones; None where it is not of this form.
+    """Return the content of an envelope whose numbers were replaced by the first ones; None for another form.
 
     Envelopes that differ only in their numbers are one text here, so each of them is read once.
     """
@@ -184,7 +186,9 @@ def _is_plain(text: str) -> bool:
 
 
 def _texts(inside: str) -> Fields | None:
-    """What a block holds, if that is nothing but known elements with text, each once and closed as opened."""
+    """Return the elements of a block, if it has only known elements with text, each once and
+    properly closed.
+    """
     pieces = iter(inside.split("<"))
     if next(pieces):
         return None

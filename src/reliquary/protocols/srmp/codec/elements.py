@@ -20,16 +20,16 @@ ROUTING: Final = "http://schemas.xmlsoap.org/rp/"
 SRMP: Final = "http://schemas.xmlsoap.org/srmp/"
 MSMQ: Final = "msmq.namespace.xml"
 OURS: Final = "urn:reliquary:streams"
-"""Of a block that only managers like this one write and read; others pass over it."""
+"""The namespace of a block that only this program writes and reads; other managers ignore it."""
 SIGNATURE: Final = "http://www.w3.org/2000/02/xmldsig#"
 
 NAMED_LIMIT: Final = 200
 """Characters of a foreign name in a fault."""
 
 Fields: TypeAlias = dict[str, Union[str, "Fields"]]
-"""What an element holds: texts, or elements that hold some, by name."""
+"""The content of an element: texts, or nested elements, by name."""
 Known: TypeAlias = Mapping[str, tuple[str, Union["Known", None]]]
-"""What an element may hold: tags, each with its name and, if it holds elements, what these may be."""
+"""The content that an element may have: tags, each with its name and the elements that it may contain."""
 
 
 class Header(msgspec.Struct, frozen=True):

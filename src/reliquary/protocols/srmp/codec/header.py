@@ -36,7 +36,7 @@ from reliquary.queueing.model.names.formats import DirectName, MulticastName, pa
 ANONYMOUS: Final = ObjectId(NO_GUID, 1)
 """The identifier of a message without `Msmq` (SR-167)."""
 LABEL: Final = "MSMQ:"
-"""What a label begins with in `action`, and a format name in `to` and `via`."""
+"""The prefix of a label in `action`, and of a format name in `to` and `via`."""
 MULTICAST: Final = "MSMQ:MULTICAST="
 CLASS_LIMIT: Final = 0xFFFF
 
@@ -55,7 +55,7 @@ class Path(NamedTuple):
 
 
 class Services(NamedTuple):
-    """What `services` asks for, 2.2.5.2."""
+    """The requests in the block `services`, 2.2.5.2."""
 
     durable: bool = False
     delivery_to: str = ""
@@ -63,7 +63,7 @@ class Services(NamedTuple):
 
 
 def read_header(header: Header) -> Envelope:
-    """What the blocks of a header say."""
+    """Return the content of the header blocks."""
     blocks = header.blocks
     path = read_path(_required(blocks, "path", "2.2.4"))
     times = read_properties(_required(blocks, "properties", "2.2.5.1"))
@@ -95,7 +95,7 @@ def read_header(header: Header) -> Envelope:
 def envelope_from(
     path: Path, times: tuple[int, int | None], services: Services, msmq: Msmq | None
 ) -> Envelope:
-    """What the blocks say that senders repeat from message to message."""
+    """Return an envelope with the content of the blocks that senders repeat from message to message."""
     return Envelope(
         action=path.action,
         to=path.to,
@@ -149,7 +149,7 @@ def _text(found: Fields, name: str, section: str) -> str:
 
 
 def _inner(found: Fields, name: str) -> Fields:
-    """What an element holds; nothing where it is not there."""
+    """Return the content of an element; an empty mapping where it is absent."""
     inner = found.get(name, {})
     assert isinstance(inner, dict), f"{name} holds elements"
     return inner
@@ -329,7 +329,7 @@ def _read_stream_receipt(found: Fields | None) -> StreamReceipt | None:
 
 
 def read_msmq(found: Fields) -> Msmq:
-    """What a queue manager says."""
+    """Read the block `Msmq` of a queue manager."""
     eod = _inner(found, "Eod")
     provider_type, provider_name = None, ""
     if "Provider" in found:

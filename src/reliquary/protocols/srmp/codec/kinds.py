@@ -35,7 +35,7 @@ RECEIPT_CLASSES: Final = frozenset(
         MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED,  # put aside after a restore
     }
 )
-"""What receipts can say; that a message never arrived is said by the status of its POST."""
+"""The classes of receipts; that a message never arrived is reported by the status of its POST."""
 NEGATIVE: Final = frozenset(each for each in RECEIPT_CLASSES if each.is_failure)
 
 

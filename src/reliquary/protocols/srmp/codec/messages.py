@@ -113,7 +113,7 @@ def format_name(url: str) -> str:
 
 @lru_cache(maxsize=4096)
 def url_of(format_name: str, here: str = "") -> str:
-    """How an envelope names a queue; empty for none.
+    """Return the name of a queue in an envelope; empty for none.
 
     A path name of this manager is a URL below `here`, which is `http://host`; without it the
     name would have no meaning for other managers.
@@ -293,7 +293,7 @@ def _read_receipt(envelope: Envelope, into: dict[str, Any]) -> None:
 
 
 def envelope_of(message: Message, place: StreamPlace | None = None, *, here: str = "") -> Envelope:
-    """What an envelope says of a message; UsageError for what cannot stand there (F-73)."""
+    """Return the envelope of a message; UsageError for values that SRMP cannot carry (F-73)."""
     more = message.more or USUAL
     to = url_of(more.destination_queue)
     multicast = to.startswith(LABEL)
@@ -340,7 +340,9 @@ def _expires_at(message: Message, reach_by: int) -> int:
 
 
 def _requests(message: Message, here: str) -> tuple[str, CommitmentRequest | None]:
-    """Where receipts are asked for: deliveryReceiptRequest, commitmentReceiptRequest (SR-277, SR-278)."""
+    """Return the addresses that receipts are asked for: deliveryReceiptRequest, commitmentReceiptRequest
+    (SR-277, SR-278).
+    """
     bits = codes.acknowledgement_bits(message.acknowledgements)
     if not bits & (properties.ACK_POS_ARRIVAL | properties.ACK_POS_RECEIVE | properties.ACK_NEG_RECEIVE):
         return "", None

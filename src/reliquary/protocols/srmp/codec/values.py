@@ -108,9 +108,9 @@ class Envelope(Value, frozen=True, kw_only=True):
     action: str
     to: str
     id: str
-    """As it stands there; a receipt repeats it."""
+    """The text of `id`; a receipt repeats it."""
     identifier: ObjectId
-    """What `id` says; NULL GUID and 1 without `Msmq` (SR-167)."""
+    """The value of `id`; NULL GUID and 1 without `Msmq` (SR-167)."""
     via: str = ""
     """`rev/via`; empty for no response queue."""
     expires_at: int
@@ -137,10 +137,10 @@ class Arrived(Value, frozen=True, kw_only=True):
     body: bytes = b""
     extension: bytes = b""
     has_body: bool = False
-    """There was a part for it, even an empty one."""
+    """Whether there was a part for the body, even an empty one."""
     has_extension: bool = False
     hops: int = 0
-    """How many managers have passed it on; the header of HTTP says it."""
+    """How many managers have forwarded the message, by the HTTP header."""
     repeated: Message | None = None
     """The attributes that the envelope gives its message, where an earlier one gave all of them too."""
 
@@ -153,7 +153,7 @@ class Compound(Value, frozen=True, kw_only=True):
 
 
 class Kind(Enum):
-    """What a message is, 3.1.5.1.5."""
+    """The kind of a message, 3.1.5.1.5."""
 
     USER_MESSAGE = "user-message"
     DELIVERY_RECEIPT = "delivery-receipt"

@@ -232,4 +232,4 @@ _WHY: Final = {
     MessageClass.NACK_QUEUE_EXCEED_QUOTA: "the queue on its way is full",
     MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE: "it is a queue of this manager for transactions only",
 }
-"""Why a receipt was not sent, by the class with which the manager refused it."""
+"""The reason why a receipt was not sent, by the class with which the manager refused it."""

@@ -47,7 +47,7 @@ def reconsidered(state: State, key: StreamKey, place: StreamPlace, verdict: Verd
 
 
 def receipts_to(state: State, key: StreamKey, place: StreamPlace) -> str:
-    """Where the receipts of a stream go: its messages say it, or those of other streams of its sender did."""
+    """Return the receipt address of a stream: from its own messages, or from other streams of its sender."""
     said = place.receipts_to or place.unconfirmed_to
     if said:
         return said

@@ -33,12 +33,12 @@ class Route(msgspec.Struct, frozen=True, gc=False):
     destination: str
     """The path name or the format name that the manager gets."""
     name: str = ""
-    """Of a message for a queue here: the key of its stream; else empty."""
+    """The key of the stream, for a message to a local queue; else empty."""
     known_as: str = ""
     """The key of its identifier: one name for all URLs of a queue, because a repeat may come by another."""
     multicast: bool = False
     crosses: bool = False
-    """It goes on by another protocol: for SRMP its way ends here."""
+    """Whether the message continues by another protocol: SRMP is done with it then."""
 
 
 class _Place(msgspec.Struct, frozen=True, gc=False):
@@ -46,7 +46,7 @@ class _Place(msgspec.Struct, frozen=True, gc=False):
 
     format_name: str
     authorities: frozenset[str] = frozenset()
-    """Its host and port, with and without the default port."""
+    """The host and port, with and without the default port."""
     path: str = ""
     """The path name of the queue there; empty where the URL has none."""
     known_as: str = ""
@@ -54,11 +54,11 @@ class _Place(msgspec.Struct, frozen=True, gc=False):
     name: str = ""
     """The URL as its sender writes it, port and query too; its spelling is one outgoing queue there."""
     group: str = ""
-    """Of a multicast address: `ip:port`."""
+    """The multicast address `ip:port`; empty for a URL."""
 
 
 def route(state: State, to: str) -> Route:
-    """Where a message to this destination goes."""
+    """Return the route of a message to this destination."""
     destination = _read(to)
     if destination.group:
         if destination.group not in state.listening:

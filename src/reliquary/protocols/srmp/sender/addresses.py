@@ -21,7 +21,7 @@ SECURE: Final = "https"
 
 
 class Route(msgspec.Struct, frozen=True):
-    """Where the messages of an outgoing queue are posted."""
+    """The address that messages of an outgoing queue are posted to."""
 
     server: str = ""
     """`http://host[:port]` to connect to."""
@@ -71,7 +71,7 @@ def _origin(url: str) -> str:
 
 
 def receipts_url(url: str, settings: SrmpSettings, here: str) -> str:
-    """Where the receipts of a stream to this URL are to be sent (SR-281); `here` is from `own_origin`."""
+    """Return the address for the receipts of a stream to this URL (SR-281); `here` is from `own_origin`."""
     chosen = redirected(settings.receipt_urls, url) or settings.default_receipt_url
     return chosen or here + ORDER_QUEUE
 

@@ -15,7 +15,7 @@ from reliquary.queueing.model.message import MessageClass
 
 
 class Reaction(Enum):
-    """What follows from an answer."""
+    """The reaction to an answer."""
 
     TAKEN = "taken"
     REFUSED = "refused"
@@ -52,5 +52,5 @@ def reaction_to(status: int, permanent: Collection[int]) -> Reaction:
 
 
 def reason_for(status: int) -> MessageClass:
-    """Why a message was refused: the class that is nearest to a status."""
+    """Return the class of a refusal that is nearest to an HTTP status."""
     return _REASONS.get(status, MessageClass.NACK_BAD_DEST_QUEUE)

@@ -19,7 +19,9 @@ from reliquary.streams.numbering import in_order
 from reliquary.streams.numbering import renumber as renumbered
 
 OLD_NUMBER: Final = -1
-"""Of a message that was posted in a stream that is over: its answer says nothing about the new one."""
+"""The number of a message that was posted in a stream that is over: its answer does not concern
+the new stream.
+"""
 
 
 def is_free(state: State, session: Session) -> bool:

@@ -24,25 +24,25 @@ from typing import Final
 
 
 class Phase(Enum):
-    """What the session of an outgoing queue does now."""
+    """The phase of the session of an outgoing queue."""
 
     CLOSED = "closed"
-    """Nothing is posted, and no POST has an answer to come."""
+    """No message is posted, and no POST waits for an answer."""
     OPEN = "open"
     """Messages are posted as the manager hands them out."""
     DRAINING = "draining"
-    """Nothing is posted until every POST has its answer; then all goes again."""
+    """No message is posted until every POST has its answer; then all are sent again."""
 
 
 class Move(Enum):
-    """What brings a session from one phase to another."""
+    """The events that change the phase of a session."""
 
     CONNECT = "connect"
     """The queue wants a connection."""
     FAIL = "fail"
     """A POST has no answer, or one that says "later"; or what is to be signed cannot be."""
     IDLE = "idle"
-    """Nothing was posted for a while."""
+    """No message was posted for a while."""
     PAUSE = "pause"
     """An administrator paused the queue."""
     RESEND = "resend"

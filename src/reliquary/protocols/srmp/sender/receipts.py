@@ -96,7 +96,7 @@ def _leads_to(state: State, queue: int, url: str) -> bool:
 
 
 def _reason(envelope: Envelope) -> MessageClass:
-    """Why a message was not received, by the class of the receipt."""
+    """Return the reason why a message was not received, by the class of the receipt."""
     assert envelope.msmq is not None, "a final receipt has a class"
     return MessageClass(envelope.msmq.message_class)
 

@@ -31,7 +31,7 @@ from reliquary.streams.progress import progressed
 from reliquary.streams.tables import OutgoingStream
 
 _ORIGIN: Final = 0x7FFFFFFF
-"""How much of the GUID of another manager is kept in a key; a row has no longer numbers."""
+"""The mask for the part of another manager's GUID that is kept in a key; a row has no longer numbers."""
 
 
 def final_key(identifier: ObjectId, sender: UUID) -> int:

@@ -37,7 +37,7 @@ from reliquary.queueing.model.names.formats import DirectName, is_format_name, p
 
 LABEL: Final = f"{OURS}label"
 HOPS: Final = f"{OURS}hops"
-"""How many managers have passed a message on: the only field that changes from hop to hop."""
+"""The field that counts the managers that forwarded a message: the only one that changes from hop to hop."""
 MESSAGE_ID: Final = f"{OURS}message-id"
 """The identifier, if the application has chosen a message-id."""
 CORRELATION_ID: Final = f"{OURS}correlation-id"

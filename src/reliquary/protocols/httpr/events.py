@@ -43,7 +43,7 @@ class RequestArrived(Event, frozen=True):
     disposition: Disposition | None = None
     """The terminator; None for a command without a batch."""
     fault: ErrorNumber | None = None
-    """Why the rest of the request could not be read; the batch is empty then."""
+    """The reason why the rest of the request could not be read; the batch is empty then."""
     why: str = ""
     by: Principal = ANONYMOUS
 
@@ -68,7 +68,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Failure(Enum):
-    """Why a request of ours has no usable response.
+    """The reason why a request of ours has no usable response.
 
     With the first three no byte of it was sent, nor of the requests behind it; with the others its outcome is
     unknown.

@@ -44,7 +44,7 @@ from reliquary.queueing.rules.era import NOT_KNOWN
 
 
 class Reach(Enum):
-    """How far our batches got by the word of the peer, compared with the last id that we remember."""
+    """How far our batches got according to the peer, compared with the last id that we remember."""
 
     NONE = "none"
     WITHIN = "within"

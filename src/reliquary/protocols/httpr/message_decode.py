@@ -52,7 +52,7 @@ _SERVICES: Final = ("assured", "reliable", "datagram")
 
 
 class _Read(NamedTuple):
-    """What a header says without the four fields that differ from one message to the next."""
+    """The content of a header without the four fields that differ from one message to the next."""
 
     target: str
     message: Message

@@ -20,9 +20,9 @@ class BatchInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A batch of which this manager does not know whether it arrived; its messages are held."""
 
     id: str
-    """As on the wire: 16 hexadecimal digits."""
+    """The id as on the wire: 16 hexadecimal digits."""
     queue: str
-    """Where its messages are held."""
+    """The queue that its messages are held in."""
     messages: int
     since: datetime | None
     """When it was begun; None for one that was begun before a restart."""
@@ -41,16 +41,16 @@ class ChannelInfo(msgspec.Struct, frozen=True, kw_only=True):
     """`ready`, `waiting` or `closed`; of a client also `greeting`, `must-report`, `reporting`, `resting` and
     `leaving`."""
     url: str = ""
-    """Of a client: where the responder is."""
+    """For a client: the address of the responder."""
     session: str = ""
     """The identifier of the session, while there is one."""
     connected: bool = False
     unanswered: int = 0
     """Requests without a response."""
     fetches: bool = False
-    """Its client fetches messages."""
+    """Whether the client fetches messages."""
     last_source_id: str
-    """Of the latest batch that was sent; ids are 16 hexadecimal digits, as on the wire."""
+    """The id of the latest batch that was sent; ids are 16 hexadecimal digits, as on the wire."""
     source_forgotten: bool
     """Both agents have agreed to forget what was sent."""
     memory: str = "current"
@@ -59,7 +59,7 @@ class ChannelInfo(msgspec.Struct, frozen=True, kw_only=True):
     in_doubt: list[BatchInfo]
     """Batches that may have arrived or not."""
     last_received_id: str
-    """Of the latest batch that came."""
+    """The id of the latest batch that came."""
     last_received_outcome: str
     last_sent_id: str
     """The largest id that the peer is known to have used."""
@@ -68,7 +68,7 @@ class ChannelInfo(msgspec.Struct, frozen=True, kw_only=True):
     rest: float = 0
     """Seconds that it rests before it tries again, while it does."""
     trouble: str = ""
-    """What last went wrong."""
+    """The last failure."""
 
 
 def _channels(machines: Machines) -> Iterator[ChannelInfo]:

@@ -11,7 +11,7 @@ from reliquary.protocols.httpr.codec.values import Capabilities
 
 AGENT_TYPE: Final = "Reliquary.QueueManager"
 RETRY_LADDER: Final = tuple(Duration(span) for span in (SECOND, 2 * SECOND, 5 * SECOND, 15 * SECOND, MINUTE))
-"""How long a channel pauses after each failure in a row; after all of these, as long as the last."""
+"""The pauses of a channel after failures in a row; after the last of them, its length is repeated."""
 
 OFFERED: Final = Capabilities(
     idle_session_interval=600,
@@ -35,7 +35,7 @@ PROPOSED: Final = Capabilities(
     maximum_pipeline_depth=8,
     sessions=True,
 )
-"""What our client agent proposes: a PULL waits long for a first message, and not for a second."""
+"""The proposal of our client agent: a PULL waits long for a first message, and not for a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Service:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """How our client agent speaks with one responder, if not as with all others."""
+    """Settings of our client agent for one responder, where they differ from the defaults."""
 
     responder: str
     """`httpr://host[:port]/service`."""
@@ -85,7 +85,7 @@ class Peer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttprSettings:
-    """What an administrator may choose for both agents."""
+    """The settings of both agents."""
 
     services: tuple[Service, ...] = ()
     """Services with queues of their own; each other name is a service of the queue of that name."""
@@ -112,11 +112,11 @@ class HttprSettings:
     retry_ladder: tuple[Duration, ...] = RETRY_LADDER
     """The time until a failed request goes again, for each try; the last one repeats."""
     response_time: Duration = MINUTE
-    """How long a response may take, beyond what we let the server wait for messages."""
+    """How long a response may take, in addition to the time that the server may wait for messages."""
     batch_bytes: int = 4 * 1024 * 1024
     """A batch is closed when its bodies have this many bytes."""
     missing_queue_time: Duration = field(default=Duration(10 * MINUTE))
-    """How long messages go again to a queue that the peer does not have, before they are given up."""
+    """How long messages are retried to a queue that the peer does not have, before they are given up."""
     forget_after: Duration = field(default=Duration(5 * MINUTE))
     """After this time an idle channel of our client is forgotten on both sides, and its session ends."""
 

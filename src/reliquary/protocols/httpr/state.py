@@ -21,7 +21,7 @@ HOLDER = "httpr"
 
 
 class State:
-    """What both agents share, and the state of each in `client` and `server`."""
+    """The state that both agents share, and the state of each in `client` and `server`."""
 
     def __init__(self, rows: Rows, settings: HttprSettings) -> None:
         self.rows = rows

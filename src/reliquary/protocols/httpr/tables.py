@@ -19,14 +19,14 @@ from reliquary.protocols.httpr.codec.values import LARGEST_ID, NOTHING, Outcome
 
 
 class Role(Enum):
-    """Which end of the channel we are."""
+    """Our end of the channel."""
 
     SERVER = "server"
     CLIENT = "client"
 
 
 class Memory(Enum):
-    """What our memory of the batches that we sent is worth (`memory`)."""
+    """How far our record of the batches that we sent can be trusted (`memory`)."""
 
     CURRENT = "current"
     RESTORED = "restored"
@@ -55,9 +55,9 @@ class Channel(msgspec.Struct, frozen=True, omit_defaults=True):
     last_sent_id: int = NOTHING
     """The largest id that the peer is known to have used."""
     pulled: bool = False
-    """Of a server: its client fetches messages, so our client agent does not bring them."""
+    """For a server: whether its client fetches messages, so that our client agent does not push them."""
     owner: str = ""
-    """Of a server: the SID of the only user who may use it; empty while only anonymous users have."""
+    """For a server: the SID of the only user that may use it; empty while only anonymous users have."""
     memory: Memory = Memory.CURRENT
     backup_id: int = NOTHING
     """While `memory` is RESTORED: the id of the latest batch that the backup knows."""

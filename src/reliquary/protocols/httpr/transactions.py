@@ -33,7 +33,7 @@ class By(Enum):
 
 
 class Place(Enum):
-    """Where a batch lies, relative to the batch that the peer named."""
+    """The position of a batch relative to the batch that the peer named."""
 
     BEFORE = "before"
     NAMED = "named"
@@ -41,11 +41,11 @@ class Place(Enum):
 
 
 class Fate(Enum):
-    """What becomes of a batch in doubt."""
+    """The outcome of a batch in doubt."""
 
     COMMITTED = "committed"
     RETURNED = "returned"
-    """Its messages are available again, and are sent under a new id (HR-053)."""
+    """The messages are available again, and are sent under a new id (HR-053)."""
     IN_DOUBT = "in-doubt"
 
 
@@ -73,7 +73,7 @@ _PLACES: Final = tuple(Place)
 
 
 class Settlement(msgspec.Struct, frozen=True):
-    """What a pair means for all batches in doubt: their ids."""
+    """The consequence of a pair of id and outcome for all batches in doubt: their ids."""
 
     committed: tuple[int, ...] = ()
     returned: tuple[int, ...] = ()
@@ -111,9 +111,9 @@ class Reception(Enum):
 
     TAKEN = "taken"
     KNOWN = "known"
-    """Its id is not above the last that came: 529, and no outcome that could contradict the first (H-22)."""
+    """The id is not above the last that came: 529, and no outcome that could contradict the first (H-22)."""
     LATE = "late"
-    """Its source has given the batch up: 529 and ROLLBACK (HR-081, HR-082)."""
+    """The source has given the batch up: 529 and ROLLBACK (HR-081, HR-082)."""
     MALFORMED = "malformed"
     """Zero is no id (HR-104): 520."""
 

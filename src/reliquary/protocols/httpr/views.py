@@ -68,7 +68,7 @@ def _batch(state: State, httpr: HttprState, number: int, batch: int) -> BatchInf
 
 
 def _at_client(httpr: HttprState, each: Channel, known: ClientChannel | None) -> dict[str, Any]:
-    """What the client agent knows of a channel."""
+    """Return the record of a channel of the client agent."""
     if known is None:
         url = contact_url(each.responder, httpr.settings.peer(each.responder).url)
         return {"state": Phase.CLOSED.value, "url": url}
@@ -87,7 +87,7 @@ def _at_client(httpr: HttprState, each: Channel, known: ClientChannel | None) ->
 
 
 def _at_server(httpr: HttprState, each: Channel, known: ServerChannel | None) -> dict[str, Any]:
-    """What the server agent knows of a channel."""
+    """Return the record of a channel of the server agent."""
     if known is None:
         return {"state": Phase.CLOSED.value, "fetches": each.pulled}
     state = Phase.WAITING if known.requests else Phase.READY if known.session else Phase.CLOSED

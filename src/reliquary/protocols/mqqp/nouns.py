@@ -22,13 +22,13 @@ class AssociationInfo(msgspec.Struct, frozen=True, kw_only=True):
     peer: str
     """The address of the client, or the host of the server."""
     user: str
-    """Who reads; empty for an anonymous reader."""
+    """The user that reads; empty for an anonymous reader."""
     state: str
     """`open`; of one that goes out also what it does to become open."""
     connections: int = 0
     """TCP connections of a client; 0 for one that goes out."""
     interfaces: list[str]
-    """What its connections are bound to: `qmcomm`, `qm2qm`."""
+    """The interfaces that its connections are bound to: `qmcomm`, `qm2qm`."""
     contexts: int
     """Context handles that the client has: opened queues, sessions, and messages that it holds."""
     queues: list[str]

@@ -11,20 +11,20 @@ from reliquary.wire.rpc.protection import Protection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """How queues of another manager are read."""
+    """The settings for reading queues of another manager."""
 
     name: str
     """The host as names of queues have it: `far` of `DIRECT=OS:far\\private$\\orders`; `*` for all others."""
     host: str = ""
-    """Where it is; empty where `name` says it."""
+    """The host of the manager; empty where `name` is the host."""
     port: int = 0
     """The port of qmcomm; 0 where the endpoint mapper, or the well-known port 2103, is asked."""
     user: str = ""
-    """Who reads, for NTLM: `name` or `DOMAIN\\name`; empty for an anonymous reader."""
+    r"""The user for NTLM: `name` or `DOMAIN\name`; empty for an anonymous reader."""
     password: str = ""
     """The password of the user for NTLM."""
     protection: Protection = Protection.INTEGRITY
-    """What is protected where there is a user."""
+    """The protection of calls with a user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,7 +71,7 @@ class Fetching:
     peer_drained: bool = True
     """The last PULL brought less than a full batch, so one PULL at a time is enough."""
     paused: bool = False
-    """Nothing is fetched until the timer fires."""
+    """Whether no messages are fetched until the timer fires."""
     failures: int = 0
     """The number of fetched batches in a row that could not be taken."""
 
@@ -93,7 +93,7 @@ class Retry:
 
 @dataclass(slots=True)
 class Requested:
-    """What administrators and the timer of idle channels want from a channel.
+    """The requests of administrators and of the timer of idle channels.
 
     `administration` and `agent` write it; `failures` and `report` remove what was answered.
     """

@@ -16,7 +16,7 @@ class SentRequest:
     number: int
     command: Command
     fetches: bool
-    """Its response may carry a batch."""
+    """Whether the response may carry a batch."""
     sent_at: Instant
     batch: int = NOTHING
     """The id of the batch that PUSH or EXCHANGE carries."""

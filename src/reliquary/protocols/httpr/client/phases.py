@@ -36,7 +36,7 @@ class Phase(Enum):
     REPORTING = "reporting"
     """REPORT has no response."""
     READY = "ready"
-    """Everything was answered."""
+    """All requests were answered."""
     WAITING = "waiting"
     """PUSH, PULL or EXCHANGE have no response."""
     LEAVING = "leaving"
@@ -46,7 +46,7 @@ class Phase(Enum):
 
 
 class Move(Enum):
-    """What moves a channel from phase to phase."""
+    """The events that change the phase of a channel."""
 
     GREET = "greet"
     """GET-RESPONDER-INFO is sent."""
@@ -88,7 +88,7 @@ def _table() -> dict[tuple[Phase, Move], Phase | None]:
 
 NEXT: Final[Mapping[tuple[Phase, Move], Phase | None]] = _table()
 SILENT: Final = frozenset({Phase.GREETING, Phase.REPORTING, Phase.LEAVING, Phase.RESTING})
-"""Nothing is sent in these phases: a response or a timer must come first."""
+"""No request is sent in these phases: a response or a timer must come first."""
 
 
 def moved(phase: Phase, move: Move) -> Phase:

@@ -23,7 +23,7 @@ from reliquary.queueing.model.travel.link import ConnectionStatus
 
 
 class Reaction(Enum):
-    """How our client agent reacts."""
+    """The reaction of our client agent."""
 
     RENEW = "renew"
     SHALLOW = "shallow"

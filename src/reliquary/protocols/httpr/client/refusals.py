@@ -22,7 +22,7 @@ class RefusedMessageSearch:
 
 
 class RefusedBatch(NamedTuple):
-    """Why a peer refuses the only message of a batch."""
+    """The reason why a peer refuses the only message of a batch."""
 
     queue: int
     """The queue of the message."""
@@ -35,7 +35,7 @@ class RefusedBatch(NamedTuple):
 
 @dataclass(slots=True)
 class Refusals:
-    """What the peer refused since the process started, and the limits that follow from it.
+    """The refusals of the peer since the process started, and the limits that follow from them.
 
     `failures` writes it after an error; `flow_responses`, `outcomes` and `push` remove what is over.
     """

@@ -21,7 +21,7 @@ from reliquary.protocols.httpr.state import State
 from reliquary.queueing.model.message import Message
 
 _ALWAYS_ACKNOWLEDGE: Final = frozenset({Command.PULL, Command.EXCHANGE, Command.REPORT})
-"""These say what became of the last batch that was fetched (HR-070), or that there was none (HR-105)."""
+"""Commands that report the outcome of the last fetched batch (HR-070), or that there was none (HR-105)."""
 
 
 def send_request(

@@ -77,7 +77,9 @@ def said(text: str) -> Fields:
 
 
 def text_of(capabilities: Capabilities | Fields) -> str:
-    """What is not as it would be without a word, or just these; empty where nothing is to be said."""
+    """Return the capabilities that differ from the defaults, or just the given fields; empty where there are
+    none.
+    """
     if isinstance(capabilities, Capabilities):
         capabilities = (*_different(capabilities, DEFAULTS), *capabilities.product)
     return ",".join([f"{name}={_value_text(name, value)}" if value else name for name, value in capabilities])
@@ -113,7 +115,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def read_capabilities(text: str) -> Capabilities:
-    """What a client proposes; where it says nothing, the defaults."""
+    """Return the capabilities that a client proposes; absent ones have their defaults."""
     return _overlaid(DEFAULTS, said(text))
 
 
@@ -152,7 +154,7 @@ _TEXTS: Final[dict[str, Callable[[Capabilities], str]]] = {
 
 
 def _different(capabilities: Capabilities, others: Capabilities) -> list[tuple[str, str]]:
-    """Where they differ from others, in the order of the grammar."""
+    """Return the capabilities that differ from others, in the order of the grammar."""
     fields = []
     for name, text in _TEXTS.items():
         value = text(capabilities)
@@ -183,13 +185,15 @@ def granted(proposed: Capabilities, offered: Capabilities) -> Capabilities:
 
 
 def lowered(proposed: Capabilities, granted: Capabilities) -> Fields | None:
-    """What a response has to say: all that is less than proposed, and what is beyond the specification."""
+    """Return the capabilities for a response: all that are lower than proposed, and those of a product."""
     fields = (*_different(granted, proposed), *granted.product)
     return fields or None
 
 
 def agreed(proposed: Capabilities, said: Fields | None) -> Capabilities:
-    """What a client holds to after a response; one that grants more than was proposed is malformed."""
+    """Return the capabilities in force after a response; one that grants more than was proposed
+    is malformed.
+    """
     asked = {name for name, _ in proposed.product}
     fields = tuple((name, value) for name, value in said or () if name in KNOWN or name in asked)
     answer = _overlaid(proposed, fields)

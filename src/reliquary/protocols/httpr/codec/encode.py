@@ -21,7 +21,7 @@ from reliquary.protocols.httpr.codec.values import Disposition
 
 TERMINATOR: Final = {each: f"payload-disposition:{each.value}\r\n".encode() for each in Disposition}
 LAST_CHUNK: Final = b"0\r\n\r\n"
-"""And an empty trailer."""
+"""The last chunk, with an empty trailer."""
 END_OF_MESSAGE: Final = b"\r\n"
 """After the data; the size does not count it (HR-120)."""
 

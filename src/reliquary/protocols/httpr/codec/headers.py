@@ -51,7 +51,7 @@ MOST_BYTES: Final = 64 * 1024
 """A header block, blank line and all; folded lines count as they came."""
 MOST_FIELDS: Final = 200
 USER_MODULE_DATA: Final = "httpr-user-module-data"
-"""Of error 527; printed with a doubled h, and read so too (H-20)."""
+"""The field of error 527; the text prints it with a doubled h, which is accepted too (H-20)."""
 
 _FIELD: Final = re.compile(rf"({TOKEN})[ \t]*:({TEXT})").fullmatch
 _NAME: Final = re.compile(TOKEN).fullmatch
@@ -254,7 +254,7 @@ _USUAL_REQUEST: Final = re.compile(
     r"(?:transactionid:([0-9A-F]{16})\r\n)?"
     r"(?:outcome:COMMIT\r\ncompleted:([0-9A-F]{16})\r\n)?\r\n".encode()
 ).fullmatch
-"""What is said in a session most of the time, as we say it."""
+"""The usual header of a request in a session, in our spelling."""
 
 
 def _usual_request(found: re.Match[bytes]) -> RequestHeader:
@@ -271,7 +271,7 @@ def _usual_request(found: re.Match[bytes]) -> RequestHeader:
 
 
 def _check(header: RequestHeader) -> None:
-    """What a command cannot do without (A.4)."""
+    """Check that the fields which a command requires are present."""
     if header.session_id:
         if header.requester or header.channel:
             raise malformed("a request has a sessionid, or requester and channel, not both", "5.2")

@@ -50,7 +50,7 @@ def malformed(why: str, section: str) -> HttprFault:
 
 
 def shortened(text: str) -> str:
-    """What a peer wrote, as a log can bear it."""
+    """Return text of a peer, shortened for a log."""
     return ascii(text if len(text) <= 60 else f"{text[:60]}...")
 
 
@@ -125,7 +125,7 @@ def read_word(text: str) -> str:
 
 
 def elements(text: str) -> list[str]:
-    """What stands between `,` or `;` (H-13) outside of quotes; empty elements do not count (HR-121)."""
+    """Return the parts between `,` or `;` (H-13) outside of quotes; empty elements do not count (HR-121)."""
     found, at = [], 0
     while True:
         match = _ELEMENT.match(text, at)

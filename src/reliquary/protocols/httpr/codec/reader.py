@@ -81,7 +81,7 @@ _FRAMING: Final = frozenset({_SIZE, _ENCODING})
 
 _DISPOSITIONS: Final = {each.value: each for each in Disposition}
 _NAMES: Final = (b"message-size", b"message-encoding", b"payload-disposition")
-"""What may stand where a message can begin; the last of them is the terminator."""
+"""The fields that may stand where a message can begin; the last of them is the terminator."""
 _CANONICAL: Final = re.compile(
     rf"message-size:([0-9]{{1,18}})\r\n"
     rf"((?:(?!(?i:{_SIZE}|{_ENCODING})[ \t:]){TOKEN}:{TEXT}\r\n)*)\r\n".encode()
@@ -110,9 +110,9 @@ class LargeBegun(msgspec.Struct, frozen=True):
     """A message begins that is too large to come whole; its data follows in pieces."""
 
     header: str
-    """As in `Carried`."""
+    """The header fields, as in `Carried`."""
     size: int | None
-    """What was declared; None of a chunked one."""
+    """The declared size; None for a chunked message."""
 
 
 class LargePiece(msgspec.Struct, frozen=True):
@@ -136,13 +136,13 @@ Read = HeaderRead | Carried | LargeBegun | LargePiece | LargeEnded | BatchEnded
 
 
 class _Reader:
-    """What requests and responses have in common: all but the header, and whether a batch follows it."""
+    """The common part of the readers of requests and responses: all but the header."""
 
     def __init__(self) -> None:
         self.done = False
-        """Nothing is missing, and nothing may follow."""
+        """Whether the body is complete; no bytes may follow."""
         self._buffer = b""
-        """What came and was not yet understood; before `_at` it was."""
+        """Bytes that have arrived; those before `_at` are parsed."""
         self._at = 0
         self._searched = 0
         """Up to here there is no blank line."""
@@ -150,7 +150,7 @@ class _Reader:
         """A long header whose end has not come: in place of the buffer, which would be copied each time."""
         self._longest = 0
         self._step: Callable[[Any, list[Read]], bool] = type(self)._read_header
-        """What comes next: returns whether it got further."""
+        """The next step of parsing; it returns whether it made progress."""
         self._limits = BatchLimits(0, 0)
         self._messages = 0
         self._held = 0
@@ -169,7 +169,9 @@ class _Reader:
         """Bytes of the message that were not returned yet."""
 
     def feed(self, data: bytes | memoryview) -> list[Read]:
-        """What these bytes complete.  After a fault, all that this reader gave but the header is void."""
+        """Return the parts that these bytes complete. After a fault, all results of this reader but the
+        header are void.
+        """
         if self._long:
             self._long += data
             if self._long.find(_BLANK, self._searched) < 0 and len(self._long) <= self._longest:
@@ -370,7 +372,9 @@ class _Reader:
         return True
 
     def _read_data(self, found: list[Read]) -> bool:
-        """What is there of the missing bytes, and the CRLF after them; whether that was all."""
+        """Read the missing bytes that are there, and the CRLF after them; return whether the data
+        is complete.
+        """
         stop = min(self._at + self._missing, len(self._buffer))
         if stop > self._at:
             self._data += memoryview(self._buffer)[self._at : stop]

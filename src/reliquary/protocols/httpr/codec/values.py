@@ -17,7 +17,7 @@ LARGEST_ID: Final = 0xFFFF_FFFF_FFFF_FFFF
 
 
 class Command(Enum):
-    """What a request asks for."""
+    """The command of a request."""
 
     GET_RESPONDER_INFO = "GET-RESPONDER-INFO"
     PUSH = "PUSH"
@@ -37,7 +37,7 @@ FETCHES: Final = frozenset({Command.PULL, Command.EXCHANGE})
 
 
 class Outcome(Enum):
-    """What the sink did with a batch, 6.1.10."""
+    """The outcome of a batch at the sink, 6.1.10."""
 
     COMMIT = "COMMIT"
     ROLLBACK = "ROLLBACK"
@@ -85,7 +85,7 @@ class ErrorNumber(IntEnum):
 
 
 NO_ERROR: Final = 0
-"""Where answers are counted by the numbers of their errors."""
+"""The number that answers without an error are counted under."""
 
 
 class Error(msgspec.Struct, frozen=True, gc=False):
@@ -93,7 +93,7 @@ class Error(msgspec.Struct, frozen=True, gc=False):
 
     number: int
     text: str
-    """Of a number that we know, its name; a peer may write anything."""
+    """The name of a known number; a peer may write any text."""
 
     @classmethod
     def of(cls, number: ErrorNumber) -> Error:
@@ -178,14 +178,14 @@ class Carried(msgspec.Struct, frozen=True, gc=False):
     """One message of a batch."""
 
     header: str
-    """Its fields but message-size and message-encoding: `name:value` and CRLF each, unfolded."""
+    """The fields but message-size and message-encoding: `name:value` and CRLF each, unfolded."""
     body: bytes = b""
     stored: StoredBody | None = None
     """Not None: the body was so large that it lies on disk already."""
 
 
 class BatchLimits(msgspec.Struct, frozen=True):
-    """What a batch may have, checked while it is read."""
+    """The limits of a batch, checked while it is read."""
 
     message_bytes: int
     messages: int

@@ -33,7 +33,7 @@ class Session:
     identifier: str
     agreed: Capabilities
     by: Principal
-    """Who began the session; only this user may use its identifier, which is easy to guess."""
+    """The user that began the session; only this user may use its identifier, which is easy to guess."""
     last_used: Instant
     """When a request of the session was last answered."""
 
@@ -44,7 +44,9 @@ class Session:
 
     @property
     def idle_limit(self) -> Duration:
-        """How long an idle session is kept; at least a second, or no client could use it."""
+        """How long an idle session is kept; at least one second, because no client could use a
+        shorter one.
+        """
         return Duration(max(self.agreed.idle_session_interval, 1) * SECOND)
 
 
@@ -79,9 +81,9 @@ class PullInProgress:
 
     request: PendingRequest
     pair: Pair | None
-    """What its answer says of the client's own batches."""
+    """The outcome of the client's own batches, for the answer."""
     from_own_queue: bool
-    """It takes messages from a queue of ours, not from outgoing queues to the client."""
+    """Whether the messages come from a queue of ours, and not from outgoing queues to the client."""
     batch: int = 0
     """The id of the batch, on disk together with its first message; 0 before."""
     messages: list[Message] = field(default_factory=list)

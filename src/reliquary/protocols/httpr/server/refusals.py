@@ -22,7 +22,7 @@ from reliquary.queueing.model.travel.transfer import HoldRefusal
 
 
 class Said(Enum):
-    """Which outcome goes with an error."""
+    """The outcome that goes with an error."""
 
     ROLLED_BACK = "rolled-back"
     STANDING = "standing"
@@ -76,7 +76,7 @@ NOT_HELD: Final[Mapping[HoldRefusal, ErrorNumber]] = {
     HoldRefusal.TOO_LARGE: ErrorNumber.MAXIMUM_MESSAGE_SIZE_EXCEEDED,
     HoldRefusal.NOT_NOW: ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE,
 }
-"""Why a PULL gets no messages at all."""
+"""The reason why a PULL gets no messages at all."""
 
 
 def not_taken(reason: MessageClass) -> ErrorNumber:

@@ -27,7 +27,7 @@ from typing import Final
 
 
 class LinkPhase(Enum):
-    """How far a link is (QP-145)."""
+    """The phase of a link (QP-145)."""
 
     OPENING = "opening"
     """R_QMOpenRemoteQueue has no response."""
@@ -44,7 +44,7 @@ class LinkPhase(Enum):
 
 
 class LinkMove(Enum):
-    """What brings a link from one phase to another."""
+    """The events that change the phase of a link."""
 
     OPENED = "opened"
     PORT = "port"
@@ -57,7 +57,7 @@ class LinkMove(Enum):
 
 
 class TaskPhase(Enum):
-    """How far a request of an application is."""
+    """The phase of a request of an application."""
 
     WAITING = "waiting"
     """The link is not open."""
@@ -73,10 +73,10 @@ class TaskPhase(Enum):
 
 
 class TaskMove(Enum):
-    """What brings a task from one phase to another."""
+    """The events that change the phase of a task."""
 
     OPENED = "opened"
-    """Its link is open."""
+    """The link of the task is open."""
     MORE = "more"
     """A message came, and another one is asked for."""
     KNOWN = "known"

@@ -74,15 +74,15 @@ _SEEKS: Final[Mapping[tuple[Seek, bool], Action]] = {
     (Seek.PREVIOUS, False): Action.LOOKUP_RECEIVE_PREVIOUS,
     (Seek.LAST, False): Action.LOOKUP_RECEIVE_PREVIOUS,
 }
-"""Which action a seek is, for peeks and for receives (QP-127)."""
+"""The action of each seek, for peeks and for receives (QP-127)."""
 _PLACES: Final = {Seek.FIRST: 0, Seek.LAST: LAST}
 """The LookupId of seeks that name no message."""
 _END: Final = (HResult.MESSAGE_NOT_FOUND, HResult.IO_TIMEOUT)
-"""What servers answer to a look behind the last message."""
+"""The statuses that servers return for a read after the last message."""
 
 
 class _Ask(NamedTuple):
-    """What a server is asked for."""
+    """The request to a server."""
 
     action: Action
     cursor: int = 0

@@ -48,7 +48,7 @@ def _on_ended(state: State, link: Link, call: Call, returned: Returned, now: Ins
 
 
 def _pass_over(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> None:
-    """Nothing depends on this response."""
+    """Ignore a response that no state depends on."""
     del state, link, call, returned, now
 
 

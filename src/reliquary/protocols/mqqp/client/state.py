@@ -35,7 +35,7 @@ HIGHEST: Final = 0xFFFF_FFFF
 
 
 class Purpose(Enum):
-    """What a call is for."""
+    """The purpose of a call."""
 
     OPEN = "open"
     PORT = "port"
@@ -75,7 +75,7 @@ class Call:
 
 @dataclass(slots=True)
 class RemoteQueue:
-    """What the server said when it opened the queue: the numbers and handles that later calls name.
+    """The numbers and handles that the server returned when it opened the queue; later calls name them.
 
     `opening` writes it, each field at its step; all other modules only read it.
     """
@@ -106,12 +106,12 @@ class Link:
     name: str
     """The direct name of the queue, as the application wrote it."""
     key: str
-    """What two names of one queue have in common."""
+    """The key that all names of one queue share."""
     access: Access
     share: Share
     by: Principal
     handle: int = 0
-    """What the application calls the queue; 0 for one that was opened by name for single requests."""
+    """The handle of the application; 0 for a queue that was opened by name for single requests."""
     to: int = 0
     """The caller who waits until the queue is open."""
     lease: Duration = FOREVER_WAIT
@@ -168,7 +168,7 @@ class Task:
     size: int = 0
     """Bytes of all of them."""
     failure: Answer | None = None
-    """Why the last message could not be had."""
+    """The reason why the last message could not be read."""
 
 
 @dataclass(slots=True)
@@ -195,7 +195,7 @@ class Ending:
     left: list[PendingRead]
     """The first one is under way."""
     note: str = ""
-    """What the answer says about a wish that MQQP cannot express."""
+    """The note in the answer about an option that MQQP cannot express."""
     failure: Answer | None = None
     then: ReadElsewhere | None = None
     """The receive that asked for the end of an older receipt."""
@@ -214,11 +214,11 @@ class ClientState:
         """Queues that were opened by name: requests of one user share them for a short time."""
         self.receipts: dict[int, Receipt] = {}
         self.waiting: dict[int, Link | Task | Ending] = {}
-        """What each caller waits for."""
+        """The object that each caller waits for."""
         self.requests: set[int] = set()
         """Request numbers of all reads that were begun and not ended."""
         self.locked: dict[tuple[str, ObjectId], tuple[Link, PendingRead]] = {}
-        """How each message came that was not given back, by its queue and identifier."""
+        """The link and the read of each message that was not given back, by its queue and identifier."""
         self.doubts: dict[tuple[str, ObjectId], Doubt] = {
             (each.queue, each.identifier): each for _, each in every(rows, DOUBTS)
         }

@@ -11,7 +11,7 @@ from reliquary.wire.ndr.writer import NdrWriter
 
 
 class Method(NamedTuple):
-    """How the request of one method is read and written, and what the method returns."""
+    """The codec of the request of one method, and the type of its response."""
 
     request: type[Request]
     read: Callable[[NdrReader], Request]
@@ -20,7 +20,7 @@ class Method(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """How a kind of response is read and written; several methods may return one kind."""
+    """The codec of a type of response; several methods may return one type."""
 
     read: Callable[[NdrReader], Response]
     write: Callable[[NdrWriter, Any], None]

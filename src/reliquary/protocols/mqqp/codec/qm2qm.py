@@ -174,7 +174,7 @@ class ReadStarted(Response, frozen=True, gc=False):
 
 
 class ReadStarted2(Response, frozen=True, gc=False):
-    """What opnums 9 and 10 return."""
+    """Response of opnums 9 and 10: the read handle, the message and a status."""
 
     handle: UUID
     read: ReadDescriptor | None
@@ -184,20 +184,20 @@ class ReadStarted2(Response, frozen=True, gc=False):
 
 
 class HandleReturned(Response, frozen=True, gc=False):
-    """What opnums 1, 2 and 3 return: a context handle and a status."""
+    """Response of opnums 1, 2 and 3: a context handle and a status."""
 
     handle: UUID
     status: int
 
 
 class StatusReturned(Response, frozen=True, gc=False):
-    """What opnums 4, 5 and 6 return."""
+    """Response of opnums 4, 5 and 6: a status."""
 
     status: int
 
 
 class PortReturned(Response, frozen=True, gc=False):
-    """What opnum 7, and opnum 31 of qmcomm, return; 0 for no port (QP-116)."""
+    """Response of opnum 7, and of opnum 31 of qmcomm: a port, or 0 for none (QP-116)."""
 
     port: int
 

@@ -42,7 +42,7 @@ class GetServerPort(Request, frozen=True, gc=False):
 
 
 class RemoteQueueOpened(Response, frozen=True, gc=False):
-    """What opnum 2 returns; `context`, `queue_again` and `queue` are one number (H-16)."""
+    """Response of opnum 2; `context`, `queue_again` and `queue` are one number (H-16)."""
 
     handle: UUID
     context: int
@@ -52,7 +52,7 @@ class RemoteQueueOpened(Response, frozen=True, gc=False):
 
 
 class ContextClosed(Response, frozen=True, gc=False):
-    """What opnum 3 returns: a handle that is NULL, and no status."""
+    """Response of opnum 3: a handle that is NULL, and no status."""
 
     handle: UUID
 

@@ -47,7 +47,7 @@ METHODS: Final[Mapping[type[Request], Rule[State]]] = {
 }
 
 FREE: Final = frozenset[type[Request]]({qm2qm.GetServerPort, qm2qm.GetVersion, qmcomm.GetServerPort})
-"""What a client calls before it has set up its security (QP-159)."""
+"""The methods that a client calls before it has set up its security (QP-159)."""
 
 
 def on_called(state: State, called: ClientCalled, now: Instant) -> None:

@@ -53,7 +53,7 @@ class Opening(Asked):
 
     called: ClientCalled
     name: FormatName
-    """As the client wrote it."""
+    """The format name as the client wrote it."""
     path: str
     access: Access
     share: Share

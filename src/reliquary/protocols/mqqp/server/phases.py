@@ -23,12 +23,12 @@ class Phase(Enum):
     """Only qmcomm knows it: cursors can be created, and nothing can be read."""
     READY_FOR_READ = "ready-for-read"
     ENDING = "ending"
-    """Its session is over; messages that were handed out may still be acknowledged (H-10)."""
+    """The session is over; messages that were handed out may still be acknowledged (H-10)."""
     CLOSED = "closed"
 
 
 class Step(Enum):
-    """What happens to an opened queue."""
+    """The events of an opened queue."""
 
     CONTEXT_CLOSED = "R_QMCloseRemoteQueueContext, or rundown"
     SESSION_OPENED = "RemoteQMOpenQueue"

@@ -19,7 +19,7 @@ PORTS: Final[Mapping[int, str]] = {
     PortKind.HANDSHAKE: "handshake",
     PortKind.READ: "read",
 }
-"""Which of the ports of `PortsKnown` is meant; SPX is not spoken here (QP-003)."""
+"""The port of `PortsKnown` that each kind means; SPX is not supported (QP-003)."""
 
 
 def on_ports_known(state: State, event: PortsKnown, now: Instant) -> None:

@@ -51,11 +51,11 @@ from reliquary.wire.rpc.statuses import FaultStatus
 SEQUENTIAL: Final = 0x00FF_FFFF_FFFF_FFFF
 """The low seven bytes of a LookupIdentifier (QP-123)."""
 ACTIONS: Final = frozenset({Action.RECEIVE, Action.PEEK_CURRENT, Action.PEEK_NEXT})
-"""What opnums 0 and 9 can do; opnum 10 has `SEEKS`."""
+"""The actions of opnums 0 and 9; opnum 10 has `SEEKS`."""
 
 
 class Search(NamedTuple):
-    """What an action of opnum 10 does."""
+    """The effect of an action of opnum 10."""
 
     seek: Seek
     receives: bool

@@ -29,13 +29,13 @@ from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 
 
 class Asked:
-    """What the queue manager was asked for; each kind has a rule for the answer (`rules.ANSWERED`)."""
+    """A request to the queue manager; each type has a rule for the answer (`rules.ANSWERED`)."""
 
     __slots__ = ()
 
 
 class Ending(Enum):
-    """Why a read that waits is ended before a message came."""
+    """The reason why a waiting read is ended before a message came."""
 
     BY_CLIENT = "RemoteQMCancelReceive, or the session is over"
     CALL_CANCELLED = "the client cancelled the call"
@@ -49,7 +49,7 @@ class OpenedQueue:
     number: int
     """The DWORD that the client knows it by: pdwContext, dwpQueue and phQueue (H-16)."""
     descriptor: int
-    """Its handle at the queue manager, which is also the receipt of the messages that are handed out."""
+    """The handle at the queue manager, which is also the receipt of the messages that are handed out."""
     name: str
     """The name that the queue manager knows it by."""
     access: Access
@@ -163,7 +163,7 @@ class ServerState:
         """By the DWORDs that clients know them by; one that is ENDING is not known any more."""
         self.handles: dict[UUID, ContextHandle] = {}
         self.asked: dict[int, Asked] = {}
-        """What the queue manager was asked for, by the number of the request that has no answer yet."""
+        """Requests to the queue manager that have no answer yet, by their numbers."""
         self.last_caller = 0
         self.last_handle = 0
-        """How many handles and numbers were made."""
+        """The number of handles and DWORDs made so far."""

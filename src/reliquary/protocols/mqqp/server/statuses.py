@@ -27,4 +27,4 @@ STATUSES: Final[Mapping[HResult, int]] = {
     # The queue manager has the code of MSMQ's interface for it; a remote open has its own.
     HResult.SHARING_VIOLATION: int(Status.SHARING_VIOLATION),
 }
-"""What each answer of the queue manager becomes (QP-051, QP-075, QP-160)."""
+"""The status for each answer of the queue manager (QP-051, QP-075, QP-160)."""

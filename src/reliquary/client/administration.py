@@ -35,7 +35,7 @@ __all__ = [
 
 
 class AsyncAdministration:
-    """What administrators ask of a manager about its nouns."""
+    """Lists, shows and acts on the nouns of a manager."""
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport

@@ -55,7 +55,7 @@ SOAP: Final = {"1.1": SoapVersion.SOAP_1_1, "1.2": SoapVersion.SOAP_1_2}
 
 
 class AgentStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """How an agent is doing."""
+    """The state of an agent: waiting messages and channels."""
 
     name: str
     """`httpr://laptop/app`, for all time."""
@@ -152,7 +152,7 @@ class AsyncAgent:
         return f"{self._waiting()} messages still wait for {self.names.server}{why}"
 
     def dead_letters(self) -> AsyncQueue:
-        """What the server will not have, or what expired on its way; `message_class` says why."""
+        """Messages that the server refused, or that expired on their way; `message_class` has the reason."""
         return self.manager.queue(DEAD_LETTERS)
 
     # -- from the server
@@ -186,7 +186,7 @@ class AsyncAgent:
     # -- the agent itself
 
     async def status(self) -> AgentStatus:
-        """How it is doing: what waits, and its channels with what is in doubt."""
+        """Return the state of the agent: waiting messages, and its channels with batches in doubt."""
         channels = await self.manager.channels()
         return AgentStatus(
             name=self.names.requester,
@@ -298,7 +298,7 @@ def check_name(httpr: HttprState, requester: str) -> None:
 
 
 class Opening:
-    """What `agent_async` returns: to be awaited, or entered with `async with`."""
+    """The result of `agent_async`: to be awaited, or entered with `async with`."""
 
     def __init__(
         self,

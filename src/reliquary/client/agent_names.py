@@ -31,7 +31,7 @@ class AgentNames:
     server: str
     """The server's agent."""
     origin: str
-    """Where it is: `http://host:8480`."""
+    """The address of the server: `http://host:8480`."""
     sources: tuple[tuple[str, str], ...]
     """Responders to fetch from, and the queue here for what names none."""
     here: tuple[str, ...]
@@ -39,7 +39,7 @@ class AgentNames:
 
     @property
     def own_origin(self) -> str:
-        """What our agents' names begin with."""
+        """The prefix of our agents' names."""
         return f"httpr://{self.authority}"
 
     def destination(self, queue: str) -> str:

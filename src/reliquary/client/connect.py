@@ -21,7 +21,7 @@ TOKEN_VARIABLE = "RELIQUARY_TOKEN"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an application connects to, and how."""
+    """The address that an application connects to, and its options."""
 
     where: str | Path
     control: str | None = None
@@ -54,7 +54,7 @@ class Target:
 
 
 class Connecting:
-    """What `connect_async` returns: to be awaited, or entered with `async with`."""
+    """The result of `connect_async`: to be awaited, or entered with `async with`."""
 
     def __init__(self, target: Target) -> None:
         self._target = target

@@ -29,7 +29,7 @@ class AsyncCursor:
         self._owned = owned
         self._cursor: str | None = None
         self._on_message = False
-        """It stands on a message that was shown; else before the next one."""
+        """Whether the cursor is on a message that was shown; else it is before the next one."""
 
     @property
     def id(self) -> str:

@@ -26,19 +26,19 @@ ABORTED: Final = "aborted"
 KEPT: Final = 30 * 86400
 """Seconds after which a recovery's "aborted" is deleted: no decision is made that late."""
 ATTEMPTS: Final = 3
-"""So often an outcome is asked for when another instance is writing it."""
+"""How often an outcome is requested while another instance is writing it."""
 
 _MARKS: Final = {"qmark": "?", "format": "%s", "pyformat": "%s"}
-"""How statements name their parameters, by the `paramstyle` of a database module."""
+"""The parameter marks of statements, by the `paramstyle` of a database module."""
 
 
 async def done(result: Any) -> Any:
-    """What a call leads to, whether the connection is asynchronous or not."""
+    """Return the result of a call, awaited if the connection is asynchronous."""
     return await result if isawaitable(result) else result
 
 
 class Decisions:
-    """What one application has decided in its database."""
+    """The decisions of one application in its database."""
 
     def __init__(self, connection: Any, owner: str) -> None:
         if _commits_by_itself(connection):
@@ -168,7 +168,7 @@ def _commits_by_itself(connection: Any) -> bool:
 
 
 def _mark_of(connection: Any) -> str:
-    """How its statements name a parameter; the module it comes from says so."""
+    """Return the parameter mark of the module that the connection comes from."""
     for kind in type(connection).__mro__:
         module = sys.modules.get(kind.__module__.partition(".")[0])
         style = getattr(module, "paramstyle", None)

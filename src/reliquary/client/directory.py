@@ -23,17 +23,17 @@ class DirectoryInfo(msgspec.Struct, frozen=True, kw_only=True):
     attached: bool
     """An administrator lets it be reached."""
     connection: str
-    """What the manager believes: apart, online or offline."""
+    """The connection state of the manager: apart, online or offline."""
     servers: list[str]
     objects: dict[str, int]
-    """How many there are of each type."""
+    """The number of objects of each type."""
 
 
 class AsyncDirectory(Protocol):
-    """Everything that can be asked of a directory."""
+    """The operations of a directory."""
 
     async def info(self) -> DirectoryInfo:
-        """How it is, also while it cannot be reached."""
+        """Return the state of the directory, also while it cannot be reached."""
 
     async def attach(self) -> DirectoryInfo:
         """Let it be reached again."""

@@ -55,7 +55,7 @@ class BadRequest(ReliquaryError):
 
 
 class NotFound(ReliquaryError):
-    """What was named is not there."""
+    """The named object does not exist."""
 
 
 class QueueNotFound(NotFound):
@@ -115,7 +115,7 @@ class QuotaExceeded(ReliquaryError):
 
 
 class DataLost(ReliquaryError):
-    """What a feed is asked for is not kept any more: messages may be missing."""
+    """The requested part of a feed is not kept any more: messages may be missing."""
 
 
 class OtherQueue(ReliquaryError):
@@ -155,7 +155,7 @@ class OutcomeUnknown(ReliquaryError):
     """No answer came, and the change may have been made or not."""
 
     messages: tuple[Message, ...] = ()
-    """What was being received: gone from the queue, or about to come back to it."""
+    """The messages that were being received: gone from the queue, or about to come back to it."""
 
     def __init__(
         self,

@@ -162,7 +162,7 @@ class AsyncExactlyOnce:
             raise
 
     async def undo(self, transaction: AsyncTransaction, error: BaseException | None = None) -> None:
-        """Nothing of it happens; what else goes wrong is a note on the error that is the news."""
+        """Undo the step; a failure of the undo is added as a note to the error that caused it."""
         for work in (self._decisions.rollback, lambda: done(self._ask(transaction.abort()))):
             try:
                 await work()

@@ -43,22 +43,22 @@ class Loss(msgspec.Struct, frozen=True):
 
 
 class Feed(msgspec.Struct, frozen=True):
-    """How far the feed of a queue goes."""
+    """The extent of the feed of a queue."""
 
     queue: str
     incarnation: str
     """The identity of the queue: another queue of this name has another."""
     mark: int
-    """Everything up to here is there for good, or never will be."""
+    """The mark: up to this number the feed never changes."""
     cursor: int | None
-    """How far the consumer has read that was asked for."""
+    """The cursor of the requested consumer."""
     messages: int
     bytes: int
-    """What lies in the queue and is kept for consumers, at most."""
+    """The upper bound of the bytes in the queue that are kept for consumers."""
     paused: bool = False
     """The consumer that was asked for is paused: begin nothing new for it."""
     loss: Loss | None = None
-    """What this consumer lost last, because its limit was passed."""
+    """The last loss of this consumer, because its limit was passed."""
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """How far a batch goes, and how it is cut."""
+    """The range of a batch, and its parts."""
 
     until: int
     rows: int
@@ -89,7 +89,7 @@ class Bounds(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class StagePlace(msgspec.Struct, frozen=True):
-    """Which part of which batch it is, and who writes it."""
+    """The batch, the part and the writer of a staged part."""
 
     query: str
     batch: int
@@ -112,7 +112,7 @@ class Published(msgspec.Struct, frozen=True):
 
     rows: int
     already: bool
-    """It was so before, and nothing happened now."""
+    """Whether the batch was published before, and nothing happened now."""
 
 
 class Consumer(msgspec.Struct, frozen=True):
@@ -125,7 +125,7 @@ class Consumer(msgspec.Struct, frozen=True):
     keep: str = "none"
     """The limit that counts for it."""
     keep_of: str = "settings"
-    """Who set this limit: `consumer`, `queue` or `settings`."""
+    """The owner of this limit: `consumer`, `queue` or `settings`."""
     paused: bool = False
     lost: int = 0
     """All messages that it ever lost because its limit was passed."""
@@ -134,7 +134,7 @@ class Consumer(msgspec.Struct, frozen=True):
 
 
 class Reset(msgspec.Struct, frozen=True):
-    """What a reset of a consumer did, or would do."""
+    """The result of a reset of a consumer, or of a dry run."""
 
     before: int
     cursor: int
@@ -142,7 +142,7 @@ class Reset(msgspec.Struct, frozen=True):
     """Messages that it passes over, or can read again if the cursor moves back."""
     bytes: int
     more: bool
-    """There are more of them than were counted."""
+    """Whether there are more messages than were counted."""
 
 
 class _Feeds(msgspec.Struct):
@@ -190,7 +190,7 @@ class FeedClient:
     # -- feeds
 
     def feeds(self, match: Sequence[str], consumer: str = "") -> list[Feed]:
-        """How far feeds go: queues by their names, or by patterns with `*`."""
+        """Return the feeds of queues, by their names or by patterns with `*`."""
         query = _query(match=",".join(match), consumer=consumer)
         return _understood(self._link.ask("GET", f"/feeds{query}"), _Feeds).feeds
 
@@ -204,7 +204,7 @@ class FeedClient:
         return _understood(self._link.ask("GET", _on(queue, "consumers")), _Consumers).consumers
 
     def move_consumer(self, queue: str, name: str, cursor: int, incarnation: str = "") -> None:
-        """Everything up to here was read; a cursor only moves forward."""
+        """Move a cursor forward: everything up to this number was read."""
         body = {"name": name, "cursor": str(cursor), "incarnation": incarnation}
         self._link.ask("PATCH", _on(queue, "consumers"), body, changes=True)
 
@@ -398,7 +398,7 @@ class _Pieces:
         return len(data)
 
     def flush(self) -> None:
-        """There is nowhere to flush to."""
+        """Do nothing: there is no buffer."""
 
     def close(self) -> None:
         """Do nothing: this feed keeps no resource open."""

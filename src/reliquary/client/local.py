@@ -147,7 +147,7 @@ class LocalTransport(LocalReading):
         return (await self._inbox.ask(lambda to: events.DeleteQueue(to, name), events.Purged)).count
 
     async def _settled(self) -> None:
-        """What was seen may not be on disk yet."""
+        """Wait until the state that was read is on disk."""
         await self._inbox.do(events.AwaitDisk)
 
     # -- nouns of administration

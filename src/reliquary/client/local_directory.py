@@ -31,7 +31,7 @@ class LocalDirectory:
         self._settled = settled
 
     async def info(self) -> DirectoryInfo:
-        """How it is, also while it cannot be reached."""
+        """Return the state of the directory, also while it cannot be reached."""
         seen = views.status(self._state)
         return await self._told_when_safe(
             DirectoryInfo(

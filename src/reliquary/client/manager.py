@@ -107,7 +107,7 @@ class AsyncManager(AsyncAdministration):
         await self.transport.abort(transaction, by=by)
 
     async def info(self) -> ManagerInfo:
-        """Who it is and what it holds."""
+        """Return name, totals and state of the queue manager."""
         return await self.transport.manager()
 
     async def take_offline(self) -> ManagerInfo:
@@ -124,7 +124,7 @@ class AsyncManager(AsyncAdministration):
         return self.transport.directory
 
     async def access(self, queue: str = "") -> AccessInfo:
-        """Who may do what with a queue; without a name, with the manager itself."""
+        """Return the access rights of a queue; without a name, those of the manager itself."""
         return await self.transport.access(queue)
 
     async def grant(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
@@ -144,7 +144,7 @@ class AsyncManager(AsyncAdministration):
         return await self.transport.change_access(queue, "owner", user, ())
 
     async def history(self) -> HistoryInfo:
-        """How the history of its messages stands."""
+        """Return the state of the history."""
         return await self.transport.history()
 
     async def export_history(self, to: str = "") -> list[HistoryFileInfo]:

@@ -50,9 +50,9 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     body_type: int = 0
     extension: bytes = b""
     response_queue: str = ""
-    """Where an answer is wanted; `reply` sends it there."""
+    """The queue for an answer; `reply` sends it there."""
     administration_queue: str = ""
-    """Where acknowledgements go."""
+    """The queue for acknowledgements."""
     acknowledgements: tuple[Acknowledgement, ...] = ()
     """The acknowledgements that the sender wants, such as `("full-receive",)`."""
     deadletter_queue: str = ""
@@ -113,17 +113,17 @@ class Message(
     handed_out: int = 0
     """How often the message was handed out in a transaction or with a receipt, this time included."""
     aborted: int = 0
-    """How often it came back from there."""
+    """How often the message was returned after it was handed out."""
     moved: int = 0
-    """How often it was moved to another queue."""
+    """How often the message was moved to another queue."""
     authentication: Authentication = "none"
-    """How it was signed.  With a certificate: whose it is was verified when it came."""
+    """The form of the signature. With a certificate, its owner was verified on arrival."""
     sender_certificate: bytes = b""
     """The certificate, in DER, of who signed body and extension."""
     httpr: dict[str, str] | None = None
     """The fields of the header with which it came by HTTPR, or which its sender chose for it."""
     wsrm: dict[str, str] | None = None
-    """Of a message that came by WS-ReliableMessaging: `to`, `action`, `message_id`, `reply_to`."""
+    """For a message that came by WS-ReliableMessaging: `to`, `action`, `message_id`, `reply_to`."""
 
     @property
     def text(self) -> str:
@@ -132,7 +132,7 @@ class Message(
 
 
 class SendOptions(TypedDict, total=False):
-    """What can be said with `send`; the fields of OutgoingMessage, spans also as timedelta."""
+    """The options of `send`; the fields of OutgoingMessage, spans also as timedelta."""
 
     label: str
     priority: int
@@ -156,7 +156,7 @@ class SendOptions(TypedDict, total=False):
 
 
 def outgoing(body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> OutgoingMessage:
-    """What an application gives to `send`, as a message; text becomes UTF-8."""
+    """Return the message for a body and options that an application gives to `send`; text becomes UTF-8."""
     chosen: dict[str, Any] = {
         name: value.total_seconds() if isinstance(value, timedelta) else value
         for name, value in options.items()

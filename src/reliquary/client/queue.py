@@ -132,7 +132,7 @@ class AsyncQueue:
                 yield message
 
     async def pages(self, after: int | None = None) -> AsyncIterator[list[Message]]:
-        """As `browse`, a request's worth of messages at a time."""
+        """Yield lists of messages, as `browse` does, one request's worth at a time."""
         while True:
             page = (await self.manager.transport.browse(self.name, after, PAGE, self._handle)).messages
             if not page:
@@ -155,7 +155,7 @@ class AsyncQueue:
         await self.manager.transport.end_read(received.receipt, [lookup_id], delete=True, reject=True)
 
     def poison(self) -> AsyncQueue:
-        """Where its messages are put aside that came back too often; it is there once one did."""
+        """The subqueue for messages that were returned too often; it exists once there was one."""
         return AsyncQueue(self.manager, f"{self.name.partition(';')[0]};poison", self._transaction)
 
     async def return_poison(self, *messages: Message | int) -> int:
@@ -199,7 +199,7 @@ class AsyncQueue:
     # -- the queue itself
 
     async def info(self) -> QueueInfo:
-        """What is in it and how it is set."""
+        """Return the settings and totals of the queue."""
         return await self.manager.show_record(QUEUE, self.name)
 
     async def change(self, **options: Unpack[QueueOptions]) -> QueueInfo:

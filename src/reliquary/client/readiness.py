@@ -45,7 +45,7 @@ class Wanted:
     token: str | None = field(default=None, repr=False)
     queue: str | None = None
     messages: int = 0
-    """How many messages the queue must have that can be received now."""
+    """How many receivable messages the queue must have."""
 
 
 async def wait_until(wanted: Wanted, patience: float) -> None:

@@ -68,7 +68,7 @@ class Received(msgspec.Struct, frozen=True):
 
 
 class QueueOptions(TypedDict, total=False):
-    """What can be said when a queue is made or changed; the fields of `views.queues.Settings`."""
+    """The options for creating or changing a queue; the fields of `views.queues.Settings`."""
 
     label: str
     journaling: bool
@@ -99,13 +99,13 @@ class ManagerInfo(msgspec.Struct, frozen=True, kw_only=True):
     transactions_active: int
     transactions_prepared: int
     copies_lost: dict[str, int]
-    """Of all its queues, those that are gone among them."""
+    """The lost copies of all its queues, deleted queues included."""
     poison_overflows: int = 0
     state: str
     online: bool
     """Messages come from and go to other managers."""
     throttled: bool
-    """Nothing is taken until the store has caught up."""
+    """Whether no message is accepted until the store has caught up."""
 
 
 class AccessEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,9 +155,9 @@ class HistoryInfo(msgspec.Struct, frozen=True, kw_only=True):
     stopped: bool = False
     """Too much waits for its export: events are only counted."""
     missing: int = 0
-    """How many were."""
+    """The number of missing events."""
     error: str = ""
-    """Why nothing can be exported; empty when all is well."""
+    """The reason why the export fails; empty when it works."""
 
 
 class HistoryFileInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,7 +171,7 @@ class HistoryFileInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoreReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a look at every row of the store found."""
+    """The result of a check of every row of the store."""
 
     rows: dict[str, int]
     """By table."""

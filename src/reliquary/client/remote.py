@@ -57,7 +57,7 @@ from reliquary.views.queues import QueueInfo
 HOLD: Final = 30.0
 """Seconds in which a plain receive must have acknowledged."""
 ATTEMPTS: Final = 3
-"""So often an acknowledgement or a commit is asked for when no answer comes."""
+"""How often an acknowledgement or a commit is requested when no answer comes."""
 PIECE: Final = 60.0
 """A longer wait is asked for in pieces, so that a dead connection is found."""
 
@@ -400,7 +400,7 @@ def _decoder(record: type[R]) -> msgspec.json.Decoder[R]:
 
 @cache
 def _list_decoder(noun: Noun[Any]) -> msgspec.json.Decoder[msgspec.Struct]:
-    """Of an object that has a page of the records of a noun under its plural."""
+    """Return the decoder of an object that has a page of the records of a noun under its plural."""
     record: Any = noun.record
     page = msgspec.defstruct("Records", [(noun.plural, list[record]), ("next", str, "")])
     return msgspec.json.Decoder(page)

@@ -33,7 +33,7 @@ class RemoteDirectory:
         self._control = control
 
     async def info(self) -> DirectoryInfo:
-        """How it is, also while it cannot be reached."""
+        """Return the state of the directory, also while it cannot be reached."""
         return await self._control.read("GET", "/directory", _info)
 
     async def attach(self) -> DirectoryInfo:

@@ -32,7 +32,7 @@ from reliquary.views.queues import QueueInfo
 
 
 class Transport(Protocol):
-    """Everything that can be asked of a queue manager."""
+    """The operations of a queue manager."""
 
     named_queue: str
     """The queue that the address names; empty where it names none."""
@@ -152,7 +152,7 @@ class Transport(Protocol):
 
     @property
     def directory(self) -> AsyncDirectory:
-        """What managers know of each other."""
+        """The directory of managers, queues and users."""
 
     # -- the store
 

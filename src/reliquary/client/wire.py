@@ -36,7 +36,7 @@ PACKED: Final = b"application/msgpack"
 JSON_HEADERS: Final = ((b"content-type", b"application/json"), (b"accept", PACKED))
 PACKED_HEADERS: Final = ((b"content-type", PACKED), (b"accept", PACKED))
 TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
-"""What a bearer token may look like, RFC 6750 2.1."""
+"""The form of a bearer token, RFC 6750 2.1."""
 
 
 class _Refusal(msgspec.Struct):

@@ -17,7 +17,7 @@ from reliquary.client.sync.transaction import Transaction
 
 
 class Agent(OnPortal[AsyncAgent]):
-    """As AsyncAgent, without `await`; made by `agent`.  Threads may share it."""
+    """Does the work of AsyncAgent without `await`; made by `agent`. Threads may share it."""
 
     # -- to the server
 
@@ -57,7 +57,7 @@ class Agent(OnPortal[AsyncAgent]):
         self._portal.call(self._inner.flush(timeout))
 
     def dead_letters(self) -> Queue:
-        """What the server will not have, or what expired on its way; `message_class` says why."""
+        """Messages that the server refused, or that expired on their way; `message_class` has the reason."""
         return Queue(self._portal, self._inner.dead_letters())
 
     # -- from the server
@@ -87,12 +87,14 @@ class Agent(OnPortal[AsyncAgent]):
     # -- the agent itself
 
     def status(self) -> AgentStatus:
-        """How it is doing: what waits, and its channels with what is in doubt."""
+        """Return the state of the agent: waiting messages, and its channels with batches in doubt."""
         return self._portal.call(self._inner.status())
 
 
 class Receiving:
-    """As AsyncReceiving: `with agent.receive("replies") as message: ...`; it belongs to one thread."""
+    """Does the work of AsyncReceiving: `with agent.receive("replies") as message: ...`; it belongs to one
+    thread.
+    """
 
     def __init__(self, portal: Portal, inner: AsyncReceiving) -> None:
         self._portal = portal

@@ -11,7 +11,7 @@ from reliquary.client.sync.portal import Portal
 
 
 class Consumer:
-    """As AsyncConsumer: `with queue.consume() as messages: for message in messages: ...`."""
+    """Does the work of AsyncConsumer: `with queue.consume() as messages: for message in messages: ...`."""
 
     def __init__(self, portal: Portal, inner: AsyncConsumer) -> None:
         self._portal = portal

@@ -12,7 +12,7 @@ from reliquary.client.sync.portal import Portal
 
 
 class Cursor:
-    """As AsyncCursor: `with queue.cursor() as cursor: for message in cursor: ...`."""
+    """Does the work of AsyncCursor: `with queue.cursor() as cursor: for message in cursor: ...`."""
 
     def __init__(self, portal: Portal, inner: AsyncCursor) -> None:
         self._portal = portal

@@ -16,7 +16,7 @@ class Directory:
         self._inner = inner
 
     def info(self) -> DirectoryInfo:
-        """How it is, also while it cannot be reached."""
+        """Return the state of the directory, also while it cannot be reached."""
         return self._portal.call(self._inner.info())
 
     def attach(self) -> DirectoryInfo:

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class ExactlyOnce:
-    """As AsyncExactlyOnce, for a connection without `await`."""
+    """Does the work of AsyncExactlyOnce, for a connection without `await`."""
 
     def __init__(
         self, portal: Portal, manager: AsyncManager, connection: Any, owner: str, timeout: float = 60
@@ -41,7 +41,7 @@ class ExactlyOnce:
 
 
 class Step:
-    """As AsyncStep: `with once.step(): ...`."""
+    """Does the work of AsyncStep: `with once.step(): ...`."""
 
     def __init__(self, once: AsyncExactlyOnce) -> None:
         self._once = once

@@ -29,7 +29,7 @@ from reliquary.views.transactions import TRANSACTION, TransactionInfo
 
 
 class Manager(Administration[AsyncManager]):
-    """As AsyncManager, without `await`; made by `connect`.  Threads may share it."""
+    """Does the work of AsyncManager without `await`; made by `connect`. Threads may share it."""
 
     def queue(self, name: str | None = None) -> Queue:
         """Return a queue by its name, or the one that the address names; no request is made."""
@@ -93,7 +93,7 @@ class Manager(Administration[AsyncManager]):
         self._portal.call(self._inner.abort(transaction, by=by))
 
     def info(self) -> ManagerInfo:
-        """Who it is and what it holds."""
+        """Return name, totals and state of the queue manager."""
         return self._portal.call(self._inner.info())
 
     def take_offline(self) -> ManagerInfo:
@@ -110,7 +110,7 @@ class Manager(Administration[AsyncManager]):
         return Directory(self._portal, self._inner.directory)
 
     def access(self, queue: str = "") -> AccessInfo:
-        """Who may do what with a queue; without a name, with the manager itself."""
+        """Return the access rights of a queue; without a name, those of the manager itself."""
         return self._portal.call(self._inner.access(queue))
 
     def grant(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
@@ -130,7 +130,7 @@ class Manager(Administration[AsyncManager]):
         return self._portal.call(self._inner.set_owner(user, queue=queue))
 
     def history(self) -> HistoryInfo:
-        """How the history of its messages stands."""
+        """Return the state of the history."""
         return self._portal.call(self._inner.history())
 
     def export_history(self, to: str = "") -> list[HistoryFileInfo]:

@@ -110,7 +110,7 @@ class _Call(Generic[T]):
 
 
 class Closing(Protocol):
-    """What can be closed with `await`."""
+    """An object that is closed with `await`."""
 
     async def close(self) -> None:
         """Release the resources of this object."""

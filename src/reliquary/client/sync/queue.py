@@ -86,7 +86,7 @@ class Queue:
         self._portal.call(self._inner.reject(message))
 
     def poison(self) -> Queue:
-        """Where its messages are put aside that came back too often; it is there once one did."""
+        """The subqueue for messages that were returned too often; it exists once there was one."""
         return Queue(self._portal, self._inner.poison())
 
     def return_poison(self, *messages: Message | int) -> int:
@@ -110,7 +110,7 @@ class Queue:
     # -- the queue itself
 
     def info(self) -> QueueInfo:
-        """What is in it and how it is set."""
+        """Return the settings and totals of the queue."""
         return self._portal.call(self._inner.info())
 
     def change(self, **options: Unpack[QueueOptions]) -> QueueInfo:
@@ -127,7 +127,7 @@ class Queue:
 
 
 class OpenQueue(Queue):
-    """As AsyncOpenQueue: a queue that is held open while its block runs."""
+    """Does the work of AsyncOpenQueue: a queue that is held open while its block runs."""
 
     def __init__(self, portal: Portal, inner: AsyncOpenQueue) -> None:
         super().__init__(portal, inner)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Transaction:
-    """As AsyncTransaction: `with qm.transaction(): ...`."""
+    """Does the work of AsyncTransaction: `with qm.transaction(): ...`."""
 
     def __init__(self, portal: Portal, inner: AsyncTransaction) -> None:
         self._portal = portal

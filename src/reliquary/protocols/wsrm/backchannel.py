@@ -27,7 +27,7 @@ from reliquary.protocols.wsrm.source import offered
 from reliquary.protocols.wsrm.state import State
 
 REPLY_WAIT: Final = "wsrm-reply"
-"""How long a response is held, one timer for each caller."""
+"""The timer for a held response, one for each caller."""
 
 
 # -- a request that waits for its reply

@@ -22,7 +22,7 @@ class PostArrived(Event, frozen=True):
     by: Principal = ANONYMOUS
     peer: str = ""
     secure: bool = False
-    """It came over TLS."""
+    """Whether the request came over TLS."""
 
 
 class PostAnswer(msgspec.Struct, frozen=True, gc=False):
@@ -32,7 +32,7 @@ class PostAnswer(msgspec.Struct, frozen=True, gc=False):
     content_type: str = ""
     body: bytes = b""
     why: str = ""
-    """Of a refusal, for the log."""
+    """The reason of a refusal, for the log."""
 
 
 class CallerLeft(Event, frozen=True):

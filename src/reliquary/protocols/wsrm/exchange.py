@@ -31,12 +31,12 @@ class Exchange:
     by: Principal = ANONYMOUS
     peer: str = ""
     secure: bool = False
-    """It came over TLS."""
+    """Whether the envelope came over TLS."""
     route: int = 0
     ticket: int = 0
     """The ticket of our `Post` whose response the envelope came on; 0 where it came as a request."""
     response: Envelope | None = None
-    """What is answered; None for acknowledgements alone, or nothing (202)."""
+    """The response; None for acknowledgements alone, or an empty answer (202)."""
     acknowledged: list[int] = field(default_factory=list)
     """Sequences that come in, by number, whose acknowledgement the response carries."""
     judging: bool = False

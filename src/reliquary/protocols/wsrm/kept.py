@@ -20,7 +20,7 @@ from reliquary.queueing.model.message import Message
 
 FIELD_NAME: Final = "app-reliquary-wsrm"
 FIELD: Final = f"{FIELD_NAME}:"
-"""How the line begins."""
+"""The beginning of the line."""
 
 
 class Kept(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -28,9 +28,9 @@ class Kept(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     to: str = ""
     message_id: str = ""
-    """Where the identifier does not tell it."""
+    """The MessageID, where it does not follow from the identifier."""
     action: str = ""
-    """Where the label is not all of it."""
+    """The action, where the label does not hold all of it."""
     reply_to: Reference | None = None
 
 

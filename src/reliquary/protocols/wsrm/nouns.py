@@ -23,17 +23,17 @@ class SequenceInfo(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     """`open`, `closed` or `ended`; of one that goes out `creating`, `open`, `closing` or `terminating`."""
     identifier: str
-    """What both ends call it; empty until the peer has created it."""
+    """The identifier at both ends; empty until the peer has created the sequence."""
     queue: str
-    """Where its messages go: a queue of this manager, or the destination of an outgoing queue."""
+    """The destination of its messages: a queue of this manager, or the destination of an outgoing queue."""
     endpoint: str = ""
     """The endpoint that it came to, the part behind /wsrm/; empty for one that this manager offered."""
     version: str
-    """Of WS-ReliableMessaging: `1.0` or `1.1`."""
+    """The version of WS-ReliableMessaging: `1.0` or `1.1`."""
     soap: str
     """`1.1` or `1.2`."""
     addressing: str
-    """Of WS-Addressing: `2004/08` or `1.0`."""
+    """The version of WS-Addressing: `2004/08` or `1.0`."""
     acknowledged: str
     """The numbers of the messages that are acknowledged, for example `1-5, 7`."""
     gaps: str
@@ -51,10 +51,11 @@ class SequenceInfo(msgspec.Struct, frozen=True, kw_only=True):
     dropped: int = 0
     """Messages for which there was no room, since the process started."""
     room: int | None = None
-    """How many messages the destination takes, BufferRemaining; None where it never said it, or takes none
-    because the sequence is over."""
+    """How many messages the destination takes, BufferRemaining; None where it is not known, or the sequence
+    is over.
+    """
     polling: bool = False
-    """There is no room, and the destination is asked for it from time to time."""
+    """Whether there is no room, and the destination is asked for it from time to time."""
     to: str = ""
     """The address that its messages are sent to; empty for a client that cannot be reached."""
     acks_to: str = ""

@@ -14,7 +14,7 @@ LARGEST_WINDOW: Final = 4096
 
 
 class Assurance(Enum):
-    """How often an endpoint delivers a message of a sequence."""
+    """The delivery guarantee of an endpoint for the messages of a sequence."""
 
     EXACTLY_ONCE = "exactly-once"
     AT_LEAST_ONCE = "at-least-once"
@@ -28,7 +28,9 @@ class EndpointSettings:
     name: str
     """`*` at the end stands for any rest of the name."""
     queue: str = ""
-    """Where its messages go: a queue, or a format name elsewhere; empty for the queue of that name."""
+    """The destination of its messages: a queue, or a format name elsewhere; empty for the queue
+    of that name.
+    """
     assurance: Assurance = Assurance.EXACTLY_ONCE
     """How often a message of a sequence is delivered."""
     ordered: bool = True
@@ -53,14 +55,14 @@ class EndpointSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerSettings:
-    """How our source speaks with one destination, if not as with all others."""
+    """Settings of our source for one destination, where they differ from the defaults."""
 
     address: str
     """`wsrm://host[:port]/path`; `*` at the end stands for any rest of the name."""
     url: str = ""
-    """Where it is reached; empty for the address as a URL."""
+    """The URL of the destination; empty for the address as a URL."""
     to: str = ""
-    """What wsa:To says; empty for the URL."""
+    """The value of wsa:To; empty for the URL."""
     dialect: Dialect = field(default_factory=Dialect)
     addressable: bool = False
     """Acknowledgements come as requests to us; else on the responses to our requests."""
@@ -80,7 +82,7 @@ class PeerSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WsrmSettings:
-    """What an administrator may choose."""
+    """The settings of WS-ReliableMessaging."""
 
     # -- destination
     endpoints: tuple[EndpointSettings, ...] = ()
@@ -115,7 +117,7 @@ class WsrmSettings:
     longest_retransmission: Duration = field(default=MINUTE)
     """The longest time between two retransmissions of a message."""
     retries: int = 8
-    """So often a message is sent again without an acknowledgement before it is given up."""
+    """How often a message is sent again without an acknowledgement before it is given up."""
     polling: Duration = field(default=seconds(30))
     """POLLING_TIMER, [MS-WSRVCRM] 3.2.2.1."""
     idle: Duration = field(default=Duration(5 * MINUTE))
@@ -124,7 +126,7 @@ class WsrmSettings:
     """How long a response may take."""
     # -- both
     seed: bytes = b""
-    """What makes our identifiers unpredictable; drawn when the server starts."""
+    """The seed that makes our identifiers unpredictable; drawn when the server starts."""
 
     def __post_init__(self) -> None:
         for name in ("window", "acknowledgement_interval", "inactivity", "longest_life", "most_sequences",

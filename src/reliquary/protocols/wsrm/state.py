@@ -29,7 +29,7 @@ def _nothing_due(address: str) -> tuple[Acknowledgement, ...]:
 
 
 class Count(Word):
-    """What is counted, for metrics."""
+    """The counters for metrics."""
 
     DUPLICATES = "duplicates"
     """Messages that came again."""
@@ -49,7 +49,7 @@ class Count(Word):
 
 @dataclass(slots=True)
 class TurnState:
-    """What is known for one turn only; it is empty when the turn ends.
+    """State of one turn only; it is empty when the turn ends.
 
     `plain` and `destination.delivery` add exchanges, `arrivals` removes them; `destination.ending` and the
     modules of `source` note what `machine` and `backchannel` do at the end of the turn.
@@ -65,12 +65,12 @@ class TurnState:
 
 @dataclass(slots=True)
 class Backchannel:
-    """What goes to clients that have no address; `backchannel` writes it, and `transport` adds envelopes."""
+    """Envelopes for clients that have no address; `backchannel` writes it, and `transport` adds envelopes."""
 
     held: dict[int, Exchange] = field(default_factory=dict)
     """Requests whose responses are held for a reply, by caller."""
     mailboxes: dict[str, deque[Envelope]] = field(default_factory=dict)
-    """What waits for clients that fetch it with MakeConnection, by their addresses."""
+    """Envelopes that wait for clients that fetch them with MakeConnection, by their addresses."""
 
 
 @dataclass(slots=True)
@@ -96,7 +96,7 @@ class OwnAddress:
 
 
 class State:
-    """What both roles share, and the state of each in `destination` and `source`."""
+    """The state that both roles share, and the state of each in `destination` and `source`."""
 
     def __init__(self, rows: Rows, settings: WsrmSettings) -> None:
         self.rows = rows

@@ -129,7 +129,7 @@ class Totals:
     """Counts over all sequences."""
 
     sequences: dict[tuple[str, str], int]
-    """How many there are, by direction and state."""
+    """The number of sequences, by direction and state."""
     unacknowledged: int
     held: int
 

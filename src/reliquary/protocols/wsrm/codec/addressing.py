@@ -25,7 +25,7 @@ SOAP_FAULT_ACTIONS: Final = {
 }
 """The action of faults that SOAP itself defines."""
 POLLED: Final = "http://docs.oasis-open.org/ws-rx/wsmc/200702/anonymous?id="
-"""How addresses begin whose messages their clients fetch with MakeConnection."""
+"""The prefix of addresses whose messages their clients fetch with MakeConnection."""
 
 _ANONYMOUS: Final = frozenset(ANONYMOUS.values())
 

@@ -78,7 +78,7 @@ def encode_acknowledgement(acknowledgement: Acknowledgement, dialect: Dialect) -
 
 
 class _Frame(NamedTuple):
-    """What is around an acknowledgement."""
+    """The text around an acknowledgement."""
 
     before: str
     behind: str

@@ -29,11 +29,11 @@ class Family(Enum):
 
 
 class Form(NamedTuple):
-    """How a fault is written."""
+    """The written form of a fault."""
 
     family: Family
     receiver: bool
-    """Its SOAP code is Receiver; else Sender, or what SOAP itself defines."""
+    """Whether its SOAP code is Receiver; else it is Sender, or a code that SOAP itself defines."""
     reason: str
 
 

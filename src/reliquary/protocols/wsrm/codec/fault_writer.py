@@ -25,7 +25,7 @@ class WrittenFault(NamedTuple):
     """A fault in an envelope."""
 
     code: FaultCode
-    """What it says in this version of WS-RM."""
+    """The code of the fault in this version of WS-RM."""
     blocks: str
     """Header blocks that belong to it."""
     element: str

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class FaultCode(Enum):
-    """What a fault says; the values are the local names of the subcodes, or of the SOAP codes."""
+    """The codes of faults; the values are the local names of the subcodes, or of the SOAP codes."""
 
     # faults of WS-ReliableMessaging
     SEQUENCE_TERMINATED = "SequenceTerminated"
@@ -24,11 +24,11 @@ class FaultCode(Enum):
     MESSAGE_NUMBER_ROLLOVER = "MessageNumberRollover"
     CREATE_SEQUENCE_REFUSED = "CreateSequenceRefused"
     LAST_NUMBER_EXCEEDED = "LastMessageNumberExceeded"
-    """Of WS-RM 1.0 only."""
+    """Exists in WS-RM 1.0 only."""
     SEQUENCE_CLOSED = "SequenceClosed"
-    """Of WS-RM 1.1 only; a 1.0 peer gets LastMessageNumberExceeded."""
+    """Exists in WS-RM 1.1 only; a 1.0 peer gets LastMessageNumberExceeded."""
     WSRM_REQUIRED = "WSRMRequired"
-    """Of WS-RM 1.1 only; a 1.0 peer gets Sender."""
+    """Exists in WS-RM 1.1 only; a 1.0 peer gets Sender."""
     # WS-MakeConnection
     UNSUPPORTED_SELECTION = "UnsupportedSelection"
     MISSING_SELECTION = "MissingSelection"

@@ -35,7 +35,7 @@ _DEFAULT: Final = re.compile(rb"\sxmlns\s*=")
 
 
 class _Span(NamedTuple):
-    """Where the content of an element lies in a document, and where its child elements begin."""
+    """The offsets of the content of an element in a document, and of its child elements."""
 
     begin: int
     end: int

@@ -24,7 +24,7 @@ _LONGEST_TYPE: Final = 8192
 
 
 class Parts(NamedTuple):
-    """What a body consists of."""
+    """The parts of a body."""
 
     envelope: bytes
     attachments: tuple[Attachment, ...] = ()

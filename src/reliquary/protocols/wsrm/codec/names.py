@@ -14,7 +14,7 @@ SOAP: Final = {
 RM: Final = {Version.RM10: rm10.NAMESPACE, Version.RM11: rm11.NAMESPACE}
 RM_VERSIONS: Final = {namespace: version for version, namespace in RM.items()}
 FLOW: Final = "http://schemas.microsoft.com/ws/2006/05/rm"
-"""Of BufferRemaining, for every version of WS-RM (FC-007)."""
+"""The namespace of BufferRemaining, for every version of WS-RM (FC-007)."""
 MAKE_CONNECTION: Final = rm11.MAKE_CONNECTION_NAMESPACE
 OURS: Final = "urn:reliquary:wsrm"
-"""Of the header block and the element that carry what WS-RM has no place for."""
+"""The namespace of the header block and the element that carry values for which WS-RM has no place."""

@@ -21,7 +21,7 @@ LAST_NUMBER: Final = 9223372036854775807
 LARGEST_BUFFER: Final = 2147483647
 """The largest BufferRemaining (FC-008)."""
 NO_BUFFER: Final = -1
-"""What SEQ_ACK_RECEIVED gets for an acknowledgement without a usable BufferRemaining (FC-039)."""
+"""The value that SEQ_ACK_RECEIVED gets for an acknowledgement without a usable BufferRemaining (FC-039)."""
 
 
 class Version(Word):
@@ -48,7 +48,7 @@ class Addressing(Word):
 
 
 class Dialect(msgspec.Struct, frozen=True, gc=False):
-    """What both ends of a sequence write alike from its creation to its end."""
+    """The versions of the standards that both ends of a sequence use from its creation to its end."""
 
     version: Version = Version.RM11
     """The version of WS-ReliableMessaging; 1.1 also means 1.2."""
@@ -63,7 +63,7 @@ class Reference(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     address: str
     parameters: bytes = b""
-    """Its reference parameters (and properties), as XML elements one behind the other."""
+    """The reference parameters (and properties), as XML elements one behind the other."""
     properties: bytes = b""
     """The ReferenceProperties of WS-Addressing 2004/08, in that form."""
 
@@ -103,7 +103,7 @@ class Offer(msgspec.Struct, frozen=True, gc=False):
 
     identifier: str
     endpoint: Reference | None = None
-    """Where its messages are to be sent; WS-RM 1.0 has none."""
+    """The address that its messages are sent to; WS-RM 1.0 has none."""
     expires: Duration | None = None
     incomplete: Incomplete | None = None
 
@@ -191,15 +191,16 @@ class Payload(msgspec.Struct, frozen=True, gc=False):
     """The Body of an application message."""
 
     content: bytes = b""
-    """What stands between the tags of Body, as it came; declarations of namespaces that it needs from outside
-    were added to its top elements.  Empty for an empty Body."""
+    """The content of Body as it came, with the namespace declarations that it needs; empty for an
+    empty Body.
+    """
     attachments: tuple[Attachment, ...] = ()
     start_type: str = ""
     """Not empty: the envelope is a part of type application/xop+xml (MTOM), and this is its `type`."""
 
 
 class Properties(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What a message of a queue manager has and WS-Addressing does not: a header block of our own."""
+    """Properties of a queue message that WS-Addressing does not have: a header block of our own."""
 
     label: str | None = None
     """Not None where the label is not the Action."""
@@ -221,7 +222,7 @@ class Properties(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     dead_letter: bool = False
     """Whether the receiver keeps the message in a dead-letter queue if no application takes it."""
     hops: int = 0
-    """How many managers have passed it on."""
+    """How many managers have forwarded the message."""
 
 
 Body = (
@@ -244,7 +245,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     action: str = ""
     """Empty: that of the body, of an acknowledgement alone or of an AckRequested alone, in this order."""
     to: Reference | None = None
-    """Of one that arrived, only the address."""
+    """The destination; for an envelope that arrived, only the address."""
     message_id: str = ""
     relates_to: str = ""
     reply_to: Reference | None = None
@@ -260,10 +261,11 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     """MessagePending of MakeConnection; None where it is not written."""
     properties: Properties | None = None
     foreign: tuple[str, ...] = ()
-    """Of one that arrived: header blocks that must be understood, are for us and are not known, as
-    `{namespace}name`.  A fault MustUnderstand that leaves names them."""
+    """For an envelope that arrived: header blocks for us that must be understood and are not known, as
+    `{namespace}name`. A fault MustUnderstand names them.
+    """
     malformed_buffers: int = 0
-    """Of one that arrived: BufferRemaining elements that are treated as absent (H-18)."""
+    """For an envelope that arrived: BufferRemaining elements that are treated as absent (H-18)."""
     body: Body = Payload()
 
 

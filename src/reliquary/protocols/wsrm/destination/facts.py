@@ -26,7 +26,7 @@ class MessageReceived(Fact, frozen=True):
     sequence: int
     number: int
     last: bool = False
-    """It is the last one of its sequence."""
+    """Whether the message is the last one of its sequence."""
     released: tuple[int, ...] = ()
     """Held messages that went into the queue with it."""
 

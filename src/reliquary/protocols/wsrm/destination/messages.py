@@ -40,7 +40,7 @@ from reliquary.queueing.model.message import MessageClass, ObjectId, size_of
 from reliquary.queueing.model.travel.transfer import BatchJudged, DuplicatesDropped, Outcome
 
 LAST_MESSAGE: Final = "/LastMessage"
-"""How the action of an empty last message ends, WS-RM 1.0."""
+"""The suffix of the action of an empty last message, WS-RM 1.0."""
 _UNIQUIFIERS: Final = (1 << 32) - 1
 
 

@@ -28,7 +28,7 @@ class Phase(Word):
 
 
 class Move(Word):
-    """What happens to a sequence."""
+    """The events of a sequence."""
 
     MESSAGE = "message"
     """A message comes that was not received before."""
@@ -41,7 +41,7 @@ class Move(Word):
     TERMINATE = "terminate"
     """TerminateSequence comes, or an administrator ends the sequence."""
     TIME_OUT = "time-out"
-    """Nothing was heard for too long, its life is over, or its source has given it up."""
+    """No message came for too long, the sequence expired, or its source has given it up."""
 
 
 def _table() -> dict[tuple[Phase, Move], Phase | FaultCode]:

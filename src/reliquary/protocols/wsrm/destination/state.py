@@ -36,11 +36,11 @@ class Place:
     """Bytes that still fit; None for no limit.  Both as the queue manager said last."""
     added: int = 0
     added_bytes: int = 0
-    """What we added to the queue after that."""
+    """The bytes that were added to the queue after that."""
     arriving: int = 0
     """Messages that the queue manager judges in this turn."""
     reports: int = 0
-    """How often the queue manager said it."""
+    """How often the queue manager reported the room."""
     largest: int = SMALLEST_MESSAGE
     """Bytes of the largest message that went into it."""
     held_bytes: int = 0
@@ -73,7 +73,7 @@ class Sequence:
     heard: int = 0
     """When anything of its source was heard last, microseconds since 1970."""
     by: Principal | None = None
-    """Who used it last; None after a restart."""
+    """The user that used the sequence last; None after a restart."""
     buffer: int = 0
     """Buffer Remaining of [MS-WSRVCRM] 3.1.1: what its source may count on."""
     confirmed: Ranges = ()
@@ -196,7 +196,7 @@ class Arriving:
     """The message among them that is new; 0 where all of them were held before."""
     last: bool = False
     message_id: str = ""
-    """Of the new message, where it must be kept for its reply."""
+    """The MessageID of the new message, where it must be kept for its reply."""
 
 
 CreationKey = tuple[str, str, str, str]

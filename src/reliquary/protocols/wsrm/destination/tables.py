@@ -25,14 +25,14 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What was agreed when a sequence was created; only the last two are added later."""
+    """The values that were agreed when a sequence was created; only the last two are added later."""
 
     number: int
     identifier: str
     endpoint: str
     """The name behind /wsrm/; empty for a sequence that our source offered."""
     queue: str
-    """Where its messages go: a path name or a format name."""
+    """The destination of its messages: a path name or a format name."""
     dialect: Dialect
     acks_to: Reference
     created: int
@@ -44,11 +44,11 @@ class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     secure: bool = False
     """UsesSequenceSSL: its messages must come over TLS."""
     message_id: str = ""
-    """Of CreateSequence, by which a repeated request is recognized."""
+    """The MessageID of CreateSequence, by which a repeated request is recognized."""
     offer: str = ""
     """The identifier of the sequence that its client offered and that was accepted; empty for none."""
     reply_url: str = ""
-    """Where messages of the offered sequence are sent; empty for a client that cannot be reached."""
+    """The address for messages of the offered sequence; empty for a client that cannot be reached."""
     offered: int = 0
     """The number of the accepted sequence; 0 for none."""
     restored: bool = False
@@ -61,7 +61,7 @@ class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Received(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """How far a sequence got."""
+    """The progress of a sequence."""
 
     ranges: Ranges = ()
     """The numbers of all messages that were received and are acknowledged."""

@@ -36,7 +36,7 @@ from reliquary.queueing.model.travel.transfer import Outcome, TransferEnded
 
 
 class Verdict(Enum):
-    """How an acknowledgement compares with what is known."""
+    """The relation between an acknowledgement and what is known."""
 
     NEW = "new"
     KNOWN = "known"

@@ -28,7 +28,7 @@ from reliquary.queueing.travel.failures import FAILED_WITH
 
 
 class Reaction(Enum):
-    """What follows from a status."""
+    """The reaction to a status."""
 
     UNREACHABLE = "unreachable"
     TAKEN = "taken"

@@ -36,7 +36,7 @@ from reliquary.queueing.model.administration import Done
 
 
 class Reaction(Enum):
-    """What follows from a fault."""
+    """The reaction to a fault."""
 
     LOST = "lost"
     """The peer does not have this sequence any more."""
@@ -45,7 +45,7 @@ class Reaction(Enum):
     REFUSED = "refused"
     """There is no sequence of this name."""
     NOTHING = "nothing"
-    """It counts as an answer without an acknowledgement."""
+    """The fault counts as an answer without an acknowledgement."""
 
 
 REACTIONS: Final[Mapping[FaultCode, Reaction]] = {

@@ -23,7 +23,7 @@ class SequenceCreated(Fact, frozen=True):
     renewed_at: int = 0
     """From this moment no number is given in it; 0 for never."""
     incomplete: Incomplete | None = None
-    """What the peer does with messages behind a gap when the sequence ends."""
+    """The peer's treatment of messages behind a gap when the sequence ends."""
 
 
 class SequencesRetired(Fact, frozen=True):
@@ -71,7 +71,7 @@ class SequenceClosing(Fact, frozen=True):
 
 
 class SequenceDecided(Fact, frozen=True):
-    """It is known which messages arrived; the others have no number any more."""
+    """The outcome of all messages is known; those that did not arrive have no number any more."""
 
     sequence: int
 

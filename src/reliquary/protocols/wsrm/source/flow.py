@@ -43,7 +43,7 @@ class FlowEvent(Enum):
 
 
 class Action(Enum):
-    """What is done beside the change of state."""
+    """The action beside the change of state."""
 
     NONE = "none"
     START = "start"
@@ -91,7 +91,7 @@ BEFORE_ONE_MORE: Final = 8
 
 @dataclass(slots=True)
 class Flow:
-    """What the source knows of the room for one sequence; it is not durable, and begins anew (T23)."""
+    """The source's knowledge of the room for one sequence; it is not durable, and starts empty (T23)."""
 
     polling: Polling = Polling.NOT_POLLING  # FC-032
     buffer: int | None = None
@@ -99,7 +99,7 @@ class Flow:
     heard: bool = False
     """An acknowledgement came since the connection began."""
     cap: int | None = None
-    """How many a peer without BufferRemaining took at once; None while it took all."""
+    """How many messages a peer without BufferRemaining took at once; None while it took all."""
     taken: int = 0
     """Messages that it took since the cap was last changed."""
 

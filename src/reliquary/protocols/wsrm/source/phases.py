@@ -18,7 +18,7 @@ from typing import Final
 
 
 class Phase(Enum):
-    """How far a sequence that goes out is."""
+    """The phase of an outgoing sequence."""
 
     CREATING = "creating"
     """CreateSequence has no response."""
@@ -27,20 +27,20 @@ class Phase(Enum):
     CLOSING = "closing"
     """No message is sent any more, and the last acknowledgement has not come."""
     TERMINATING = "terminating"
-    """It is known which messages arrived; TerminateSequence has no response."""
+    """The outcome of all messages is known; TerminateSequence has no response yet."""
     ENDED = "ended"
     """The row is deleted."""
 
 
 class Move(Enum):
-    """What brings a sequence from one phase to another."""
+    """The events that change the phase of a sequence."""
 
     CREATED = "created"
     """CreateSequenceResponse came."""
     CLOSE = "close"
     """No further message is to be sent in it."""
     DECIDE = "decide"
-    """It is known which messages arrived."""
+    """The outcome of all messages is known."""
     GONE = "gone"
     """TerminateSequence was answered, or was repeated often enough."""
     LOSE = "lose"

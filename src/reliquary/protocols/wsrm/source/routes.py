@@ -27,7 +27,7 @@ class Kind(Enum):
     """How envelopes of a sequence reach the peer."""
 
     DIAL = "dial"
-    """As requests of ours."""
+    """Envelopes are sent as requests of ours."""
     BACK = "back"
     """On responses to requests of the client."""
     POLL = "poll"
@@ -35,11 +35,11 @@ class Kind(Enum):
 
 
 class Way(msgspec.Struct, frozen=True):
-    """Where the messages of an outgoing queue go."""
+    """The way of the messages of an outgoing queue."""
 
     kind: Kind
     url: str
-    """Where they are posted; empty where nothing is."""
+    """The URL that they are posted to; empty where none are posted."""
     to: Reference
     peer: PeerSettings
 

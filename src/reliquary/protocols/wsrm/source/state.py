@@ -37,7 +37,7 @@ class Posted:
     purpose: Purpose
     sequence: int
     number: int = 0
-    """Of a message: its number in the sequence."""
+    """The number of the message in the sequence."""
 
 
 @dataclass(slots=True)
@@ -50,13 +50,13 @@ class Flight:
     message: Message | None = None
     """None until the manager hands it out again after a restart."""
     ticket: int = 0
-    """Of the request it is in; 0 where none is under way."""
+    """The ticket of the request that carries the message; 0 where none is under way."""
     sent: bool = False
-    """It was sent in this process."""
+    """Whether the message was sent in this process."""
     taken: bool = False
     """The last response to it was one of success, without an acknowledgement."""
     retries: int = 0
-    """How often it was sent again because no acknowledgement came in time."""
+    """How often the message was sent again because no acknowledgement came in time."""
     hurried: int = -1
     """The round of acknowledgements in which it was last sent again at once."""
 
@@ -67,7 +67,7 @@ class Sequence:
 
     row: Outbound
     acknowledged: NumberRanges = field(default_factory=NumberRanges)
-    """As in the row."""
+    """The acknowledged numbers, as in the row."""
     flights: dict[int, Flight] = field(default_factory=dict)
     """By number, in the order of numbers."""
     numbers: dict[int, int] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class Sequence:
     used: int = 0
     """When something was last sent or heard, microseconds since 1970."""
     timeouts: int = 0
-    """Of the wait for an acknowledgement, since the last progress."""
+    """The number of time-outs of the wait for an acknowledgement, since the last progress."""
     deadline: int = 0
     """When that wait ends; 0 where nothing is waited for."""
     fires: int = 0
@@ -96,9 +96,9 @@ class Sequence:
     tries: int = 0
     """How often CreateSequence, CloseSequence or TerminateSequence was sent in this phase."""
     parting: bool = False
-    """Of WS-RM 1.0: TerminateSequence was sent to get the last acknowledgement on its response."""
+    """For WS-RM 1.0: TerminateSequence was sent to get the last acknowledgement on its response."""
     heard_last: bool = False
-    """Of WS-RM 1.0: an acknowledgement came since LastMessage was sent, perhaps without it."""
+    """For WS-RM 1.0: an acknowledgement came since LastMessage was sent, perhaps without its number."""
     retransmissions: int = 0
     """Messages that were sent again."""
 
@@ -120,7 +120,7 @@ class Sequence:
 
 @dataclass(slots=True)
 class Session:
-    """How an outgoing queue is connected."""
+    """The connection state of an outgoing queue."""
 
     queue: int
     destination: str
@@ -129,10 +129,10 @@ class Session:
     is_open: bool = False
     """The manager hands out messages."""
     epoch: int = 0
-    """Of the connection; 0 where there is none."""
+    """The epoch of the connection; 0 where there is none."""
     paused: bool = False
     refusing: bool = False
-    """Its messages were for a client that is gone, and are refused."""
+    """Whether the messages were for a client that has left, and are refused."""
     posted: dict[int, Posted] = field(default_factory=dict)
     """Requests without a response, by ticket."""
     waiting: dict[int, Message] = field(default_factory=dict)
@@ -142,13 +142,13 @@ class Session:
     fruitless: int = 0
     """How many sequences in a row ended without any acknowledged message, at a peer that is silent."""
     acknowledgements: int = 0
-    """How many came for the current sequence."""
+    """How many acknowledgements came for the current sequence."""
     acknowledged_at: int = 0
     """When the last one came, microseconds since 1970."""
 
     @property
     def peer(self) -> PeerSettings:
-        """How we speak with its destination."""
+        """The settings for the destination."""
         return self.way.peer
 
 
@@ -158,7 +158,7 @@ class AcceptedOffer:
 
     identifier: str
     queue: str
-    """Where its messages go."""
+    """The destination of its messages."""
     dialect: Dialect
     acks_to: Reference
 

@@ -33,9 +33,9 @@ class Outbound(msgspec.Struct, frozen=True, omit_defaults=True):
     create_id: str = ""
     """The MessageID of CreateSequence, by which a repeated one is known; empty for an offered sequence."""
     identifier: str = ""
-    """What the peer calls it; empty until it is created."""
+    """The identifier that the peer chose; empty until the sequence is created."""
     target: Reference | None = None
-    """What its messages have as To; None for a client that cannot be reached."""
+    """The value of To in its messages; None for a client that cannot be reached."""
     offered_by: int = 0
     """The sequence that came in with its offer; 0 where we created it."""
     offer: str = ""
@@ -46,9 +46,11 @@ class Outbound(msgspec.Struct, frozen=True, omit_defaults=True):
     renewed_at: int = 0
     """From then on no number is given: the peer forgets it soon.  Microseconds since 1970; 0 for never."""
     incomplete: Incomplete | None = None
-    """What the peer does with messages behind a gap when the sequence ends; None where it does not say."""
+    """The peer's treatment of messages behind a gap when the sequence ends; None where it did not
+    announce it.
+    """
     last_message: bool = False
-    """Of WS-RM 1.0: the number `last` is that of the empty LastMessage."""
+    """For WS-RM 1.0: the number `last` is that of the empty LastMessage."""
     restored: bool = False
     """The store was restored: the peer may have numbers above `last`, and none is given any more."""
 
@@ -57,7 +59,7 @@ class Numbered(msgspec.Struct, frozen=True, omit_defaults=True):
     """A message that has a number and no acknowledgement."""
 
     lookup_id: int = 0
-    """Its place in the outgoing queue; 0 for one that left the queue by itself."""
+    """The position in the outgoing queue; 0 for a message that left the queue by itself."""
 
 
 OUTBOUND: Final = Table("wsrm_outbound", Outbound)

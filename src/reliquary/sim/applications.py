@@ -61,7 +61,7 @@ class Stage:
     host: Host
     network: Network
     queues: Sequence[str]
-    """Where messages go to and come from."""
+    """The queues that messages go to and come from."""
     finishing: bool = False
     """Applications are to bring to an end what they have begun."""
     calls: int = 0
@@ -106,7 +106,7 @@ class Application:
         self._sent = 0
 
     def script(self) -> Script:
-        """What it does, until the stage says that it is time to finish."""
+        """Act until the stage announces that it is time to finish."""
         while not self.stage.finishing:
             yield from self.act()
             yield from self.rest()

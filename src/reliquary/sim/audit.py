@@ -54,7 +54,7 @@ class Contents:
 
     @property
     def uncommitted(self) -> set[Key]:
-        """Where prepared transactions keep what they sent."""
+        """The positions of messages that prepared transactions sent."""
         return {
             (operation.queue, operation.position.lookup_id)
             for transaction in self.transactions.values()

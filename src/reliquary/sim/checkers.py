@@ -157,7 +157,9 @@ def check_acknowledgements(history: History, ledger: Ledger) -> None:
 
 
 def _due(sending: Sending, ledger: Ledger) -> MessageClass | None:
-    """What has to be said of a message; nothing while it is on its way, or when it never came anywhere."""
+    """Return the acknowledgement that is due for a message; None while it travels, or when it
+    never arrived.
+    """
     body = sending.body
     if sending.asks is Acknowledgement.FULL_RECEIVE:
         return ledger.left[body][1] if body in ledger.left else None
@@ -165,7 +167,9 @@ def _due(sending: Sending, ledger: Ledger) -> MessageClass | None:
 
 
 def check_cursors(history: History) -> None:
-    """What a cursor shows lies where it stands or ahead of it; what it waited for may lie anywhere."""
+    """Check that a cursor shows only messages at its position or ahead; a message that it waited for may be
+    anywhere.
+    """
     places: dict[tuple[int, int], int] = {}
     for turned in history.turns:
         for request, answer in received(history, turned):
@@ -238,7 +242,7 @@ def _out_of_turn(history: History) -> Iterator[bytes]:
 
 
 def check_identifiers(histories: Iterable[History]) -> None:
-    """What names a message never names another one; a manager numbers its own LookupIdentifiers."""
+    """Check that an identifier names one message only; each manager numbers its own LookupIdentifiers."""
     names: dict[object, bytes] = {}
     for which, history in enumerate(histories):
         for turned in history.turns:

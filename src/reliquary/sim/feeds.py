@@ -53,7 +53,7 @@ FEEDS = ("orders", "ledger", SPARE, "orders;journal", "system$;deadletter")
 
 
 def row_of(position: Position) -> Row:
-    """What a message in a feed is known by; it may come into one queue more than once."""
+    """Return the identity of a message in a feed; a message may come into one queue more than once."""
     return position.lookup_id, position.message
 
 
@@ -62,7 +62,7 @@ def row_of(position: Position) -> Row:
 
 @dataclass(slots=True)
 class Owed:
-    """What one consumer is to be given."""
+    """The messages that one consumer must get."""
 
     identity: int
     """Another one for each time that a consumer of this name is opened."""

@@ -26,13 +26,13 @@ class Violation(Exception):
 
 
 class Standing(Enum):
-    """What the sender of a message knows about it."""
+    """The sender's knowledge of a message."""
 
     OPEN = "open"
     """Not answered, or in a transaction that has not ended."""
     CONFIRMED = "confirmed"
     REFUSED = "refused"
-    """It must never be seen: the send was refused, or its transaction was never asked to commit."""
+    """The message must never be seen: the send was refused, or its transaction was never asked to commit."""
     UNKNOWN = "unknown"
     """The answer was lost: it may be there or not."""
 
@@ -58,7 +58,7 @@ class Sending:
 
 @dataclass(slots=True)
 class Decision:
-    """How a transaction is to end, as the one who decides keeps it."""
+    """The outcome of a transaction, as its coordinator keeps it."""
 
     transaction: UUID
     commit: bool
@@ -94,12 +94,12 @@ class Turned:
 
 @dataclass(slots=True)
 class History:
-    """What is known of a run."""
+    """The record of a run."""
 
     say: Callable[[str], None] | None = None
     turns: list[Turned] = field(default_factory=list)
     requests: dict[tuple[int, int], Event] = field(default_factory=dict)
-    """What was asked, by the life of the process and the number of the caller."""
+    """The requests, by the run of the process and the number of the caller."""
     sendings: dict[bytes, Sending] = field(default_factory=dict)
     consumed: dict[bytes, int] = field(default_factory=dict)
     """Messages that an application has for good and knows it, with the turn that said so, if that is kept."""
@@ -107,13 +107,13 @@ class History:
     """Messages that an application has asked to be done with."""
     decisions: list[Decision] = field(default_factory=list)
     feeds: dict[tuple[int, str], dict[int, tuple[int, int]]] = field(default_factory=dict)
-    """What readers of feeds were given: by queue and reader, under each number one message."""
+    """The messages that readers of feeds were given: by queue and reader, one message under each number."""
     read_to_the_end: set[tuple[int, str]] = field(default_factory=set)
     """The readers that have got everything."""
     lives: int = 0
     crashes: int = 0
     failures: int = 0
-    """How many of the crashes were ends after a failed write."""
+    """How many of the crashes came after a failed write."""
     checkpoints: int = 0
     restores: int = 0
     _consumptions: list[tuple[bytes, int]] = field(default_factory=list)
@@ -131,7 +131,7 @@ class History:
 
     @property
     def digest(self) -> str:
-        """What two runs of one seed have in common, and no two of different seeds."""
+        """A digest that is equal for two runs of one seed, and differs for different seeds."""
         return self._digest
 
     # -- what applications know

@@ -92,7 +92,7 @@ class Steward(Application):
     destinations: Sequence[str] = DESTINATIONS
 
     def script(self) -> Script:
-        """Again and again; in the end everything may travel."""
+        """Repeat until the run finishes; at the end all queues are resumed and the manager is online."""
         while not self.stage.finishing:
             yield Pause(self.chance.between(1, 400_000))
             for make in self.chance.pick((self._hold, self._cut))():

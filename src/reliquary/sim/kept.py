@@ -51,7 +51,7 @@ class _Feed:
     visible: dict[int, int] = field(default_factory=dict)
     """How often feeds had been looked at when each message in the queue became visible."""
     kept: dict[tuple[int, int], _Message] = field(default_factory=dict)
-    """What left the queue, by LookupIdentifier and number."""
+    """The messages that left the queue, by LookupIdentifier and number."""
 
 
 class Kept:
@@ -63,7 +63,7 @@ class Kept:
         self._looks: list[int] = []
         """The time that each look noted."""
         self._new: set[tuple[int, int]] = set()
-        """What became visible in this turn."""
+        """The messages that became visible in this turn."""
 
     def begin_turn(self) -> None:
         """Facts of another turn come."""

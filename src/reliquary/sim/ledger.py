@@ -33,7 +33,7 @@ from reliquary.sim.history import Turned, Violation, named, shown
 Key = tuple[int, int]
 """A queue's number and a LookupIdentifier."""
 ITSELF: Final = frozenset({MessageClass.NORMAL, MessageClass.NACK_RECEIVE_REJECTED})
-"""Why a message lies somewhere as itself: it was sent or moved there, or put aside; all else are copies."""
+"""The classes under which a message itself is in a queue: sent, moved or put aside; all others are copies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Place:
 Judge = Callable[["Ledger", int, Place, MessageClass, Turned], None]
 Rule = Callable[["Ledger", Any, Turned, bool], None]
 MANAGER: Final = "reliquary.queueing."
-"""Where the manager's facts are defined."""
+"""The package that defines the manager's facts."""
 
 
 class Ledger:
@@ -74,11 +74,11 @@ class Ledger:
         self.stored: dict[bytes, int] = {}
         """The turn in which a message was stored."""
         self.travelling: dict[bytes, Key] = {}
-        """Where a message lies that is in an outgoing queue."""
+        """The position of each message in an outgoing queue."""
         self.arrived: dict[bytes, int] = {}
         """The turn in which a message from an outgoing queue got to the queue it was meant for."""
         self.reached: set[bytes] = set()
-        """What was in a queue from which it can be received."""
+        """The messages that were in a queue from which they can be received."""
         self.left: dict[bytes, tuple[int, MessageClass]] = {}
         """The turn in which a message left its queue for good, and why."""
         self.ends: dict[bytes, set[MessageClass]] = defaultdict(set)
@@ -87,7 +87,7 @@ class Ledger:
         """The number of the last batch that changed something about a message."""
         self.entered = 0
         self.gone: Counter[str] = Counter()
-        """How many places were given up for good, by the reason."""
+        """How many positions were given up permanently, by the reason."""
         self.published: dict[str, int] = {}
         """The last batch of each query."""
         self.unkept: Counter[Copy] = Counter()

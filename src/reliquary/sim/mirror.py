@@ -25,7 +25,7 @@ from reliquary.sim.ledger import Key, Ledger
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What must outlive a process."""
+    """The state that must survive a process."""
 
     manager: object
     names: dict[str, int]
@@ -37,21 +37,21 @@ class Picture:
     positions: dict[int, list[Position]]
     """Committed ones, in their order, locked or not."""
     hidden: dict[int, set[int]]
-    """What prepared transactions and carriers have locked."""
+    """The messages that prepared transactions and carriers have locked."""
     transactions: dict[UUID, Any]
     outcomes: dict[UUID, Any]
-    """How the last prepared transactions ended."""
+    """The outcomes of the last prepared transactions."""
     staging: object
     """Parts of batches, the ledger, and whose the writers' names are."""
     total_bytes: int
     consumers: dict[int, tuple[dict[str, Consumer], bool, Keep | None]]
     """The readers of each feed, whether arrivals are numbered for them, and how much is kept."""
     moments: object
-    """How old the messages of feeds are."""
+    """The ages of the messages of feeds."""
 
 
 Walk = dict[int, list[Position]]
-"""What can be received from each queue, in its order."""
+"""The receivable messages of each queue, in its order."""
 
 
 def walk(state: State) -> Walk:
@@ -60,7 +60,7 @@ def walk(state: State) -> Walk:
 
 
 def available(queue: QueueState) -> Iterator[Position]:
-    """What can be received, in its order; it asks from behind, so that no window is read on."""
+    """Yield the receivable messages in order; they are read from the end, so that no window is loaded."""
     place = 0
     while (position := queue.order.after(place)) is not None:
         yield position
@@ -121,7 +121,7 @@ def picture(state: State, walked: Walk) -> Picture:
 
 
 def _held(queue: QueueState, walked: list[Position]) -> list[Position]:
-    """Everything in a queue, available or locked, in its order."""
+    """Return all messages of a queue, available or locked, in its order."""
     return sorted([*walked, *queue.order.locked.values()], key=lambda each: each.lookup_id)
 
 
@@ -158,7 +158,7 @@ def compare_managers(live: QueueManager, walked: Walk, rebuilt: QueueManager) ->
 
 
 def compare_with_ledger(live: QueueManager, walked: Walk, ledger: Ledger) -> None:
-    """What the manager holds is what its facts add up to, express messages included."""
+    """Check that the manager's messages are the sum of its facts, express messages included."""
     state = live.state
     hidden = _positions([each for each in state.transactions.open.values() if each.prepared], "enqueue")
     held = {

@@ -22,12 +22,12 @@ from reliquary.sim.scheduler import Scheduler
 from reliquary.sim.site_faults import SiteFaults
 
 PATIENCE = 2 * SECOND
-"""So long an application waits for an answer that was lost."""
+"""How long an application waits for an answer that was lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a caller learns: the answer and the turn that made it, or nothing."""
+    """The result for a caller: the answer and the turn that made it, or neither."""
 
     answer: Any = None
     turn: int = -1

@@ -49,7 +49,7 @@ from reliquary.store.staging import StagedRows
 SIZES: Final = Sizes(
     window=3, at_once=3, sequence_block=512, cache_bytes=500, batch=40, stage_age=seconds(30)
 )
-"""So small that a short run meets every edge; half a block of numbers outlasts the longest sync."""
+"""Sizes so small that a short run meets every limit; half a block of numbers outlasts the longest sync."""
 CHECKPOINT: Final = 0.04
 """How often a batch is followed by a full comparison of rows, facts and state."""
 
@@ -71,7 +71,7 @@ class Plugged:
 
     protocol: Protocol
     first_events: tuple[Event, ...] = ()
-    """What its machine gets after the start of the manager."""
+    """The events that its machine gets after the start of the manager."""
     perform: Callable[[Process, Effect], None] | None = None
     """Performs the effects of its machine; None for a machine that has none."""
 
@@ -86,9 +86,9 @@ class Surroundings:
     history: History
     witness: Witness
     quota: int | None = None
-    """Of the manager, in kilobytes."""
+    """The quota of the manager in kilobytes."""
     computer: str = "SIM"
-    """What the manager is called."""
+    """The name of the manager."""
     plugged: tuple[Plugged, ...] = (Plugged(LOOPBACK),)
     """The protocols that it speaks."""
 

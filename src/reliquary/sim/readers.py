@@ -27,7 +27,7 @@ SYSTEM = ("system$;deadletter", "system$;deadxact", "system$;journal")
 
 
 def poison_of(queue: str) -> str:
-    """Where a queue and its subqueues put aside what was tried too often."""
+    """Return the subqueue in which a queue puts aside messages that were tried too often."""
     return f"{queue.partition(';')[0]};poison"
 
 
@@ -49,7 +49,7 @@ class Reader(Application):
         return Duration(0) if self.chance.happens(0.4) else self.a_while()
 
     def keep(self, outcome: Outcome) -> None:
-        """What was received at once is ours."""
+        """Record messages that were received outside a transaction: they are consumed."""
         if succeeded(outcome):
             self.history.consume(self.own(answer_of(outcome).messages), outcome.turn)
 

@@ -32,7 +32,7 @@ class Reasons:
         self._purge_asked: dict[str, list[int]] = defaultdict(list)
         """The turns that asked for one, by name: what was locked then may come back before it begins."""
         self._delivered_in: dict[object, set[bytes]] = {}
-        """What was handed out in each transaction."""
+        """The messages that were handed out in each transaction."""
         self._tries: dict[int, list[int]] = defaultdict(list)
         """The turns in which each position was handed out on trial or in a transaction."""
 
@@ -138,7 +138,7 @@ def received(history: History, turned: Turned) -> Iterator[tuple[object, events.
 
 
 def _name(path: str) -> str:
-    """What is left of a path name when computer and folder are dropped."""
+    """Return a path name without its computer and folder."""
     return path.rpartition("\\")[2].casefold()
 
 

@@ -16,7 +16,7 @@ class Report:
     seed: int
     steps: int
     failure: str
-    """What was broken; empty when nothing was."""
+    """The broken promise; empty when there was none."""
     turns: int
     sent: int
     received: int
@@ -26,7 +26,7 @@ class Report:
     checkpoints: int
     digest: str
     options: str = ""
-    """What repeats the run beside the seed."""
+    """The options that repeat the run, beside the seed."""
 
     @classmethod
     def of(cls, seed: int, steps: int, histories: Sequence[History], failure: str, options: str) -> Report:
@@ -72,7 +72,7 @@ def failure_of(play: Callable[[], None]) -> str:
 
 
 def _place(broken: BaseException) -> str:
-    """Where it broke: the last three steps of the way there."""
+    """Return the place of the failure: the last three frames."""
     steps = []
     trace = broken.__traceback__
     while trace is not None:

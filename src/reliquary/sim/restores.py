@@ -28,7 +28,7 @@ Until = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What a store had at one moment."""
+    """The content of a store at one moment."""
 
     disk: SimulatedDisk
     turns: frozenset[int]

@@ -28,7 +28,7 @@ STEPS = 600
 """Turns of the manager before the faults end."""
 QUEUES = ("orders", "ledger", "inbox", "orders;retry", SPARE, f"{SPARE};part")
 ROUNDS = 3
-"""So often queues are read again in the end."""
+"""How often queues are read again at the end."""
 CAST: tuple[tuple[type[Application], int], ...] = (
     (Producer, 3), (Latecomer, 1), (Traveller, 1), (Taker, 2), (Holder, 2), (Browser, 1),
     (Transactor, 2), (Impatient, 1), (Coordinator, 1), (Mover, 1), (Keeper, 1), (Steward, 1),
@@ -123,7 +123,7 @@ class _Run:
             site.read_to_the_end()
 
     def _read_feeds(self) -> None:
-        """What was kept for readers is read to its end, and let go of."""
+        """Read all that was kept for readers to its end, and remove the readers."""
         for reader in self.feed_readers:
             self.site.stage.enter(reader)
         self.site.until_nobody_acts("liveness: a feed cannot be read to its end")

@@ -93,7 +93,7 @@ class Sender(Application):
         return ACKNOWLEDGEMENTS
 
     def wishes(self, *, express: bool) -> Message:
-        """What a message wants beside being sent, as chance will have it."""
+        """Draw the options of a message by chance."""
         chance = self.chance
         return Message.of(
             time_to_be_received=chance.pick(SHORT_LIVES if express else LIVES),

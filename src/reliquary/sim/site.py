@@ -17,7 +17,7 @@ from reliquary.sim.transactors import Resolver
 
 
 class Site:
-    """What a run does with one server."""
+    """The steps of a run for one server."""
 
     def __init__(
         self,

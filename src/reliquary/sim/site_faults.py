@@ -56,6 +56,6 @@ class SiteFaults:
 
 
 def jump(chance: SeededChance) -> int:
-    """How far the calendar is set: mostly a little, sometimes a lot, sometimes back."""
+    """Return how far the calendar is set: mostly a little, sometimes a lot, sometimes back."""
     far = chance.pick((100 * MILLISECOND, 3 * SECOND, HOUR))
     return chance.between(-far, far)

@@ -35,23 +35,25 @@ from reliquary.sim.senders import Sender
 AROUND = "DIRECT=OS:loopback\\private$\\ledger"
 """The transactional queue, through an outgoing queue."""
 TRIES = 6
-"""So often a commit is asked for before its fate is left open."""
+"""How often a commit is requested before its outcome is left open."""
 
 
 @dataclass(slots=True)
 class Work:
-    """What one transaction did, as its owner knows it."""
+    """The work of one transaction, as its owner knows it."""
 
     transaction: UUID
     received: list[bytes] = field(default_factory=list)
     sent: list[Sending] = field(default_factory=list)
-    """What was taken; refused messages are not among them."""
+    """The messages that were accepted; refused messages are not among them."""
     durable: bool = False
     """Prepared for two phases: it outlives every crash."""
     committed: int = -1
     """The turn that confirmed the commit."""
     restores: int = 0
-    """How often the store had been restored when it began: a later restore may take it, or its end."""
+    """How often the store had been restored when the transaction began: a later restore may undo it, or its
+    end.
+    """
 
 
 class Transactor(Sender):

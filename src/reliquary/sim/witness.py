@@ -32,7 +32,7 @@ REFUSALS: Final = frozenset(
         MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE,
     }
 )
-"""Why another manager does not take a message for good."""
+"""The reasons for which another manager refuses a message permanently."""
 
 
 class Witness:
@@ -56,7 +56,7 @@ class Witness:
         self.era_began = 0
         """The first turn after the last restore; 0 without one."""
         self._lineages: set[UUID] = set()
-        """Of the identifiers of messages that were sent here ..."""
+        """The GUIDs in the identifiers of messages that were sent here ..."""
         self._older: frozenset[UUID] = frozenset()
         """... and of those that were sent here before the last restore."""
         self.ledger = self._make_ledger()
@@ -106,7 +106,7 @@ class Witness:
                         )
 
     def _check_lineages(self, turned: Turned) -> None:
-        """What is sent here since a restore has an identifier that no message had before."""
+        """Check that messages sent here since a restore have identifiers that no message had before."""
         for fact in turned.facts:
             if isinstance(fact, facts.MessagesStored):
                 for message in fact.messages:

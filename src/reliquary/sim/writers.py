@@ -29,7 +29,7 @@ from reliquary.sim.senders import Sender
 from reliquary.sim.transactors import AROUND
 
 TRIES = 4
-"""So often a part is written before its batch is given up, and so often a batch is published."""
+"""How often a part is written before its batch is given up, and how often a batch is published."""
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class Writer(Sender):
         """The turns in which its batches were published."""
 
     def script(self) -> Script:
-        """Again and again; in the end nothing of it is left."""
+        """Repeat until the run finishes; at the end no part is left."""
         yield from super().script()
         known = tuple(self._known)
         yield from self.ask_until_answered(lambda to: DropStages(to, known))
@@ -157,7 +157,7 @@ class Writer(Sender):
         yield from self._give_up(won)
 
     def _afterwards(self, stages: tuple[int, ...]) -> Script:
-        """What comes too late changes nothing."""
+        """Send requests that come too late; they must change nothing."""
         if self.chance.happens(0.3):
             yield from self._expect_already(self._batch - 1, stages)
         if self.chance.happens(0.3):

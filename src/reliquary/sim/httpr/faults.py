@@ -16,7 +16,7 @@ from reliquary.sim.world.network_faults import NetworkFaults
 
 @dataclass(slots=True)
 class HttprFaults(NetworkFaults):
-    """How probable each fault is for one request."""
+    """The probability of each fault for one request."""
 
     stalled: float = 0.0
     truncated: float = 0.0

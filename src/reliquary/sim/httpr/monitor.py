@@ -37,7 +37,7 @@ class HttprMonitor(Monitor):
     def __init__(self, witness: SiteWitness, known: Channels) -> None:
         super().__init__(witness)
         self._known = known
-        """What all sites together know of their channels."""
+        """The knowledge of all sites together about their channels."""
         self._sessions: dict[str, Triple] = {}
         """The channel of a session, as the answer to GET-RESPONDER-INFO says."""
         self._reset()
@@ -49,7 +49,7 @@ class HttprMonitor(Monitor):
         self._held: dict[Key, int] = {}
         """... and with which its messages were held."""
         self._judged: dict[Key, tuple[int, Outcome]] = {}
-        """What was done with a batch of the peer's, and with which batch of writes."""
+        """The outcome of each batch of the peer, and the batch of writes that stored it."""
         self._reported: dict[int, list[Key]] = {}
         """The last ids of the peer in its REPORTs, each with its batch of writes."""
 

@@ -67,7 +67,7 @@ class _Connection:
     given_up: bool = False
     """The client has ended it."""
     stuck: bool = False
-    """Nothing gets through any more, and neither side has noticed."""
+    """Whether no data passes any more, which neither side has noticed."""
     last_arrival: int = 0
     last_answer: int = 0
     arrived: int = 0

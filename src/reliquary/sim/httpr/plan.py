@@ -29,7 +29,7 @@ TRANSIT: Final = "transit"
 
 
 class Way(Enum):
-    """How two sites deal with each other."""
+    """The way in which two sites exchange messages."""
 
     PUSH = "push"
     FETCH = "fetch"
@@ -83,7 +83,7 @@ class Plan:
         return plan
 
     def target_of(self, source: str, queue: str) -> tuple[str, str]:
-        """Where messages end that are put into a queue from which another site fetches."""
+        """Return the destination of messages that are put into a queue from which another site fetches."""
         if queue == OUTBOX and self.outbox is not None and self.outbox[0] == source:
             return self.outbox[1], INBOX
         assert self.transit is not None, "no site fetches from there"

@@ -51,7 +51,7 @@ class HttprPlugin(Plugin):
         self.plan = Plan()
 
     def draw_faults(self, chance: SeededChance) -> HttprFaults:
-        """What goes wrong between the agents of a seed."""
+        """Draw the faults between the agents of a seed."""
         return HttprFaults.drawn(chance)
 
     def draw_settings(self, chance: SeededChance, names: tuple[str, ...]) -> None:
@@ -118,7 +118,7 @@ class HttprPlugin(Plugin):
             yield OutboxSender(f"{site}/{self.name}.transit", stage, TRANSIT, target)
 
     def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
-        """Where messages are sent: also to wrong queues, unless the other site fetches them."""
+        """Return the destinations of messages: also wrong queues, unless the other site fetches them."""
         # a message that the fetching site does not accept stays where it is
         mistakes = not any(self.plan.is_fetched(site, other) for other in others)
         return Destinations(others, self.queue_name, mistakes=mistakes, receipts=False, times=LONG)
@@ -126,7 +126,7 @@ class HttprPlugin(Plugin):
     # -- checks
 
     def monitor(self, witness: SiteWitness) -> HttprMonitor:
-        """What is checked at one site while it runs."""
+        """Return the checks of one site while it runs."""
         return HttprMonitor(witness, self.channels)
 
     def durable_state(self, state: State) -> Mapping[str, object]:

@@ -16,7 +16,7 @@ from reliquary.sim.process import Process
 
 
 class Plan(Enum):
-    """How a link uses connections and associations; a client and a server agree on it when they bind."""
+    """The use of connections and associations by a link; a client and a server agree on it when they bind."""
 
     ONE = "one connection for both interfaces"
     EACH = "one connection for each interface, in one association"
@@ -31,7 +31,7 @@ class Call:
     connection: Connection
     asked: CallServer
     number: int
-    """Its call_id on the connection."""
+    """The call_id of the call on its connection."""
     forgotten: bool = False
     """The client has said that it wants no answer."""
 
@@ -52,7 +52,7 @@ class Connection:
     usable: bool = False
     """The client has seen the answer to its bind."""
     stuck: bool = False
-    """Nothing gets through any more, and neither side has noticed."""
+    """Whether no data passes any more, which neither side has noticed."""
     gone: bool = False
     """The server has noticed the end, or has ended it."""
     last_arrival: int = 0
@@ -77,7 +77,7 @@ class Group:
 
     link: Link
     association: int = 0
-    """Its number in the process of the server; 0 before the first bind."""
+    """The number of the group in the process of the server; 0 before the first bind."""
     connections: list[Connection] = field(default_factory=list)
     waiting: list[CallServer] = field(default_factory=list)
     """Calls that wait until the first connection is there."""
@@ -104,7 +104,7 @@ class Group:
 
 @dataclass(slots=True, eq=False)
 class Link:
-    """What a client opened to a server."""
+    """The connections of a client to a server."""
 
     client: Process
     origin: str

@@ -21,7 +21,7 @@ from reliquary.sim.world.network_faults import NetworkFaults
 
 @dataclass(slots=True)
 class MqqpFaults(NetworkFaults):
-    """How probable each fault is for one call, and spans in microseconds."""
+    """The probability of each fault for one call, and spans in microseconds."""
 
     cancelled: float = 0.0
     end_unnoticed: float = 0.0

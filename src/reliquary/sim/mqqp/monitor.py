@@ -60,7 +60,7 @@ class MqqpMonitor(Monitor):
         self.client.reset()
 
     def restored(self) -> None:
-        """What is in the queues of the site may be read once more."""
+        """Allow that the messages in the queues of the site are read once more."""
         super().restored()
         self.client.restored()
         self._readings.take_back(place.body for place in self.witness.ledger.places.values())

@@ -49,7 +49,7 @@ from reliquary.wire.rpc.statuses import FaultStatus
 MANAGERS: Final = UUID(int=1)
 """The domain of the users that sites call as."""
 PORTS: Final = {"qmcomm": 2103, "qm2qm": 2105}
-"""Where every site listens."""
+"""The ports that every site listens on."""
 OLD: Final = VersionReturned(5, 0, 645)
 """The version of a server that has neither RemoteQMStartReceive2 nor reads by LookupIdentifier."""
 OLD_SHARE: Final = 0.15
@@ -72,7 +72,7 @@ class MqqpNetwork(SiteNetwork):
         """Connections by the number that the server knows; those that it knows to be gone are left out."""
         self._numbers: Counter[Process] = Counter()
         self._users: dict[str, Principal] = {}
-        """As whom each site calls, where it says who it is."""
+        """The user of each site for its calls, where it authenticates."""
         self._cut_later()
 
     def join(self, authority: str, host: Host) -> None:
@@ -336,7 +336,7 @@ class MqqpNetwork(SiteNetwork):
         self._scheduler.at(moment, partial(self._notice, connection))
 
     def _notice_span(self) -> int:
-        """How long it takes one end to notice that a connection is gone."""
+        """Return how long it takes one end to notice that a connection is lost."""
         if self._chance.happens(self._faults.end_unnoticed):
             return self._chance.between(1, self._faults.latest_notice)
         return self._delay()

@@ -54,7 +54,7 @@ class MqqpPlugin(Plugin):
         self.settings: dict[str, MqqpSettings] = {}
 
     def draw_faults(self, chance: SeededChance) -> MqqpFaults:
-        """What goes wrong between the sites of a seed."""
+        """Draw the faults between the sites of a seed."""
         return MqqpFaults.drawn(chance)
 
     def draw_settings(self, chance: SeededChance, names: tuple[str, ...]) -> None:
@@ -103,7 +103,7 @@ class MqqpPlugin(Plugin):
     # -- checks
 
     def monitor(self, witness: SiteWitness) -> MqqpMonitor:
-        """What is checked at one site while it runs."""
+        """Return the checks of one site while it runs."""
         return MqqpMonitor(witness, self.packets, self.readings, self.settings[witness.site])
 
     def durable_state(self, state: State) -> Mapping[str, object]:

@@ -16,7 +16,9 @@ from reliquary.sim.world.register import Register
 
 
 def check_order(register: Register, readings: Readings) -> None:
-    """What an application received from queues of other sites came in the order in which it was sent."""
+    """Check that an application received messages from queues of other sites in the order in which they were
+    sent.
+    """
     for reader, bodies in readings.orders.items():
         last: dict[tuple[str, str, int], Sending] = {}
         for body in bodies:

@@ -37,10 +37,11 @@ class ClientMonitor:
         self._packets = packets
         self._readings = readings
         self._delivered: dict[bytes, int] = {}
-        """What has left for applications of the site that receive for good, in all lives, and how often its
-        server had been restored with it by then."""
+        """The messages that left for applications of the site that receive permanently, over all restarts,
+        with the number of restores of their server by then.
+        """
         self._given: dict[bytes, Turned] = {}
-        """What the site has given to them, and in which turn; a crash may have come before it left."""
+        """The messages that the site gave to them, with the turn; a crash may have come before they left."""
         self.reset()
 
     def reset(self) -> None:
@@ -119,7 +120,7 @@ class ClientMonitor:
         return turned is not None and turned.kept
 
     def _forget(self, link: int) -> None:
-        """Nothing more comes over a link, and its server gives back what was locked."""
+        """Forget a link: no more messages come over it, and its server returns the locked ones."""
         self._calls = {key: each for key, each in self._calls.items() if key[0] != link}
         self._trials = {key: each for key, each in self._trials.items() if key[0] != link}
         self._ending = {key: each for key, each in self._ending.items() if key[0] != link}

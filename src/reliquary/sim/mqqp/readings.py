@@ -22,7 +22,9 @@ class Readings:
     returned: Counter[bytes] = field(default_factory=Counter)
     """How often a message was in a queue of a site after a restore: each time it may be read once more."""
     orders: dict[str, list[bytes]] = field(default_factory=lambda: defaultdict(list))
-    """What each application received for good from queues of other sites, in the order in which it came."""
+    """The messages that each application received permanently from queues of other sites, in
+    order of arrival.
+    """
 
     def take_back(self, bodies: Iterable[bytes]) -> None:
         """A site was restored: these messages are in its queues once more, and may be read again."""

@@ -22,7 +22,7 @@ from reliquary.wire.ndr.encoding import NDR20, NDR64
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM
 
 SHARE: Final = 0.2
-"""How many values go through the codec."""
+"""The share of values that go through the codec."""
 Value = TypeVar("Value", Request, Response)
 NAMES: Final = {QM2QM: "qm2qm", QMCOMM: "qmcomm"}
 

@@ -167,7 +167,7 @@ class SrmpMonitor(Monitor):
         return place.position.dead_letter and Monitor.has_arrived(self, place)
 
     def _ends_of(self, name: bytes) -> set[MessageClass]:
-        """Why a message left the queue it was for; after a restore it may have left twice."""
+        """Return why a message left its destination queue; after a restore it may have left twice."""
         authority, _ = self.register.target(self.register.sendings[name])
         return self.register.sites[authority].ends_of(name)
 

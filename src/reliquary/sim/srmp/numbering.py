@@ -31,9 +31,9 @@ class NumberMonitor:
         self._witness = witness
         self._read = read
         self._posted: dict[tuple[int, int, int, int], deque[StreamPlace | None]] = defaultdict(deque)
-        """What POSTs without an answer carry, by the life of the process, session, epoch and message."""
+        """The content of POSTs without an answer, by the run of the process, session, epoch and message."""
         self._ended: dict[int, StreamPlace | None] = {}
-        """What the POST carried that was answered in a turn."""
+        """The content of the POST that was answered in a turn."""
         self._since_restore: set[int] = set()
         """The messages that were posted since the last restore."""
         self.reset()
@@ -104,7 +104,9 @@ class NumberMonitor:
                 self._number(turned, fact)
 
     def _place(self, turned: Turned, event: PostEnded) -> StreamPlace | None:
-        """What the POST carried that has ended in this turn; after a crash the turn is read once more."""
+        """Return the content of the POST that ended in this turn; after a crash the turn is read
+        once more.
+        """
         if turned.number not in self._ended:
             posted = self._posted[turned.life, event.session, event.epoch, event.lookup_id]
             self._ended[turned.number] = posted.popleft() if posted else None

@@ -94,7 +94,7 @@ class SrmpPlugin(StreamPlugin):
     # -- applications
 
     def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
-        """Where messages are sent: also to wrong queues, where the sender gets to know that."""
+        """Return the destinations of messages: also wrong queues, where the sender gets to know that."""
         del site
         # when a third site passes messages on, the sender is not notified that the second one refused them
         forwarded = any(settings.store_and_forward for settings in self.settings.values())
@@ -103,7 +103,7 @@ class SrmpPlugin(StreamPlugin):
     # -- checks
 
     def monitor(self, witness: SiteWitness) -> SrmpMonitor:
-        """What is checked at one site while it runs."""
+        """Return the checks of one site while it runs."""
         return SrmpMonitor(witness, self.posts)
 
     def may_wait(self, position: Position) -> bool:

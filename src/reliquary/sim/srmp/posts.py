@@ -13,7 +13,7 @@ LARGEST = 1 << 20
 
 
 class Content:
-    """What is in a POST, as a reader sees it."""
+    """The content of a POST, as a reader sees it."""
 
     __slots__ = ("arrived", "name")
 

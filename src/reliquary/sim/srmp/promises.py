@@ -29,7 +29,7 @@ def renumbered_in(deliveries: Deliveries) -> set[bytes]:
 def check_duplication(
     deliveries: Deliveries, settings: Mapping[str, SrmpSettings], renumbered: Collection[bytes]
 ) -> None:
-    """Nothing comes twice while its identifier is remembered, and nothing of a stream ever."""
+    """Check that no message comes twice while its identifier is remembered, and none of a stream ever."""
     sites = deliveries.register.sites
     labels = {sending.label: sending for sending in deliveries.register.sendings.values()}
     for name, arrivals in deliveries.arrivals.items():

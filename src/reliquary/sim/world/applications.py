@@ -33,7 +33,7 @@ ASKS = (
 
 @dataclass(frozen=True, slots=True)
 class Destinations:
-    """Where the messages of a sender may go."""
+    """The destinations of the messages of a sender."""
 
     others: Sequence[str]
     """The authorities of the other sites."""

@@ -35,7 +35,9 @@ EXCUSES: Final = frozenset(
         NOT_KNOWN,
     }
 )
-"""Why a message may never come to the end of a chain: a purge, a protocol that gave up, a restore."""
+"""The reasons why a message may never reach the end of a chain: a purge, a protocol that gave up,
+a restore.
+"""
 TRIES: Final = 12
 """How often another way is drawn, where a protocol cannot carry messages along the one that was drawn."""
 
@@ -137,7 +139,7 @@ def _check_none_refused(entries: Mapping[str, Chain], deliveries: Deliveries) ->
 
 
 def check_chains(chains: Sequence[Chain], deliveries: Deliveries) -> None:
-    """What went over several protocols is at its end once, and in the order in which it was sent."""
+    """Check that a message over several protocols is at its end once, and in the order of sending."""
     entries = {each.entry: each for each in chains}
     _check_none_refused(entries, deliveries)
     last: dict[str, Sending] = {}

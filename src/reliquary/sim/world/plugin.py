@@ -65,7 +65,7 @@ class Plugin(ABC):
     # -- what is drawn from chance
 
     def draw_faults(self, chance: SeededChance) -> NetworkFaults:
-        """What goes wrong between the sites of a seed."""
+        """Draw the faults between the sites of a seed."""
         return NetworkFaults.drawn(chance)
 
     def draw_settings(self, chance: SeededChance, names: tuple[str, ...]) -> None:
@@ -79,12 +79,14 @@ class Plugin(ABC):
         """Return the protocol of a site, with the settings that were drawn for it."""
 
     def first_events(self, site: str) -> tuple[Event, ...]:
-        """What the machine gets at each start, after the manager has started."""
+        """Return the events that the machine gets at each start, after the manager has started."""
         del site
         return ()
 
     def network(self, scheduler: Scheduler, chance: SeededChance, faults: Any) -> SiteNetwork:
-        """What carries its effects; by default, each effect is a request to another site."""
+        """Return the network that carries its effects; by default, each effect is a request to
+        another site.
+        """
         return RequestNetwork(scheduler, chance, faults, self.patience, self.request)
 
     def request(self, effect: Effect) -> Request | Close | None:
@@ -132,14 +134,14 @@ class Plugin(ABC):
         return senders_to(self.destinations(site, others), f"{site}/{self.name}", stage)
 
     def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
-        """Where the applications of a site send messages, and what these ask for."""
+        """Return the destinations to which applications of a site send messages, and the options of these."""
         del site
         return Destinations(others, self.queue_name, mistakes=False, receipts=False)
 
     # -- checks
 
     def monitor(self, witness: SiteWitness) -> Monitor:
-        """What is checked at one site while it runs."""
+        """Return the checks of one site while it runs."""
         return Monitor(witness)
 
     def durable_state(self, state: Any) -> Mapping[str, object]:
@@ -168,7 +170,7 @@ class Plugin(ABC):
         return False
 
     def left_behind(self, process: Process) -> Mapping[str, object]:
-        """What must be empty in the end, in addition to the outgoing queues, by a name for it."""
+        """Return what must be empty at the end, in addition to the outgoing queues, by name."""
         del process
         return {}
 

@@ -51,9 +51,11 @@ class Deliveries:
     register: Register
     arrivals: dict[bytes, list[Arrival]] = field(default_factory=lambda: defaultdict(list))
     ends: dict[tuple[str, bytes], set[MessageClass]] = field(default_factory=lambda: defaultdict(set))
-    """Why a message left queues of a site."""
+    """The reasons why a message left queues of a site."""
     forgotten: dict[tuple[str, bytes], set[MessageClass]] = field(default_factory=lambda: defaultdict(set))
-    """Why it left queues of a site before that was restored, if the site does not know it any more."""
+    """The reasons why a message left queues of a site before a restore that the site does not
+    know any more.
+    """
     put_aside: set[bytes] = field(default_factory=set)
     """Dead letters of which it is unknown whether they arrived before a restore."""
     places: dict[tuple[str, int, int], bytes] = field(default_factory=dict)
@@ -103,19 +105,19 @@ class Deliveries:
             self.arrivals[named(arrival.message)].append(arrival)
 
     def at(self, site: str) -> list[Arrival]:
-        """What came to a site, in the order in which it came."""
+        """Return the arrivals at a site, in their order."""
         found = [each for arrivals in self.arrivals.values() for each in arrivals if each.site == site]
         return sorted(found, key=lambda one: (one.turned.number, one.position.lookup_id))
 
     def ends_of(self, name: bytes) -> Iterator[MessageClass]:
-        """Why a message left queues, at all sites."""
+        """Yield the reasons why a message left queues, at all sites."""
         for site in self.register.sites:
             yield from self.ends[site, name]
         if name in self.put_aside:
             yield NOT_KNOWN
 
     def ever_ended(self, site: str, name: bytes) -> set[MessageClass]:
-        """Why a message left queues of a site, also as far as the site has forgotten it."""
+        """Return the reasons why a message left queues of a site, also those that the site has forgotten."""
         return self.ends[site, name] | self.forgotten[site, name]
 
     def was_taken_by_restore(self, name: bytes) -> bool:
@@ -151,7 +153,7 @@ def check_loss(register: Register, deliveries: Deliveries) -> None:
 
 
 def check_order(register: Register, deliveries: Deliveries, plugin: Plugin) -> None:
-    """What one application sent in one stream of the protocol is stored there as it was sent."""
+    """Check that the messages of one application in one stream are stored in the order of sending."""
     last: dict[Hashable, Sending] = {}
     for site in register.sites:
         for arrival in deliveries.at(site):
@@ -176,7 +178,9 @@ def check_order(register: Register, deliveries: Deliveries, plugin: Plugin) -> N
 
 
 def under_way(manager: State, register: Register) -> dict[str, int]:
-    """How many messages each outgoing queue has, and each from which another site fetches."""
+    """Return the number of messages in each outgoing queue, and in each queue from which another
+    site fetches.
+    """
     found = {
         queue.record.pathname: sum(
             not register.may_stay(named(manager.messages.get(position)), position)
@@ -189,7 +193,7 @@ def under_way(manager: State, register: Register) -> dict[str, int]:
 
 
 def check_left(site: str, left: Mapping[str, object]) -> None:
-    """Nothing that has to go to other sites is left at this one."""
+    """Check that no message for other sites is left at this one."""
     for what, which in left.items():
         if which:
             raise Violation(f"left behind: {site} has {what} that never leave: {which}")

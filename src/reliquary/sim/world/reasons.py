@@ -35,7 +35,7 @@ class TravelReasons(Reasons):
         super().__init__(history)
         self._witness = witness
         self._read: set[bytes] = set()
-        """What applications of other sites acknowledge in this turn."""
+        """The messages that applications of other sites acknowledge in this turn."""
         self._broken: set[tuple[int, UUID, MessageClass]] = set()
         """The outgoing queues, transactions and reasons of messages that failed."""
 

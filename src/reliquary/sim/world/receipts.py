@@ -27,7 +27,7 @@ BY_SOURCE = frozenset(
         NOT_KNOWN,
     }
 )
-"""What only the site that sends can say of a message."""
+"""The acknowledgements that only the sending site can give."""
 
 
 def check_receipts(deliveries: Deliveries) -> None:

@@ -25,14 +25,14 @@ class Register:
         self.chains: dict[str, Chain] = {}
         """Ways over several protocols, by the name that applications send to."""
         self.sendings: dict[bytes, Sending] = {}
-        """What was sent anywhere."""
+        """All messages that were sent, at any site."""
         self.sites: dict[str, SiteWitness] = {}
         self.seen: dict[bytes, set[str]] = defaultdict(set)
-        """Where a message was ever in a queue, were it only until a crash."""
+        """The sites at which a message was ever in a queue, even if only until a crash."""
         self.origin: dict[bytes, str] = {}
-        """Where a message was first in a queue."""
+        """The site at which a message was first in a queue."""
         self.put_aside: set[bytes] = set()
-        """What became a dead letter at a site that was restored, because it may have come before."""
+        """The messages that became dead letters at a restored site, because they may have arrived before."""
 
     def is_elsewhere(self, name: bytes, site: str, *, express: bool) -> bool:
         """Whether another site has a message or had it: on its disk; of an express one, in its memory."""

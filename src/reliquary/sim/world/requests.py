@@ -29,7 +29,7 @@ UNAVAILABLE: Final = 503
 
 
 class Failure(Enum):
-    """Why a request has no answer."""
+    """The reason why a request has no answer."""
 
     NO_ADDRESS = "no site has this name"
     NO_CONNECTION = "no process runs there"
@@ -39,10 +39,10 @@ class Failure(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What a client learns of its request: exactly one of these."""
+    """The result of a request for its client: exactly one of these."""
 
     answer: Any = None
-    """What the machine of the server replied."""
+    """The reply of the machine of the server."""
     status: int = 0
     """The HTTP status of a proxy, or of a server that is about to stop."""
     failure: Failure | None = None
@@ -50,7 +50,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What an effect carries to another site, and the events that it leads to."""
+    """The content of an effect for another site, and the events that follow from it."""
 
     server: str
     """The authority of the other site."""
@@ -83,7 +83,7 @@ class _Connection:
     flights: list[_Flight] = field(default_factory=list)
     """Requests whose answer has not come, in order."""
     stuck: bool = False
-    """Nothing gets through any more, and neither side has noticed."""
+    """Whether no data passes any more, which neither side has noticed."""
     broken: bool = False
 
 
@@ -115,7 +115,7 @@ class RequestNetwork(SiteNetwork):
         self._patience = patience
         """How long a client waits for an answer."""
         self._translate = translate
-        """What an effect asks for; None for an effect that asks nothing of the network."""
+        """Translates an effect into a request; None for an effect that does not use the network."""
         self._connections: dict[tuple[Process, Hashable], _Connection] = {}
 
     # -- what a client asks for

@@ -114,7 +114,7 @@ class SiteWitness(Witness):
         return in_queue or any(each.has_forgotten(name) for each in monitors)
 
     def ends_of(self, name: bytes) -> set[MessageClass]:
-        """Why a message left queues of this site for good, before a restore or since."""
+        """Return why a message left queues of this site permanently, before a restore or since."""
         return {reason for ledger in (self.ledger, *self.replaced) for reason in ledger.ends[name]}
 
     def is_older(self, place: Place) -> bool:
@@ -150,7 +150,9 @@ class SiteWitness(Witness):
         return turned
 
     def _check_once(self, turned: Turned, message: Message) -> None:
-        """What came before a restore does not come again, unless its protocol may bring it twice."""
+        """Check that a message from before a restore does not come again, unless its protocol may bring it
+        twice.
+        """
         sending = self.register.sendings.get(named(message))
         if sending is None or self.register.may_come_again(sending):
             return

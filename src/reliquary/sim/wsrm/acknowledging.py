@@ -43,7 +43,7 @@ class DestinationMonitor:
         self._over: set[int] = set()
         """Sequences that take no more messages."""
         self._received: dict[int, dict[int, int]] = defaultdict(dict)
-        """Of each sequence: with which batch of writes a number was received."""
+        """For each sequence, the batch of writes with which each number was received."""
         self.held: dict[bytes, int] = {}
         """Messages that were held behind a gap, and with which batch of writes."""
 

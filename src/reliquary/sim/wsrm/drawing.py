@@ -71,7 +71,7 @@ def _endpoints(chance: SeededChance) -> Iterator[EndpointSettings]:
 
 
 def _peers(chance: SeededChance, name: str, names: tuple[str, ...]) -> Iterator[PeerSettings]:
-    """How a site speaks with each other one."""
+    """Draw the settings of a site for each other one."""
     for other in names:
         if other != name:
             offer = chance.happens(0.3)

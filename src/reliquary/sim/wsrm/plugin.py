@@ -51,7 +51,7 @@ class WsrmPlugin(Plugin):
         self._late: set[bytes] = set()
 
     def draw_faults(self, chance: SeededChance) -> NetworkFaults:
-        """What goes wrong between sites; requests may also be reordered."""
+        """Draw the faults between sites; requests may also be reordered."""
         faults = NetworkFaults.drawn(chance)
         faults.overtaken = chance.pick((0.0, 0.05, 0.3))
         return faults
@@ -100,7 +100,7 @@ class WsrmPlugin(Plugin):
     # -- checks
 
     def monitor(self, witness: SiteWitness) -> WsrmMonitor:
-        """What is checked at one site while it runs."""
+        """Return the checks of one site while it runs."""
         return WsrmMonitor(witness, self.envelopes, self.settings[witness.site])
 
     def durable_state(self, state: State) -> Mapping[str, object]:

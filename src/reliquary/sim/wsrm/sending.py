@@ -21,7 +21,7 @@ from reliquary.sim.history import Violation
 
 @dataclass(slots=True)
 class _Stream:
-    """What was sent in one sequence, and what the peer said."""
+    """The messages sent in one sequence, and the acknowledgements of the peer."""
 
     sent: set[int] = field(default_factory=set)
     acknowledged: set[int] = field(default_factory=set)

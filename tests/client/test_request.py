@@ -105,6 +105,6 @@ def test_without_a_queue_of_answers_nothing_is_sent(qm: Manager) -> None:
 def test_a_request_is_in_no_transaction(qm: Manager) -> None:
     orders = qm.create_queue("orders")
     qm.create_queue("answers")
-    with qm.transaction() as transaction, pytest.raises(BadRequest, match="is in no transaction"):
+    with qm.transaction() as transaction, pytest.raises(BadRequest, match="cannot be part of a transaction"):
         transaction.queue("orders").request("?", answers="answers")
     assert orders.peek() is None

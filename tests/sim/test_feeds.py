@@ -65,7 +65,7 @@ def test_a_message_that_was_given_twice_or_never_was_is_found(given: tuple[int, 
 def test_somebody_who_never_went_is_found() -> None:
     told = Story()
     told.turn(opened())
-    with pytest.raises(Violation, match="still reads"):
+    with pytest.raises(Violation, match="still active"):
         check_feeds(told.history)
 
 

@@ -79,7 +79,7 @@ def test_nobody_is_answered_twice() -> None:
 
 def test_a_message_that_nobody_sent_is_found() -> None:
     watch = Watch()
-    with pytest.raises(Violation, match="nobody sent"):
+    with pytest.raises(Violation, match="never sent"):
         watch.turn(ReceiveMessages(6, "q1"), delivered(7, express=True))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reliquary.base.faults import StoreDamage, StoreFailure
-from reliquary.store.complaints import fault_of, told_of
+from reliquary.store.complaints import fault_of, translate_errors
 
 FOLDER = Path("/data/store")
 
@@ -56,11 +56,11 @@ def test_a_corruption_and_a_missing_file_are_damage(complaint: str) -> None:
 
 
 def test_a_file_call_that_fails_is_told_the_same_way() -> None:
-    with pytest.raises(StoreFailure) as failure, told_of(FOLDER):
+    with pytest.raises(StoreFailure) as failure, translate_errors(FOLDER):
         raise OSError(28, "No space left on device")
     assert failure.value.kind == "full"
 
 
 def test_our_own_mistake_passes_unchanged() -> None:
-    with pytest.raises(KeyError), told_of(FOLDER):
+    with pytest.raises(KeyError), translate_errors(FOLDER):
         raise KeyError("unheard of")

@@ -34,7 +34,10 @@ async def request(
 ) -> Message | None:
     """Send, and take the answer out of the queue `answers`; the answers to others stay there."""
     if queue.inside() is not None:
-        raise BadRequest("INVALID_PARAMETER", "nobody answers before a commit: request is in no transaction")
+        raise BadRequest(
+            "INVALID_PARAMETER",
+            "a request cannot be part of a transaction, because its answer comes only after the commit",
+        )
     clock, inbox = asyncio.get_running_loop().time, queue.manager.queue(answers)
     async with inbox.cursor("peek") as cursor:  # first of all: without this queue nothing is sent
         options["response_queue"] = answers

@@ -132,7 +132,7 @@ def check_feeds(history: History) -> None:
             arrivals.hear(fact)
             kept.hear(fact, turned.event)
     if arrivals.owed:
-        raise Violation(f"feed: somebody still reads: {list(arrivals.owed)}")
+        raise Violation(f"feed: a reader is still active: {list(arrivals.owed)}")
     for queue, name, owed in arrivals.ended:
         given, due = Counter(history.feeds.get((queue, name), {}).values()), Counter(owed.rows)
         if given - due:
@@ -264,7 +264,7 @@ class FeedReader(Application):
         if after >= place.asked and "its limit was passed" in answer.why:
             return
         if after >= place.asked:
-            raise Violation(f"feed: {self.name} is refused what was kept for him: {answer.why}")
+            raise Violation(f"feed: {self.name} is refused messages that were kept for it: {answer.why}")
         place.cursor = place.asked
 
     def _remember(self, place: _Place, page: FeedRead, after: int, turn: int) -> None:

@@ -103,7 +103,7 @@ class Reasons:
         if not fine:
             raise Violation(
                 f"loss: {shown(place.body)} left queue {queue} as {reason.name} in turn {turned.number}"
-                f" ({type(turned.event).__name__}), and nobody asked for that"
+                f" ({type(turned.event).__name__}), and no request asked for that"
             )
 
     def _last_purge(self, ledger: Ledger, queue: int) -> int:

@@ -156,7 +156,9 @@ class Witness:
             return
         sending = self._history.sendings.get(message.body)
         if sending is None or sending.label != message.label:
-            raise Violation(f"a message is delivered that nobody sent: {message.body!r}, {message.label!r}")
+            raise Violation(
+                f"a message is delivered that was never sent: {message.body!r}, {message.label!r}"
+            )
 
     def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> int:
         """An answer leaves; the number of the turn that made it."""

@@ -137,7 +137,7 @@ def test_a_transaction_goes_to_a_url_and_not_to_a_multicast_address() -> None:
     refused = bench.send(GROUP, b"m", transaction=transaction)
     assert refused.status is HResult.INVALID_PARAMETER
     assert refused.why == (
-        f"a message to {GROUP} is in no transaction, because nobody there can acknowledge it"
+        f"a message to {GROUP} cannot be in a transaction, because its receivers cannot acknowledge it"
     )
     assert bench.send(WEB, b"m", transaction=transaction).status is HResult.OK
     assert bench.ask(CommitTransaction(0, transaction)).status is HResult.OK

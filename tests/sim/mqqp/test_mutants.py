@@ -80,7 +80,7 @@ def test_a_message_that_is_removed_though_its_reader_gave_it_back_is_found(
     monkeypatch.setattr(ending, "EndRead", lambda *given, **more: EndRead(*given, **more | {"delete": True}))
     failure = first_failure()
     assert failure.startswith("loss: ")
-    assert "nobody asked for that" in failure
+    assert "no request asked for that" in failure
 
 
 def test_a_message_that_two_clients_get_at_once_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ MESSAGE_ID: Final = f"{OURS}message-id"
 CORRELATION_ID: Final = f"{OURS}correlation-id"
 
 NOT_READ: Final[Mapping[str, str]] = {
-    "sender": "user-id shows it to readers; that a peer names a user does not authenticate him",
+    "sender": "user-id shows it to readers; a name that a peer sends does not authenticate a user",
     "application_deadletter_queue": "a peer could put messages into queues here that it may not send to",
 }
 """Attributes that are written, and never taken over from a peer, each with the reason."""
@@ -182,7 +182,7 @@ def _acknowledgements(value: str) -> tuple[Acknowledgement, ...]:
     try:
         return tuple(Acknowledgement(word.strip().lower()) for word in value.split(",") if word.strip())
     except ValueError:
-        raise malformed(f"there are no such acknowledgements as {shortened(value)}", "6.2.14") from None
+        raise malformed(f"unknown acknowledgements: {shortened(value)}", "6.2.14") from None
 
 
 # -- names of queues

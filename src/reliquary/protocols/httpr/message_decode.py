@@ -185,7 +185,7 @@ def _attributes(fields: dict[str, str]) -> Message:
     # DEPARTS from 3.10 (HR-048): data is handed to applications as it came, together with `encoding` and
     # `content-type`, because only they know where in it the numbers are.
     if "encoding" in fields and not is_encoding(fields["encoding"]):
-        raise malformed(f"there is no such encoding as {shortened(fields['encoding'])}", "6.2.7")
+        raise malformed(f"unknown encoding {shortened(fields['encoding'])}", "6.2.7")
     for name, value in fields.items():
         if name in READ and name != LABEL:
             attribute, read = READ[name]

@@ -202,7 +202,7 @@ class Calls:
                 raise PduFault("a token is missing")
             return pdu.data[request.stub :]
         if guard is None:
-            raise PduFault("a token that nobody asked for")
+            raise PduFault("a token that was not asked for")
         return guard.open(pdu, request.stub, verifier)
 
     def _check_room(self, header: Header, request: Request) -> Refusal | None:

@@ -254,7 +254,7 @@ class ClientConnection:
         check_response(header)
         assembly = self._calls.get(header.call)
         if assembly is None:
-            raise _Broken(f"an answer to call {header.call}, which nobody made")
+            raise _Broken(f"an answer to call {header.call}, which was never made")
         if bool(header.flags & Flag.FIRST) == assembly.started:
             raise _Broken(f"fragments of call {header.call} are out of order")
         assembly.add(self._stub(pdu))

@@ -143,7 +143,9 @@ def _check_multicast(state: State, name: MulticastName, message: Message, *, in_
     ([MC-MQSRM] 3.1.7.2.3).
     """
     if in_transaction:
-        raise UsageError(f"a message to {name} is in no transaction, because nobody there can acknowledge it")
+        raise UsageError(
+            f"a message to {name} cannot be in a transaction, because its receivers cannot acknowledge it"
+        )
     if message.acknowledgements:
         raise UsageError(f"a message to {name} asks for no acknowledgement, because many would answer")
     size = size_on_wire(state, name, message)

@@ -111,7 +111,7 @@ class ClientMonitor:
             if isinstance(fact, MessageDoubted) and fact.doubt.identifier not in identifiers:
                 raise Violation(
                     f"doubt: {self._witness.site} remembers {fact.doubt.identifier} as delivered in turn"
-                    f" {turned.number}, and delivers it to nobody"
+                    f" {turned.number}, and delivers it to no application"
                 )
 
     def _was_given(self, body: bytes) -> bool:

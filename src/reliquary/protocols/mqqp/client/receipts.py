@@ -32,7 +32,7 @@ from reliquary.queueing.model.events import Answer, EndRead, ReceiveMessages
 from reliquary.queueing.travel.remote import ReadElsewhere
 
 REJECTED: Final = "the messages are gone, but MQQP cannot say that their reader rejected them"
-COUNTED: Final = "the messages are back, but MQQP cannot say that nobody has tried them"
+COUNTED: Final = "the messages are back, but MQQP cannot reset their count of attempts"
 NOT_KNOWN: Final = "the receipt is not known: its time may have run out"
 
 

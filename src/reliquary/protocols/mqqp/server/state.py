@@ -39,7 +39,7 @@ class Ending(Enum):
 
     BY_CLIENT = "RemoteQMCancelReceive, or the session is over"
     CALL_CANCELLED = "the client cancelled the call"
-    UNWANTED = "nobody waits for the response"
+    UNWANTED = "no caller waits for the response"
 
 
 @dataclass(slots=True, eq=False)

@@ -85,11 +85,11 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "response_kind": "what the response queue's name is",
     "transaction_status_queue": "the URL for stream receipts, which is in the place in the stream",
     "transaction": "the stream has it, one message after the other",
-    "sequence": "in the place in the stream, which whoever sends gives it",
+    "sequence": "in the position in the stream, which the sender sets",
     "sequence_number": "as sequence",
     "previous_sequence_number": "as sequence",
     "final_ack_required": "it follows from the acknowledgements",
-    "soap_envelope": "whoever forwards a message sends it as it came",
+    "soap_envelope": "a forwarder sends a message unchanged",
     "soap_compound_message": "as soap_envelope",
     "soap_body": "the Body is empty (SR-020)",
     "carrier_header": "it is said in the words of another protocol",
@@ -299,7 +299,7 @@ def envelope_of(message: Message, place: StreamPlace | None = None, *, here: str
     multicast = to.startswith(LABEL)
     if place is not None and multicast:
         raise UsageError(
-            "a transactional message cannot go by multicast: nobody could acknowledge the stream"
+            "a transactional message cannot go by multicast: its receivers cannot acknowledge the stream"
         )
     if not 0 <= message.priority <= PRIORITY_LIMIT:
         raise UsageError(f"a priority is 0 to {PRIORITY_LIMIT}, not {message.priority}")

@@ -49,7 +49,7 @@ def test_a_noun_has_its_paths_and_the_fields_of_its_record() -> None:
 - `GET /labels/{queue}` → LABEL
 - `POST /labels/{queue}/write` `{"text": string}` → LABEL: write on QUEUE
 
-LABEL: the label of a queue: what somebody wrote on it.
+LABEL: the label of a queue, as its creator wrote it.
 
 | Field | Type | |
 |---|---|---|

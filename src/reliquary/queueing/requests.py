@@ -339,6 +339,13 @@ def flow_control(state: State, event: events.FlowControl, now: Instant) -> None:
     state.manager.throttled_why = event.why
 
 
+def renew_access(state: State, event: events.RenewAccess, now: Instant) -> None:
+    """Check all rights anew, by other users and another list of the manager."""
+    del now
+    permissions.renew(state, event)
+    state.reply(event.to, Answer(HResult.OK))
+
+
 def start(state: State, event: events.StartManager, now: Instant) -> None:
     """Queue Manager Started: make the manager ready."""
     startup.start(state, event, now)
@@ -402,6 +409,7 @@ CORE: Final = Feature(
         events.StorePiece: spool.store_piece,
         events.DropSpool: spool.drop_spool,
         events.FlowControl: flow_control,
+        events.RenewAccess: renew_access,
         events.AwaitDisk: await_disk,
         events.EmptyQueue: empty,
     },
@@ -420,6 +428,7 @@ CORE: Final = Feature(
             events.StopManager,
             events.EmptyQueue,
             events.FlowControl,
+            events.RenewAccess,
             events.CallerGone,
             events.AwaitDisk,
             events.DropSpool,

@@ -16,11 +16,18 @@ from reliquary.queueing.model.events import (
     CreateQueue,
     PeekMessage,
     ReceiveMessages,
+    RenewAccess,
     SendMessages,
 )
 from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.model.security.anonymous import AnonymousAct
 from reliquary.queueing.model.security.principals import ANONYMOUS, ANONYMOUS_USER, EVERYONE
-from reliquary.queueing.model.security.rights import ManagerRight, QueueRight, default_descriptor
+from reliquary.queueing.model.security.rights import (
+    MANAGER_LIST,
+    ManagerRight,
+    QueueRight,
+    default_descriptor,
+)
 from reliquary.queueing.security.permissions import ENTRY_LIMIT, changed, descriptor_of
 from reliquary.wire.security import (
     INHERIT_ONLY,
@@ -280,3 +287,16 @@ def test_who_may_no_longer_read_dead_letters_waits_no_longer() -> None:
     reader = bench.begin_asking(ReceiveMessages(0, "system$;deadletter", timeout=FOREVER_WAIT, by=ALICE))
     bench.ask(ChangeAccess(0, "", AccessChange.DENY, ALICE.user, ManagerRight.DELETE_DEADLETTER_MESSAGE))
     assert bench.answer_to(reader).status is HResult.ACCESS_DENIED
+
+
+def test_reads_of_users_that_are_gone_wait_no_longer_and_rights_are_checked_anew() -> None:
+    bench = Bench()
+    gone = bench.begin_asking(ReceiveMessages(0, "orders", timeout=FOREVER_WAIT, by=ALICE))
+    stays = bench.begin_asking(ReceiveMessages(0, "orders", timeout=FOREVER_WAIT, by=BOB))
+    assert bench.ask(CreateQueue(0, "first", by=ANONYMOUS)).status is HResult.OK
+    renewed = RenewAccess(0, MANAGER_LIST, AnonymousAct(0), frozenset({ALICE}))
+    assert bench.ask(renewed).status is HResult.OK
+    assert bench.answer_to(gone).status is HResult.ACCESS_DENIED
+    assert bench.answer_to(stays) is None
+    assert bench.ask(CreateQueue(0, "second", by=ANONYMOUS)).status is HResult.ACCESS_DENIED
+    check(bench.state)

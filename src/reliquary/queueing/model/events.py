@@ -428,6 +428,17 @@ class FlowControl(Event, frozen=True):
     """The sentence that senders get; empty when the store has to catch up."""
 
 
+class RenewAccess(Event, frozen=True):
+    """Take other users and another list of the manager into force, while it runs."""
+
+    to: int
+    first_list: bytes
+    """The access list of the manager until it is given one."""
+    anonymous_may: AnonymousAct
+    gone: frozenset[Principal] = frozenset()
+    """Users that were removed or changed: their reads that wait end."""
+
+
 # -- the disk
 
 

@@ -161,13 +161,14 @@ def lacks(state: State, by: Principal, queue: QueueState, act: Act) -> str:
     if place is Place.OUTGOING and act is Act.SEND:
         return denied(state.access.anonymous_may, by, AnonymousAct.SEND_ELSEWHERE)
     needed = NEEDED[place][act]
-    missing = needed.value & ~granted(list_of(state, queue), by)
+    by_role = by.on_queues if isinstance(needed, QueueRight) else by.on_manager
+    missing = needed.value & ~granted(list_of(state, queue), by, by_role)
     return _sentence(by, type(needed)(missing), _title(state, queue)) if missing else ""
 
 
 def lacks_on_manager(state: State, by: Principal, needed: ManagerRight) -> str:
     """Return a sentence on the rights on the manager that a user needs and does not have."""
-    missing = needed.value & ~granted(manager_list(state), by)
+    missing = needed.value & ~granted(manager_list(state), by, by.on_manager)
     return _sentence(by, ManagerRight(missing), state.identity().computer_name) if missing else ""
 
 

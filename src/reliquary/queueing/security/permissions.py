@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Final, TypeGuard
 
 import msgspec
@@ -13,10 +13,16 @@ from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.directory import membership
 from reliquary.queueing.model import facts
-from reliquary.queueing.model.events import AccessChange, ChangeAccess
+from reliquary.queueing.model.events import AccessChange, ChangeAccess, RenewAccess
 from reliquary.queueing.model.queue import QueueSettings
 from reliquary.queueing.model.queue_state import QueueState
-from reliquary.queueing.model.security.principals import ADMINISTRATORS, ANONYMOUS_USER, EVERYONE, MANAGER
+from reliquary.queueing.model.security.principals import (
+    ADMINISTRATORS,
+    ANONYMOUS_USER,
+    EVERYONE,
+    MANAGER,
+    Principal,
+)
 from reliquary.queueing.model.security.rights import (
     ManagerRight,
     QueueRight,
@@ -134,14 +140,27 @@ def changed(security: bytes, request: ChangeAccess, kind: type[QueueRight | Mana
     return encode_descriptor(msgspec.structs.replace(descriptor, dacl=acl))
 
 
+def renew(state: State, event: RenewAccess) -> None:
+    """Take another first list and other rights of anonymous clients into force, and end forbidden waits."""
+    state.access.first_list = event.first_list
+    state.access.anonymous_may = event.anonymous_may
+    state.forget_names()
+    for queue in state.queues.values():
+        _end_waits(state, queue, event.gone)
+
+
 def end_forbidden_waits(state: State, queue: QueueState) -> None:
     """End the waiting reads of users that may no longer read this queue, its subqueues or its journal."""
     members = [queue.number, *sorted(queue.subqueues), *filter(None, [queue.record.journal])]
     for member in map(state.queues.__getitem__, members):
-        for waiter in list(member.readers.waiting.values()):
-            act = Act.RECEIVE if waiter.destructive else Act.PEEK
-            if lacks(state, waiter.request.by, member, act):
-                end_wait(state, member, waiter, Waiting.FORBIDDEN)
+        _end_waits(state, member)
+
+
+def _end_waits(state: State, queue: QueueState, gone: Set[Principal] = frozenset()) -> None:
+    for waiter in list(queue.readers.waiting.values()):
+        by, act = waiter.request.by, Act.RECEIVE if waiter.destructive else Act.PEEK
+        if by in gone or lacks(state, by, queue, act):
+            end_wait(state, queue, waiter, Waiting.FORBIDDEN)
 
 
 # -- the entries of a list: those that deny come before those that allow

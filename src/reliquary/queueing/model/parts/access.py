@@ -25,7 +25,7 @@ class Verdicts(set[tuple[int | str, Principal, int]]):
 class AccessChecks:
     """What the checks of rights know beside the access lists.
 
-    Written by: startup, rules.permission, model.state.
+    Written by: startup, security.permissions, rules.permission, model.state.
     """
 
     first_list: bytes = b""

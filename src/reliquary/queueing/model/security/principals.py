@@ -29,6 +29,10 @@ class Principal:
     groups: tuple[Sid, ...] = ()
     name: str = ""
     """The name by which people know the user."""
+    on_queues: int = 0
+    """Rights that its role gives it on every queue, as a mask."""
+    on_manager: int = 0
+    """Rights that its role gives it on the manager."""
     sids: frozenset[Sid] = field(init=False)
     """All SIDs by which an access list can name the user."""
 

@@ -162,15 +162,18 @@ def names_of(rights: Right) -> list[str]:
 
 
 @lru_cache(maxsize=16384)
-def granted(security: bytes, by: Principal) -> int:
-    """Return all rights that a list grants to a user; results are cached, because lists and users repeat."""
+def granted(security: bytes, by: Principal, by_role: int = 0) -> int:
+    """Return all rights that a list and a role grant to a user; lists and users repeat, so they are cached."""
     if by is MANAGER or not security:
         return EVERYTHING
-    return walk(decode_descriptor(security), by)
+    return walk(decode_descriptor(security), by, by_role)
 
 
-def walk(descriptor: SecurityDescriptor, by: Principal) -> int:
-    """Return the rights that the entries allow, with those that an owner or an administrator always has."""
+def walk(descriptor: SecurityDescriptor, by: Principal, by_role: int = 0) -> int:
+    """Return the rights that the entries allow, with those that an owner or an administrator always has.
+
+    `by_role` are rights that the user has unless an entry denies them.
+    """
     if descriptor.dacl is None:
         return EVERYTHING
     allowed = denied = 0
@@ -186,7 +189,7 @@ def walk(descriptor: SecurityDescriptor, by: Principal) -> int:
             allowed |= ace.mask & ~denied
         else:
             denied |= ace.mask & ~allowed
-    return allowed
+    return allowed | by_role & ~denied
 
 
 def check_descriptor(security: bytes, kind: type[Right]) -> SecurityDescriptor:

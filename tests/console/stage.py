@@ -12,8 +12,9 @@ from typing import Any
 import uvloop
 
 from reliquary.net.http import HttpClient, Response
-from reliquary.server.build import Server, build, make_queues
+from reliquary.server.build import Server, build
 from reliquary.server.config import Settings
+from reliquary.server.first_queues import make_queues
 
 
 @dataclass

@@ -18,8 +18,9 @@ from reliquary.net.clock import RealClock
 from reliquary.net.http import HttpClient, RequestFailed
 from reliquary.protocols.standard import ALL_TABLES
 from reliquary.queueing.model.events import Answer, CreateQueue
-from reliquary.server.build import build, make_queues
+from reliquary.server.build import build
 from reliquary.server.config import Settings
+from reliquary.server.first_queues import make_queues
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.store import RocksDisk
 from tests.console.stage import Stage, play

@@ -12,9 +12,10 @@ from reliquary.base.time import Duration
 from reliquary.net.counters import Family, single
 from reliquary.net.http import HttpClient, Listener, Mount, Request, Responder
 from reliquary.server import build as building
-from reliquary.server.build import build, make_queues
+from reliquary.server.build import build
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
+from reliquary.server.first_queues import make_queues
 from reliquary.server.names import Listening
 from reliquary.server.protocols import PROTOCOLS
 from tests.console.stage import Stage, play

@@ -27,8 +27,9 @@ from reliquary.protocols.httpr.codec.values import (
     SessionMark,
 )
 from reliquary.protocols.httpr.machine import Httpr
-from reliquary.server.build import build, make_queues
+from reliquary.server.build import build
 from reliquary.server.config import Settings
+from reliquary.server.first_queues import make_queues
 from reliquary.server.httpr import HttprEndpoint, addressed
 from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.names import Listening

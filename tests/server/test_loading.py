@@ -16,7 +16,7 @@ from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.wsrm.settings import WsrmSettings
 from reliquary.queueing.model.message import FOREVER
-from reliquary.server.config import Settings
+from reliquary.server.config import LogLevel, Settings
 from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.loading import NAMES, load
 from reliquary.server.logs import LogFormat
@@ -54,6 +54,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         control_host = "::1"
         control_port = 2
         log_format = "json"
+        log_level = "info"
         names = ["mq.example", "mq"]
         open_to_network = true
         computer_name = "HERE"
@@ -105,6 +106,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         control_port=2,
         names=("mq.example", "mq"),
         log_format=LogFormat.JSON,
+        log_level=LogLevel.INFO,
         open_to_network=True,
         computer_name="HERE",
         quota=3,
@@ -142,7 +144,19 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         users=(User(name="alice", token_sha256="ab" * 32, groups=("clerks",)),),
     )
     assert load(file) == expected
-    tables = ("users", "srmp", "httpr", "wsrm", "mqqp", "mqqb", "multicast", "history", "limits")
+    tables = (
+        "users",
+        "queue",
+        "srmp",
+        "httpr",
+        "wsrm",
+        "mqqp",
+        "mqqb",
+        "multicast",
+        "history",
+        "limits",
+        "acts",
+    )
     names = [name for name in NAMES if name not in tables]
     environment = {"RELIQUARY_" + name.upper(): str(getattr(expected, name)) for name in names}
     environment["RELIQUARY_SRMP_STORE_AND_FORWARD"] = "true"
@@ -160,7 +174,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
 
 
 def test_users_come_from_the_file_alone() -> None:
-    with pytest.raises(UsageError, match="users stand in the settings file alone"):
+    with pytest.raises(UsageError, match="users stands in the settings file alone"):
         load(None, {"RELIQUARY_USERS": "alice"})
     assert load(None, {"RELIQUARY_TOKEN": "secret"}) == Settings()
 
@@ -240,7 +254,9 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param(
             "directory_integrated = true\nmachine_sid = 'me'", "a SID looks like", id="no machine's SID"
         ),
-        pytest.param("[[users]]\nname = 'a'", "needs a token_sha256 or an nt_hash", id="no token"),
+        pytest.param(
+            "[[users]]\nname = 'a'", "needs a token_sha256, a password_hash or an nt_hash", id="no token"
+        ),
         pytest.param("[[users]]\nname = 'a'\ntoken_sha256 = 'x'", "64 hexadecimal digits", id="no hash"),
         pytest.param("[[users]]\ntoken = 'a'", "unknown field `token`", id="a token in the clear"),
     ],
@@ -273,7 +289,45 @@ def test_multicast_can_be_told_by_the_environment() -> None:
 
 
 def test_the_names_of_tables_stand_among_those_of_settings() -> None:
-    tables = ("srmp", "httpr", "wsrm", "mqqp", "mqqb", "multicast", "history", "limits", "users")
-    assert NAMES[-10:] == ("directory_servers", *tables)
+    tables = ("srmp", "httpr", "wsrm", "mqqp", "mqqb", "multicast", "history", "limits", "acts", "users")
+    assert NAMES[-11:] == ("directory_servers", *tables)
     with pytest.raises(UsageError, match="there is no setting 'tables'; these are folder, data_host"):
         load(None, None, {"tables": ()})
+
+
+def test_every_setting_of_the_environment_is_an_option_too() -> None:
+    chosen = [
+        "quota=7",
+        "queues=a, b",
+        "history.keep_days=2.5",
+        "httpr.retry_ladder=1,2",
+        "srmp.enabled=false",
+    ]
+    found = load(None, {"RELIQUARY_QUOTA": "5", "RELIQUARY_HISTORY_KEEP_DAYS": "9"}, None, chosen)
+    assert (found.quota, found.queues, found.history.keep_days) == (7, ("a", "b"), 2.5)
+    assert found.table(SrmpOptions).enabled is False
+    assert load(None, None, {"quota": 8}, chosen).quota == 8
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ("quota", "--set takes NAME=VALUE, such as history.keep_days=7, not 'quota'"),
+        ("=1", "--set takes NAME=VALUE"),
+        ("quota=much", "quota: Expected `int`"),
+        ("colour=red", "there is no setting 'colour'"),
+        ("fog.depth=1", "--set: there is no table 'fog'"),
+        ("history.colour=red", "there is no setting 'colour' in [history]"),
+        ("users=alice", "--set: users stands in the settings file alone"),
+        ("httpr.peers=x", "--set: peers stands in the settings file alone"),
+    ],
+)
+def test_options_that_are_none_are_refused(chosen: str, said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        load(None, None, None, [chosen])
+
+
+def test_a_wrong_user_is_refused_with_the_line_of_its_table(tmp_path: Path) -> None:
+    file = written(tmp_path, "quota = 1\n[[users]]\nname = 'a'\npassword_hash = 'x'\n")
+    with pytest.raises(UsageError, match=r"toml:2: users: password_hash of a is no hash of argon2id"):
+        load(file)

@@ -1,4 +1,4 @@
-"""`reliquary config`: check settings before a server runs with them, and show what is in force."""
+"""`reliquary config`: check settings, show what is in force, and let a server read them anew."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from reliquary.cli.connection import connected
 from reliquary.cli.examples import examples
 from reliquary.cli.output import format_option, print_json, wants_json
 
@@ -19,35 +20,45 @@ _file = click.option(
     help="A TOML file with settings.",
 )
 
+set_option = click.option(
+    "--set",
+    "chosen",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting by its name in the file, such as history.keep_days=7; wins over the environment.",
+)
+
 
 @click.group()
 def config() -> None:
-    """Check the settings of a server, and show what is in force."""
+    """Check the settings of a server, show what is in force, and read them anew."""
 
 
 @config.command()
 @_file
+@set_option
 @examples("reliquary config check --settings reliquary.toml")
-def check(file: Path | None) -> None:
+def check(file: Path | None, chosen: tuple[str, ...]) -> None:
     """Read the settings as `reliquary serve` would, and say what is wrong with them.
 
     An error names the file, the line and the setting; the exit code is 2 then.  Nothing is started.
     """
     from reliquary.server.loading import load
 
-    load(file, os.environ)
+    load(file, os.environ, chosen=chosen)
     click.echo("the settings are valid")
 
 
 @config.command()
 @_file
+@set_option
 @click.option("--effective", is_flag=True, help="Show all settings, with the defaults.")
 @format_option
 @examples(
     "reliquary config show --settings reliquary.toml",
     "reliquary config show --effective",
 )
-def show(file: Path | None, effective: bool, as_json: bool | None) -> None:
+def show(file: Path | None, chosen: tuple[str, ...], effective: bool, as_json: bool | None) -> None:
     """Show the settings that are in force, and where each one comes from.
 
     Without --effective, only those that the file and the environment give.  Secrets are not shown.
@@ -56,10 +67,32 @@ def show(file: Path | None, effective: bool, as_json: bool | None) -> None:
     from reliquary.server.loading import load_with_origins
     from reliquary.server.origins import DEFAULT
 
-    found = [
-        each for each in entries(load_with_origins(file, os.environ)) if effective or each.origin != DEFAULT
-    ]
+    loaded = load_with_origins(file, os.environ, chosen=chosen)
+    found = [each for each in entries(loaded) if effective or each.origin != DEFAULT]
     if wants_json(as_json):
         print_json(each._asdict() for each in found)
     else:
         click.echo(text_of(found) if found else "# all settings have their defaults", nl=not found)
+
+
+@config.command()
+@format_option
+@examples("reliquary config reload")
+def reload(as_json: bool | None) -> None:
+    """Let a running server read its settings anew, as SIGHUP does.
+
+    What may change while it runs is in force then: users with their roles and tokens, rates, how long
+    history and acts are kept, certificates, the level of the log, queues to create.  What needs a restart
+    is named and left as it is.  Where the settings have an error, nothing changes, and the error names the
+    line.
+    """
+    with connected() as manager:
+        report = manager.reload()
+    if wants_json(as_json):
+        print_json([report])
+        return
+    click.echo(f"applied: {', '.join(report.applied) or 'nothing has changed'}")
+    if report.restart:
+        click.echo(f"with the next start: {', '.join(report.restart)}")
+    for note in report.notes:
+        click.echo(note)

@@ -9,6 +9,7 @@ import click
 
 from reliquary.cli import consumer, queue, transaction, writer
 from reliquary.cli.access import access
+from reliquary.cli.acts import acts
 from reliquary.cli.administration import groups
 from reliquary.cli.config import config
 from reliquary.cli.connection import (
@@ -144,6 +145,7 @@ for command in (
     manager,
     config,
     access,
+    acts,
     user,
     wait,
 ):

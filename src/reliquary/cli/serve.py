@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from reliquary.cli.config import set_option
 from reliquary.cli.examples import examples
+
+if TYPE_CHECKING:
+    from reliquary.server.config import Settings
 
 
 @click.command()
@@ -55,10 +60,11 @@ from reliquary.cli.examples import examples
     metavar="FILE",
     help="A TOML file with settings; options win over it.",
 )
+@set_option
 @click.pass_context
 @examples("reliquary serve --data ./reliquary-data --first-queue orders")
-def serve(context: click.Context, /, file: Path | None, **options: object) -> None:
-    """Run a server until Ctrl-C or SIGTERM.
+def serve(context: click.Context, /, file: Path | None, chosen: tuple[str, ...], **options: object) -> None:
+    """Run a server until Ctrl-C or SIGTERM; SIGHUP lets it read its settings anew.
 
     Messages are on disk before anyone is told that they were taken; a crash loses none of them.
     """
@@ -66,4 +72,8 @@ def serve(context: click.Context, /, file: Path | None, **options: object) -> No
     from reliquary.server.run import serve as run
 
     options["queues"] = list(options["queues"]) or None  # type: ignore[call-overload]
-    context.exit(run(load(file, os.environ, options)))
+
+    def read() -> Settings:
+        return load(file, os.environ, options, chosen)
+
+    context.exit(run(read(), read))

@@ -24,11 +24,13 @@ from reliquary.client.message import OutgoingMessage, Sent
 from reliquary.client.records import (
     AccessChange,
     AccessInfo,
+    ActInfo,
     HistoryFileInfo,
     HistoryInfo,
     ManagerInfo,
     Move,
     QueueOptions,
+    ReloadInfo,
     StoreReport,
 )
 from reliquary.engine.open import OpenedEngine, open_engine
@@ -227,8 +229,19 @@ class LocalTransport(LocalReading):
         with translate_errors():
             await asyncio.to_thread(backup, self.opened.disk, path)
 
+    # -- the server
+
+    async def acts(self, limit: int, who: str, act: str) -> list[ActInfo]:
+        """There are none."""
+        raise error_of(NOT_DONE, NO_SERVER)
+
+    async def reload(self) -> ReloadInfo:
+        """There are no settings."""
+        raise error_of(NOT_DONE, NO_SERVER)
+
 
 NO_HISTORY = "a manager in process keeps no history; a server does"
+NO_SERVER = "a manager in process has no settings and no log of acts; a server has both"
 
 
 async def open_local(folder: str | Path, *settings: object) -> LocalTransport:

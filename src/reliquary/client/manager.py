@@ -13,10 +13,12 @@ from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions
 from reliquary.client.queue import AsyncQueue
 from reliquary.client.records import (
     AccessInfo,
+    ActInfo,
     HistoryFileInfo,
     HistoryInfo,
     ManagerInfo,
     QueueOptions,
+    ReloadInfo,
     StoreReport,
 )
 from reliquary.client.transaction import AsyncTransaction
@@ -165,6 +167,14 @@ class AsyncManager(AsyncAdministration):
         With its history, the exported files are in the folder `history` of the copy.
         """
         await self.transport.backup(path, with_history)
+
+    async def acts(self, *, limit: int = 100, who: str = "", act: str = "") -> list[ActInfo]:
+        """The latest administrative acts of a server, the latest first; `who` and `act` leave out others."""
+        return await self.transport.acts(limit, who, act)
+
+    async def reload(self) -> ReloadInfo:
+        """Let a server read its settings anew; the answer says what is in force, and what needs a restart."""
+        return await self.transport.reload()
 
     async def __aenter__(self) -> AsyncManager:
         return self

@@ -107,6 +107,7 @@ class MqqpTransport(LocalReading):
     access = change_access = _refuse
     list_records = show_record = act_on = _refuse
     set_online = history = export_history = verify = backup = _refuse
+    acts = reload = _refuse
 
 
 def refuse() -> NoReturn:

@@ -170,6 +170,39 @@ class HistoryFileInfo(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
 
 
+class ActInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"source": "from"}):
+    """An administrative act, as the log of acts has it."""
+
+    time: str
+    """RFC 3339, in UTC."""
+    who: str
+    """The name of the user; `anonymous` for a client without one, `the manager` for the server itself."""
+    source: str = ""
+    """The client's address."""
+    act: str
+    """Such as `purge-queue`."""
+    object: str = ""
+    """What the act worked on, such as the name of a queue."""
+    outcome: str
+    """`done` or `refused`."""
+    detail: str = ""
+    why: str = ""
+    """Why the act was refused."""
+    times: int = 1
+    """How many attempts a line stands for; those of one client are counted for a minute."""
+
+
+class ReloadInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of settings that were read anew."""
+
+    applied: list[str] = []
+    """Settings that changed, and are in force."""
+    restart: list[str] = []
+    """Settings that changed, and come into force with the next start."""
+    notes: list[str] = []
+    """Sentences about what was not done."""
+
+
 class StoreReport(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a check of every row of the store."""
 

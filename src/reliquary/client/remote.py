@@ -35,6 +35,7 @@ from reliquary.client.records import (
     Access,
     AccessChange,
     AccessInfo,
+    ActInfo,
     HistoryFileInfo,
     HistoryInfo,
     LookUp,
@@ -44,6 +45,7 @@ from reliquary.client.records import (
     QueueOptions,
     Receive,
     Received,
+    ReloadInfo,
     Share,
     StoreReport,
 )
@@ -76,6 +78,12 @@ class _Count(msgspec.Struct):
     messages: int
 
 
+class _Acts(msgspec.Struct):
+    """A page of the log of acts."""
+
+    acts: list[ActInfo]
+
+
 class _HistoryFiles(msgspec.Struct):
     files: list[HistoryFileInfo]
 
@@ -90,6 +98,8 @@ _access = msgspec.json.Decoder(AccessInfo)
 _history = msgspec.json.Decoder(HistoryInfo)
 _history_files = msgspec.json.Decoder(_HistoryFiles)
 _report = msgspec.json.Decoder(StoreReport)
+_acts = msgspec.json.Decoder(_Acts)
+_reload = msgspec.json.Decoder(ReloadInfo)
 
 
 class RemoteTransport:
@@ -391,6 +401,18 @@ class RemoteTransport:
         """Copy the store into a new folder on the server's machine."""
         body = {"path": path} | ({"with_history": True} if with_history else {})
         await self._control.do("POST", "/store/backup", body, wait=None)
+
+    # -- the server
+
+    async def acts(self, limit: int, who: str, act: str) -> list[ActInfo]:
+        """The latest administrative acts, the latest first."""
+        chosen = {name: each for name, each in (("who", who), ("act", act)) if each}
+        query = urlencode({"limit": str(limit)} | chosen)
+        return (await self._control.read("GET", f"/acts?{query}", _acts)).acts
+
+    async def reload(self) -> ReloadInfo:
+        """Read the settings anew; to ask again does no harm."""
+        return await self._control.read("POST", "/config/reload", _reload)
 
 
 @cache

@@ -15,6 +15,7 @@ from reliquary.client.records import (
     Access,
     AccessChange,
     AccessInfo,
+    ActInfo,
     HistoryFileInfo,
     HistoryInfo,
     LookUp,
@@ -24,6 +25,7 @@ from reliquary.client.records import (
     QueueOptions,
     Receive,
     Received,
+    ReloadInfo,
     Share,
     StoreReport,
 )
@@ -167,6 +169,14 @@ class Transport(Protocol):
 
     async def backup(self, path: str, with_history: bool) -> None:
         """Copy the store as it is now into a folder that does not exist yet, beside the manager's."""
+
+    # -- the server
+
+    async def acts(self, limit: int, who: str, act: str) -> list[ActInfo]:
+        """The latest administrative acts."""
+
+    async def reload(self) -> ReloadInfo:
+        """Read the settings anew."""
 
     async def close(self) -> None:
         """Let go of the connection, or of the folder."""

@@ -10,6 +10,7 @@ from reliquary.base.hresult import HResult
 from reliquary.client.records import AccessInfo
 from reliquary.client.translate import access_info, rights_of
 from reliquary.console.context import Context, answer, context_of, read_body
+from reliquary.console.noting import tell
 from reliquary.net.api.operations import operation
 from reliquary.queueing.model.administration import Refusal
 from reliquary.queueing.model.events import AccessChange, Answer, ChangeAccess
@@ -51,6 +52,8 @@ async def change_access(request: Request) -> Response:
     _check_there(context, name)
     sid = context.users.sid_of(given.user)
     mask = rights_of(list_named(context.opened.state, name)[1], given.change.value, given.rights)
+    rights = " ".join(given.rights) or "all"
+    tell(request, about=name or "manager", detail=f"{given.change.value} {given.user} {rights}")
     await context.ask(lambda to: ChangeAccess(to, name, given.change, sid, mask))
     return await _shown(context, name)
 

@@ -69,6 +69,7 @@ def _act_handler(noun: Noun[Any], act: Act) -> Any:
         key = request.path_params[noun.name]
         return answer(await _administrator(request).act_on(noun, key, act.verb, given))
 
+    act_on.__name__ = f"{act.verb}_{noun.name}"  # the name of the act in the log of acts
     declared = operation(
         act.help,
         body=body if act.parameters else None,

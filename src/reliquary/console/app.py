@@ -13,11 +13,12 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reliquary.client import nouns
-from reliquary.console import access, directory, events, history, metrics, queues, store, traffic
+from reliquary.console import access, directory, events, history, metrics, queues, store, traffic, upkeep
 from reliquary.console.administration import rows_of
 from reliquary.console.context import Context, answer, context_of
 from reliquary.console.description import Row, api, routes_of_rows, with_description
 from reliquary.console.errors import HANDLERS
+from reliquary.console.noting import Noted
 from reliquary.console.request import Asked
 from reliquary.console.web.refusals import with_pages
 from reliquary.console.web.routes import ROUTES as PAGES
@@ -25,9 +26,12 @@ from reliquary.net.api.errors import error_json
 from reliquary.net.api.health import HealthOut
 from reliquary.net.api.operations import TEXT, operation
 from reliquary.net.identity.admission import Admission
+from reliquary.net.identity.passwords import Checking
+from reliquary.net.identity.rates import Rates
 from reliquary.net.identity.shown import Denied
 from reliquary.queueing.model.administration import Plane
 from reliquary.queueing.model.queue import ManagerState
+from reliquary.queueing.model.security.principals import Principal
 
 API: Final = "/api/v1"
 READS: Final = frozenset({"GET", "HEAD"})
@@ -98,27 +102,38 @@ ROUTES: Final = (
     api(f"{API}/history/export", history.export_history, "POST"),
     api(f"{API}/store/verify", store.verify_store, "POST"),
     api(f"{API}/store/backup", store.backup_store, "POST"),
+    api(f"{API}/acts", upkeep.list_acts, "GET"),
+    api(f"{API}/config/reload", upkeep.reload_config, "POST"),
 )
 
 
 class Admitted:
     """Finds out who asks, and refuses other hosts, pages of other sites and credentials of nobody."""
 
-    def __init__(self, app: ASGIApp, admission: Admission) -> None:
+    def __init__(self, app: ASGIApp, admission: Admission, rates: Rates | None = None) -> None:
         self._app = app
         self._admission = admission
+        self._rates = rates or Rates(lambda: 0)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the request through, or say why not."""
         if scope["type"] == "http":
             try:
-                scope["by"] = self._admission(Asked(scope))
+                scope["by"] = await self._who(Asked(scope))
             except Denied as why:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(_gone(receive), why.wait)
                 await _refusal(why)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+    async def _who(self, asked: Asked) -> Principal:
+        try:
+            by = self._admission(asked)
+        except Checking as why:
+            by = await asyncio.shield(why.checked)
+        self._rates.count(by, asked.peer)
+        return by
 
 
 async def _gone(receive: Receive) -> None:
@@ -138,13 +153,13 @@ def table() -> list[Row]:
     return [*BELOW_A_QUEUE, *of_nouns, *ROUTES]
 
 
-def build_app(context: Context, admission: Admission) -> Starlette:
-    """The app of one server; `admission` says who may come in."""
+def build_app(context: Context, admission: Admission, rates: Rates | None = None) -> Starlette:
+    """The app of one server; `admission` says who may come in, and `rates` how often."""
     rows = with_description(f"{API}/openapi.json", context.version, table())
     app = Starlette(
         routes=[*routes_of_rows(rows), *PAGES],
         exception_handlers=with_pages(HANDLERS),
-        middleware=[Middleware(Admitted, admission)],
+        middleware=[Middleware(Admitted, admission, rates), Middleware(Noted, context.acts)],
     )
     app.router.redirect_slashes = False
     app.state.context = context

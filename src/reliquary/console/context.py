@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
@@ -14,6 +14,8 @@ from starlette.responses import Response
 
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
+from reliquary.client.records import ReloadInfo
+from reliquary.console.acts import ActsLog
 from reliquary.console.web.state import Console
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.counters import Family
@@ -43,6 +45,10 @@ class Context:
     users: Users
     console: Console
     """What the pages of the web console share."""
+    acts: ActsLog
+    """The log of administrative acts."""
+    reload: Callable[[], Awaitable[ReloadInfo]]
+    """Reads the settings anew."""
     counters: Sequence[Callable[[], Iterable[Family]]] = ()
     """What the endpoints of the server count."""
     by: Principal = ANONYMOUS

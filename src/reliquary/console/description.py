@@ -60,11 +60,13 @@ class Methods:
         request = Request(scope, receive, send)
         handler = self._handlers.get("GET" if request.method == "HEAD" else request.method)
         if handler is not None:
+            scope["endpoint"] = handler  # gives an administrative act its name
             _check_query(request, operation_of(handler))
             answer = await handler(request)
         elif request.method == "OPTIONS":
             answer = Response(None, 204, self._allow)
         else:
+            del scope["endpoint"]  # the path has no act of this method
             raise HTTPException(405, headers=self._allow)
         await answer(scope, receive, send)
 

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from reliquary.base.time import MILLISECOND, as_text
-from reliquary.console.context import context_of
+from reliquary.console.context import Context, context_of
 from reliquary.console.samples import Sample, Sampler, rates
 from reliquary.net.api.operations import operation
 from reliquary.queueing.model.security.rights import ManagerRight
@@ -45,12 +45,14 @@ async def stream_events(request: Request) -> Response:
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     headers = {"cache-control": "no-store"}
-    return StreamingResponse(_events(context.console.sampler), media_type=CONTENT_TYPE, headers=headers)
+    return StreamingResponse(_events(context), media_type=CONTENT_TYPE, headers=headers)
 
 
-async def _events(sampler: Sampler) -> AsyncIterator[bytes]:
+async def _events(context: Context) -> AsyncIterator[bytes]:
+    """Yield samples until the server stops, or no longer knows the user."""
+    sampler = context.console.sampler
     yield b": the next sample follows\n\n"
-    while (sample := await sampler.wait()) is not None:
+    while (sample := await sampler.wait()) is not None and context.users.knows(context.by):
         yield b"event: sample\ndata: " + _encode(_shown(sampler, sample)) + b"\n\n"
 
 

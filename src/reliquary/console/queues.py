@@ -14,6 +14,7 @@ from reliquary.base.hresult import HResult
 from reliquary.client.records import ManagerInfo
 from reliquary.client.translate import changes_of, manager_info
 from reliquary.console.context import Context, answer, context_of, read_body
+from reliquary.console.noting import tell
 from reliquary.net.api.limits import Name, limited
 from reliquary.net.api.operations import operation
 from reliquary.queueing.model.administration import Refusal
@@ -83,6 +84,7 @@ async def create_queue(request: Request) -> Response:
     name = given.pop("name", None)
     if not isinstance(name, str):
         raise UsageError(f"name is the new queue's name, not {name!r}")
+    tell(request, about=name)
     settings = QueueSettings(**changes_of(given))
     await context.ask(lambda to: CreateQueue(to, name, settings))
     return await _shown(context, name, 201)
@@ -95,6 +97,7 @@ async def change_queue(request: Request) -> Response:
     name = request.path_params["queue"]
     given = await read_body(request, _object)
     changes = changes_of(given)
+    tell(request, detail=", ".join(changes))
     await context.ask(lambda to: ChangeQueue(to, name, msgspec.to_builtins(changes)))
     return await _shown(context, name)
 

@@ -16,6 +16,7 @@ from reliquary.base.faults import UsageError
 from reliquary.client.records import StoreReport
 from reliquary.console.context import answer, context_of, read_body
 from reliquary.console.history import ServerPath, exporter_of
+from reliquary.console.noting import tell
 from reliquary.net.api.operations import operation
 from reliquary.queueing.model.security.rights import ManagerRight
 from reliquary.store import backup, verify
@@ -64,6 +65,7 @@ async def backup_store(request: Request) -> Response:
     given = await read_body(request, _backup)
     if not given.path.startswith("/") or "\0" in given.path:
         raise UsageError(f"path is a full path on the server, from / on, not {given.path[:200]!r}")
+    tell(request, about=given.path)
     history = exporter_of(context).options.folder if given.with_history else None
     async with context.long_work:
         await asyncio.to_thread(backup, context.opened.disk, Path(given.path), history)

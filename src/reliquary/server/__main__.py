@@ -18,11 +18,12 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write("usage: python -m reliquary.server [SETTINGS.toml]\n")
         return Exit.USAGE
     try:
-        settings = load(Path(arguments[0]) if arguments else None, os.environ)
+        file = Path(arguments[0]) if arguments else None
+        settings = load(file, os.environ)
     except UsageError as why:
         sys.stderr.write(f"reliquary: {why}\n")
         return Exit.USAGE
-    return serve(settings)
+    return serve(settings, lambda: load(file, os.environ))
 
 
 if __name__ == "__main__":

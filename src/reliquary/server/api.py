@@ -13,6 +13,7 @@ from reliquary.net.api.description import with_description
 from reliquary.net.api.routes import ROUTES, merged
 from reliquary.net.feed.endpoint import FeedEndpoint
 from reliquary.net.http import Mount
+from reliquary.net.identity.admission import READS
 from reliquary.net.identity.hosts import Hosts
 from reliquary.queueing.model.administration import Plane
 from reliquary.server.config import Settings
@@ -53,8 +54,11 @@ class ApiSetup:
         of_nouns = [routes_of(noun, opened) for noun in nouns.NOUNS if noun.plane is Plane.DATA]
         own = merged(ROUTES, *of_nouns, feeds.routes())
         routes = with_description(parts.version, own, feeds.streams())
-        admission = parts.admission.at(Hosts(host_names(parts.settings, parts.settings.data_host)))
-        plane = DataPlane(opened.engine, opened.state, parts.chance, parts.version, admission, routes)
+        hosts = Hosts(host_names(parts.settings, parts.settings.data_host))
+        admission = parts.admission.at(hosts, READS, parts.passwords)
+        plane = DataPlane(
+            opened.engine, opened.state, parts.chance, parts.version, admission, routes, parts.rates
+        )
         return ApiEndpoint(plane, feeds)
 
 

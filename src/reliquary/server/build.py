@@ -7,17 +7,18 @@ settings --> engine on a folder --> endpoints --> data plane: their mounts on on
 from __future__ import annotations
 
 import asyncio
-import ssl
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
-from reliquary.base.faults import StoreFailure, UsageError
-from reliquary.base.hresult import HResult
-from reliquary.base.time import seconds
+from reliquary.base.faults import StoreFailure
+from reliquary.base.time import SECOND, seconds
 from reliquary.base.turn import Warn
+from reliquary.console.acts import ActsLog
+from reliquary.console.acts_file import ActsFile
 from reliquary.console.app import READS, build_app
 from reliquary.console.context import Context
 from reliquary.console.listener import ControlListener
@@ -30,18 +31,16 @@ from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Limits, Listener
 from reliquary.net.identity.admission import BearerToken, admission_of
-from reliquary.net.identity.certificates import serving_context
 from reliquary.net.identity.failures import Failures
 from reliquary.net.identity.hosts import Hosts
+from reliquary.net.identity.passwords import Passwords
+from reliquary.net.identity.rates import Rates
 from reliquary.net.identity.users import Users
 from reliquary.net.srv import find_servers
 from reliquary.net.tcp.budget import Budget
 from reliquary.queueing.model.directory.integration import Integration
-from reliquary.queueing.model.events import Answer, CreateQueue
 from reliquary.queueing.model.keep import parse_keep
 from reliquary.queueing.model.message import BODY_LIMIT
-from reliquary.queueing.model.security.anonymous import EVERY_ACT, acts_named
-from reliquary.queueing.model.security.rights import MANAGER_LIST
 from reliquary.queueing.model.state import Sizes
 from reliquary.server import limit_counters
 from reliquary.server.config import Settings
@@ -49,6 +48,7 @@ from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
 from reliquary.server.keys import own_keys
 from reliquary.server.names import Listening, host_names
 from reliquary.server.protocols import PROTOCOLS
+from reliquary.server.reload import Planes, Reloader, anonymous_acts, first_list_of
 from reliquary.server.space import SpaceWatch, Told
 from reliquary.wire.public_keys import Purpose
 
@@ -72,6 +72,8 @@ class Server:
     """One for each protocol, in the order of `protocols.PROTOCOLS`."""
     space: SpaceWatch
     sampler: Sampler
+    reloader: Reloader
+    """Applies settings that are read anew."""
 
     async def listen(self, settings: Settings) -> tuple[str, str]:
         """Open both planes; the answer is their addresses."""
@@ -104,6 +106,8 @@ class Server:
         for endpoint in self.endpoints:
             await endpoint.drain(DRAIN)
         await asyncio.gather(self.data.drain(DRAIN), self.control.stop())
+        self.reloader.passwords.close()
+        await self.reloader.acts.close()
 
 
 async def build(settings: Settings, *more: ServerProtocol) -> Server:
@@ -111,7 +115,7 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
 
     `more` are protocols in addition to those that every server has.
     """
-    tls, setups = _tls(settings), [each.prepare(settings) for each in (*PROTOCOLS, *more)]
+    planes, setups = Planes(settings), [each.prepare(settings) for each in (*PROTOCOLS, *more)]
     clock, chance = RealClock(), SystemChance()
     space = SpaceWatch(settings.folder, settings.low_space, settings.reserve)
     opened = await _opened_with_room(
@@ -122,8 +126,8 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
         computer_name=settings.computer_name,
         quota=settings.quota,
         hardened_security=settings.hardened_security,
-        first_list=MANAGER_LIST if settings.users else b"",
-        anonymous_may=acts_named(settings.anonymous_may) if settings.users else EVERY_ACT,
+        first_list=first_list_of(settings),
+        anonymous_may=anonymous_acts(settings),
         in_doubt_wait=seconds(settings.in_doubt_wait),
         domain=settings.domain,
         integrate=(lambda: integration(settings)) if settings.directory_integrated else None,
@@ -135,23 +139,39 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
         witness=settings.witness,
     )
     users = Users(opened.state.identity().identifier, settings.users)
-    admission = admission_of(users, Failures(clock.monotonic), partial(_warn_of_token, opened))
+    acts = ActsLog(
+        _acts_file(settings, clock),
+        clock,
+        lambda why: opened.engine.warn(Warn("acts", "are not logged", why)),
+    )
+    warn = partial(_warn_of_client, opened, acts)
+    failures = Failures(clock.monotonic)
+    admission = admission_of(users, failures, warn)
+    passwords = Passwords(users, failures, chance, warn)
+    rates = Rates(clock.monotonic, settings.limits.rate, settings.limits.burst)
+    tls = None if planes.data is None else planes.data.front
     budget = Budget(settings.limits.body_memory, settings.limits.answer_memory)
     limits = replace(LIMITS, connections=settings.limits.connections)
-    parts = Parts(settings, opened, users, admission, limits, tls, clock, chance, release(), budget)
+    parts = Parts(
+        settings, opened, users, admission, passwords, rates, limits, tls, clock, chance, release(), budget
+    )
     endpoints = tuple(each.build(parts) for each in setups)
     mounts = [mount for endpoint in endpoints for mount in endpoint.mounts()]
     data = Listener(mounts, limits=limits, tls=tls, clock=clock, budget=budget)
     counters = [endpoint.counters for endpoint in endpoints]
     counters.append(partial(limit_counters.families, budget))
-    sessions, failures = Sessions(chance, clock.monotonic), Failures(clock.monotonic)
-    tokens = BearerToken(users, failures, partial(_warn_of_token, opened))
-    console = Console(Sampler(opened, clock), sessions, assets.load(), tokens)
-    context = Context(opened, release(), lambda: data.connections, users, console, counters)
-    at_control = admission.at(Hosts(host_names(settings, settings.control_host)), READS, sessions)
-    app = build_app(context, at_control)
-    control = ControlListener(app, tls=_tls(settings, clients=False), clock=clock, budget=budget)
-    server = Server(opened, data, control, users, endpoints, space, console.sampler)
+    sessions = Sessions(chance, clock.monotonic)
+    tokens = BearerToken(users, Failures(clock.monotonic), warn)
+    console = Console(Sampler(opened, clock), sessions, assets.load(), tokens, passwords)
+    reloader = Reloader(settings, opened, users, passwords, sessions, rates, acts, planes, [data])
+    context = Context(
+        opened, release(), lambda: data.connections, users, console, acts, reloader.reload, counters
+    )
+    at_control = admission.at(Hosts(host_names(settings, settings.control_host)), READS, sessions, passwords)
+    app = build_app(context, at_control, rates)
+    control_tls = None if planes.control is None else planes.control.front
+    control = ControlListener(app, tls=control_tls, clock=clock, budget=budget)
+    server = Server(opened, data, control, users, endpoints, space, console.sampler, reloader)
     opened.engine.on_pressure = server.pause
     space.start(Told(opened.engine.submit, opened.engine.warn, opened.disk.reclaim))
     return server
@@ -187,17 +207,16 @@ def directory_servers(settings: Settings) -> tuple[str, ...]:
     return find_servers(f"{DIRECTORY_SERVICE}.{settings.domain}")
 
 
-async def make_queues(opened: OpenedEngine, names: tuple[str, ...]) -> None:
-    """Create the queues that are missing."""
-    for name in names:
-        answer = await opened.engine.ask(lambda to, name=name: CreateQueue(to, name))  # type: ignore[misc]
-        assert isinstance(answer, Answer), f"no answer: {answer!r}"
-        if answer.status not in (HResult.OK, HResult.QUEUE_EXISTS):
-            raise UsageError(f"the queue {name!r} cannot be made: {answer.why}")
-
-
-def _warn_of_token(opened: OpenedEngine, peer: str, why: str) -> None:
+def _warn_of_client(opened: OpenedEngine, acts: ActsLog, peer: str, why: str) -> None:
     opened.engine.warn(Warn(f"client {peer or 'without address'}", "was not let in", why))
+    acts.count(peer, "show-proof", why)
+
+
+def _acts_file(settings: Settings, clock: RealClock) -> ActsFile | None:
+    if not settings.acts.enabled:
+        return None
+    today = lambda: datetime.fromtimestamp(clock.now() / SECOND, UTC)  # noqa: E731
+    return ActsFile(settings.acts.place(settings.folder), settings.acts.kept(), today)
 
 
 def release() -> str:
@@ -206,18 +225,6 @@ def release() -> str:
         return version("reliquary")
     except PackageNotFoundError:
         return "0"
-
-
-def _tls(settings: Settings, *, clients: bool = True) -> ssl.SSLContext | None:
-    """The TLS context of a plane; with `clients`, these may show a certificate, or must."""
-    if settings.tls_certificate is None:
-        return None
-    return serving_context(
-        settings.tls_certificate,
-        settings.tls_key,
-        settings.tls_client_ca if clients else None,
-        client_required=settings.tls_client_required,
-    )
 
 
 def _url(scheme: str, host: str, port: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeVar
 from uuid import UUID
@@ -18,9 +19,11 @@ from reliquary.queueing.model.message import FOREVER
 from reliquary.queueing.model.names.pathnames import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
 from reliquary.queueing.model.security.anonymous import acts_named
 from reliquary.queueing.startup import LONGEST_IN_DOUBT
+from reliquary.server.acts_options import ActsOptions
 from reliquary.server.history_options import HistoryOptions
 from reliquary.server.limit_options import LimitOptions
 from reliquary.server.logs import LogFormat
+from reliquary.server.queue_entries import QueueEntry, check_entries
 from reliquary.server.table import Options
 from reliquary.server.values import check_authority, check_reach
 from reliquary.wire.security import parse_sid
@@ -31,6 +34,14 @@ MOST_SPACE: Final = 1024 * 1024
 _HOST: Final = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
 
 Kind = TypeVar("Kind", bound=Options)
+
+
+class LogLevel(StrEnum):
+    """From which level on lines are in the log."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,8 @@ class Settings:
     """Without users, listen also where other computers reach us: everybody there may do everything."""
     log_format: LogFormat = LogFormat.TEXT
     """How lines of the log are written: text or json."""
+    log_level: LogLevel = LogLevel.WARNING
+    """From which level on lines are in the log: info, warning or error."""
     computer_name: str = field(default_factory=own_name)
     """The name of this manager in path names and format names."""
     quota: int = FOREVER
@@ -65,6 +78,8 @@ class Settings:
     """A file outside the folder that tells when an older copy of it was put back; None is FOLDER.witness."""
     queues: tuple[str, ...] = ()
     """Queues that are made at the start when they are missing."""
+    queue: tuple[QueueEntry, ...] = ()
+    """Queues with options and access lists, made when they are missing; rows [[queue]], only in the file."""
     in_doubt_wait: float = 0
     """Seconds that a start waits for the outcome of prepared transactions, and fails without it."""
     tls_certificate: Path | None = None
@@ -97,6 +112,8 @@ class Settings:
     """What happened to messages, as files."""
     limits: LimitOptions = field(default_factory=LimitOptions)
     """What all clients together may cost."""
+    acts: ActsOptions = field(default_factory=ActsOptions)
+    """The log of administrative acts."""
     users: tuple[User, ...] = ()
     """Who may say who he is; without any, all are anonymous.  Only in the file."""
 
@@ -121,7 +138,8 @@ class Settings:
         _check_computer_name(self.computer_name)
         for queue in self.queues:
             parse(queue, self.computer_name)
-        check_users(self.users)
+        _check_users(self.users)
+        check_entries(self.queue, self.users, self.computer_name)
         _check_anonymous(self)
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise UsageError("tls_certificate and tls_key belong together, and only one is given")
@@ -136,6 +154,13 @@ class Settings:
     def table(self, kind: type[Kind]) -> Kind:
         """The table of one protocol."""
         return next((each for each in self.tables if isinstance(each, kind)), None) or kind()
+
+
+def _check_users(users: tuple[User, ...]) -> None:
+    try:
+        check_users(users)
+    except UsageError as why:
+        raise UsageError(f"users: {why}") from why
 
 
 def _check_anonymous(settings: Settings) -> None:

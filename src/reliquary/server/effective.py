@@ -22,7 +22,7 @@ from reliquary.server.origins import DEFAULT, Loaded, Origins
 from reliquary.server.table import Table
 
 HIDDEN: Final = "(hidden)"
-SECRETS: Final = frozenset({"tokens", "token_sha256", "nt_hash", "password"})
+SECRETS: Final = frozenset({"tokens", "token_sha256", "nt_hash", "password", "password_hash"})
 """Settings and fields whose values are not shown."""
 
 
@@ -40,14 +40,20 @@ class Entry(NamedTuple):
 def entries(loaded: Loaded) -> Iterator[Entry]:
     """Yield all settings in their order: first those outside the tables, then table by table."""
     settings, origins = loaded
+    for (table, name), value in values_of(settings).items():
+        yield _entry(table, name, value, origins)
+
+
+def values_of(settings: Settings) -> dict[tuple[str, str], Any]:
+    """Return all settings by table and name, with their secrets; the table is empty outside of tables."""
     tables = {table.name for table in TABLES} | {"tables"}
-    for one in fields(Settings):
-        if one.name not in tables:
-            yield _entry("", one.name, getattr(settings, one.name), origins)
+    found = {
+        ("", one.name): getattr(settings, one.name) for one in fields(Settings) if one.name not in tables
+    }
     for table in TABLES:
         options = _options(settings, table)
-        for name in table.names:
-            yield _entry(table.name, name, _value_of(options, name), origins)
+        found |= {(table.name, name): _value_of(options, name) for name in table.names}
+    return found
 
 
 def text_of(found: Iterable[Entry]) -> str:

@@ -25,6 +25,8 @@ from reliquary.net.clock import RealClock
 from reliquary.net.counters import Family
 from reliquary.net.http import Limits, Listener, Mount
 from reliquary.net.identity.admission import Admission
+from reliquary.net.identity.passwords import Passwords
+from reliquary.net.identity.rates import Rates
 from reliquary.net.identity.users import Users
 from reliquary.net.tcp.budget import Budget
 from reliquary.queueing.model.protocol import Protocol as MachineProtocol
@@ -97,6 +99,9 @@ class Parts:
     opened: OpenedEngine
     users: Users
     admission: Admission
+    """Takes bearer tokens."""
+    passwords: Passwords
+    rates: Rates
     limits: Limits
     tls: ssl.SSLContext | None
     clock: RealClock

@@ -5,6 +5,8 @@ connections = 10000                clients of the data plane at one time
 body_memory = 536870912            bytes of all requests that are not answered yet
 answer_memory = 536870912          bytes of all answers that clients have not taken yet
 transactions = 10000               transactions of one user that have not ended
+rate = 0                           requests a second of one user, or of one address; 0 is no limit
+burst = 0                          requests that may come at once; 0 is as many as a second brings
 keep = "none"                      what is kept for a reader of a feed that stops reading, such as "7d,10g"
 """
 
@@ -17,6 +19,8 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.queueing.model.keep import NONE, parse_keep
+
+_MAY_BE_0: Final = frozenset({"rate", "burst"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,14 +35,21 @@ class LimitOptions:
     """Bytes of answers that clients have not taken yet, of all connections together."""
     transactions: int = 10_000
     """Transactions of one user that have not ended; the anonymous are one user."""
+    rate: int = 0
+    """Requests a second of one user, or of one address without a user; 0 is no limit."""
+    burst: int = 0
+    """Requests of one client that may come at once; 0 is as many as a second brings."""
     keep: str = NONE
     """What left its queue and is kept for each consumer of a feed, by age, bytes and count."""
 
     def __post_init__(self) -> None:
         parse_keep(self.keep)
         for one in fields(self):
-            if one.name != "keep" and getattr(self, one.name) < 1:
-                raise UsageError(f"limits.{one.name} is {getattr(self, one.name)}, it must be at least 1")
+            least = 0 if one.name in _MAY_BE_0 else 1
+            if one.name != "keep" and getattr(self, one.name) < least:
+                raise UsageError(
+                    f"limits.{one.name} is {getattr(self, one.name)}, it must be at least {least}"
+                )
 
 
 NAMES: Final = tuple(one.name for one in fields(LimitOptions))

@@ -9,18 +9,22 @@
     [multicast]                         RELIQUARY_MULTICAST_..., see `net.multicast.options`
     [history]                           RELIQUARY_HISTORY_..., see `history_options`
     [limits]                            RELIQUARY_LIMITS_..., see `limit_options`
+    [acts]                              RELIQUARY_ACTS_..., see `acts_options`
+    [[queue]]                           only here, see `queue_entries`
     store_and_forward = true
     [[users]]                           only here; `reliquary user token` writes the lines
     name = "alice"
     token_sha256 = "..."                for HTTP; of the two hashes one is needed
     nt_hash = "..."                     for NTLM over MQQP
 
+On the command line `--set NAME=VALUE` takes every name that the environment has: `--set history.keep_days=7`.
+
 A setting that is not known is refused by name: a misspelled one must not become a default.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, get_origin, get_type_hints
@@ -30,7 +34,8 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.base.toml import read_toml
 from reliquary.net.multicast.options import MulticastOptions
-from reliquary.server import history_options, limit_options
+from reliquary.server import acts_options, history_options, limit_options
+from reliquary.server.acts_options import ActsOptions
 from reliquary.server.config import Settings
 from reliquary.server.history_options import HistoryOptions
 from reliquary.server.limit_options import LimitOptions
@@ -80,7 +85,15 @@ TABLES: Final = (
         convert=limit_options.convert,
         options=lambda values: LimitOptions(**values),
     ),
+    Table(
+        name="acts",
+        names=acts_options.NAMES,
+        convert=acts_options.convert,
+        options=lambda values: ActsOptions(**values),
+    ),
 )
+FOR_THE_FILE: Final = frozenset({"users", "queue"})
+"""Settings outside the tables that cannot be written in one line."""
 
 
 def _names() -> tuple[str, ...]:
@@ -98,15 +111,20 @@ def load(
     file: Path | None = None,
     environment: Mapping[str, str] | None = None,
     given: Mapping[str, object] | None = None,
+    chosen: Sequence[str] = (),
 ) -> Settings:
-    """Settings from all places; the later one wins.  UsageError says what is wrong where."""
-    return load_with_origins(file, environment, given).settings
+    """Settings from all places; the later one wins.  UsageError says what is wrong where.
+
+    `chosen` are texts NAME=VALUE of the command line, `given` its other options.
+    """
+    return load_with_origins(file, environment, given, chosen).settings
 
 
 def load_with_origins(
     file: Path | None = None,
     environment: Mapping[str, str] | None = None,
     given: Mapping[str, object] | None = None,
+    chosen: Sequence[str] = (),
 ) -> Loaded:
     """Settings from all places, and where each one comes from."""
     values: dict[str, Any] = {}
@@ -115,6 +133,7 @@ def load_with_origins(
     for source, strict in (
         (Source.of_file(file, _read) if file else Source(), True),
         (Source(_from_environment(environment or {}), "environment"), False),
+        (Source(_from_options(chosen)), False),
         (Source({name: each for name, each in (given or {}).items() if each is not None}), True),
     ):
         found = dict(source.values)
@@ -153,14 +172,34 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
             _refuse_in_environment(name, table.is_for_the_file(name))
             found.setdefault(table.name, {})[name] = _split(text, table.is_list(name))
         else:
-            _refuse_in_environment(name, name == "users")
+            _refuse_in_environment(name, name in FOR_THE_FILE)
             found[name] = _split(text, get_origin(_TYPES.get(name)) is tuple)
     return found
 
 
-def _refuse_in_environment(name: str, refused: bool) -> None:
+def _from_options(chosen: Sequence[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for each in chosen:
+        name, equals, text = each.partition("=")
+        first, dot, second = name.strip().partition(".")
+        if not equals or not first:
+            raise UsageError(f"--set takes NAME=VALUE, such as history.keep_days=7, not {each[:80]!r}")
+        if not dot:
+            _refuse_in_environment(first, first in FOR_THE_FILE, "--set")
+            found[first] = _split(text, get_origin(_TYPES.get(first)) is tuple)
+            continue
+        table = next((one for one in TABLES if one.name == first), None)
+        if table is None:
+            known = ", ".join(one.name for one in TABLES)
+            raise UsageError(f"--set: there is no table {first[:80]!r}; these are {known}")
+        _refuse_in_environment(second, table.is_for_the_file(second), "--set")
+        found.setdefault(first, {})[second] = _split(text, table.is_list(second))
+    return found
+
+
+def _refuse_in_environment(name: str, refused: bool, where: str = "environment") -> None:
     if refused:
-        raise UsageError(f"environment: {name} stand in the settings file alone")
+        raise UsageError(f"{where}: {name} stands in the settings file alone")
 
 
 def _split(text: str, is_list: bool) -> str | list[str]:

@@ -4,6 +4,8 @@ start --> ready: addresses are printed --> signal --> orderly stop --> 0
   |                      |                               |
   '-- one sentence,      '-- the disk fails, or we are   '-- a second signal:
       a named code           wrong: one sentence, out        out at once
+
+SIGHUP lets a server that is ready read its settings anew (`reload`).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Callable
 from importlib.abc import MetaPathFinder
 from typing import Final, NoReturn
 from urllib.parse import quote
@@ -21,15 +24,20 @@ from urllib.parse import quote
 import uvloop
 
 from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
+from reliquary.console.acts import REFUSED
 from reliquary.engine.warnings import LOG
 from reliquary.net.clock import RealClock
 from reliquary.net.tcp.descriptors import raise_limit
+from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.server import logs
-from reliquary.server.build import Server, build, make_queues, release
+from reliquary.server.build import Server, build, release
 from reliquary.server.cautions import cautions, open_addresses
 from reliquary.server.config import Settings
 from reliquary.server.exits import Exit, exit_of
+from reliquary.server.first_queues import make_queues
 from reliquary.server.logs import LogFormat
+from reliquary.server.queue_entries import make_entries
+from reliquary.server.reload import set_log_level
 
 SWITCH_SECONDS: Final = 0.0002
 """How long the store's thread may wait for the interpreter after a sync; Python's 5 ms are ten syncs."""
@@ -37,17 +45,18 @@ COLLECT_SELDOM: Final = (100_000, 50, 1000)
 """The road of a message makes no cycles, so looking for them at Python's usual pace finds nothing."""
 
 
-def serve(settings: Settings) -> int:
-    """Run until a signal comes; the answer is the exit code."""
+def serve(settings: Settings, read: Callable[[], Settings] | None = None) -> int:
+    """Run until a signal comes; the answer is the exit code.  `read` reads the settings anew."""
     if not __debug__:
         return _refuse(Exit.USAGE, "assertions must stay on: start Python without -O and PYTHONOPTIMIZE")
     logs.begin(settings.log_format, RealClock())
+    set_log_level(settings.log_level)
     raise_limit()
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*COLLECT_SELDOM)
     leave_out_pandas()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_serve(settings))
+        return runner.run(_serve(settings, read))
 
 
 def leave_out_pandas() -> None:
@@ -68,14 +77,16 @@ class _NoPandas(MetaPathFinder):
             raise ModuleNotFoundError("pandas is left out of this process", name=name)
 
 
-async def _serve(settings: Settings) -> int:
+async def _serve(settings: Settings, read: Callable[[], Settings] | None) -> int:
     stop = asyncio.Event()
     _watch_signals(stop)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to reload
     try:
         server = await build(settings)
     except (StoreFailure, StoreDamage, StartFailed, UsageError) as why:
         return _refuse(exit_of(why), str(why), settings.log_format)
     server.opened.engine.on_failure = _die
+    server.reloader.read = read
     try:
         return await _work(server, settings, stop)
     except Exception as why:  # noqa: BLE001 - with threads and sockets still there, only one way out is sure
@@ -92,6 +103,7 @@ async def _work(server: Server, settings: Settings, stop: asyncio.Event) -> int:
                 await server.stop()
                 return Exit.OK
         await make_queues(server.opened, settings.queues)
+        await make_entries(server.opened, server.users, settings.queue)
         data, control = addresses or await server.listen(settings)
     except (UsageError, StartFailed) as why:
         await server.stop()
@@ -99,12 +111,48 @@ async def _work(server: Server, settings: Settings, stop: asyncio.Event) -> int:
     except OSError as why:
         await server.stop()
         return _refuse(Exit.PORT_IN_USE, _no_address(server, settings, why), settings.log_format)
+    acts = server.reloader.acts
+    await acts.note(MANAGER.name, "", "start-server", settings.computer_name, detail=release())
+    reloads: set[asyncio.Task[None]] = set()
+    _watch_hangup(server, reloads)
     _welcome(settings, data, control, server)
     for caution in cautions(settings, server.opened.state, server.users):
         LOG.warning(caution)
     await stop.wait()
+    asyncio.get_running_loop().remove_signal_handler(signal.SIGHUP)
+    await asyncio.gather(*reloads)
+    await acts.note(MANAGER.name, "", "stop-server", settings.computer_name)
     await server.stop()
     return Exit.OK
+
+
+def _watch_hangup(server: Server, reloads: set[asyncio.Task[None]]) -> None:
+    """Read the settings anew at every SIGHUP; `reloads` has those that have not ended."""
+
+    def on_hangup() -> None:
+        task = asyncio.get_running_loop().create_task(_reload(server))
+        reloads.add(task)
+        task.add_done_callback(reloads.discard)
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, on_hangup)
+
+
+async def _reload(server: Server) -> None:
+    """Read the settings anew, and log what became of it."""
+    acts, act = server.reloader.acts, "reload-config"
+    try:
+        report = await server.reloader.reload()
+    except UsageError as why:
+        LOG.error("the settings were not read anew, and nothing has changed: %s", why)
+        await acts.note(MANAGER.name, "SIGHUP", act, outcome=REFUSED, why=str(why))
+        return
+    applied = ", ".join(report.applied) or "nothing"
+    LOG.warning("the settings were read anew: %s", f"{applied} changed")
+    if report.restart:
+        LOG.warning("these settings come into force with the next start: %s", ", ".join(report.restart))
+    for note in (*report.notes, *cautions(server.reloader.settings, server.opened.state, server.users)):
+        LOG.warning(note)
+    await acts.note(MANAGER.name, "SIGHUP", act, detail=f"applied: {applied}")
 
 
 async def _is_ready(server: Server, stop: asyncio.Event) -> bool:

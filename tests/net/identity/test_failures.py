@@ -51,7 +51,7 @@ def test_an_address_that_guesses_on_many_connections_is_not_looked_at() -> None:
     for _ in range(AT_ONCE + LONGEST_WAIT // PACE):
         failures.check(HERE, TOKEN)
         assert failures.failed(HERE) * SECOND <= LONGEST_WAIT
-    with pytest.raises(TooManyFailures, match="too many tokens of nobody came from this address"):
+    with pytest.raises(TooManyFailures, match="too many wrong tokens or passwords"):
         failures.check(HERE, TOKEN)
     failures.check(THERE, TOKEN)
     clock.now += PACE

@@ -11,6 +11,7 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.net.identity.users import NotKnown, User, Users, check_users
 from reliquary.queueing.model.security.principals import ADMINISTRATORS, ANONYMOUS, EVERYONE, user_sid
+from reliquary.queueing.model.security.roles import Role, rights_of_role
 from reliquary.wire.security import parse_sid
 
 HERE = UUID(int=1)
@@ -107,7 +108,7 @@ def test_a_name_that_nobody_has_is_refused() -> None:
         ((known("a", "x", groups=("b;c",)),), "1 to 64 letters or digits"),
         ((known("Everyone", "x"),), "no user"),
         ((User(name="a", token_sha256="abc"),), "token_sha256 of a is 64 hexadecimal digits"),
-        ((User(name="a"),), "the user a needs a token_sha256 or an nt_hash"),
+        ((User(name="a"),), "the user a needs a token_sha256, a password_hash or an nt_hash"),
         ((User(name="a", nt_hash="AB" * 16),), "nt_hash of a is 32 hexadecimal digits"),
         ((known("a", "x"), known("A", "y")), "two users have the name 'a'"),
         ((known("a", "x"), known("b", "x")), "two users have the token"),
@@ -121,3 +122,36 @@ def test_users_that_cannot_be_are_refused(users: tuple[User, ...], why: str) -> 
 
 def test_users_that_can_be_are_let_through() -> None:
     check_users((ALICE, BOB, CAROL, User(name="dave", nt_hash=CAROL.nt_hash)))
+
+
+def test_other_users_replace_those_that_changed_and_keep_the_others() -> None:
+    users = Users(HERE, (ALICE, BOB, CAROL))
+    alice, bob, carol = (users.named(name) for name in ("alice", "bob", "carol"))
+    other = known("bob", "another", sid=SID)
+    assert users.renew((ALICE, other)) == {bob, carol}
+    assert users.named("alice") is alice
+    assert users.knows(alice)
+    assert users.knows(ANONYMOUS)
+    assert not users.knows(bob)
+    assert not users.knows(carol)
+    assert users.who(b"Bearer another").user == bob.user
+    for gone in (b"Bearer swordfish", b"Bearer none"):
+        with pytest.raises(NotKnown):
+            users.who(gone)
+    assert alice in users.renew(())
+    assert not users.any
+
+
+def test_a_group_that_gets_another_sid_makes_its_members_new() -> None:
+    users = Users(HERE, (ALICE,))
+    alice = users.named("alice")
+    clerks = known("clerks", "x", sid=SID)
+    assert users.renew((clerks, ALICE)) == {alice}
+    assert users.named("alice").groups[0] == parse_sid(SID)
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_role_gives_its_rights_and_an_administrator_the_group(role: Role) -> None:
+    found = Users(HERE, (known("dora", "x", role=role),)).named("dora")
+    assert (found.on_queues, found.on_manager) == rights_of_role(role)
+    assert (ADMINISTRATORS in found.groups) is (role is Role.ADMINISTRATOR)

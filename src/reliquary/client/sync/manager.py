@@ -13,10 +13,12 @@ from reliquary.client.manager import AsyncManager
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
 from reliquary.client.records import (
     AccessInfo,
+    ActInfo,
     HistoryFileInfo,
     HistoryInfo,
     ManagerInfo,
     QueueOptions,
+    ReloadInfo,
     StoreReport,
 )
 from reliquary.client.sync.directory import Directory
@@ -144,6 +146,14 @@ class Manager(Administration[AsyncManager]):
     def backup(self, path: str, *, with_history: bool = False) -> None:
         """Copy its store, and its history, into a new folder, on the machine where the manager runs."""
         self._portal.call(self._inner.backup(path, with_history=with_history))
+
+    def acts(self, *, limit: int = 100, who: str = "", act: str = "") -> list[ActInfo]:
+        """The latest administrative acts of a server, the latest first; `who` and `act` leave out others."""
+        return self._portal.call(self._inner.acts(limit=limit, who=who, act=act))
+
+    def reload(self) -> ReloadInfo:
+        """Let a server read its settings anew; the answer says what is in force, and what needs a restart."""
+        return self._portal.call(self._inner.reload())
 
 
 def connect(

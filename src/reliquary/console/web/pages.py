@@ -16,6 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from reliquary.base.faults import UsageError
 from reliquary.client.nouns import NOUNS
 from reliquary.console.context import BODY_LIMIT, Context, context_of, read_bytes
+from reliquary.console.noting import tell
 from reliquary.console.request import Asked
 from reliquary.console.web.charts import short
 from reliquary.queueing.model.administration import Noun
@@ -57,6 +58,7 @@ MENU: Final = (
     *((label_of(noun), f"/console/records/{noun.plural}") for noun in NOUNS if has_page(noun)),
     ("Consumers", "/console/consumers"),
     ("History", "/console/history"),
+    ("Acts", "/console/acts"),
     ("Alarms", "/console/alarms"),
 )
 """The pages of the menu: names and paths."""
@@ -154,6 +156,9 @@ async def read_form(request: Request) -> dict[str, str]:
     sessions = context_of(request).console.sessions
     if not sessions.is_own_form(Asked(request.scope), fields.pop("csrf", "")):
         raise HTTPException(403, "the form is not from this session: load the page again, then repeat it")
+    about = fields.get("name") or fields.get("key") or fields.get("queue") or ""
+    keys = " ".join(fields[each] for each in ("lookup_id", "target") if fields.get(each))
+    tell(request, about=about, detail=keys)
     return fields
 
 

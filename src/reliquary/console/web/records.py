@@ -20,6 +20,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.time import as_datetime
 from reliquary.client.nouns import NOUNS
 from reliquary.console.context import Context, context_of
+from reliquary.console.noting import tell
 from reliquary.console.web.pages import field_of, go_to, has_page, label_of, read_form, render
 from reliquary.queueing.model.administration import Act, Column, Key, Noun, Parameter, Refusal, Showing
 from reliquary.queueing.model.events import AbortTransaction, CommitTransaction
@@ -101,6 +102,7 @@ async def act_on_record(request: Request) -> Response:
     """POST /console/record/{plural}/{verb}."""
     noun, verb, fields = _noun(request), request.path_params["verb"], await read_form(request)
     key = _parsed(_showing(noun), field_of(fields, "key"))
+    tell(request, act=f"{verb}-{noun.name}")
     if noun is TRANSACTION:
         await _decide(context_of(request), str(key), verb)
     else:

@@ -9,6 +9,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from reliquary.console.noting import tell
 from reliquary.console.web.pages import render
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
@@ -31,6 +32,7 @@ def with_pages(handlers: Mapping[int | type[Exception], Handler]) -> dict[int | 
 def _with_page(handler: Handler) -> Handler:
     async def answer(request: Request, why: Exception) -> Response:
         refused = await handler(request, why)
+        tell(request, why=str(msgspec.json.decode(refused.body, type=Said).error))
         if not request.url.path.startswith(_PREFIX) or "by" not in request.scope:
             return refused
         said = msgspec.json.decode(refused.body, type=Said)

@@ -11,7 +11,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from reliquary.console.context import context_of
-from reliquary.console.web import history, messages, overview, queues, records, signing
+from reliquary.console.noting import tell
+from reliquary.console.web import acts, history, messages, overview, queues, records, signing
 from reliquary.console.web.assets import PREFIX
 from reliquary.console.web.pages import HEADERS
 from reliquary.queueing.model.security.principals import ANONYMOUS
@@ -44,9 +45,11 @@ def _page(path: str, handler: Handler, method: str) -> Route:
     async def admitted(request: Request) -> Response:
         context = context_of(request)
         if context.by is ANONYMOUS and context.users.any:
+            tell(request, why="nobody is signed in")
             return RedirectResponse("/console/sign-in", 303, HEADERS)
         return await handler(request)
 
+    admitted.__name__ = handler.__name__  # the name of the act in the log of acts
     return Route(path, admitted, methods=[method])
 
 
@@ -71,6 +74,7 @@ ROUTES: Final = (
     _page("/console/record/{plural}", records.show_record, "GET"),
     _page("/console/record/{plural}/{verb}", records.act_on_record, "POST"),
     _page("/console/consumers", records.show_consumers, "GET"),
+    _page("/console/acts", acts.show_acts, "GET"),
     _page("/console/history", history.show_history, "GET"),
     Route("/console/sign-in", signing.show_sign_in, methods=["GET"]),
     Route("/console/sign-in", signing.sign_in, methods=["POST"]),

@@ -5,13 +5,14 @@
     POST (any form)        hidden field `csrf` --> must be that of the session
 
 The cookie is HttpOnly and SameSite=Strict, so no script reads it and no other site sends it.  A session ends
-when it is not used for an hour, twelve hours after it began, at sign-out and with the process.  A server
-without users knows no sign-in: everybody is anonymous, and all browsers share one `csrf` of the process.
+when it is not used for an hour, twelve hours after it began, at sign-out, with the process, and when the
+settings are read anew and its user is gone or changed.  A server without users knows no sign-in: everybody is
+anonymous, and all browsers share one `csrf` of the process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
@@ -61,6 +62,10 @@ class Sessions:
     def end(self, request: Shown) -> None:
         """End the session of a request."""
         self._open.pop(cookie_of(request), None)
+
+    def end_of(self, gone: Set[Principal]) -> None:
+        """End the sessions of users that were removed, or changed."""
+        self._open = {key: each for key, each in self._open.items() if each.user not in gone}
 
     def find(self, request: Shown) -> Session | None:
         """Return the session of a request, if it has one that has not ended."""

@@ -1,4 +1,4 @@
-"""Sign-in and sign-out: a person types the token of a user, and the browser gets a session."""
+"""Sign-in and sign-out: a person types a name and a password, or a token, and the browser gets a session."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from starlette.requests import Request
 from starlette.responses import Response
 
-from reliquary.console.context import context_of
+from reliquary.console.context import Context, context_of
+from reliquary.console.noting import tell
 from reliquary.console.request import Asked
 from reliquary.console.web.pages import field_of, go_to, read_form, render
 from reliquary.console.web.sessions import COOKIE
 from reliquary.net.identity.shown import Denied
+from reliquary.queueing.model.security.principals import Principal
 
 
 class Typed:
@@ -38,14 +40,17 @@ async def sign_in(request: Request) -> Response:
     context, fields = context_of(request), await read_form(request)
     if not context.users.any:
         return render(request, "sign_in.html", 401, why="this server knows no users")
-    typed = Typed(field_of(fields, "token"), Asked(request.scope).peer)
+    typed_name = fields.get("user", "").strip()
+    known = typed_name if typed_name in {each.name for each in context.users.principals} else "unknown"
+    tell(request, who=known if typed_name else "anonymous")  # what is no name may be a password
     try:
-        user = context.console.tokens.who(typed)
+        user = await _find_user(context, fields, Asked(request.scope).peer)
     except Denied as why:
+        tell(request, why=str(why))
         if why.wait:
             await asyncio.wait([asyncio.ensure_future(request.is_disconnected())], timeout=why.wait)
         return render(request, "sign_in.html", why.status, why=str(why))
-    assert user is not None, "a token was shown"
+    tell(request, who=user.name)
     answer = go_to("/console", f"You are signed in as {user.name}.")
     answer.set_cookie(
         COOKIE,
@@ -56,6 +61,16 @@ async def sign_in(request: Request) -> Response:
         secure=request.url.scheme == "https",
     )
     return answer
+
+
+async def _find_user(context: Context, fields: dict[str, str], peer: str) -> Principal:
+    """Return the user of a form; Denied where what was typed is wrong."""
+    if fields.get("user", "").strip():
+        name, password = field_of(fields, "user"), fields.get("password", "")
+        return await context.console.passwords.sign_in(name, password, peer)
+    found = context.console.tokens.who(Typed(field_of(fields, "token"), peer))
+    assert found is not None, "a token was shown, and there are users"
+    return found
 
 
 async def sign_out(request: Request) -> Response:

@@ -9,6 +9,7 @@ from reliquary.console.samples import Sampler
 from reliquary.console.web.assets import Asset
 from reliquary.console.web.sessions import Sessions
 from reliquary.net.identity.admission import Credential
+from reliquary.net.identity.passwords import Passwords
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,3 +21,5 @@ class Console:
     assets: Mapping[str, Asset]
     tokens: Credential
     """Finds the user of a token that a person types in."""
+    passwords: Passwords
+    """Finds the user of a name and a password."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -21,9 +23,12 @@ from reliquary.net.api.errors import (
     refuse,
     refuse_stopping,
 )
+from reliquary.net.api.late_body import LateBody
 from reliquary.net.api.routes import PREFIX, ROUTES, ApiHandler, StreamHandler, allowed, shape_of
 from reliquary.net.http import BodySink, Mount, Request, Responder
 from reliquary.net.identity.admission import Admission
+from reliquary.net.identity.passwords import Checking
+from reliquary.net.identity.rates import Rates
 from reliquary.net.identity.shown import Denied
 from reliquary.queueing.model.administration import Refusal
 from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
@@ -50,8 +55,10 @@ class DataPlane:
         version: str,
         admission: Admission | None = None,
         routes: Mapping[str, Mapping[str, ApiHandler]] = ROUTES,
+        rates: Rates | None = None,
     ) -> None:
-        """Without an `admission`, all clients are anonymous."""
+        """Without an `admission`, all clients are anonymous; without `rates`, requests are not counted."""
+        self._rates = rates or Rates(lambda: 0)
         self._routes = routes
         self._context = Context(engine, state, chance, version)
         self._admission = admission or Admission()
@@ -74,9 +81,23 @@ class DataPlane:
             if notes.route is None:
                 notes.route = self._route(request)
             handler, name, context.engine.by = notes.route
+            if self._rates.rate:
+                self._rates.count(context.engine.by, request.peer)
             handler(context, request, responder, name)
+        except Checking as why:
+            why.checked.add_done_callback(partial(self._checked, request, responder))
         except REFUSALS as why:
             _refuse(responder, why)
+
+    def _checked(self, request: Request, responder: Responder, checked: asyncio.Future[Principal]) -> None:
+        """Go on with a request whose password was checked, or refuse it."""
+        if responder.gone or checked.cancelled():
+            return
+        wrong = checked.exception()
+        if isinstance(wrong, Denied):
+            _refuse(responder, wrong)
+        else:
+            self.handle(request, responder)
 
     def _route(self, request: Request) -> Route:
         """Find who answers requests with this head, and let the client in."""
@@ -100,8 +121,12 @@ class DataPlane:
             try:
                 if self._context.stopping:
                     raise EngineStopped
-                self._context.engine.by = request.mount.admit(request)
+                self._context.engine.by = by = request.mount.admit(request)
+                if self._rates.rate:
+                    self._rates.count(by, request.peer)
                 return handler(self._context, request, responder)
+            except Checking as why:
+                return LateBody(responder, why.checked, lambda: begin(request, responder), _refuse)
             except REFUSALS as why:
                 _refuse(responder, why)
                 return _Unwanted()

@@ -167,6 +167,13 @@ class Connection(AcceptedConnection):
         self._unfed.appendleft(view[self._slice :])
         return view[: self._slice]
 
+    def forget_heads(self) -> None:
+        """Find out anew, for every request from now on, who asks."""
+        self._reader.forget_heads()
+        for waiting, _ in self._undelivered:
+            if isinstance(waiting, Request):
+                waiting.notes.route = None
+
     # From bytes to the handler.
 
     def feed(self, data: bytes | memoryview) -> None:

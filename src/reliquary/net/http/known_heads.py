@@ -6,8 +6,9 @@
 
 Clients repeat a few heads, of which only the length of the body differs.  Kept are heads that the parser has
 read, with the request that it made of each; a copy of it gets the next body.  What the handler found out from
-the head alone (`Request.notes`) is kept with it: mounts, users and names of a server do not change while it
-runs.  What can change is asked for every request: the rights of a user, whether the server stops, all limits.
+the head alone (`Request.notes`) is kept with it, who asks among it: where the users of a server change, all
+listeners forget their heads (`Listener.forget_heads`).  What can change otherwise is asked for every request:
+the rights of a user, whether the server stops, all limits.
 
 A head is kept only if its end is beyond doubt: each line ends with CR LF, the parser saw as many fields as
 there are lines, and only a Content-Length says how long the body is; without one there is none.  What the
@@ -126,6 +127,15 @@ class KnownHeads:
 
     def forget(self) -> None:
         """Forget all heads: the client has said that there will be no more requests."""
+        self._heads.clear()
+
+    def forget_routes(self) -> None:
+        """Forget all heads, and what handlers found out from them: who asks may have another answer now.
+
+        Requests with these heads that came and were not handled yet share the notes.
+        """
+        for head in self._heads:
+            head.request.notes.route = None
         self._heads.clear()
 
 

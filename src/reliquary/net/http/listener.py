@@ -38,6 +38,11 @@ class Listener(Acceptor):
             handshake_time=limits.head_time,
         )
 
+    def forget_heads(self) -> None:
+        """Let all connections find out anew who asks: the users of the server have changed."""
+        for connection in list(self._shared.connections.values()):
+            connection.forget_heads()
+
     def sweep(self, now: int) -> None:
         """Look for clients that used up a time, and renew the date of responses."""
         self._shared.heads.renew(self._clock.now())

@@ -180,6 +180,12 @@ class RequestReader:
         self._bodies.used -= self.charged
         self.charged = 0
 
+    def forget_heads(self) -> None:
+        """Forget what was found out from heads, also from that of the request in hand."""
+        self._known.forget_routes()
+        if self._request is not None:
+            self._request.notes.route = None
+
     def rested(self, now: int) -> None:
         """The client could not send for a time: how slow it is, is counted from now on."""
         self.since = now

@@ -5,5 +5,6 @@ It may import `net.http`, `net.tcp` and `engine` and the rooms below.  Begin wit
     request --> Admission --> Principal           anonymous without a credential
                           '-> Denied              another host, a page of another site, a credential of nobody
 
+A password takes long to check, so a request may have to wait for it (`passwords`).
 A client certificate is checked before any request comes, in the TLS handshake (`certificates`).
 """

@@ -2,11 +2,12 @@
 
     request --> Host: for this server? --> Origin: a page of another site? --> Credential: who asks?
 
-Each kind of proof is a `Credential`: a bearer token, or the cookie of a session of the console.  The protocol
-of the mount decides how a `Denied` is answered.
+Each kind of proof is a `Credential`: a bearer token, a password, or the cookie of a session of the console.
+The protocol of the mount decides how a `Denied` is answered.
 
 Who a client is, is asked once for each head of a connection (`Request.notes`), so no proof may depend on the
-time: one that can expire must not be kept there.  A `Denied` is never kept, so every guess is counted.
+time: one that can expire must not be kept there.  What is kept is forgotten when the users change.  A
+`Denied` is never kept, so every guess is counted.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class BearerToken:
     def who(self, request: Shown) -> Principal | None:
         """The user whose token it is."""
         authorization = request.header(b"authorization")
-        if authorization is None:
+        if authorization is None or not self._users.any:
             return None
         peer, token = request.peer, digest_of(authorization)
         self._failures.check(peer, token)
@@ -109,5 +110,5 @@ def admission_of(
     failures: Failures,
     warn: Callable[[str, str], None] = lambda *_: None,
 ) -> Admission:
-    """The admission of a server: bearer tokens, where it has any users."""
-    return Admission((BearerToken(users, failures, warn),) if users.any else ())
+    """The admission of a server: bearer tokens of its users."""
+    return Admission((BearerToken(users, failures, warn),))

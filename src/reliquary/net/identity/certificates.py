@@ -1,9 +1,16 @@
-"""Certificates of a server that speaks TLS: its own, and those that its clients may show, or must."""
+"""Certificates of a server that speaks TLS: its own, and those that its clients may show, or must.
+
+    handshake --> Serving.front --sni_callback--> the context that was read last
+
+A listener keeps one context for all its life, so files that were read anew come into force by a callback:
+each handshake is handed to the newest context.  Connections that are there keep their certificate.
+"""
 
 from __future__ import annotations
 
 import ssl
 from pathlib import Path
+from typing import Any
 
 from reliquary.base.faults import UsageError
 
@@ -17,6 +24,7 @@ def serving_context(
     be used.
     """
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
         context.load_cert_chain(certificate, key)
     except OSError as why:  # an ssl.SSLError is also one
@@ -28,3 +36,21 @@ def serving_context(
             raise UsageError(f"tls_client_ca {client_ca} cannot be used: {why}") from why
         context.verify_mode = ssl.CERT_REQUIRED if client_required else ssl.CERT_OPTIONAL
     return context
+
+
+class Serving:
+    """The TLS context of a listener, whose certificates can be read anew while it listens."""
+
+    def __init__(self, context: ssl.SSLContext) -> None:
+        self.front = context
+        """The context that a listener is given."""
+        self.newest = context
+        context.sni_callback = self._choose
+
+    def renew(self, context: ssl.SSLContext) -> None:
+        """Let handshakes from now on use another context."""
+        self.newest = context
+
+    def _choose(self, handshake: Any, _: str | None, __: ssl.SSLContext) -> None:
+        if self.newest is not self.front:
+            handshake.context = self.newest

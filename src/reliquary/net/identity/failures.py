@@ -1,11 +1,11 @@
-"""Slows down clients that guess tokens, address by address.
+"""Slows down clients that guess tokens and passwords, address by address; passwords also user by user.
 
     failed, failed, ...   the first of an address are answered at once
     failed                each further one is answered PACE after the one before it
-    anything              an answer would wait for more than LONGEST_WAIT: tokens are not looked at
+    anything              an answer would wait for more than LONGEST_WAIT: no proof is looked at
 
-Tokens of users are never slowed down, and a token that was right at an address before is looked at even
-while others guess there.  A client that hangs up before its answer has still used up its place: guesses are
+Right proofs are never slowed down, and one that was right at an address before is looked at even while others
+guess there.  A client that hangs up before its answer has still used up its place: guesses are
 counted, not answers.  One number is kept for each address, and none for those that did not fail.
 """
 
@@ -29,7 +29,7 @@ KEPT: Final = 10_000
 
 
 class TooManyFailures(Denied):
-    """Too many tokens of nobody came from an address."""
+    """Too many wrong tokens or passwords came from an address, or for a user."""
 
     status = 429
     code = "TOO_MANY_FAILURES"
@@ -55,7 +55,9 @@ class Failures:
         if waits_until is None or (address, token) in self._right:
             return
         if waits_until + PACE - self._monotonic() > LONGEST_WAIT:
-            raise TooManyFailures("too many tokens of nobody came from this address; try again later")
+            raise TooManyFailures(
+                "too many wrong tokens or passwords came from this address, or for this user; try again later"
+            )
 
     def failed(self, peer: str) -> float:
         """Note a token of nobody; the answer is the number of seconds until the client is answered."""

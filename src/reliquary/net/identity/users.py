@@ -1,4 +1,8 @@
-"""The users of a server: who a bearer token or an NTLM name stands for; without either one is anonymous."""
+"""The users of a server: who a bearer token, a password or an NTLM name stands for.
+
+A client without any of these is anonymous.  Users can change while a server runs: a user whose entry in the
+settings did not change stays the principal that it was, any other becomes a new one.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,8 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.net.identity.shown import Denied
+from reliquary.net.identity.password_hashes import check_hash
+from reliquary.net.identity.shown import Denied, Fields
 from reliquary.queueing.model.security.principals import (
     ADMINISTRATORS,
     ANONYMOUS,
@@ -22,6 +27,7 @@ from reliquary.queueing.model.security.principals import (
     Principal,
     user_sid,
 )
+from reliquary.queueing.model.security.roles import Role, rights_of_role
 from reliquary.wire.security import Sid, parse_sid
 
 WELL_KNOWN: Final = {
@@ -43,7 +49,7 @@ class NotKnown(Denied):
 
     status = 401
     code = UNAUTHENTICATED
-    headers = CHALLENGE
+    headers: Fields = CHALLENGE
 
 
 class User(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,8 +64,12 @@ class User(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     For NTLM it is as good as the password: a settings file with one must be readable by the server alone.
     """
+    password_hash: str = ""
+    """The hash of the password, argon2id; `reliquary user password` makes one."""
     groups: tuple[str, ...] = ()
     """The groups that the user belongs to."""
+    role: Role | None = None
+    """What the user may do with every queue: reader, sender, receiver, operator or administrator."""
     sid: str = ""
     """By default one that follows from the name."""
 
@@ -86,12 +96,14 @@ def check_users(users: Sequence[User]) -> None:
 
 def _check_proofs(user: User) -> None:
     """Refuse a user that cannot show who he is, or shows it with something that is no hash."""
-    if not user.token_sha256 and not user.nt_hash:
-        raise UsageError(f"the user {user.name} needs a token_sha256 or an nt_hash")
+    if not (user.token_sha256 or user.nt_hash or user.password_hash):
+        raise UsageError(f"the user {user.name} needs a token_sha256, a password_hash or an nt_hash")
     if user.token_sha256 and not _DIGEST.fullmatch(user.token_sha256):
         raise UsageError(f"token_sha256 of {user.name} is 64 hexadecimal digits in lower case")
     if user.nt_hash and not _NT_HASH.fullmatch(user.nt_hash):
         raise UsageError(f"nt_hash of {user.name} is 32 hexadecimal digits in lower case")
+    if user.password_hash:
+        check_hash(user.name, user.password_hash)
 
 
 def _unique_parts(user: User) -> list[str]:
@@ -109,6 +121,19 @@ class Users:
     """The users that a server knows."""
 
     def __init__(self, manager: UUID, users: Sequence[User] = ()) -> None:
+        self._manager = manager
+        self._entries: dict[str, User] = {}
+        self._principals: dict[str, Principal] = {}
+        self._take(users)
+
+    def renew(self, users: Sequence[User]) -> frozenset[Principal]:
+        """Know these users from now on; the answer are principals that were removed or replaced."""
+        before = frozenset(self._principals.values())
+        self._take(users)
+        return before - frozenset(self._principals.values())
+
+    def _take(self, users: Sequence[User]) -> None:
+        manager = self._manager
         self._sids = dict(WELL_KNOWN)
         for user in users:
             self._sids[user.name.casefold()] = (
@@ -117,18 +142,34 @@ class Users:
             for group in user.groups:
                 self._sids.setdefault(group.casefold(), user_sid(manager, group))
         self._names = {sid: name for name, sid in self._sids.items()}
-        self._principals = {
-            user.name.casefold(): Principal(
-                self.sid_of(user.name), tuple(map(self.sid_of, user.groups)), user.name
-            )
-            for user in users
-        }
+        self._principals = {user.name.casefold(): self._principal(user) for user in users}
+        self._entries = {user.name.casefold(): user for user in users}
         self._tokens = tuple(
             (bytes.fromhex(user.token_sha256), self._principals[user.name.casefold()])
             for user in users
             if user.token_sha256
         )
-        self._nt_hashes = {user.name.casefold(): user.nt_hash for user in users if user.nt_hash}
+
+    def _principal(self, user: User) -> Principal:
+        """Return the principal of a user; the one that it has already, if nothing about it has changed."""
+        groups = [*map(self.sid_of, user.groups)]
+        if user.role is Role.ADMINISTRATOR:
+            groups.append(ADMINISTRATORS)
+        rights = rights_of_role(user.role)
+        made = Principal(
+            self.sid_of(user.name),
+            tuple(dict.fromkeys(groups)),
+            user.name,
+            on_queues=rights.on_queues,
+            on_manager=rights.on_manager,
+        )
+        before = self._principals.get(user.name.casefold())
+        is_as_before = (
+            before is not None
+            and self._entries[user.name.casefold()] == user
+            and (before.user, before.groups) == (made.user, made.groups)
+        )
+        return before if before is not None and is_as_before else made
 
     @property
     def any(self) -> bool:
@@ -139,6 +180,10 @@ class Users:
     def principals(self) -> Collection[Principal]:
         """All users."""
         return self._principals.values()
+
+    def knows(self, principal: Principal) -> bool:
+        """Whether a principal is still one of the users, or the anonymous one."""
+        return principal is ANONYMOUS or self._principals.get(principal.name.casefold()) is principal
 
     def who(self, authorization: bytes | None) -> Principal:
         """The user whose Authorization header this is."""
@@ -167,7 +212,13 @@ class Users:
 
     def nt_hash_of(self, name: str) -> str:
         """The NT hash of a user's password in hexadecimal digits; empty where no such user has one."""
-        return self._nt_hashes.get(name.casefold(), "")
+        entry = self._entries.get(name.casefold())
+        return "" if entry is None else entry.nt_hash
+
+    def password_hash_of(self, name: str) -> str:
+        """The hash of a user's password; empty where no such user has one."""
+        entry = self._entries.get(name.casefold())
+        return "" if entry is None else entry.password_hash
 
     def sid_of(self, name: str) -> Sid:
         """The SID of a user or a group; a SID may also be given as it is."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from reliquary.base.turn import Event
 from reliquary.engine.loop import Engine, EngineStopped
-from reliquary.net.identity.users import Users
+from reliquary.net.identity.users import NotKnown, Users
 from reliquary.net.rpc.listener import RpcListener
 from reliquary.protocols.mqqp.codec.stubs import StubFault, UnknownOpnum, decode_request, encode_response
 from reliquary.protocols.mqqp.effects import EndAssociation, RaiseFault, Respond
@@ -67,6 +67,11 @@ class Serving:
         except StubFault:
             self._fault(connection, called.call, FaultStatus.BAD_STUB_DATA)
         else:
+            try:
+                by = self._who(called.user)
+            except NotKnown:  # the user was removed from the settings while the client was connected
+                self._fault(connection, called.call, FaultStatus.ACCESS_DENIED)
+                return
             self.calls[type(request).__name__] += 1
             self._encodings.setdefault(connection, {})[called.call] = called.encoding
             self._submit(
@@ -75,7 +80,7 @@ class Serving:
                     connection,
                     called.call,
                     request,
-                    self._who(called.user),
+                    by,
                     called.protection,
                 )
             )

@@ -163,7 +163,7 @@ def names_of(rights: Right) -> list[str]:
 
 @lru_cache(maxsize=16384)
 def granted(security: bytes, by: Principal, by_role: int = 0) -> int:
-    """Return all rights that a list and a role grant to a user; lists and users repeat, so they are cached."""
+    """Return all rights that a list and a role grant to a user; cached, for lists and users repeat."""
     if by is MANAGER or not security:
         return EVERYTHING
     return walk(decode_descriptor(security), by, by_role)

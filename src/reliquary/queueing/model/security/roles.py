@@ -49,9 +49,7 @@ RIGHTS: Final[dict[Role, RoleRights]] = {
     Role.READER: RoleRights(
         int(_LOOK | QueueRight.PEEK_MESSAGE),
         int(
-            _LOOK_AT_MANAGER
-            | ManagerRight.PEEK_DEADLETTER_MESSAGE
-            | ManagerRight.PEEK_JOURNAL_QUEUE_MESSAGE
+            _LOOK_AT_MANAGER | ManagerRight.PEEK_DEADLETTER_MESSAGE | ManagerRight.PEEK_JOURNAL_QUEUE_MESSAGE
         ),
     ),
     Role.SENDER: RoleRights(int(_LOOK | QueueRight.WRITE_MESSAGE), int(_LOOK_AT_MANAGER)),

@@ -1,0 +1,50 @@
+"""Requests about the server itself: its settings are read anew, administrative acts are listed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reliquary.client.records import ActInfo, ReloadInfo
+from reliquary.console.context import Context, answer, context_of
+from reliquary.console.noting import tell
+from reliquary.net.api.administration import page_type
+from reliquary.net.api.limits import limited
+from reliquary.net.api.operations import AFTER, LIMIT, Query, operation
+from reliquary.queueing.model.security.rights import ManagerRight
+from reliquary.views.pages import Page, as_json, wanted_page
+
+
+ACTS_QUERY: Final = (
+    replace(AFTER, kind=Annotated[str, limited(pattern="^([0-9]{1,15}-[0-9]{1,15})?$")]),
+    LIMIT,
+    Query(name="who", help="Only acts of the user with this name."),
+    Query(name="act", help="Only acts of this name, such as `purge-queue`."),
+)
+
+
+@operation("Read the settings anew and apply what needs no restart", answer=ReloadInfo)
+async def reload_config(request: Request) -> Response:
+    """POST /config/reload: it can change who may do what, so it needs that right."""
+    context = context_of(request)
+    context.need(ManagerRight.CHANGE_MACHINE_PERMISSIONS)
+    report = await context.reload()
+    tell(request, detail=f"applied: {', '.join(report.applied) or 'nothing'}")
+    return answer(report)
+
+
+@operation("List administrative acts, the newest first", query=ACTS_QUERY, answer=page_type("acts", ActInfo))
+async def list_acts(request: Request) -> Response:
+    """GET /acts?after=NEXT&limit=NUMBER&who=NAME&act=ACT."""
+    return answer(as_json("acts", await acts_of(request, context_of(request))))
+
+
+async def acts_of(request: Request, context: Context, limit: str | None = None) -> Page[ActInfo]:
+    """Return the page of acts that a query asks for, if the user may change the manager."""
+    context.need(ManagerRight.SET_MACHINE_PROPERTIES)
+    query = request.query_params
+    wanted = wanted_page(query.get("after"), limit or query.get("limit"))
+    return await context.acts.read(wanted, query.get("who", ""), query.get("act", ""))

@@ -1,0 +1,28 @@
+"""The page of administrative acts: who changed what, and what was refused."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reliquary.console.context import context_of
+from reliquary.console.upkeep import acts_of
+from reliquary.console.web.pages import render
+
+PAGE: Final = "100"
+"""Acts of a page."""
+HEADS: Final = ("time", "who", "from", "act", "object", "outcome", "times", "detail", "why")
+
+
+async def show_acts(request: Request) -> Response:
+    """GET /console/acts?after=NEXT&who=NAME."""
+    context = context_of(request)
+    page = await acts_of(request, context, PAGE)
+    rows = [
+        (e.time, e.who, e.source, e.act, e.object, e.outcome, e.times, e.detail, e.why) for e in page.records
+    ]
+    who = request.query_params.get("who", "")
+    trouble = context.acts.trouble
+    return render(request, "acts.html", heads=HEADS, rows=rows, next=page.next, who=who, trouble=trouble)

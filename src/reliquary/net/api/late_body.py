@@ -1,0 +1,71 @@
+"""A body that comes while the password of its request is being checked.
+
+head --> Checking --> what comes is kept, and the client is read no further
+                         '-- right --> the handler begins, and gets what was kept
+                         '-- wrong --> the request is refused
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from reliquary.net.http import BodySink, Responder
+from reliquary.net.identity.shown import Denied
+from reliquary.queueing.model.security.principals import Principal
+
+
+class LateBody:
+    """Takes a body for a handler that begins later."""
+
+    def __init__(
+        self,
+        responder: Responder,
+        checked: asyncio.Future[Principal],
+        begin: Callable[[], BodySink],
+        refuse: Callable[[Responder, Exception], None],
+    ) -> None:
+        self._responder = responder
+        self._begin = begin
+        self._refuse = refuse
+        self._kept: list[bytes] = []  # a slice at most: the client is read no further
+        self._sink: BodySink | None = None
+        self._ended = False
+        self._lost = False
+        responder.pause_body()
+        checked.add_done_callback(self._go_on)
+
+    def feed(self, data: bytes) -> None:
+        """Take a part of the body."""
+        if self._sink is None:
+            self._kept.append(data)
+        else:
+            self._sink.feed(data)
+
+    def end(self) -> None:
+        """Note that the body is whole."""
+        self._ended = True
+        if self._sink is not None:
+            self._sink.end()
+
+    def lost(self) -> None:
+        """Note that the rest of the body will not come."""
+        self._lost = True
+        self._kept.clear()
+        if self._sink is not None:
+            self._sink.lost()
+
+    def _go_on(self, checked: asyncio.Future[Principal]) -> None:
+        if self._lost or self._responder.gone or checked.cancelled():
+            return
+        wrong = checked.exception()
+        if isinstance(wrong, Denied):
+            self._refuse(self._responder, wrong)
+        else:
+            sink = self._sink = self._begin()
+            for data in self._kept:
+                sink.feed(data)
+            if self._ended:
+                sink.end()
+        self._kept.clear()
+        self._responder.resume_body()

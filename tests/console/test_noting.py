@@ -1,0 +1,133 @@
+"""Which requests of the control plane are noted as acts, with what, and that no secret is among it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reliquary.client.records import ActInfo
+from reliquary.console.noting import name_of
+from reliquary.net.identity.users import User
+from reliquary.views.pages import PageWanted
+from tests.console.stage import Stage, play
+from tests.console.test_access import ALICE, BOB, ROOT, USERS, ask
+from tests.console.web.stage import Reader
+from tests.net.identity.cheap_hash import cheap_hash
+
+CAROL = User(name="carol", password_hash=cheap_hash("swordfish"), role=None)
+
+
+async def noted(stage: Stage) -> list[ActInfo]:
+    """All acts, the first one first."""
+    return (await stage.server.reloader.acts.read(PageWanted())).records[::-1]
+
+
+def short(act: ActInfo) -> tuple[str, str, str, str]:
+    return act.who, act.act, act.object, act.outcome
+
+
+def test_acts_of_the_api_are_noted_with_their_outcome(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        control = stage.control
+        await ask(control, ROOT, "POST", "/queues", {"name": "made"})
+        await ask(control, ROOT, "PATCH", "/queues/made", {"label": "x"})
+        await ask(
+            control,
+            ROOT,
+            "POST",
+            "/queues/made/access",
+            {"change": "grant", "user": "bob", "rights": ["send"]},
+        )
+        await ask(control, BOB, "POST", "/queues/made/purge")
+        await ask(control, ROOT, "POST", "/queues/made/purge")
+        await ask(control, ROOT, "DELETE", "/queues/made")
+        await ask(control, ROOT, "POST", "/manager/offline")
+        await ask(control, ROOT, "POST", "/streams/7/reset")
+        await ask(control, ROOT, "GET", "/queues/orders")
+        await ask(control, ROOT, "POST", "/nothing/there")
+        found = await noted(stage)
+        assert [short(each) for each in found] == [
+            ("root", "create-queue", "made", "done"),
+            ("root", "change-queue", "made", "done"),
+            ("root", "change-access", "made", "done"),
+            ("bob", "purge-queue", "made", "refused"),
+            ("root", "purge-queue", "made", "done"),
+            ("root", "delete-queue", "made", "done"),
+            ("root", "take-offline", "", "done"),
+            ("root", "reset-stream", "7", "refused"),
+        ]
+        assert found[2].detail == "grant bob send"
+        assert "lacks the right DELETE_MESSAGE" in found[3].why
+        assert {each.source for each in found} == {"127.0.0.1"}
+
+    play(tmp_path, scene, users=USERS)
+
+
+def test_acts_of_the_console_are_noted(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        reader = Reader(stage)
+        page = "/console/queues"
+        assert (await reader.post(page, "", name="made")).status == 303
+        await reader.submit("/console/sign-in", "/console/sign-in", token=ROOT)
+        await reader.submit(page, page, name="made")
+        await reader.submit("/console/queue?name=made", "/console/queue/purge", name="made", again="made")
+        assert (await reader.post(page, "forged", name="other")).status == 403
+        await reader.submit("/console", "/console/sign-out")
+        assert [short(each) for each in await noted(stage)] == [
+            ("anonymous", "create-queue", "", "refused"),
+            ("root", "sign-in", "", "done"),
+            ("root", "create-queue", "made", "done"),
+            ("root", "purge-queue", "made", "done"),
+            ("root", "create-queue", "", "refused"),
+            ("root", "sign-out", "", "done"),
+        ]
+
+    play(tmp_path, scene, users=USERS)
+
+
+def test_refused_sign_ins_and_wrong_proofs_are_noted_without_what_was_typed(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        reader, page = Reader(stage), "/console/sign-in"
+        await reader.refused(page, page, 401, user="carol", password="my-secret-guess")
+        await reader.refused(page, page, 401, user="my-secret-name", password="x")
+        await reader.refused(page, page, 401, token="my-secret-token")
+        await ask(stage.data, "my-secret-token", "GET", "/health")
+        await reader.submit(page, page, user="carol", password="swordfish")
+        found = await noted(stage)
+        signed = [short(each) for each in found if each.act == "sign-in"]
+        assert signed == [
+            ("carol", "sign-in", "", "refused"),
+            ("unknown", "sign-in", "", "refused"),
+            ("anonymous", "sign-in", "", "refused"),
+            ("carol", "sign-in", "", "done"),
+        ]
+        assert {each.source for each in found if each.act == "show-proof"} == {"127.0.0.1"}
+        lines = (stage.folder / "acts" / "acts-00000001.jsonl").read_text()
+        assert "my-secret" not in lines
+        assert "swordfish" not in lines
+
+    play(tmp_path, scene, users=(*USERS, CAROL))
+
+
+def test_an_answer_leaves_after_its_line_is_on_disk(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.ok("POST", "/queues", {"name": "made"})
+        assert '"create-queue"' in (stage.folder / "acts" / "acts-00000001.jsonl").read_text()
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.parametrize(("token", "status"), [(ROOT, 200), (ALICE, 403), (None, 403)])
+def test_only_who_may_change_the_manager_sees_acts(tmp_path: Path, token: str | None, status: int) -> None:
+    async def scene(stage: Stage) -> None:
+        assert (await ask(stage.control, token, "GET", "/acts"))[0] == status
+
+    play(tmp_path, scene, users=USERS)
+
+
+def test_an_act_is_named_like_its_handler() -> None:
+    async def purge_queue() -> None:
+        """Do nothing."""
+
+    assert name_of(purge_queue) == "purge-queue"

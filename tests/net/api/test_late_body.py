@@ -1,0 +1,124 @@
+"""A body that comes while a password is checked: kept, then handed on or thrown away."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from reliquary.net.api.late_body import LateBody
+from reliquary.net.identity.passwords import WrongPassword
+from reliquary.queueing.model.security.principals import Principal
+from tests.queueing.security.users import ALICE
+
+
+class Responder:
+    """The part of a responder that a late body uses."""
+
+    def __init__(self) -> None:
+        self.gone = False
+        self.paused = False
+
+    def pause_body(self) -> None:
+        self.paused = True
+
+    def resume_body(self) -> None:
+        self.paused = False
+
+
+class Sink:
+    """Notes what it hears."""
+
+    def __init__(self) -> None:
+        self.heard: list[object] = []
+
+    def feed(self, data: bytes) -> None:
+        self.heard.append(data)
+
+    def end(self) -> None:
+        self.heard.append("end")
+
+    def lost(self) -> None:
+        self.heard.append("lost")
+
+
+class Stage:
+    """A late body, its check, its handler."""
+
+    def __init__(self) -> None:
+        self.checked: asyncio.Future[Principal] = asyncio.get_running_loop().create_future()
+        self.responder: Any = Responder()
+        self.sink = Sink()
+        self.begun = 0
+        self.refused: list[Exception] = []
+        self.body = LateBody(
+            self.responder, self.checked, self._begin, lambda _, why: self.refused.append(why)
+        )
+
+    def _begin(self) -> Sink:
+        self.begun += 1
+        return self.sink
+
+    async def called(self) -> None:
+        """Wait until those who wait for the check were called."""
+        again: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.checked.add_done_callback(lambda _: again.set_result(None))
+        await again
+
+
+def play(scene: Callable[[Stage], Awaitable[None]]) -> None:
+    async def run() -> None:
+        await scene(Stage())
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_all_of_a_body_reaches_its_handler_in_order(early: bool) -> None:
+    async def scene(stage: Stage) -> None:
+        assert stage.responder.paused
+        stage.body.feed(b"a")
+        if early:
+            stage.body.end()
+        stage.checked.set_result(ALICE)
+        await stage.called()
+        assert not stage.responder.paused
+        if not early:
+            stage.body.feed(b"b")
+            stage.body.end()
+        assert stage.sink.heard == ([b"a", "end"] if early else [b"a", b"b", "end"])
+
+    play(scene)
+
+
+def test_a_wrong_password_refuses_and_begins_nothing() -> None:
+    async def scene(stage: Stage) -> None:
+        stage.body.feed(b"a")
+        wrong = WrongPassword("no")
+        stage.checked.set_exception(wrong)
+        await stage.called()
+        assert (stage.refused, stage.begun) == ([wrong], 0)
+
+    play(scene)
+
+
+def test_a_body_that_was_lost_before_begins_nothing() -> None:
+    async def scene(stage: Stage) -> None:
+        stage.body.lost()
+        stage.checked.set_result(ALICE)
+        await stage.called()
+        assert (stage.refused, stage.begun) == ([], 0)
+
+    play(scene)
+
+
+def test_a_body_that_is_lost_later_is_lost_to_its_handler() -> None:
+    async def scene(stage: Stage) -> None:
+        stage.checked.set_result(ALICE)
+        await stage.called()
+        stage.body.lost()
+        assert stage.sink.heard == ["lost"]
+
+    play(scene)

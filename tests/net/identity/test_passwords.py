@@ -1,0 +1,190 @@
+"""Passwords: a thread checks them, proofs are remembered, guesses are slow."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from base64 import b64encode
+from collections.abc import Coroutine
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from reliquary.net.identity import passwords as module
+from reliquary.net.identity.failures import AT_ONCE, LONGEST_WAIT, PACE, Failures, TooManyFailures
+from reliquary.net.identity.password_hashes import NOBODY, is_password
+from reliquary.net.identity.passwords import Checking, Passwords, TooManyChecks, WrongPassword
+from reliquary.net.identity.users import User, Users
+from reliquary.queueing.model.security.principals import Principal
+from reliquary.sim.chance import SeededChance
+from tests.net.http.stage import until
+from tests.net.identity.cheap_hash import cheap_hash
+from tests.net.identity.test_admission import Asked
+
+ALICE = User(name="Alice", password_hash=cheap_hash("open sesame"))
+TOKEN = User(name="bob", token_sha256="ab" * 32)
+
+
+class Stage:
+    """Passwords of a server at a clock that stands still, and what was verified in which thread."""
+
+    def __init__(self, *users: User) -> None:
+        self.users = Users(UUID(int=1), users or (ALICE, TOKEN))
+        self.verified: list[str] = []
+        self.warned: list[tuple[str, str]] = []
+        self.failures = Failures(lambda: 0)
+        self.entered = 0
+        self.gate = threading.Event()
+        self.gate.set()
+        self.passwords = Passwords(
+            self.users, self.failures, SeededChance(1), lambda *said: self.warned.append(said), self._verify
+        )
+
+    def _verify(self, text: str, password: str) -> bool:
+        assert threading.current_thread() is not threading.main_thread()
+        self.entered += 1
+        self.gate.wait()
+        self.verified.append(text)
+        return text != NOBODY and is_password(text, password)
+
+    def show(self, name: str, password: str, peer: str = "10.0.0.1") -> Principal | None:
+        shown = Asked("POST", authorization="Basic " + b64encode(f"{name}:{password}".encode()).decode())
+        shown.peer = peer
+        return self.passwords.who(shown)
+
+    async def checked(self, name: str, password: str, peer: str = "10.0.0.1") -> Principal:
+        with pytest.raises(Checking) as why:
+            self.show(name, password, peer)
+        return await why.value.checked
+
+
+def run(scene: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(scene)
+
+
+def test_a_password_is_checked_once_and_then_known() -> None:
+    async def scene() -> None:
+        stage = Stage()
+        alice = stage.users.named("alice")
+        assert await stage.checked("alice", "open sesame") is alice
+        assert stage.show("alice", "open sesame") is alice
+        assert stage.show("alice", "open sesame", "10.0.0.2") is alice
+        assert len(stage.verified) == 1
+        assert await stage.passwords.sign_in("ALICE", "open sesame", "") is alice
+        stage.passwords.close()
+
+    run(scene())
+
+
+@pytest.mark.parametrize(("name", "password"), [("alice", "guess"), ("bob", "x"), ("nobody", "open sesame")])
+def test_a_wrong_name_or_password_is_refused_alike_and_never_known(name: str, password: str) -> None:
+    async def scene() -> None:
+        stage = Stage()
+        for _ in range(2):
+            with pytest.raises(WrongPassword, match="nobody has this name and this password"):
+                await stage.checked(name, password)
+        assert len(stage.verified) == 2
+        assert stage.warned == [("10.0.0.1", "nobody has this name and this password")] * 2
+
+    run(scene())
+
+
+def test_requests_with_one_proof_wait_for_one_check() -> None:
+    async def scene() -> None:
+        stage = Stage()
+        stage.gate.clear()
+        both = [asyncio.ensure_future(stage.checked("alice", "open sesame")) for _ in range(2)]
+        await until(lambda: stage.entered == 1)
+        stage.gate.set()
+        assert await asyncio.gather(*both) == [stage.users.named("alice")] * 2
+        assert len(stage.verified) == 1
+
+    run(scene())
+
+
+@pytest.mark.parametrize("header", ["Bearer x", "basic", "Digest x"])
+def test_other_proofs_are_left_to_others(header: str) -> None:
+    who = Stage().passwords.who(Asked("POST", authorization=header)) if header != "basic" else None
+    assert who is None
+    assert Stage().passwords.who(Asked("POST")) is None
+
+
+def test_without_users_everybody_is_anonymous() -> None:
+    stage = Stage()
+    stage.users.renew(())
+    assert stage.show("alice", "open sesame") is None
+
+
+@pytest.mark.parametrize("encoded", ["", "?", "YQ==", "/w=="])
+def test_what_is_no_name_and_password_is_refused_unchecked(encoded: str) -> None:
+    stage = Stage()
+    with pytest.raises(WrongPassword, match="base64 form of name:password"):
+        stage.passwords.who(Asked("POST", authorization=f"Basic {encoded}"))
+    assert not stage.verified
+
+
+def test_other_users_forget_proofs_and_a_check_that_runs_counts_no_more() -> None:
+    async def scene() -> None:
+        stage = Stage()
+        await stage.checked("alice", "open sesame")
+        stage.gate.clear()
+        late = asyncio.ensure_future(stage.passwords.sign_in("alice", "open sesame", ""))
+        await until(lambda: stage.entered == 2)
+        stage.users.renew((TOKEN,))
+        stage.passwords.forget()
+        stage.gate.set()
+        with pytest.raises(WrongPassword):
+            await late
+        with pytest.raises(WrongPassword):
+            await stage.checked("alice", "open sesame")
+
+    run(scene())
+
+
+def test_guesses_are_slowed_by_address_and_by_user_while_a_right_proof_is_not() -> None:
+    async def scene() -> None:
+        stage = Stage()
+        await stage.checked("alice", "open sesame")
+        for count in range(AT_ONCE + LONGEST_WAIT // PACE):
+            with pytest.raises(WrongPassword) as why:
+                await stage.checked("alice", f"guess {count}", f"10.0.1.{count}")
+            assert bool(why.value.wait) is (count >= AT_ONCE)
+        with pytest.raises(TooManyFailures):
+            stage.show("alice", "one more", "10.0.2.1")
+        assert stage.show("alice", "open sesame") is stage.users.named("alice")
+        stage.passwords.forget()
+        assert await stage.checked("alice", "open sesame") is stage.users.named("alice")
+
+    run(scene())
+
+
+def test_few_passwords_are_checked_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_WAITING", 2)
+
+    async def scene() -> None:
+        stage = Stage()
+        stage.gate.clear()
+        waiting = [asyncio.ensure_future(stage.checked("alice", f"guess {count}")) for count in range(2)]
+        await until(lambda: stage.entered == 2)
+        with pytest.raises(TooManyChecks, match="too many passwords are being checked"):
+            stage.show("alice", "open sesame")
+        stage.gate.set()
+        assert all(
+            isinstance(each, WrongPassword) for each in await asyncio.gather(*waiting, return_exceptions=True)
+        )
+
+    run(scene())
+
+
+def test_few_proofs_are_known_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "KEPT", 1)
+
+    async def scene() -> None:
+        stage = Stage(ALICE, User(name="carol", password_hash=cheap_hash("swordfish")))
+        await stage.checked("alice", "open sesame")
+        await stage.checked("carol", "swordfish")
+        assert stage.show("carol", "swordfish") is stage.users.named("carol")
+        await stage.checked("alice", "open sesame")
+
+    run(scene())

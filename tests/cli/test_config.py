@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from reliquary.cli.main import cli
 from reliquary.server.exits import Exit
+from reliquary.server.limit_options import LimitOptions
+from tests.cli.conftest import Run
+from tests.client.served import Served
 
 
 def test_valid_settings_are_called_valid_and_others_are_refused_with_their_line(tmp_path: Path) -> None:
@@ -40,3 +44,26 @@ def test_settings_are_shown_as_toml_or_json(tmp_path: Path) -> None:
 def test_without_any_setting_it_says_that_all_are_defaults() -> None:
     done = CliRunner().invoke(cli, ["config", "show", "--table"])
     assert done.stdout == "# all settings have their defaults\n"
+
+
+def test_settings_by_name_are_options(tmp_path: Path) -> None:
+    line = ["config", "show", "--set", "history.keep_days=7", "--set", "quota=5", "--table"]
+    done = CliRunner().invoke(cli, line, env={"RELIQUARY_QUOTA": "4"})
+    assert done.stdout == "quota = 5  # command line\n\n[history]\nkeep_days = 7.0  # command line\n"
+    done = CliRunner().invoke(cli, ["config", "check", "--set", "quota=x"])
+    assert done.exit_code == Exit.USAGE
+
+
+def test_a_server_reads_its_settings_anew(run: Run, shared_server: Served) -> None:
+    reloader = shared_server.server.reloader
+    refused = run("config", "reload")
+    assert (refused.exit_code, "without a place to read" in refused.stderr) == (Exit.USAGE, True)
+    reloader.read = lambda: replace(
+        reloader.settings, quota=9, queues=("first",), limits=LimitOptions(rate=10**6)
+    )
+    assert json.loads(run("config", "reload", "--json").output) == {
+        "applied": ["queues", "limits.rate"], "restart": ["quota"], "notes": [],
+    }  # fmt: skip
+    assert run("config", "reload", "--table").output == (
+        "applied: nothing has changed\nwith the next start: quota\n"
+    )

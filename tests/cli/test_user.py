@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from reliquary.cli.main import cli
 from reliquary.net.identity.nt_hash import nt_hash
+from reliquary.net.identity.password_hashes import is_password
 from reliquary.server.exits import Exit
 from reliquary.server.loading import load
 
@@ -53,3 +54,21 @@ def test_a_name_that_no_user_can_have_is_refused() -> None:
     refused = CliRunner(env=dict(os.environ)).invoke(cli, ["user", "token", "a b"])
     assert refused.exit_code == Exit.USAGE
     assert "1 to 64 letters or digits" in refused.stderr
+
+
+def test_a_password_comes_from_stdin_and_its_hash_is_a_setting(tmp_path: Path) -> None:
+    line = ["user", "password", "alice", "--role", "operator", "--group", "clerks"]
+    made = CliRunner().invoke(cli, line, input="correct horse\n")
+    assert made.exit_code == 0, made.stderr
+    assert "correct horse" not in made.stdout + made.stderr
+    file = tmp_path / "reliquary.toml"
+    file.write_text(made.stdout, encoding="utf-8")
+    (user,) = load(file).users
+    assert (user.name, user.role, user.groups) == ("alice", "operator", ("clerks",))
+    assert is_password(user.password_hash, "correct horse")
+
+
+def test_a_password_that_is_too_short_is_refused() -> None:
+    refused = CliRunner().invoke(cli, ["user", "password", "alice"], input="short\n")
+    assert refused.exit_code == Exit.USAGE
+    assert "8 to 1024 characters, this has 5" in refused.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.console.test_access import ALICE, BOB, ROOT, USERS, ask
 from tests.console.web.stage import Reader
 from tests.net.identity.cheap_hash import cheap_hash
 
+IDENTIFIER = "0f0e0d0c-0b0a-0908-0706-050403020100"
 CAROL = User(name="carol", password_hash=cheap_hash("swordfish"), role=None)
 
 
@@ -131,3 +133,23 @@ def test_an_act_is_named_like_its_handler() -> None:
         """Do nothing."""
 
     assert name_of(purge_queue) == "purge-queue"
+
+
+def test_moves_and_decisions_over_the_data_plane_are_counted(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        for _ in range(3):
+            await ask(
+                stage.data, ROOT, "POST", "/queues/orders/move", {"lookup_id": "1", "target": "orders;retry"}
+            )
+        await ask(stage.data, ROOT, "POST", f"/transactions/{IDENTIFIER}/abort", {})
+        await ask(stage.data, ROOT, "POST", f"/transactions/{IDENTIFIER}/commit", {"by": "root"})
+
+    play(tmp_path, scene, users=USERS)  # what was counted is written when the server stops
+    lines = (tmp_path / "data" / "acts" / "acts-00000001.jsonl").read_text()
+    found = [json.loads(line) for line in lines.splitlines()]
+    assert [(each["act"], each["object"], each["who"], each["outcome"]) for each in found] == [
+        ("move-message", "orders to orders;retry", "root", "asked"),
+        ("commit-transaction", f"{IDENTIFIER} by root", "root", "asked"),
+        ("move-message", "orders to orders;retry", "root", "asked"),
+    ]
+    assert [each.get("times", 1) for each in found] == [1, 1, 2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
@@ -22,9 +23,11 @@ from reliquary.net.identity.failures import AT_ONCE, LONGEST_WAIT, PACE, Failure
 from reliquary.net.identity.users import User
 from reliquary.server.api import ApiEndpoint
 from reliquary.server.build import Server
+from reliquary.server.limit_options import LimitOptions
 from reliquary.server.wsrm_options import WsrmOptions
 from tests.console.stage import Stage, play
 from tests.net.http.stage import until
+from tests.net.identity.cheap_hash import cheap_hash
 from tests.server.endpoints import endpoint_of
 
 EVIL = b"evil.example"
@@ -201,3 +204,47 @@ def test_who_is_not_let_in_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFi
 
     play(tmp_path, scene, users=(ALICE,))
     assert "client 127.0.0.1: was not let in 1 times: nobody has this token" in caplog.messages
+
+
+CAROL = User(name="carol", password_hash=cheap_hash("swordfish"), groups=("administrators",))
+RIGHT, WRONG = b"Basic " + b64encode(b"carol:swordfish"), b"Basic " + b64encode(b"carol:guess")
+
+
+@pytest.mark.parametrize("plane", PLANES)
+def test_a_password_lets_in_on_both_planes_and_a_wrong_one_does_not(tmp_path: Path, plane: str) -> None:
+    async def scene(stage: Stage) -> None:
+        client = getattr(stage, plane)
+        for proof, told_so in ((RIGHT, (200, "")), (WRONG, (401, "UNAUTHENTICATED")), (RIGHT, (200, ""))):
+            assert await told(client, "GET", "/api/v1/health", authorization=proof) == told_so
+        answer = await client.request("GET", "/api/v1/health", b"", [(b"authorization", WRONG)])
+        challenges = [value for name, value in answer.headers if name == b"www-authenticate"]
+        assert [each.split()[0] for each in challenges] == [b"Bearer", b"Basic"]
+
+    play(tmp_path, scene, users=(CAROL,))
+
+
+def test_a_body_that_is_streamed_waits_for_the_check_of_its_password(tmp_path: Path) -> None:
+    path = "/api/v1/stages/q/1/0/a?queue=orders"
+
+    async def scene(stage: Stage) -> None:
+        for proof, status in ((WRONG, 401), (RIGHT, 400), (RIGHT, 400)):
+            answer = await stage.data.request("PUT", path, b"no arrow" * 100_000, [(b"authorization", proof)])
+            assert answer.status == status, answer.body
+        assert (await told(stage.data, "GET", "/api/v1/health", authorization=RIGHT))[0] == 200
+
+    play(tmp_path, scene, users=(CAROL,))
+
+
+@pytest.mark.parametrize("plane", PLANES)
+def test_requests_beyond_the_rate_are_told_when_to_come_again(tmp_path: Path, plane: str) -> None:
+    async def scene(stage: Stage) -> None:
+        client = getattr(stage, plane)
+        stage.server.reloader.rates._monotonic = lambda: 0
+        assert (await told(client, "GET", "/api/v1/health"))[0] == 200
+        answer = await client.request("GET", "/api/v1/health", b"")
+        assert answer.status == 429
+        assert (await told(client, "GET", "/api/v1/health", authorization=b"Bearer secret"))[0] == 200
+        assert json.loads(answer.body)["code"] == "TOO_MANY_REQUESTS"
+        assert (b"retry-after", b"1") in tuple(answer.headers)
+
+    play(tmp_path, scene, users=(ALICE,), limits=LimitOptions(rate=1))

@@ -184,7 +184,7 @@ class ActInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ren
     object: str = ""
     """What the act worked on, such as the name of a queue."""
     outcome: str
-    """`done` or `refused`."""
+    """`done` or `refused`; `asked` for an act of the data plane that was handed to the manager."""
     detail: str = ""
     why: str = ""
     """Why the act was refused."""

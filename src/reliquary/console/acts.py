@@ -2,6 +2,7 @@
 
     a request that changes something --> done or refused --> its line is on disk --> the answer leaves
     a wrong token, many times        --> the first at once, then a line a minute with the number
+    a move over the data plane       --> likewise; whether it was done is in the history of the message
 
 The act itself is on disk before its line is.  So a crash between the two leaves an act without a line, and
 the client without an answer; no act that was answered is without a line, unless the log could not be written.
@@ -22,12 +23,16 @@ from reliquary.client.records import ActInfo
 from reliquary.console.acts_file import ActsFile, KeptActs, read_acts
 from reliquary.engine.clock import Clock
 from reliquary.engine.throttle import Due, Throttle
+from reliquary.queueing.model.security.principals import Principal
 from reliquary.views.pages import Page, PageWanted
 
 T = TypeVar("T")
 
 DONE: Final = "done"
 REFUSED: Final = "refused"
+ASKED: Final = "asked"
+"""The outcome of an act that the data plane handed to the manager."""
+_SPLIT: Final = "\0"
 LONGEST: Final = 500
 """Characters of a text in a line; the rest of a longer one is left out."""
 
@@ -63,7 +68,14 @@ class ActsLog:
 
     def count(self, source: str, act: str, why: str) -> None:
         """Note a refused attempt of a client that may make very many; the line is written soon."""
-        for due in self._throttle.add(source, act, why, 1, self._clock.monotonic()):
+        self._count((source, "", REFUSED), act, why)
+
+    def count_asked(self, by: Principal, source: str, act: str, about: str) -> None:
+        """Note an act of the data plane, where applications may do very many; the line is written soon."""
+        self._count((source, by.name, ASKED), act, about)
+
+    def _count(self, key: tuple[str, str, str], act: str, why: str) -> None:
+        for due in self._throttle.add(_SPLIT.join(key), act, why, 1, self._clock.monotonic()):
             self._write_soon(due)
 
     async def read(self, wanted: PageWanted, who: str = "", act: str = "") -> Page[ActInfo]:
@@ -83,10 +95,15 @@ class ActsLog:
             self._write_soon(due)
         if self._file is not None:
             await self._run(self._file.close)
+        self._file = None
         self._thread.shutdown(wait=False)
 
     def _write_soon(self, due: Due) -> None:
-        line = self._line("", due.about, due.what, "", REFUSED, "", due.why, due.times)
+        if self._file is None:
+            return
+        source, who, outcome = due.about.split(_SPLIT) if _SPLIT in due.about else ("", "", REFUSED)
+        about, why = (due.why, "") if outcome == ASKED else ("", due.why)
+        line = self._line(who, source, due.what, about, outcome, "", why, due.times)
         self._thread.submit(self._append, line)
 
     async def _write(self, line: ActInfo) -> None:

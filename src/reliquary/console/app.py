@@ -143,8 +143,10 @@ async def _gone(receive: Receive) -> None:
 
 
 def _refusal(why: Denied) -> Response:
-    headers = {name.decode(): value.decode() for name, value in why.headers}
-    return Response(error_json(why.code, str(why)), why.status, headers, media_type="application/json")
+    refusal = Response(error_json(why.code, str(why)), why.status, media_type="application/json")
+    for name, value in why.headers:  # there may be several challenges
+        refusal.headers.append(name.decode(), value.decode())
+    return refusal
 
 
 def table() -> list[Row]:

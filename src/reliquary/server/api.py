@@ -57,7 +57,14 @@ class ApiSetup:
         hosts = Hosts(host_names(parts.settings, parts.settings.data_host))
         admission = parts.admission.at(hosts, READS, parts.passwords)
         plane = DataPlane(
-            opened.engine, opened.state, parts.chance, parts.version, admission, routes, parts.rates
+            opened.engine,
+            opened.state,
+            parts.chance,
+            parts.version,
+            admission,
+            routes,
+            parts.rates,
+            parts.on_act,
         )
         return ApiEndpoint(plane, feeds)
 

@@ -153,7 +153,19 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     budget = Budget(settings.limits.body_memory, settings.limits.answer_memory)
     limits = replace(LIMITS, connections=settings.limits.connections)
     parts = Parts(
-        settings, opened, users, admission, passwords, rates, limits, tls, clock, chance, release(), budget
+        settings,
+        opened,
+        users,
+        admission,
+        passwords,
+        rates,
+        acts.count_asked,
+        limits,
+        tls,
+        clock,
+        chance,
+        release(),
+        budget,
     )
     endpoints = tuple(each.build(parts) for each in setups)
     mounts = [mount for endpoint in endpoints for mount in endpoint.mounts()]

@@ -21,6 +21,7 @@ from typing import Protocol
 from reliquary.base.chance import Chance
 from reliquary.base.time import Duration
 from reliquary.engine.open import OpenedEngine
+from reliquary.net.api.context import OnAct
 from reliquary.net.clock import RealClock
 from reliquary.net.counters import Family
 from reliquary.net.http import Limits, Listener, Mount
@@ -102,6 +103,8 @@ class Parts:
     """Takes bearer tokens."""
     passwords: Passwords
     rates: Rates
+    on_act: OnAct
+    """Notes acts of administrators that come over the data plane."""
     limits: Limits
     tls: ssl.SSLContext | None
     clock: RealClock

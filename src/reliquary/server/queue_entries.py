@@ -65,11 +65,11 @@ def check_entries(entries: Sequence[QueueEntry], users: Sequence[User], computer
     """Refuse names that no queue can have, repeated queues, and users and rights that are not known."""
     known, seen = Users(UUID(int=0), users), set()
     for entry in entries:
-        name = str(parse(entry.name, computer_name)).casefold()
-        if name in seen:
-            raise UsageError(f"queue has {entry.name[:80]!r} twice")
-        seen.add(name)
         try:
+            name = str(parse(entry.name, computer_name)).casefold()
+            if name in seen:
+                raise UsageError("it stands here twice")
+            seen.add(name)
             if entry.security:
                 raise UsageError("security is not for the settings; give owner and access")
             for each in entry.access:

@@ -407,3 +407,26 @@ def test_with_and_without_known_heads_a_client_sees_one_conversation(
 ) -> None:
     known = asyncio.run(play_steps(steps, limits, parsed=False))
     assert known == asyncio.run(play_steps(steps, limits, parsed=True))
+
+
+def test_what_was_found_out_from_heads_is_forgotten_with_them() -> None:
+    reading = Reading()
+    reading.feed([post(body=b"a"), post(body=b"b")])
+    first, second = reading.found
+    assert first.notes is second.notes
+    second.notes.route = "alice"
+    reading.reader.forget_heads()
+    assert second.notes.route is None
+    reading.feed([post(body=b"c")])
+    assert reading.found[2].notes is not first.notes
+
+
+def test_a_request_whose_body_still_comes_is_asked_anew() -> None:
+    reading = Reading()
+    whole = post(body=b"abc")
+    reading.feed([whole, whole[:-1]])
+    reading.found[0].notes.route = "alice"
+    reading.reader.forget_heads()
+    reading.feed([whole[-1:]])
+    assert reading.found[1].body == b"abc"
+    assert reading.found[1].notes.route is None

@@ -155,3 +155,11 @@ def test_after_the_engine_has_stopped_nothing_happens() -> None:
     service.called(5, "", called())
     service.connection_lost(5)
     assert ear.events == []
+
+
+def test_a_user_that_was_removed_from_the_settings_is_denied() -> None:
+    service, ear = serving()
+    service._users.renew(())
+    service.called(5, "10.0.0.1", called(user="ada"))
+    assert ear.events == []
+    assert ear.sent == [(5, 7, FaultStatus.ACCESS_DENIED)]

@@ -27,6 +27,9 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.read import ANSWER_BYTES
 
+OnAct = Callable[[Principal, str, str, str], None]
+"""Takes the user, its address, the name of an act and the object."""
+
 
 class Asking:
     """The engine as clients reach it: whatever a request says, its user says it."""
@@ -50,7 +53,7 @@ class Asking:
 class Context:
     """The engine, the state for views, and the names that clients know their handles by."""
 
-    __slots__ = ("engine", "state", "stopping", "tickets", "version")
+    __slots__ = ("engine", "on_act", "state", "stopping", "tickets", "version")
 
     def __init__(self, engine: Engine, state: State, chance: Chance, version: str) -> None:
         self.engine = Asking(engine)
@@ -59,6 +62,8 @@ class Context:
         self.version = version
         self.stopping = False
         """Set when the server begins to stop: nothing new is taken."""
+        self.on_act: OnAct = lambda *_: None
+        """Called for acts of administrators that come over the data plane."""
 
     def handle_of(self, queue: str, handle: str | None) -> int | str:
         """The open handle that a request names, or the queue of the path."""

@@ -13,7 +13,7 @@ from reliquary.base.chance import Chance
 from reliquary.base.faults import PeerFault, UsageError
 from reliquary.base.hresult import HResult
 from reliquary.engine.loop import Engine, EngineStopped
-from reliquary.net.api.context import Context
+from reliquary.net.api.context import Context, OnAct
 from reliquary.net.api.errors import (
     BUSY,
     METHOD_NOT_ALLOWED,
@@ -56,11 +56,17 @@ class DataPlane:
         admission: Admission | None = None,
         routes: Mapping[str, Mapping[str, ApiHandler]] = ROUTES,
         rates: Rates | None = None,
+        on_act: OnAct | None = None,
     ) -> None:
-        """Without an `admission`, all clients are anonymous; without `rates`, requests are not counted."""
+        """Without an `admission`, all clients are anonymous; without `rates`, requests are not counted.
+
+        `on_act` is called for acts of administrators.
+        """
         self._rates = rates or Rates(lambda: 0)
         self._routes = routes
         self._context = Context(engine, state, chance, version)
+        if on_act is not None:
+            self._context.on_act = on_act
         self._admission = admission or Admission()
 
     def mounts(self) -> tuple[Mount, ...]:

@@ -125,4 +125,5 @@ def move(context: Context, request: Request, responder: Responder, queue: str) -
     source = context.handle_of(queue, given.handle)
     lookup_id = lookup_id_of(given.lookup_id)
     transaction = None if given.transaction is None else transaction_of(given.transaction)
+    context.on_act(context.engine.by, request.peer, "move-message", f"{queue} to {given.target}")
     context.submit(responder, lambda to: MoveMessage(to, source, lookup_id, given.target, transaction))

@@ -107,4 +107,7 @@ def _end(
     parameters(request)
     by = read_body(_decide, request).by
     identifier = transaction_of(transaction)
+    if by:  # a person decides in place of the coordinator
+        act = "commit-transaction" if event is CommitTransaction else "abort-transaction"
+        context.on_act(context.engine.by, request.peer, act, f"{identifier} by {by[:80]}")
     context.submit(responder, lambda to: event(to, identifier, by))

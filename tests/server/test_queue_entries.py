@@ -1,0 +1,97 @@
+"""Queues of the settings with options and access lists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.server.loading import load
+from reliquary.server.queue_entries import make_entries
+from tests.console.stage import Stage, play
+from tests.console.test_access import ALICE, BOB, ROOT, USERS, ask
+
+TEXT = """
+[[queue]]
+name = "made"
+transactional = true
+quota = 64
+label = "L"
+access = [{user = "alice", rights = ["receive"]}, {user = "bob", rights = ["send"], deny = true}]
+
+[[queue]]
+name = "hers"
+owner = "alice"
+
+[[queue]]
+name = "plain"
+"""
+
+
+def entries_of(tmp_path: Path, text: str = TEXT) -> Path:
+    users = "".join(
+        f'[[users]]\nname = "{each.name}"\ntoken_sha256 = "{each.token_sha256}"\n'
+        f"groups = {list(each.groups)}\n"
+        for each in USERS
+    )
+    file = tmp_path / "reliquary.toml"
+    file.write_text(text + users)
+    return file
+
+
+def test_queues_are_made_with_options_owner_and_list_in_one_step(tmp_path: Path) -> None:
+    entries = load(entries_of(tmp_path)).queue
+
+    async def scene(stage: Stage) -> None:
+        opened, users = stage.server.opened, stage.server.users
+        await make_entries(opened, users, entries)
+        made = (await ask(stage.control, ROOT, "GET", "/queues/made"))[1]["settings"]
+        assert (made["transactional"], made["quota"], made["label"]) == (True, 64, "L")
+        _, access = await ask(stage.control, ROOT, "GET", "/queues/made/access")
+        assert access["owner"] == "administrators"
+        listed = {(each["user"], each["allow"]): each["rights"] for each in access["entries"]}
+        assert listed["bob", False] == ["write-message"]
+        assert listed["alice", True] == ["receive-message"]
+        assert listed["administrators", True] == ["generic-all"]
+        assert (await ask(stage.data, BOB, "POST", "/queues/made/messages", {"text": "x"}))[0] == 403
+        assert (await ask(stage.data, ALICE, "POST", "/queues/made/receive"))[0] == 200
+        assert (await ask(stage.control, ROOT, "GET", "/queues/hers/access"))[1]["owner"] == "alice"
+        plain = (await ask(stage.control, ROOT, "GET", "/queues/plain/access"))[1]
+        orders = (await ask(stage.control, ROOT, "GET", "/queues/orders/access"))[1]
+        assert plain["entries"] == orders["entries"]
+        await ask(stage.control, ROOT, "PATCH", "/queues/made", {"label": "other"})
+        await make_entries(opened, users, entries)
+        assert (await ask(stage.control, ROOT, "GET", "/queues/made"))[1]["settings"]["label"] == "other"
+
+    play(tmp_path, scene, users=USERS)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("name = 'a;b;c'", "queue 'a;b;c': a subqueue name cannot contain ';'"),
+        ("name = 'hers'", "queue 'hers': it stands here twice"),
+        ("name = 'x'\nowner = 'nobody'", "queue 'x': there is no user or group 'nobody'"),
+        ("name = 'x'\naccess = [{user = 'bob', rights = ['fly']}]", "queue 'x': there is no right 'fly'"),
+        ("name = 'x'\naccess = [{user = 'bob', rights = []}]", "queue 'x': access of 'bob' names no rights"),
+        ("name = 'x'\nsecurity = 'AAAA'", "queue 'x': security is not for the settings"),
+        ("name = 'x'\ncolour = 'red'", "unknown field `colour`"),
+        ("label = 'x'", "missing required field `name`"),
+    ],
+)
+def test_entries_that_cannot_be_are_refused(tmp_path: Path, line: str, said: str) -> None:
+    with pytest.raises(UsageError) as why:
+        load(entries_of(tmp_path, f"{TEXT}\n[[queue]]\n{line}\n"))
+    assert said in str(why.value)
+
+
+def test_a_queue_that_the_manager_refuses_is_named(tmp_path: Path) -> None:
+    [entry, *_] = load(entries_of(tmp_path)).queue
+    bad = type(entry)(name="bad", quota=-1)
+
+    async def scene(stage: Stage) -> None:
+        with pytest.raises(UsageError, match="the queue 'bad' cannot be made"):
+            await make_entries(stage.server.opened, stage.server.users, [bad])
+
+    play(tmp_path, scene)

@@ -21,31 +21,14 @@ class Process:
     """A started server; what is asked of it goes over its sockets."""
 
     def __init__(
-        self,
-        folder: Path,
-        *,
-        under: Sequence[str] = (),
-        python: Sequence[str] = (),
-        settings: Path | None = None,
-        **variables: str,
+        self, folder: Path, *, under: Sequence[str] = (), python: Sequence[str] = (), **settings: str
     ) -> None:
         environment = {name: text for name, text in os.environ.items() if not name.startswith("RELIQUARY_")}
-        chosen = {
-            "FOLDER": str(folder),
-            "DATA_PORT": "0",
-            "CONTROL_PORT": "0",
-            "QUEUES": "orders",
-        } | variables
+        chosen = {"FOLDER": str(folder), "DATA_PORT": "0", "CONTROL_PORT": "0", "QUEUES": "orders"} | settings
+        file = [chosen.pop("SETTINGS")] if "SETTINGS" in chosen else []
         environment |= {f"RELIQUARY_{name}": text for name, text in chosen.items()}
         self._started = subprocess.Popen(
-            [
-                *under,
-                sys.executable,
-                *python,
-                "-m",
-                "reliquary.server",
-                *([str(settings)] if settings else []),
-            ],
+            [*under, sys.executable, *python, "-m", "reliquary.server", *file],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

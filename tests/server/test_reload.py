@@ -299,7 +299,7 @@ def test_a_hangup_reads_the_file_anew(tmp_path: Path) -> None:
     token = sha256(b"secret").hexdigest()
     user = f'[[users]]\nname = "root"\nrole = "administrator"\ntoken_sha256 = "{token}"\n'
     file.write_text(user)
-    with running(tmp_path / "data", settings=file) as server:
+    with running(tmp_path / "data", SETTINGS=str(file)) as server:
         lines: list[str] = []
         assert server._started.stderr is not None
 

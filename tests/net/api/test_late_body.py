@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,7 +14,7 @@ from reliquary.queueing.model.security.principals import Principal
 from tests.queueing.security.users import ALICE
 
 
-class Responder:
+class PausedResponder:
     """The part of a responder that a late body uses."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Stage:
 
     def __init__(self) -> None:
         self.checked: asyncio.Future[Principal] = asyncio.get_running_loop().create_future()
-        self.responder: Any = Responder()
+        self.responder = cast(Any, PausedResponder())
         self.sink = Sink()
         self.begun = 0
         self.refused: list[Exception] = []

@@ -60,9 +60,11 @@ if TYPE_CHECKING:
     from reliquary.client.records import (
         AccessEntry,
         AccessInfo,
+        ActInfo,
         HistoryFileInfo,
         HistoryInfo,
         ManagerInfo,
+        ReloadInfo,
         StoreDamage,
         StoreReport,
     )
@@ -78,6 +80,7 @@ __all__ = [
     "AccessDenied",
     "AccessEntry",
     "AccessInfo",
+    "ActInfo",
     "Agent",
     "AgentStatus",
     "AssociationInfo",
@@ -115,6 +118,7 @@ __all__ = [
     "QuotaExceeded",
     "Recovered",
     "ReliquaryError",
+    "ReloadInfo",
     "RemoteManagerFailed",
     "Sent",
     "SequenceInfo",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
     """The settings of servers that would have run."""
     seen: list[Settings] = []
 
-    def serve(settings: Settings) -> Exit:
+    def serve(settings: Settings, read: Callable[[], Settings]) -> Exit:
+        assert read() == settings  # a reload reads what the start read
         seen.append(settings)
         return Exit.PORT_IN_USE
 

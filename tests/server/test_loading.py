@@ -174,7 +174,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
 
 
 def test_users_come_from_the_file_alone() -> None:
-    with pytest.raises(UsageError, match="users stands in the settings file alone"):
+    with pytest.raises(UsageError, match="users stand in the settings file alone"):
         load(None, {"RELIQUARY_USERS": "alice"})
     assert load(None, {"RELIQUARY_TOKEN": "secret"}) == Settings()
 
@@ -318,8 +318,8 @@ def test_every_setting_of_the_environment_is_an_option_too() -> None:
         ("colour=red", "there is no setting 'colour'"),
         ("fog.depth=1", "--set: there is no table 'fog'"),
         ("history.colour=red", "there is no setting 'colour' in [history]"),
-        ("users=alice", "--set: users stands in the settings file alone"),
-        ("httpr.peers=x", "--set: peers stands in the settings file alone"),
+        ("users=alice", "--set: users stand in the settings file alone"),
+        ("httpr.peers=x", "--set: peers stand in the settings file alone"),
     ],
 )
 def test_options_that_are_none_are_refused(chosen: str, said: str) -> None:

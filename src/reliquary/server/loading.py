@@ -199,7 +199,7 @@ def _from_options(chosen: Sequence[str]) -> dict[str, Any]:
 
 def _refuse_in_environment(name: str, refused: bool, where: str = "environment") -> None:
     if refused:
-        raise UsageError(f"{where}: {name} stands in the settings file alone")
+        raise UsageError(f"{where}: {name} stand in the settings file alone")
 
 
 def _split(text: str, is_list: bool) -> str | list[str]:

@@ -66,19 +66,27 @@ class BearerToken:
 class Admission:
     """Finds out who sends a request; where no credential is known, every client is anonymous."""
 
-    __slots__ = ("_credentials", "_hosts", "_reads")
+    __slots__ = ("_credentials", "_hosts", "_reads", "_users")
 
     def __init__(
-        self, credentials: Sequence[Credential] = (), reads: Set[str] = READS, hosts: Hosts | None = None
+        self,
+        credentials: Sequence[Credential] = (),
+        reads: Set[str] = READS,
+        hosts: Hosts | None = None,
+        users: Users | None = None,
     ) -> None:
-        """Without `hosts`, a request may be for any host: the mount has a rule of its own."""
+        """Without `hosts`, a request may be for any host: the mount has a rule of its own.
+
+        While `users` has none, no credential is looked at.
+        """
+        self._users = users
         self._credentials = tuple(credentials)
         self._reads = reads
         self._hosts = hosts
 
     def at(self, hosts: Hosts, reads: Set[str] = READS, *more: Credential) -> Admission:
         """Return an admission for requests to these hosts alone, which also takes `more` credentials."""
-        return Admission((*more, *self._credentials), reads, hosts)
+        return Admission((*more, *self._credentials), reads, hosts, self._users)
 
     def __call__(self, request: Shown) -> Principal:
         """The client of a request; Denied when it may not come in."""
@@ -98,6 +106,8 @@ class Admission:
                 hosts.check(host)
         if origin is not None and request.method not in self._reads and differs(origin, host or b""):
             raise ForeignPage("a page of another site may not ask for this")
+        if self._users is not None and not self._users.any:
+            return ANONYMOUS
         for credential in self._credentials:
             found = credential.who(request)
             if found is not None:
@@ -111,4 +121,4 @@ def admission_of(
     warn: Callable[[str, str], None] = lambda *_: None,
 ) -> Admission:
     """The admission of a server: bearer tokens of its users."""
-    return Admission((BearerToken(users, failures, warn),))
+    return Admission((BearerToken(users, failures, warn),), users=users)

@@ -144,6 +144,8 @@ class Users:
         self._names = {sid: name for name, sid in self._sids.items()}
         self._principals = {user.name.casefold(): self._principal(user) for user in users}
         self._entries = {user.name.casefold(): user for user in users}
+        self.any = bool(users)
+        """Whether there is a user; without one all clients are anonymous, whatever they say."""
         self._tokens = tuple(
             (bytes.fromhex(user.token_sha256), self._principals[user.name.casefold()])
             for user in users
@@ -170,11 +172,6 @@ class Users:
             and (before.user, before.groups) == (made.user, made.groups)
         )
         return before if before is not None and is_as_before else made
-
-    @property
-    def any(self) -> bool:
-        """Whether there is a user; without one all clients are anonymous, whatever they say."""
-        return bool(self._principals)
 
     @property
     def principals(self) -> Collection[Principal]:

@@ -17,9 +17,8 @@ from reliquary.net.api.operations import AFTER, LIMIT, Query, operation
 from reliquary.queueing.model.security.rights import ManagerRight
 from reliquary.views.pages import Page, as_json, wanted_page
 
-
 ACTS_QUERY: Final = (
-    replace(AFTER, kind=Annotated[str, limited(pattern="^([0-9]{1,15}-[0-9]{1,15})?$")]),
+    replace(AFTER, kind=Annotated[str, limited(pattern="^([0-9]{1,8}-[0-9]{1,12})?$")]),
     LIMIT,
     Query(name="who", help="Only acts of the user with this name."),
     Query(name="act", help="Only acts of this name, such as `purge-queue`."),

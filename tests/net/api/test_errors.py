@@ -17,6 +17,7 @@ from reliquary.net.api.errors import (
 )
 from reliquary.net.identity.failures import TooManyFailures
 from reliquary.net.identity.hosts import WrongHost
+from reliquary.net.identity.rates import TooManyRequests
 from reliquary.net.identity.users import UNAUTHENTICATED
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "api.md"
@@ -41,6 +42,7 @@ def test_the_document_has_the_same_table() -> None:
         (409, NOT_DONE),
         (421, WrongHost.code),
         (429, TooManyFailures.code),
+        (429, TooManyRequests.code),
         (503, BUSY),
         (503, STOPPING),
     }

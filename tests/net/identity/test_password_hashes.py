@@ -26,13 +26,13 @@ def test_unknown_users_take_as_long_as_a_hash_that_the_command_makes() -> None:
     assert nobody.parallelism == made.parallelism
 
 
-@pytest.mark.parametrize("password", ["", "seven77", "x" * 1025])
+@pytest.mark.parametrize("password", ["", "seven77", "x" * 1025], ids=len)
 def test_passwords_that_are_too_short_or_too_long_are_refused(password: str) -> None:
     with pytest.raises(UsageError, match=f"8 to 1024 characters, this has {len(password)}"):
         hash_password(password)
 
 
-@pytest.mark.parametrize("password", ["y" * 100_000, "\ud800"])
+@pytest.mark.parametrize("password", ["y" * 100_000, "\ud800"], ids=["too long", "no text"])
 def test_what_no_password_can_be_is_wrong(password: str) -> None:
     assert not is_password(cheap_hash("x"), password)
 
@@ -46,6 +46,7 @@ def test_what_no_password_can_be_is_wrong(password: str) -> None:
         (cheap_hash("x").replace("m=8", "m=99999999"), "needs m=99999999, t=1, p=1; at most m=1048576"),
         (cheap_hash("x").replace("t=1", "t=101"), "needs m=8, t=101"),
     ],
+    ids=["no hash", "a hash cut short", "another kind", "too much memory", "too many rounds"],
 )
 def test_other_texts_are_refused(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=re.escape(said)):

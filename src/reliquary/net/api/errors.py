@@ -70,6 +70,7 @@ OWN_CODES: Final = (
     (413, TOO_LARGE),
     (421, "WRONG_HOST"),
     (429, "TOO_MANY_FAILURES"),
+    (429, "TOO_MANY_REQUESTS"),
     (500, FAILED),
     (503, STOPPING),
     (503, BUSY),

@@ -27,11 +27,12 @@ _SECURITY: Final = {
         "scheme": "bearer",
         "description": "The token of a user; without one, the request is anonymous.",
     },
+    "password": {"type": "http", "scheme": "basic", "description": "The name and the password of a user."},
 }
 """How clients say who they are; a scheme that is listed here is one of the ways for every path."""
 _MEANINGS: Final = {
     400: "The request is wrong; nothing was done.",
-    401: "The credentials are nobody's.",
+    401: "No user has these credentials.",
     403: "The user lacks a right, which the sentence names.",
     404: "What the request names is not there.",
     405: "The path has other methods; the header `Allow` lists them.",

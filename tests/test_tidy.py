@@ -209,7 +209,7 @@ def test_no_pattern_has_a_possessive_repeat() -> None:
     """Python before 3.11.5 misreads some of them."""
     found = []
     for path in MODULES:
-        if "re.compile(" not in path.read_text() or "spark" in path.parts:
+        if "re.compile(" not in path.read_text() or "spark" in path.relative_to(ROOT).parts:
             continue
         for name, value in vars(importlib.import_module(module_name(path))).items():
             pattern = getattr(value, "__self__", value)  # a module may keep re.compile(...).fullmatch

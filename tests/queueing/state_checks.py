@@ -19,7 +19,7 @@ from reliquary.queueing.rules.expiry import some_delayed
 from tests.queueing.feed.checks import Feeds
 from tests.queueing.history.chronicle import standing
 from tests.queueing.owners import check_locks
-from tests.queueing.staging.inspection import check_staging, staging_of
+from tests.queueing.staging.inspection import check_staging, hidden, staging_of
 
 NOON = Instant(1_700_000_000 * SECOND)
 COMPUTER = "BENCH"
@@ -202,14 +202,16 @@ def check(state: State) -> None:
         if operation.queue in state.queues
     }
     assert waiting <= rows.keys(), "a prepared message has no position"
-    committed = {key: row for key, row in rows.items() if key not in waiting}
+    unseen = hidden(state)
+    committed = {key: row for key, row in rows.items() if key not in waiting | unseen}
     delayed = every(state, tables.DELAYED)
     assert not rows.keys() & delayed.keys(), "delayed, and there to be seen"
     assert all(row.due for row in delayed.values()), "delayed, and nobody knows until when"
     assert not any(row.due for row in committed.values()), "to be seen, and delayed"
     _check_queues(state, committed, delayed)
     retained = every(state, tables.RETAINED)
-    shown = [*rows.values(), *delayed.values(), *retained.values()]
+    there = [row for key, row in rows.items() if key not in unseen]
+    shown = [*there, *delayed.values(), *retained.values()]
     kept = {operation.position.message for operation in sent} | check_staging(state, shown)
     _check_messages(state, shown, kept)
     _check_bodies(state, shown)
@@ -276,7 +278,9 @@ def _is_uncommitted(state: State, number: int, lookup_id: int) -> bool:
 
 
 def _reserved(state: State, number: int) -> int:
-    return sum(
+    current = state.staging.current
+    placed = current.size_by_queue.get(number, 0) if current else 0
+    return placed + sum(
         operation.position.size
         for each in state.transactions.open.values()
         for operation in each.operations

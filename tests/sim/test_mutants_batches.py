@@ -5,12 +5,15 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+import msgspec
 import pytest
 
 from reliquary.queueing import features
+from reliquary.queueing.changes import numbering
+from reliquary.queueing.feed import rules
 from reliquary.queueing.model.state import State
-from reliquary.queueing.model.tables import LEDGER, Published
-from reliquary.queueing.staging import facts, publish
+from reliquary.queueing.model.tables import LEDGER, ONLY, PUBLISHING, Published, Publishing
+from reliquary.queueing.staging import apply, facts, parts, turns
 from tests.sim.test_mutants import first_failure
 
 APPLY: dict[Any, Any] = features.APPLIERS
@@ -45,7 +48,7 @@ def test_a_drop_that_takes_published_messages_along_is_found(monkeypatch: pytest
 
 
 def test_an_attempt_that_lost_and_is_published_all_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = publish._by_queue
+    real = parts.by_queue
 
     def by_queue(state: State, numbers: Any) -> Any:
         chosen = list(numbers)
@@ -57,23 +60,62 @@ def test_an_attempt_that_lost_and_is_published_all_the_same_is_found(monkeypatch
             ]
         return real(state, chosen)
 
-    monkeypatch.setattr(publish, "_by_queue", by_queue)
+    monkeypatch.setattr(parts, "by_queue", by_queue)
     first_failure()
 
 
 def test_parts_that_are_published_in_another_order_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = publish._by_queue
-    monkeypatch.setattr(publish, "_by_queue", lambda state, numbers: real(state, list(numbers)[::-1]))
+    real = parts.by_queue
+    monkeypatch.setattr(parts, "by_queue", lambda state, numbers: real(state, list(numbers)[::-1]))
     failure = first_failure(seeds=range(1, 200))
     assert failure.startswith("order"), failure
 
 
 def test_a_batch_that_is_published_in_half_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, calls = publish._by_queue, count()
+    real, calls = parts.by_queue, count()
 
     def by_queue(state: State, numbers: Any) -> Any:
         some = list(numbers)
         return real(state, some[:-1] if len(some) > 1 and next(calls) % 3 == 0 else some)
 
-    monkeypatch.setattr(publish, "_by_queue", by_queue)
+    monkeypatch.setattr(parts, "by_queue", by_queue)
     first_failure()
+
+
+def test_a_large_batch_that_readers_see_too_early_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of its turns puts messages into the queues where receivers find them."""
+    monkeypatch.setitem(APPLY, facts.StagePlaced, APPLY[facts.StagePublished])
+    monkeypatch.setattr(apply, "_count_hidden", lambda batch, start, end: None)
+    first_failure()
+
+
+def test_a_feed_that_is_told_of_numbers_in_a_hidden_batch_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its consumer goes on behind the batch, and never reads it."""
+    monkeypatch.setattr(numbering, "known_until", lambda queue, number: number)
+    monkeypatch.setattr(rules, "known_until", lambda queue, number: number)
+    failure = first_failure(seeds=range(66, 140))
+    assert failure.startswith("feed"), failure
+
+
+def test_a_crash_in_the_middle_of_a_large_batch_that_loses_chunks_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The next process takes one chunk more for placed than the last one has placed."""
+    real = turns.recover
+
+    def recover(state: State, record: Publishing) -> None:
+        real(state, record)
+        batch = state.staging.current
+        assert batch is not None
+        batch.record = msgspec.structs.replace(record, placed=min(record.placed + 1, len(batch.steps)))
+
+    monkeypatch.setattr(turns, "recover", recover)
+    first_failure(seeds=range(1, 400))
+
+
+def test_a_crash_in_the_middle_of_a_large_batch_that_publishes_it_twice_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The next process forgets that it was begun, shows what was placed, and takes the batch once more."""
+    monkeypatch.setattr(turns, "recover", lambda state, record: state.rows.delete(PUBLISHING, ONLY))
+    first_failure(seeds=range(1, 400))

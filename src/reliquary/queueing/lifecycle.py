@@ -30,6 +30,7 @@ from reliquary.queueing.rules.leave import leave
 from reliquary.queueing.rules.queue_life import Life, Step, after
 from reliquary.queueing.rules.transactions import promised, uncommitted, undo_users
 from reliquary.queueing.security.permissions import check_own_list, end_forbidden_waits, with_list
+from reliquary.queueing.staging import turns
 
 FIXED: Final = frozenset({"transactional"})
 """Settings that cannot change after a queue was created, because messages may be on their way."""
@@ -137,6 +138,7 @@ def delete(state: State, to: int, path: str, now: Instant, *, skip_directory: bo
     assert queue is not None
     # DEPARTS from 3.1.7.1.4 (AN-23): waits end, and journal and subqueues go along, because
     # nobody could ever reach them again.
+    turns.finish_for(state, _family(queue), now)
     undo_users(state, _family(queue), now, f"the queue {path} was deleted")
     family = _family(queue)  # again: what came back may have been put aside, in a new subqueue
     for number in family:

@@ -35,6 +35,7 @@ from reliquary.queueing.model.tables import (
     OUTCOMES,
     PAST_THE_END,
     POSITIONS_ALONE,
+    PUBLISHING,
     QUEUES,
     SEQUENCE,
     STAGES,
@@ -50,6 +51,7 @@ from reliquary.queueing.model.tables import (
     message_key,
     position_key,
 )
+from reliquary.queueing.staging import turns
 
 
 def recover(state: State, *, history: bool = False) -> None:
@@ -113,6 +115,9 @@ def _recover_staging(state: State) -> None:
     last = sorted(every(state.rows, LEDGER), key=lambda row: (row[1].moment, row[0]))
     state.staging.ledger = {key.decode(): record for key, record in last}
     state.staging.writers = {key.decode(): writer.query for key, writer in every(state.rows, WRITERS)}
+    publishing = state.rows.get(PUBLISHING, ONLY)
+    if publishing is not None:
+        turns.recover(state, publishing)
 
 
 def _locked(state: State, prepared: list[PreparedTransaction]) -> dict[int, int]:

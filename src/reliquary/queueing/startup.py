@@ -23,7 +23,7 @@ from reliquary.queueing.rules.expiry import watch_next
 from reliquary.queueing.rules.handles import end_wait
 from reliquary.queueing.rules.readiness import IN_DOUBT, Happening, advance, be_ready
 from reliquary.queueing.rules.transactions import abort
-from reliquary.queueing.staging import sweep
+from reliquary.queueing.staging import sweep, turns
 from reliquary.queueing.travel import backlog
 
 LONGEST_IN_DOUBT: Final = Duration(7 * DAY)
@@ -73,6 +73,7 @@ def _initialize(state: State, request: StartManager, now: Instant) -> None:
         state, tuple(state.messages.bodies.loose)
     )  # of a process that ended before their messages came
     sweep.at_start(state, now)
+    turns.at_start(state)
     watch_next(state, now)  # DM-081
 
 

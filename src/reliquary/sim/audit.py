@@ -9,6 +9,7 @@ expiry       has a row for each moment that a position waits for, and no other
 holds        name positions that are there, each once, as long as their queue is
 late         has a row for each position whose number in its feed is not its own, and no other
 retained     is kept for queues that are read, each under its number, once
+publishing   says which numbers of positions nobody may see yet; their messages are staged
 stages       have all their chunks while they may be published, and their chunks all their messages
 """
 
@@ -51,6 +52,8 @@ class Contents:
     staged: dict[tuple[int, int], tables.StagedChunk]
     published: dict[str, int]
     """The last batch of each query."""
+    publishing: tables.Publishing | None
+    """The batch that gets its places in several turns."""
 
     @property
     def uncommitted(self) -> set[Key]:
@@ -63,9 +66,17 @@ class Contents:
         }
 
     @property
+    def hidden(self) -> set[Key]:
+        """Where the messages lie of a batch that is not published yet."""
+        if self.publishing is None:
+            return set()
+        numbers = range(self.publishing.first, self.publishing.first + self.publishing.messages)
+        return {key for key in self.positions if key[1] & tables.SEQUENCE_MASK in numbers}
+
+    @property
     def committed(self) -> dict[Key, Position]:
         """The positions that everybody may see."""
-        hidden = self.uncommitted
+        hidden = self.uncommitted | self.hidden
         return {key: position for key, position in self.positions.items() if key not in hidden}
 
 
@@ -105,6 +116,7 @@ def contents(disk: Disk) -> Contents:
         stages={_number(key): row for key, row in _rows(disk, tables.STAGES).items()},
         staged={(_number(key[:8]), _number(key[8:])): row for key, row in staged.items()},
         published={key.decode(): row.batch for key, row in _rows(disk, tables.LEDGER).items()},
+        publishing=_rows(disk, tables.PUBLISHING).get(tables.ONLY),
     )
 
 
@@ -200,7 +212,9 @@ def _audit_messages(rows: Contents) -> None:
     _none("positions without a message", positions.keys() - rows.messages.keys())
     staged = [number for chunk in rows.staged.values() for number in numbers_of(chunk)]
     _none("staged messages that are missing", set(staged) - rows.messages.keys())
-    _none("messages that are staged and shown", set(staged) & positions.keys())
+    hidden = {rows.positions[key].message for key in rows.hidden}
+    _none("hidden messages that are in no part", hidden - set(staged))
+    _none("messages that are staged and shown", set(staged) & positions.keys() - hidden)
     _none("messages in two parts", [number for number, count in Counter(staged).items() if count > 1])
     _none("messages that nothing shows", rows.messages.keys() - positions.keys() - prepared - set(staged))
     queues = {queue for queue, _ in [*rows.positions, *rows.delayed, *rows.retained]}

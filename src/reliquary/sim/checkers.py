@@ -29,7 +29,7 @@ from reliquary.queueing.model.message import NO_OBJECT, Acknowledgement, Message
 from reliquary.queueing.model.staging import numbers_of
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Copy
-from reliquary.queueing.staging.facts import MessagesStaged, StagePublished
+from reliquary.queueing.staging.facts import MessagesStaged, StagePlaced, StagePublished
 from reliquary.sim.feeds import check_feeds
 from reliquary.sim.history import History, Sending, Standing, Turned, Violation, acknowledged, named, shown
 from reliquary.sim.ledger import ITSELF, Ledger
@@ -71,7 +71,7 @@ def check_refusals(history: History, ledger: Ledger) -> None:
     """Check that a request which was refused changed nothing."""
     for turned in history.turns:
         for fact in turned.facts if not turned.lost else ():
-            if isinstance(fact, StagePublished) and turned.kept:
+            if isinstance(fact, StagePublished | StagePlaced) and turned.kept:
                 _check_published(history, ledger, turned, fact)
             if not isinstance(fact, facts.MessagesStored):
                 continue
@@ -84,7 +84,9 @@ def check_refusals(history: History, ledger: Ledger) -> None:
                     raise Violation(f"{shown(message.body)} was refused and stored in turn {turned.number}")
 
 
-def _check_published(history: History, ledger: Ledger, turned: Turned, fact: StagePublished) -> None:
+def _check_published(
+    history: History, ledger: Ledger, turned: Turned, fact: StagePublished | StagePlaced
+) -> None:
     for position in fact.positions:
         body = ledger.bodies[position.message]
         if history.sendings[body].standing is Standing.REFUSED:
@@ -229,7 +231,7 @@ def _out_of_turn(history: History) -> Iterator[bytes]:
         for fact in turned.facts:
             if isinstance(fact, MessagesStaged):
                 staged |= dict(zip(numbers_of(fact.chunk), fact.messages, strict=True))
-            if isinstance(fact, StagePublished):
+            if isinstance(fact, StagePublished | StagePlaced):
                 for position in fact.positions:
                     places[position.lookup_id] = staged[position.message].body
                     if staged[position.message].delay:
@@ -281,6 +283,9 @@ def check_nothing_leaks(state: State) -> None:
             n: queue.counts.delayed for n, queue in state.queues.items() if queue.counts.delayed
         },
         "parts of batches": list(state.staging.stages),
+        "a batch that is being placed": state.staging.current,
+        "its bytes": state.staging.reserved,
+        "requests that wait for it": state.staging.waiting,
         "queues that are being deleted": [n for n, queue in state.queues.items() if queue.record.deleting],
     }
     for what, which in left.items():

@@ -34,6 +34,7 @@ from reliquary.queueing.model.keep import EVERYTHING, Keep
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.staging.facts import StagePublished
 from reliquary.sim.applications import Application, Call, Part, Script, Stage, answer_of, succeeded
+from reliquary.sim.hidden import HiddenPlaces
 from reliquary.sim.history import History, Violation
 from reliquary.sim.keepers import SPARE
 from reliquary.sim.kept import Kept
@@ -99,8 +100,6 @@ class Arrivals:
                 self.ended.append((queue, name, self.owed.pop((queue, name))))
             case facts.MessagesStored(queue, positions) | StagePublished(queue=queue, positions=positions):
                 self._arrive(queue, [each for each in positions if not each.due])
-            case StagePublished(queue=queue, positions=positions):
-                self._arrive(queue, [each for each in positions if not each.due])
             case facts.PositionCopied(queue, position):
                 self._arrive(queue, [position])
             case facts.PositionMoved(_, target, position):
@@ -125,12 +124,13 @@ class Arrivals:
 
 def check_feeds(history: History) -> None:
     """Check that every reader was given every message of its queue once, or was informed of its loss."""
-    arrivals, kept = Arrivals(), Kept()
+    arrivals, kept, hidden = Arrivals(), Kept(), HiddenPlaces()
     for turned in history.turns:
         kept.begin_turn()
-        for fact in turned.facts if turned.kept else ():
-            arrivals.hear(fact)
-            kept.hear(fact, turned.event)
+        for stated in turned.facts if turned.kept else ():
+            for fact in hidden.visible(stated):
+                arrivals.hear(fact)
+                kept.hear(fact, turned.event)
     if arrivals.owed:
         raise Violation(f"feed: a reader is still active: {list(arrivals.owed)}")
     for queue, name, owed in arrivals.ended:

@@ -28,6 +28,7 @@ from reliquary.queueing.model.staging import numbers_of
 from reliquary.queueing.model.tables import Copy, PreparedTransaction
 from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.queueing.staging import facts as staging
+from reliquary.sim.hidden import HiddenPlaces
 from reliquary.sim.history import Turned, Violation, named, shown
 
 Key = tuple[int, int]
@@ -90,6 +91,7 @@ class Ledger:
         """How many positions were given up permanently, by the reason."""
         self.published: dict[str, int] = {}
         """The last batch of each query."""
+        self._hidden = HiddenPlaces()
         self.unkept: Counter[Copy] = Counter()
         """How many copies and acknowledgements could not be kept."""
 
@@ -104,9 +106,10 @@ class Ledger:
 
     def take(self, turned: Turned, *, durable_only: bool = False) -> None:
         """Add what a turn stated."""
-        for fact in turned.facts:
-            if not (durable_only and fact.volatile) or isinstance(fact, staging.MessagesStaged):
-                _rule_for(type(fact))(self, fact, turned, durable_only)
+        for stated in turned.facts:
+            if not (durable_only and stated.volatile) or isinstance(stated, staging.MessagesStaged):
+                for fact in self._hidden.visible(stated):
+                    _rule_for(type(fact))(self, fact, turned, durable_only)
         for body in self.travelling.keys() & self.arrived.keys():
             raise Violation(f"duplication: {shown(body)} arrived and is still on its way")
 
@@ -276,6 +279,8 @@ _TAKE: Final[dict[type[Fact], Rule]] = {
     staging.StagePublished: _placed,
     staging.BatchPublished: _published,
     staging.StageChanged: _nothing,
+    staging.BatchBegun: _nothing,
+    staging.BatchAdvanced: _nothing,
     staging.ChunksDropped: _nothing,
 }
 

@@ -115,7 +115,15 @@ def picture(state: State, walked: Walk) -> Picture:
             for identifier, each in prepared.items()
         },
         outcomes=dict(state.transactions.outcomes),
-        staging=(state.staging.stages, state.staging.ledger, state.staging.writers, state.staging.batches),
+        staging=(
+            state.staging.stages,
+            state.staging.ledger,
+            state.staging.writers,
+            state.staging.batches,
+            state.staging.current,
+            state.staging.reserved,
+            {number: queue.order.hidden for number, queue in queues.items()},
+        ),
         total_bytes=sum(queue.counts.stored_size for queue in queues.values()),
     )
 

@@ -47,7 +47,7 @@ from reliquary.sim.witness import Witness
 from reliquary.store.staging import StagedRows
 
 SIZES: Final = Sizes(
-    window=3, at_once=3, sequence_block=512, cache_bytes=500, batch=40, stage_age=seconds(30)
+    window=3, at_once=3, sequence_block=512, cache_bytes=500, batch=40, placed=3, stage_age=seconds(30)
 )
 """Sizes so small that a short run meets every limit; half a block of numbers outlasts the longest sync."""
 CHECKPOINT: Final = 0.04

@@ -29,7 +29,23 @@ def staging_of(state: State) -> Any:
         dict(sorted(staging.places.items())),
         {batch: set(numbers) for batch, numbers in sorted(staging.batches.items())},
         staging.bytes,
+        staging.current,
+        staging.reserved,
+        {number: queue.order.hidden for number, queue in sorted(state.queues.items())},
     )
+
+
+def hidden(state: State) -> set[bytes]:
+    """The keys of positions that no reader may see yet."""
+    if state.staging.current is None:
+        return set()
+    record = state.staging.current.record
+    numbers = range(record.first, record.first + record.messages)
+    return {
+        key
+        for key, place in every(state.rows, tables.POSITIONS)
+        if place.position.lookup_id & tables.SEQUENCE_MASK in numbers
+    }
 
 
 def check_staging(state: State, shown: Iterable[Position]) -> set[int]:
@@ -56,6 +72,8 @@ def check_staging(state: State, shown: Iterable[Position]) -> set[int]:
     assert set().union(*staging.batches.values()) == usable
     assert set(staging.places.values()) == usable
     assert {key.decode(): row for key, row in every(state.rows, tables.LEDGER)} == staging.ledger
+    current = state.staging.current
+    assert state.rows.get(tables.PUBLISHING, tables.ONLY) == (current.record if current else None)
     writers = {key.decode(): row.query for key, row in every(state.rows, tables.WRITERS)}
     assert writers == staging.writers
     return set(numbers)

@@ -25,7 +25,7 @@ from reliquary.queueing.staging.events import (
 from tests.queueing.manager_harness import Bench, message
 from tests.queueing.state_checks import check
 
-TINY = Sizes(window=2, at_once=2, sequence_block=8, cache_bytes=5)
+TINY = Sizes(window=2, at_once=2, sequence_block=8, cache_bytes=5, placed=3)
 QUEUES = ("plain", "strict")
 small = st.integers(0, 2)
 ahead = st.sampled_from((1, 1, 1, 1, 0, 2))

@@ -11,8 +11,8 @@ from tests.queueing.staging.writing import begin
 from tests.queueing.state_checks import durable
 
 
-def test_a_sweep_goes_on_while_the_manager_stops_and_nothing_else_does() -> None:
-    assert STAGING.rules.keys() & features.AT_ANY_TIME == {events.SweepStages}
+def test_sweeps_and_places_go_on_while_the_manager_stops_and_nothing_else_does() -> None:
+    assert STAGING.rules.keys() & features.AT_ANY_TIME == {events.SweepStages, events.PlaceBatch}
 
 
 def test_a_manager_that_is_stopped_takes_no_batch() -> None:

@@ -19,6 +19,9 @@ disk, or it will never belong to a message.
                         above 0    the number, with a row in `late`
                         PENDING    a prepared transaction sent it: it has no number until the commit
 
+A large batch gets its places in several turns (`staging.turns`).  Until the last one its numbers are hidden:
+readers are told of no number from the first of them on, so its messages keep their own sequences.
+
 A queue without consumers has the mark 0 and assigns no numbers.  A message that waits for a retry has arrived
 and keeps its number; a message that was never visible has none.
 """
@@ -52,10 +55,19 @@ def arrivals_of(positions: Sequence[Position]) -> list[int]:
 
 
 def raise_mark(state: State, queue: QueueState) -> int:
-    """Return the last sequence that was assigned; in a queue with consumers, it becomes the mark."""
+    """Return the last number that readers may know; in a queue with consumers, the mark is raised.
+
+    It is the last sequence that was assigned, or the last one before a batch that is hidden in the queue.
+    """
     if queue.feed.consumers:
         queue.feed.mark = state.numbers.sequence
-    return state.numbers.sequence
+    return known_until(queue, state.numbers.sequence)
+
+
+def known_until(queue: QueueState, number: int) -> int:
+    """Return the number, or the last number before a batch that is hidden in the queue."""
+    hidden = queue.order.hidden
+    return number if hidden is None else min(number, hidden.start - 1)
 
 
 def number(

@@ -11,15 +11,17 @@ import msgspec
 from reliquary.base.turn import Fact
 from reliquary.queueing.changes.hand_outs import hand_out, settle
 from reliquary.queueing.changes.numbering import forget_number, keep_numbers, number
-from reliquary.queueing.changes.retention import retain, retain_moved
+from reliquary.queueing.changes.retention import check_limits, retain, retain_moved
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.feature import Applier
 from reliquary.queueing.model.message import Message, Position
 from reliquary.queueing.model.queue_state import QueueState
+from reliquary.queueing.model.staging import Hidden
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import (
     DELAYED,
     EXPIRY,
+    LAST_ID,
     POSITIONS,
     Expiry,
     Place,
@@ -136,10 +138,12 @@ def place(
     *,
     fresh: bool,
     moved: bool = False,
+    keeps_number: bool = False,
 ) -> None:
     """Put positions into a queue, visible unless they are delayed; `fresh` ones have no rows yet.
 
-    `messages` are theirs, for those that are stored in the row of their position.
+    `messages` are theirs, for those that are stored in the row of their position.  `keeps_number` says that
+    no reader of the feed was told of a number from their sequences on.
     """
     unlike = []
     for position in positions:
@@ -152,7 +156,7 @@ def place(
         messages = [messages[place] for place in here] if messages else ()
         if not positions:
             return
-    if queue.feed.mark:
+    if queue.feed.mark and not keeps_number:
         positions = number(state, queue, positions, moved=moved)
     _put_rows(state, queue.number, positions, messages, fresh=fresh)
     queue.counts.stored += _weigh(state, queue, positions, +1)
@@ -161,6 +165,26 @@ def place(
             _watch(state, queue.number, position, position.expires)
     queue.order.extend(positions)
     state.wake(queue, positions)
+
+
+def hide(queue: QueueState, numbers: range, size: int) -> None:
+    """Hide the sequence numbers of a large batch, and reserve the bytes of its messages."""
+    queue.order.hide(numbers)
+    queue.counts.reserved += size
+
+
+def show(state: State, queue: QueueState, hidden: Hidden, size: int) -> None:
+    """Show the hidden positions of a large batch; `size` bytes were reserved for it."""
+    queue.counts.reserved -= size
+    queue.order.show(hidden.lanes)
+    queue.counts.stored += hidden.count
+    queue.counts.stored_size += hidden.size
+    state.totals.bytes += hidden.size
+    state.note_room(queue)
+    state.touch(queue)
+    check_limits(state, queue)  # a consumer keeps all that comes after a hidden batch
+    first = min([lowest for lowest, _ in hidden.lanes.values()], default=LAST_ID)
+    state.wake(queue, queue.order.some(first - 1, len(queue.readers.waiting) + 1))
 
 
 def _put_rows(

@@ -59,6 +59,11 @@ def _keep(state: State, queue: QueueState, positions: list[Position]) -> None:
     queue.feed.trimmed = min(queue.feed.trimmed, min(numbers) - 1)
     count_retained(state, queue, positions, +1)
     state.messages.uncache(positions)
+    check_limits(state, queue)
+
+
+def check_limits(state: State, queue: QueueState) -> None:
+    """Let the end of the turn look for messages that consumers lose, if too much is kept for them."""
     if queue.feed.limits and is_overfull(queue):
         state.turn.overfull[queue.number] = queue
 

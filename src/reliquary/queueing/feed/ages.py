@@ -64,11 +64,10 @@ def look(state: State, now: Instant) -> list[QueueState]:
     limited = _limited(state)
     if not limited:
         return []
-    for queue in state.queues.values():
-        raise_mark(state, queue)
+    mark = min([raise_mark(state, queue) for queue in state.queues.values()])
     state.ages.looked = now
     ages = [age for limits in limited.values() for age in limits]
-    apply(state, FeedsLooked(noted(state.ages.moments, step, state.numbers.sequence, max(ages))))
+    apply(state, FeedsLooked(noted(state.ages.moments, step, mark, max(ages))))
     _set_timer(state, _interval(min(ages)))
     return [state.queues[number] for number in limited if state.queues[number].feed.retained]
 

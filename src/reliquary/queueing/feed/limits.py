@@ -20,7 +20,7 @@ import msgspec
 from reliquary.base.time import Instant
 from reliquary.base.turn import Warn
 from reliquary.queueing.changes.apply import apply
-from reliquary.queueing.changes.numbering import arrival_of
+from reliquary.queueing.changes.numbering import arrival_of, known_until
 from reliquary.queueing.feed import ages, reading
 from reliquary.queueing.feed.consumers import limit_of
 from reliquary.queueing.feed.facts import ConsumerLost
@@ -57,7 +57,8 @@ def _beyond(state: State, queue: QueueState) -> int:
     if not all(each.limit.is_limit for each in readers if each.cursor == queue.feed.pinned):
         return 0
     first = arrival_key(queue.number, queue.feed.pinned + 1)
-    last = arrival_key(queue.number, SEQUENCE_MASK)
+    # a cursor stays before a batch that is hidden
+    last = arrival_key(queue.number, known_until(queue, SEQUENCE_MASK - 1) + 1)
     kept, size = queue.feed.retained, queue.feed.retained_size
     until = 0
     for _, position in state.rows.range(RETAINED, first, last, limit=state.sizes.at_once):

@@ -14,7 +14,7 @@ from reliquary.base.ruled import Rule
 from reliquary.base.time import Instant, as_text
 from reliquary.base.turn import Event
 from reliquary.queueing.changes.apply import apply
-from reliquary.queueing.changes.numbering import raise_mark
+from reliquary.queueing.changes.numbering import known_until, raise_mark
 from reliquary.queueing.feed import ages, events, reading, trimming
 from reliquary.queueing.feed.consumers import check_consumer
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
@@ -135,8 +135,9 @@ def open_consumer(state: State, request: events.OpenConsumer, now: Instant) -> N
         return
     if request.name not in queue.feed.consumers:
         check_consumer(queue, request.name)
-        at = state.numbers.sequence if request.at is None else request.at
-        check_number(at, state.numbers.sequence)
+        latest = known_until(queue, state.numbers.sequence)
+        at = latest if request.at is None else request.at
+        check_number(at, latest)
         apply(state, ConsumerPlaced(queue.number, request.name, Consumer(at, now, now)))
         ages.watch(state, queue)
     state.reply(request.to, _view(state, queue, request.name))
@@ -152,7 +153,7 @@ def move_consumer(state: State, request: events.MoveConsumer, now: Instant) -> N
     if record is None:
         state.reply(request.to, unknown(request.queue, request.name))
         return
-    check_number(request.cursor, found.feed.mark)
+    check_number(request.cursor, known_until(found, found.feed.mark))
     if request.cursor > record.cursor:
         moved = msgspec.structs.replace(record, cursor=request.cursor, moved=now)
         apply(state, ConsumerPlaced(found.number, request.name, moved))
@@ -205,10 +206,9 @@ def read(state: State, request: events.ReadFeed, now: Instant) -> None:
         return
     if not 1 <= request.limit <= READ_LIMIT:
         raise UsageError(f"one read gives 1 to {READ_LIMIT} messages, not {request.limit}")
+    mark = queue.feed.mark if request.consumer in queue.feed.consumers else state.numbers.sequence
     for number in (request.after, request.until):
-        check_number(
-            number, queue.feed.mark if request.consumer in queue.feed.consumers else state.numbers.sequence
-        )
+        check_number(number, known_until(queue, mark))
     if request.consumer:
         refused = _lost(queue, request)
         if refused is not None:

@@ -19,10 +19,13 @@ from reliquary.base.rows import CHUNK, Record, Rows, Table, every
 from reliquary.queueing.model.tables import (
     COUNTERS,
     DELAYED,
+    ONLY,
     PAST_THE_END,
     POSITIONS_ALONE,
+    PUBLISHING,
     QUEUES,
     RETAINED,
+    SEQUENCE_MASK,
     TABLES,
     TRANSACTIONS,
     Counters,
@@ -82,8 +85,10 @@ def _counted(rows: Rows) -> dict[int, Sums]:
         for operation in transaction.operations
         if operation.kind == "enqueue"
     }
+    publishing = rows.get(PUBLISHING, ONLY)
+    hidden = range(publishing.first, publishing.first + publishing.messages) if publishing else range(0)
     for key, place in _pages(rows, POSITIONS_ALONE):
-        if key not in prepared:
+        if key not in prepared and place.position.lookup_id & SEQUENCE_MASK not in hidden:
             sums = found.setdefault(_number(key), Sums())
             sums.count += 1
             sums.size += place.position.size

@@ -12,12 +12,15 @@ A queue has eight lanes, one for each priority.  `floors` says for each lane whe
 is stored, so that the first read after a restart begins there too.
 
 Express positions have no row.  Those behind the edge are in `_late_express`.
+
+While a batch gets its places in several turns, its sequence numbers are hidden: rows with these numbers may
+be on disk, in any lane, and no search finds them.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from reliquary.base.faults import StoreDamage
@@ -28,6 +31,7 @@ from reliquary.queueing.model.tables import (
     LANES,
     LAST_ID,
     POSITIONS_ALONE,
+    SEQUENCE_MASK,
     lane_start,
     position_key,
 )
@@ -42,7 +46,7 @@ class Order:
 
     __slots__ = (
         "_available", "_beyond", "_edge", "_entries", "_floors", "_late_express",
-        "_number", "_peekable", "_rows", "_window", "locked",
+        "_number", "_peekable", "_rows", "_window", "hidden", "locked",
     )  # fmt: skip
 
     def __init__(
@@ -60,6 +64,8 @@ class Order:
         self._floors = list(floors) or [lane_start(lane) for lane in range(LANES)]
         self._peekable: set[int] = set()
         self.locked: dict[int, Position] = {}
+        self.hidden: range | None = None
+        """The sequence numbers whose rows readers do not see yet."""
 
     def __len__(self) -> int:
         """Return the number of available positions."""
@@ -201,6 +207,25 @@ class Order:
             self.extend(positions)
         return positions
 
+    def hide(self, numbers: range) -> None:
+        """Hide the rows with these sequence numbers."""
+        assert self.hidden is None, f"queue {self._number} hides {self.hidden}"
+        self.hidden = numbers
+
+    def show(self, lanes: Mapping[int, tuple[int, int]]) -> None:
+        """Make hidden rows available: for each lane, the lowest LookupIdentifier and the number of rows."""
+        self.hidden = None
+        if not lanes:
+            return
+        lowest = min(first for first, _ in lanes.values())
+        if lowest <= self._edge:
+            self.floors()  # before the edge moves: it says where the later lanes begin
+            self._edge = lowest - 1
+            self._leave_from(bisect_left(self._available, lowest))
+        for lane, (first, count) in lanes.items():
+            self._beyond += count
+            self._floors[lane] = min(self._floors[lane], first)
+
     def _withdraw(self, lookup_id: int) -> Position:
         available = self._available
         if lookup_id <= self._edge:
@@ -223,6 +248,8 @@ class Order:
         position = self.locked.get(lookup_id) or self._entries.get(lookup_id)
         if position is not None or lookup_id <= self._edge:
             return position
+        if self.hidden is not None and lookup_id & SEQUENCE_MASK in self.hidden:
+            return None
         row = self._rows.get(POSITIONS_ALONE, position_key(self._number, lookup_id))
         return None if row is None else row.position
 
@@ -309,9 +336,13 @@ class Order:
     def _trim(self) -> None:
         """Remove the rear half of the window from memory; its rows stay on disk."""
         self.floors()  # before the edge moves: it says where the later lanes begin
-        rear = self._available[self._window :]
-        del self._available[self._window :]
-        self._edge = self._available[-1]
+        self._edge = self._available[self._window - 1]
+        self._leave_from(self._window)
+
+    def _leave_from(self, place: int) -> None:
+        """Remove the window from this place on from memory; the edge is before it already."""
+        rear = self._available[place:]
+        del self._available[place:]
         for lookup_id in rear:
             self._add_beyond(self._entries.pop(lookup_id))
 
@@ -320,16 +351,31 @@ class Order:
         found: list[Position] = []
         lanes = range(max(after, 0) >> LANE_SHIFT, LANES)
         for lane in reversed(lanes) if reverse else lanes:
-            first = max(after + 1, self._floors[lane])
-            last = min(until, lane_start(lane + 1))
-            while first < last and len(found) < limit:
-                rows = self._lane(first, last, limit=limit, reverse=reverse)
-                found += [position for position in rows if position.lookup_id not in self.locked]
-                if len(rows) < limit:
-                    break
-                first, last = (
-                    (first, rows[-1].lookup_id) if reverse else (rows[-1].lookup_id + 1, last)
-                )  # fmt: skip
+            low = max(after + 1, self._floors[lane])
+            high = min(until, lane_start(lane + 1))
+            spans = self._shown(lane, low, high)
+            for first, last in reversed(spans) if reverse else spans:
+                found += self._span(first, last, limit=limit - len(found), reverse=reverse)
+        return found
+
+    def _shown(self, lane: int, first: int, last: int) -> list[tuple[int, int]]:
+        """Return the parts of a range of one lane that are not hidden."""
+        if self.hidden is None:
+            return [(first, last)]
+        start = lane_start(lane)
+        return [(first, min(last, start + self.hidden.start)), (max(first, start + self.hidden.stop), last)]
+
+    def _span(self, first: int, last: int, *, limit: int, reverse: bool) -> list[Position]:
+        """Return up to `limit` rows of a range that are not locked."""
+        found: list[Position] = []
+        while first < last and len(found) < limit:
+            rows = self._lane(first, last, limit=limit, reverse=reverse)
+            found += [position for position in rows if position.lookup_id not in self.locked]
+            if len(rows) < limit:
+                break
+            first, last = (
+                (first, rows[-1].lookup_id) if reverse else (rows[-1].lookup_id + 1, last)
+            )  # fmt: skip
         return found[:limit]
 
     def _lane(self, first: int, last: int, *, limit: int, reverse: bool) -> list[Position]:

@@ -5,21 +5,34 @@
     batches    by query, batch    the parts that can still be published together
     ledger     by query           the last batch of each query, the longest unused first
     writers    by name            the query that writes under a name
+    current    one or none        the batch that gets its places in several turns
 
-`stages`, `ledger` and `writers` are also stored as rows; the other tables are computed from them.
+`stages`, `ledger`, `writers` and the record of `current` are also stored as rows; the other tables are
+computed from them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID, uuid5
 
-from reliquary.queueing.model.tables import Published, Stage, StagedChunk
+from reliquary.base.turn import Event
+from reliquary.queueing.model.tables import LANE_SHIFT, Published, Publishing, Stage, StagedChunk
 
 BATCHES: Final = UUID("7d1a3a0e-6d0c-5c55-9a43-5f1f0a4c1c11")
 """The UUID namespace for the identifiers of batches."""
+
+PEEKABLE: Final = 0x01
+"""A bit of `StagedChunk.marks`: the message has AllowPeekWhenLocked."""
+DEAD_LETTER: Final = 0x02
+"""A bit of `StagedChunk.marks`: the message has NegativeJournalingRequested."""
+ASKS: Final = 0x04
+"""A bit of `StagedChunk.marks`: the publish has to load the message.
+
+It is set if the message can expire, is delayed, or requests journaling or an acknowledgement.
+"""
 
 Place = tuple[str, int, int, str]
 """The query, batch, part and attempt of a part."""
@@ -28,6 +41,78 @@ Place = tuple[str, int, int, str]
 def numbers_of(chunk: StagedChunk) -> range:
     """Return the numbers of the messages in a chunk."""
     return range(chunk.first, chunk.first + len(chunk.sizes))
+
+
+class Step(NamedTuple):
+    """A chunk of a batch, with the sequence number that its first message gets; the others follow it."""
+
+    chunk: StagedChunk
+    first: int
+
+    @property
+    def asks(self) -> bool:
+        """Return whether a message of the chunk has the mark ASKS."""
+        return any(mark & ASKS for mark in self.chunk.marks)
+
+
+class Ends(NamedTuple):
+    """The numbers of the first and the last message of a batch.
+
+    A batch is a transaction, so these two messages are marked as its ends (DM-103, DM-104).
+    """
+
+    first: int
+    last: int
+
+
+@dataclass(slots=True)
+class Hidden:
+    """Messages of a batch that have positions in one queue, where readers do not see them yet."""
+
+    count: int = 0
+    size: int = 0
+    lanes: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """For each lane, the lowest LookupIdentifier and the number of positions."""
+
+    def add(self, step: Step) -> None:
+        """Add the messages of a chunk."""
+        lanes, count = step.chunk.lanes, len(step.chunk.sizes)
+        self.count += count
+        self.size += sum(step.chunk.sizes)
+        if len(lanes) == 1:
+            self._add(lanes[0], step.first, count)
+        else:
+            for place, lane in enumerate(lanes):
+                self._add(lane, step.first + place, 1)
+
+    def _add(self, lane: int, sequence: int, count: int) -> None:
+        lowest, before = self.lanes.get(lane, ((lane << LANE_SHIFT) + sequence, 0))
+        self.lanes[lane] = (lowest, before + count)
+
+
+@dataclass(slots=True)
+class Batch:
+    """The batch that gets its places in several turns."""
+
+    record: Publishing
+    steps: tuple[Step, ...]
+    """All its chunks, in the order in which they get their places."""
+    ends: Ends
+    hidden: dict[int, Hidden] = field(default_factory=dict)
+    """What earlier turns have placed, by the number of the queue."""
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of its messages."""
+        return sum(self.size_by_queue.values())
+
+    @property
+    def size_by_queue(self) -> dict[int, int]:
+        """Return the bytes of its messages for each queue."""
+        sizes = dict[int, int]()
+        for chunk, _ in self.steps:
+            sizes[chunk.queue] = sizes.get(chunk.queue, 0) + sum(chunk.sizes)
+        return sizes
 
 
 @dataclass(slots=True)
@@ -45,13 +130,25 @@ class Staging:
     """The size of all parts."""
     sweeping: bool = False
     """A later turn continues to delete dropped parts."""
+    current: Batch | None = None
+    """The batch that gets its places in several turns."""
+    reserved: int = 0
+    """The bytes of that batch, which count against the quotas from its first turn on."""
+    publisher: int | None = None
+    """The caller who gets the answer when that batch is published; None after a restart."""
+    waiting: list[Event] = field(default_factory=list)
+    """Requests to publish that wait until that batch is published."""
     watched: bool = False
     """Whether the timer is set that looks for old parts."""
 
     def find(self, number: int) -> Stage | None:
         """Return a part that can still be written or published, or None."""
         stage = self.stages.get(number)
-        return None if stage is None or stage.dropped else stage
+        if stage is None or stage.dropped:
+            return None
+        if self.current is not None and number in self.current.record.stages:
+            return None
+        return stage
 
     def put(self, number: int, stage: Stage) -> None:
         """Store the new record of a part."""

@@ -63,7 +63,9 @@ class Sizes:
     history: Room = Room()  # noqa: RUF009 - it is frozen
     """How much of the history may wait to be exported."""
     batch: int = 1_000_000
-    """Messages that one batch from outside publishes: they get their places in one turn."""
+    """Messages that one batch from outside publishes."""
+    placed: int = 4_000
+    """Messages of a batch that get their places in one turn; a larger batch needs several turns."""
     stages: int = 100_000
     """Parts of batches that are known at once."""
     stage_age: Duration = DAY

@@ -273,7 +273,7 @@ class StagedChunk(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     lanes: bytes = b"\0"
     """The lane of each message in its queue; a single byte when all have one lane."""
     marks: bytes = b""
-    """Flags of each message, as the bits of `staging.stage`; empty when no message has any."""
+    """Flags of each message, as the bits of `model.staging`; empty when no message has any."""
 
 
 class Published(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -292,6 +292,26 @@ class Published(msgspec.Struct, frozen=True, omit_defaults=True):
     """The era of the manager, as the moment when it began; 0 for a store that was never restored."""
     spread: str = ""
     """How the rows of the batch were spread over managers; empty if this was the only one."""
+
+
+class Publishing(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A batch that gets its places in several turns; no reader sees its messages before the last turn."""
+
+    query: str
+    batch: int
+    writer: str
+    stages: tuple[int, ...]
+    first: int
+    """The first of the sequence numbers that are reserved for its messages."""
+    messages: int
+    moment: int
+    """When its messages arrive, microseconds since 1970: the moment when the first turn began."""
+    user: str = ""
+    """The SID of the user who publishes it; empty for the manager itself."""
+    spread: str = ""
+    """How the rows of the batch are spread over managers."""
+    placed: int = 0
+    """The number of its chunks that earlier turns have worked on."""
 
 
 class Writer(msgspec.Struct, frozen=True):
@@ -333,13 +353,14 @@ STAGES: Final = Table("stages", Stage)
 STAGED: Final = Table("staged", StagedChunk)
 LEDGER: Final = Table("ledger", Published)
 WRITERS: Final = Table("writers", Writer)
+PUBLISHING: Final = Table("publishing", Publishing)
 HISTORY: Final = Table("history", HistoryRow)
 HISTORY_MARK: Final = Table("history_mark", HistoryMark)
 
 _ALL: Final[tuple[Table[Any], ...]] = (
     MANAGER, SEQUENCE, QUEUES, COUNTERS, POSITIONS, HAND_OUTS, DELAYED, MESSAGES, SHARES, SPOOLS, PIECES,
     EXPIRY, TRANSACTIONS, DIRECTORY, OUTCOMES, HOLDS, CONSUMERS, LATE, RETAINED, STAGES, STAGED, LEDGER,
-    WRITERS, HISTORY, HISTORY_MARK, KEEPS, MOMENTS,
+    WRITERS, HISTORY, HISTORY_MARK, KEEPS, MOMENTS, PUBLISHING,
 )  # fmt: skip
 TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
 

@@ -107,10 +107,11 @@ def why_full(state: State) -> str:
 
 
 def bytes_used(state: State) -> int:
-    """Return the bytes that count against the manager's quota: those of queues and of open transactions."""
+    """Return the bytes that count against the manager's quota: queues, open transactions, a large batch."""
+    used = state.totals.bytes + state.staging.reserved
     if not state.transactions.open:
-        return state.totals.bytes
-    return state.totals.bytes + sum([each.size for each in state.transactions.open.values()])
+        return used
+    return used + sum([each.size for each in state.transactions.open.values()])
 
 
 def too_late(message: Message, now: Instant) -> bool:

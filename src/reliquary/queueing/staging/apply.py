@@ -5,10 +5,25 @@ from __future__ import annotations
 from typing import Final
 
 from reliquary.base.turn import Fact
-from reliquary.queueing.changes.positions import place
+from reliquary.queueing.changes.positions import hide, place, show
 from reliquary.queueing.model.feature import Applier
+from reliquary.queueing.model.staging import Batch, Ends, Hidden, Step
 from reliquary.queueing.model.state import State
-from reliquary.queueing.model.tables import LEDGER, STAGED, STAGES, WRITERS, Writer, stage_key, staged_key
+from reliquary.queueing.model.tables import (
+    LEDGER,
+    ONLY,
+    POSITIONS,
+    PUBLISHING,
+    STAGED,
+    STAGES,
+    WRITERS,
+    Place,
+    Publishing,
+    Writer,
+    position_key,
+    stage_key,
+    staged_key,
+)
 from reliquary.queueing.staging import facts
 
 
@@ -24,7 +39,54 @@ def _messages_staged(state: State, fact: facts.MessagesStaged) -> None:
     state.messages.put_aside(fact.chunk.first, fact.messages)
 
 
+def _batch_begun(state: State, fact: facts.BatchBegun) -> None:
+    state.rows.put(PUBLISHING, ONLY, fact.record)
+    begin_batch(state, fact.record, fact.steps, fact.ends)
+
+
+def begin_batch(state: State, record: Publishing, steps: tuple[Step, ...], ends: Ends) -> None:
+    """Hide the numbers of a batch in its queues and reserve its bytes; after a restart, count its places."""
+    batch = Batch(record, steps, ends)
+    state.staging.current = batch
+    for number, size in batch.size_by_queue.items():
+        state.staging.reserved += size
+        hide(state.queues[number], range(record.first, record.first + record.messages), size)
+    _count_hidden(batch, 0, record.placed)
+
+
+def _count_hidden(batch: Batch, start: int, end: int) -> None:
+    for step in batch.steps[start:end]:
+        if not step.asks:
+            batch.hidden.setdefault(step.chunk.queue, Hidden()).add(step)
+
+
+def _stage_placed(state: State, fact: facts.StagePlaced) -> None:
+    state.messages.put_again(fact.stamped)
+    rows = {position_key(fact.queue, each.lookup_id): Place(each) for each in fact.positions}
+    state.rows.put_all(POSITIONS, rows)
+
+
+def _batch_advanced(state: State, fact: facts.BatchAdvanced) -> None:
+    batch = state.staging.current
+    assert batch is not None, "a batch goes on, and none was begun"
+    _count_hidden(batch, batch.record.placed, fact.record.placed)
+    batch.record = fact.record
+    state.rows.put(PUBLISHING, ONLY, fact.record)
+
+
+def _show(state: State, batch: Batch) -> None:
+    """Show the messages of a batch in its queues."""
+    for number, size in batch.size_by_queue.items():
+        state.staging.reserved -= size
+        show(state, state.queues[number], batch.hidden.get(number, Hidden()), size)
+    state.rows.delete(PUBLISHING, ONLY)
+    state.staging.current = None
+
+
 def _batch_published(state: State, fact: facts.BatchPublished) -> None:
+    current = state.staging.current
+    if current is not None and current.record.query == fact.query:
+        _show(state, current)
     for number in fact.stages:
         stage = state.staging.stages[number]
         keys = [staged_key(number, index) for index in range(stage.chunks)]
@@ -59,12 +121,15 @@ def _writer_forgotten(state: State, fact: facts.WriterForgotten) -> None:
 
 def _stage_published(state: State, fact: facts.StagePublished) -> None:
     state.messages.put_again(fact.stamped)
-    place(state, state.queues[fact.queue], fact.positions, fresh=True)
+    place(state, state.queues[fact.queue], fact.positions, fresh=True, keeps_number=True)
 
 
 APPLIERS: Final[dict[type[Fact], Applier]] = {
     facts.StagePublished: _stage_published,
     facts.StageChanged: _stage_changed,
+    facts.BatchBegun: _batch_begun,
+    facts.StagePlaced: _stage_placed,
+    facts.BatchAdvanced: _batch_advanced,
     facts.MessagesStaged: _messages_staged,
     facts.BatchPublished: _batch_published,
     facts.ChunksDropped: _chunks_dropped,

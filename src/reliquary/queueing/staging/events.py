@@ -67,6 +67,10 @@ class ForgetWriter(Request, frozen=True):
     writer: str = ""
 
 
+class PlaceBatch(Event, frozen=True):
+    """Continue to give the messages of a batch their places."""
+
+
 class SweepStages(Event, frozen=True):
     """Continue to delete the rows of dropped parts."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from reliquary.base.turn import Fact
 from reliquary.queueing.model.message import Message, Position
-from reliquary.queueing.model.tables import Published, Stage, StagedChunk
+from reliquary.queueing.model.staging import Ends, Step
+from reliquary.queueing.model.tables import Published, Publishing, Stage, StagedChunk
 
 
 class StageChanged(Fact, frozen=True):
@@ -40,8 +41,36 @@ class StagePublished(Fact, frozen=True):
     """Numbers and messages whose rows change: SentTime, or first or last of the transaction, is now known."""
 
 
+class BatchBegun(Fact, frozen=True):
+    """A batch gets its places in several turns; whatever happens, it will be published as a whole."""
+
+    record: Publishing
+    steps: tuple[Step, ...]
+    ends: Ends
+
+
+class StagePlaced(Fact, frozen=True):
+    """Staged messages of one queue have positions there; readers see them after BatchPublished."""
+
+    query: str
+    batch: int
+    queue: int
+    positions: tuple[Position, ...]
+    stamped: tuple[tuple[int, Message], ...] = ()
+    """Numbers and messages whose rows change: first or last of the transaction is now known."""
+
+
+class BatchAdvanced(Fact, frozen=True):
+    """The record of a batch in several turns, with the chunks counted that a turn has worked on."""
+
+    record: Publishing
+
+
 class BatchPublished(Fact, frozen=True):
-    """The batch is in the ledger, and its parts are removed; StagePublished facts place their messages."""
+    """The batch is in the ledger, and its parts are removed; readers see all its messages.
+
+    StagePublished facts of this turn place the messages that StagePlaced facts of earlier turns have not.
+    """
 
     query: str
     record: Published

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from reliquary.queueing.model.feature import Feature
-from reliquary.queueing.staging import events, ledger, publish, stage, sweep
+from reliquary.queueing.staging import events, ledger, publish, stage, sweep, turns
 from reliquary.queueing.staging.apply import APPLIERS
 from reliquary.queueing.staging.permits import PERMITS
 from reliquary.queueing.staging.telling import TELLERS
@@ -20,10 +20,11 @@ STAGING: Final = Feature(
         events.DropStages: sweep.drop_stages,
         events.ForgetWriter: ledger.forget,
         events.SweepStages: sweep.sweep,
+        events.PlaceBatch: turns.place_some,
     },
     timers={"stages": lambda state, _, now: sweep.on_timer(state, now)},
     permits=PERMITS,
     appliers=APPLIERS,
     tellers=TELLERS,
-    at_any_time=frozenset({events.SweepStages}),
+    at_any_time=frozenset({events.SweepStages, events.PlaceBatch}),
 )

@@ -14,7 +14,7 @@ from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.model.events import Answer
 from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.queueing.model.state import State
-from reliquary.queueing.model.tables import Published
+from reliquary.queueing.model.tables import Published, Publishing
 from reliquary.queueing.staging.events import ForgetWriter, PublishAnswer, PublishBatch
 from reliquary.queueing.staging.facts import WriterForgotten
 
@@ -75,19 +75,23 @@ def _era(state: State) -> int:
     return 0 if state.manager.era is None else state.manager.era.began
 
 
-def note(state: State, request: PublishBatch, messages: int, now: Instant) -> Published:
+def user_of(state: State) -> str:
+    """Return the SID of the user whose request this turn handles; empty for the manager itself."""
+    return "" if state.turn.by is MANAGER else str(state.turn.by.user)
+
+
+def note(state: State, batch: PublishBatch | Publishing, user: str, messages: int, now: Instant) -> Published:
     """Return the ledger's entry for a batch that is being published."""
-    before = state.staging.ledger.get(request.query)
-    user = "" if state.turn.by is MANAGER else str(state.turn.by.user)
+    before = state.staging.ledger.get(batch.query)
     return Published(
-        request.batch,
-        request.writer,
+        batch.batch,
+        batch.writer,
         messages,
         now,
         messages + (before.total if before else 0),
         before.user if before else user,
         _era(state),
-        request.spread,
+        batch.spread,
     )
 
 

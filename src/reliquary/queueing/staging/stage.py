@@ -40,7 +40,7 @@ from reliquary.queueing.model.message import (
 from reliquary.queueing.model.parts.name_index import Elsewhere, Way
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
-from reliquary.queueing.model.staging import batch_identifier
+from reliquary.queueing.model.staging import ASKS, DEAD_LETTER, PEEKABLE, batch_identifier
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Stage, StagedChunk
 from reliquary.queueing.rules import destinations
@@ -55,16 +55,6 @@ COUNT_LIMIT: Final = 10_000
 """The largest number of messages in one request."""
 NAME_LIMIT: Final = 200
 LARGEST: Final = 2**63 - 1
-
-PEEKABLE: Final = 0x01
-"""A bit of `StagedChunk.marks`: the message has AllowPeekWhenLocked."""
-DEAD_LETTER: Final = 0x02
-"""A bit of `StagedChunk.marks`: the message has NegativeJournalingRequested."""
-ASKS: Final = 0x04
-"""A bit of `StagedChunk.marks`: the publish has to load the message.
-
-It is set if the message can expire, is delayed, or requests journaling or an acknowledgement.
-"""
 
 
 def begin(state: State, request: BeginStage, now: Instant) -> None:

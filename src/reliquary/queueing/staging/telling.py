@@ -15,7 +15,7 @@ from reliquary.queueing.staging import facts
 from reliquary.wire.history import Happening
 
 
-def _published(state: State, notes: Notes, fact: facts.StagePublished) -> None:
+def _published(state: State, notes: Notes, fact: facts.StagePublished | facts.StagePlaced) -> None:
     """Note messages that were published; only those that ask for something are loaded with the fact."""
     queue, stamped = state.queues[fact.queue].record, dict(fact.stamped)
     happening = Happening.ACCEPTED if queue.outgoing is None else Happening.QUEUED
@@ -33,7 +33,11 @@ def _published(state: State, notes: Notes, fact: facts.StagePublished) -> None:
 
 TELLERS: Final[dict[type[Fact], Teller | None]] = {
     facts.StagePublished: _published,
-    # StagePublished, beside it in the turn, tells of the messages
+    # they will be published for certain, also after a crash
+    facts.StagePlaced: _published,
+    # StagePublished and StagePlaced tell of the messages
+    facts.BatchBegun: None,
+    facts.BatchAdvanced: None,
     facts.BatchPublished: None,
     # staged messages are in no queue yet
     facts.StageChanged: None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -67,7 +68,7 @@ def test_what_has_happened_is_in_files_when_an_export_is_answered(tmp_path: Path
         await send(opened)
 
     async def second(opened: OpenedEngine, exporter: Exporter) -> None:
-        assert exporter.status().files == 1
+        assert exporter.status().files == 2  # the stop has written the second one
         await opened.engine.ask(lambda to: ReceiveMessages(to, "orders"))
         await exporter.export_now()
         assert numbers(tmp_path / "history") == [1, 2, 3, 4, 5]
@@ -83,6 +84,35 @@ def test_it_exports_by_itself(tmp_path: Path) -> None:
         assert numbers(tmp_path / "history") == [1]
 
     play(tmp_path, scene, every=0.1)
+
+
+def test_a_stop_exports_the_end_and_the_next_life_goes_on_behind_it(tmp_path: Path) -> None:
+    async def first(opened: OpenedEngine, exporter: Exporter) -> None:
+        await send(opened, 2)
+        assert numbers(tmp_path / "history") == []
+
+    async def second(opened: OpenedEngine, exporter: Exporter) -> None:
+        assert numbers(tmp_path / "history") == [1, 2]
+        assert exporter.status().pending == 0
+        await send(opened)
+
+    play(tmp_path, first, second)
+    assert numbers(tmp_path / "history") == [1, 2, 3]
+
+
+def test_a_stop_that_cannot_export_leaves_the_end_to_the_next_life(tmp_path: Path) -> None:
+    async def first(opened: OpenedEngine, exporter: Exporter) -> None:
+        await send(opened, 2)
+        shutil.rmtree(tmp_path / "history")
+        (tmp_path / "history").write_text("a file where the folder was")
+
+    async def second(opened: OpenedEngine, exporter: Exporter) -> None:
+        await send(opened)
+
+    play(tmp_path, first)
+    (tmp_path / "history").unlink()
+    play(tmp_path, second)
+    assert numbers(tmp_path / "history") == [1, 2, 3]
 
 
 def test_a_file_whose_rows_are_still_there_is_not_written_again(tmp_path: Path) -> None:

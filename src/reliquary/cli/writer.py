@@ -16,6 +16,8 @@ def forget(query: str, name: str) -> None:
     """Forget a query, or whose a name is.
 
     Be sure that the query has ended for good: a batch of it that comes again would be published again.
+
+    After a restore, --query also lets a query go on of which the restored store lost batches.
     """
     if bool(query) == bool(name):
         raise click.UsageError("give either --query or --name.")

@@ -133,12 +133,13 @@ class Exporter:
         self._task = asyncio.ensure_future(self._export_forever())
 
     async def stop(self) -> None:
-        """End, when the file that is being written is whole; what waits is exported after the next start."""
+        """Export what still waits, and end; what cannot be exported now is, after the next start."""
         self._stopped.set()
         if self._task is not None:
             await self._task
-        async with self._busy:  # somebody else's export ends too: its thread reads the disk
-            pass
+        async with self._busy:  # the export of another caller ends first: its thread reads the disk
+            if self._history.pending:
+                await self._export()
 
     async def export_now(self, to: Path | None = None) -> list[HistoryFile]:
         """Bring all that has happened until now into files, and tell which were written.
@@ -260,8 +261,6 @@ class Exporter:
                 self._shelf.add(file)
                 files.append(file)
                 forget(file.last)
-                if self._stopped.is_set():
-                    break
         self._sweep(exported)  # files of this round stay: their rows may be there until it is on disk
 
     def _sweep(self, exported: int) -> None:

@@ -37,6 +37,7 @@ from reliquary.queueing.model.tables import (
     POSITIONS_ALONE,
     PUBLISHING,
     QUEUES,
+    RELEASED,
     SEQUENCE,
     STAGES,
     TRANSACTIONS,
@@ -115,6 +116,7 @@ def _recover_staging(state: State) -> None:
     last = sorted(every(state.rows, LEDGER), key=lambda row: (row[1].moment, row[0]))
     state.staging.ledger = {key.decode(): record for key, record in last}
     state.staging.writers = {key.decode(): writer.query for key, writer in every(state.rows, WRITERS)}
+    state.staging.released = {key.decode(): row.era for key, row in every(state.rows, RELEASED)}
     publishing = state.rows.get(PUBLISHING, ONLY)
     if publishing is not None:
         turns.recover(state, publishing)

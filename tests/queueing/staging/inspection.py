@@ -30,6 +30,7 @@ def staging_of(state: State) -> Any:
         {batch: set(numbers) for batch, numbers in sorted(staging.batches.items())},
         staging.bytes,
         staging.current,
+        dict(sorted(staging.released.items())),
         staging.reserved,
         {number: queue.order.hidden for number, queue in sorted(state.queues.items())},
     )

@@ -97,9 +97,9 @@ def test_of_many_queries_the_longest_unused_is_forgotten_but_none_that_has_a_nam
 # -- the store was restored
 
 
-def restored(bench: Bench) -> None:
+def restored(bench: Bench, which: int = 9) -> None:
     """Let the store be one that was restored from a backup."""
-    bench.restoration = Restoration(UUID(int=9))
+    bench.restoration = Restoration(UUID(int=which))
     bench.restart()
     bench.restoration = None
 
@@ -161,4 +161,29 @@ def test_a_batch_that_comes_again_must_be_spread_as_before() -> None:
     assert publish(bench, batch=3, spread="three managers").already, "an older one is long done everywhere"
     assert publish(bench, write(bench, b"c", batch=5), batch=5, spread="three managers").messages == 1
     assert bench.bodies() == [b"a", b"c"]
+    check(bench.state)
+
+
+def test_a_query_that_is_forgotten_goes_on_in_the_restored_store_and_only_there() -> None:
+    bench = Bench()
+    publish(bench, write(bench, b"a"))
+    restored(bench)
+    late = write(bench, b"d", batch=3)
+    assert publish(bench, late, batch=3).status is HResult.INVALID_PARAMETER
+    for query in ("query", "unknown"):
+        assert bench.ask(ForgetWriter(0, query)).status is HResult.OK
+    before = durable(bench.state)
+    bench.restart()
+    assert durable(bench.state) == before
+    assert publish(bench, late, batch=3).messages == 1
+    assert (
+        publish(bench, write(bench, b"x", batch=7, query="unknown"), batch=7, query="unknown").messages == 1
+    )
+    assert bench.state.staging.released == {}
+    assert publish(bench, late, batch=3).already
+    assert bench.ask(ForgetWriter(0, "third")).status is HResult.OK
+    bench.advance(1)
+    restored(bench, 10)
+    third = write(bench, b"y", batch=7, query="third")
+    assert publish(bench, third, batch=7, query="third").status is HResult.INVALID_PARAMETER
     check(bench.state)

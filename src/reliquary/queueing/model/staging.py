@@ -5,10 +5,11 @@
     batches    by query, batch    the parts that can still be published together
     ledger     by query           the last batch of each query, the longest unused first
     writers    by name            the query that writes under a name
+    released   by query           the era in which a forgotten query may go on after a restore
     current    one or none        the batch that gets its places in several turns
 
-`stages`, `ledger`, `writers` and the record of `current` are also stored as rows; the other tables are
-computed from them.
+`stages`, `ledger`, `writers`, `released` and the record of `current` are also stored as rows; the other
+tables are computed from them.
 """
 
 from __future__ import annotations
@@ -122,6 +123,7 @@ class Staging:
     stages: dict[int, Stage] = field(default_factory=dict)
     ledger: dict[str, Published] = field(default_factory=dict)
     writers: dict[str, str] = field(default_factory=dict)
+    released: dict[str, int] = field(default_factory=dict)
     places: dict[Place, int] = field(default_factory=dict)
     batches: dict[tuple[str, int], set[int]] = field(default_factory=dict)
     going: dict[int, int] = field(default_factory=dict)

@@ -320,6 +320,13 @@ class Writer(msgspec.Struct, frozen=True):
     query: str
 
 
+class Released(msgspec.Struct, frozen=True):
+    """A query that may go on in a restored store, although batches of it may be lost: a person said so."""
+
+    era: int
+    """The era in which this holds, as the moment when it began."""
+
+
 class DirectoryRow(msgspec.Struct, frozen=True):
     """An object of the directory, stored together with its type."""
 
@@ -354,13 +361,14 @@ STAGED: Final = Table("staged", StagedChunk)
 LEDGER: Final = Table("ledger", Published)
 WRITERS: Final = Table("writers", Writer)
 PUBLISHING: Final = Table("publishing", Publishing)
+RELEASED: Final = Table("released", Released)
 HISTORY: Final = Table("history", HistoryRow)
 HISTORY_MARK: Final = Table("history_mark", HistoryMark)
 
 _ALL: Final[tuple[Table[Any], ...]] = (
     MANAGER, SEQUENCE, QUEUES, COUNTERS, POSITIONS, HAND_OUTS, DELAYED, MESSAGES, SHARES, SPOOLS, PIECES,
     EXPIRY, TRANSACTIONS, DIRECTORY, OUTCOMES, HOLDS, CONSUMERS, LATE, RETAINED, STAGES, STAGED, LEDGER,
-    WRITERS, HISTORY, HISTORY_MARK, KEEPS, MOMENTS, PUBLISHING,
+    WRITERS, HISTORY, HISTORY_MARK, KEEPS, MOMENTS, PUBLISHING, RELEASED,
 )  # fmt: skip
 TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
 

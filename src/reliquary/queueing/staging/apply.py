@@ -14,11 +14,13 @@ from reliquary.queueing.model.tables import (
     ONLY,
     POSITIONS,
     PUBLISHING,
+    RELEASED,
     STAGED,
     STAGES,
     WRITERS,
     Place,
     Publishing,
+    Released,
     Writer,
     position_key,
     stage_key,
@@ -94,6 +96,8 @@ def _batch_published(state: State, fact: facts.BatchPublished) -> None:
         state.rows.delete(STAGES, stage_key(number))
         state.staging.remove(number)
     state.staging.publish(fact.query, fact.record)
+    if state.staging.released.pop(fact.query, None) is not None:
+        state.rows.delete(RELEASED, fact.query.encode())
     state.rows.put(LEDGER, fact.query.encode(), fact.record)
     if fact.record.writer:
         state.rows.put(WRITERS, fact.record.writer.encode(), Writer(fact.query))
@@ -107,6 +111,11 @@ def _chunks_dropped(state: State, fact: facts.ChunksDropped) -> None:
         state.rows.delete(STAGES, stage_key(fact.number))
     elif fact.indexes:
         state.staging.going[fact.number] = fact.indexes[-1] + 1
+
+
+def _query_released(state: State, fact: facts.QueryReleased) -> None:
+    state.staging.released[fact.query] = fact.era
+    state.rows.put(RELEASED, fact.query.encode(), Released(fact.era))
 
 
 def _writer_forgotten(state: State, fact: facts.WriterForgotten) -> None:
@@ -134,4 +143,5 @@ APPLIERS: Final[dict[type[Fact], Applier]] = {
     facts.BatchPublished: _batch_published,
     facts.ChunksDropped: _chunks_dropped,
     facts.WriterForgotten: _writer_forgotten,
+    facts.QueryReleased: _query_released,
 }

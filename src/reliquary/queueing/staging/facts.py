@@ -87,6 +87,13 @@ class ChunksDropped(Fact, frozen=True):
     last: bool
 
 
+class QueryReleased(Fact, frozen=True):
+    """A query may go on in this era of a restored store, although batches of it may be lost."""
+
+    query: str
+    era: int
+
+
 class WriterForgotten(Fact, frozen=True):
     """A query and its writer's names were removed from the ledger, or only one writer's name."""
 

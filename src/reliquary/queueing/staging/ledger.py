@@ -16,7 +16,7 @@ from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Published, Publishing
 from reliquary.queueing.staging.events import ForgetWriter, PublishAnswer, PublishBatch
-from reliquary.queueing.staging.facts import WriterForgotten
+from reliquary.queueing.staging.facts import QueryReleased, WriterForgotten
 
 
 def taken(state: State, request: PublishBatch) -> PublishAnswer | None:
@@ -47,10 +47,13 @@ def check_spread(request: PublishBatch, known: Published) -> None:
 def check_era(state: State, request: PublishBatch) -> None:
     """Refuse a batch if earlier batches of its query may be missing because the store was restored.
 
-    The batch is refused until a person says `take_over`, after the lost batches were written again or given
-    up.  A query that the store does not know may have published its first batches after the backup.
+    The batch is refused until a person says `take_over` or forgets the query, after the lost batches were
+    written again or given up.  A query that the store does not know may have published its first batches
+    after the backup.
     """
     if request.take_over or state.manager.era is None:
+        return
+    if state.staging.released.get(request.query) == _era(state):
         return
     known = state.staging.ledger.get(request.query)
     if known is not None and (known.era == _era(state) or request.batch <= known.batch + 1):
@@ -107,12 +110,22 @@ def forget_oldest(state: State) -> None:
 
 
 def forget(state: State, request: ForgetWriter, now: Instant) -> None:
-    """Remove a query from the ledger, or free a writer's name for other queries, as a person asks."""
+    """Remove a query from the ledger, or free a writer's name for other queries, as a person asks.
+
+    In a restored store a query that is forgotten may go on with any batch, also one that the store does not
+    know.
+    """
     del now
     if bool(request.query) == bool(request.writer):
         raise UsageError("either a query or a writer's name is forgotten: give one of them")
     known = state.staging.ledger if request.query else state.staging.writers
     name = request.query or request.writer
+    if request.query and state.manager.era is not None:
+        if name in known:
+            apply(state, WriterForgotten(request.query))
+        apply(state, QueryReleased(request.query, _era(state)))
+        state.reply(request.to, Answer(HResult.OK))
+        return
     if name not in known:
         what = "query" if request.query else "writer"
         state.reply(request.to, Answer(HResult.OBJECT_NOT_FOUND, f"no {what} {name} has published anything"))

@@ -44,5 +44,6 @@ TELLERS: Final[dict[type[Fact], Teller | None]] = {
     facts.MessagesStaged: None,
     facts.ChunksDropped: None,
     facts.WriterForgotten: None,
+    facts.QueryReleased: None,
 }
 """A fact with None tells the history nothing."""

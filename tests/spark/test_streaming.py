@@ -77,6 +77,25 @@ def test_a_loss_stops_the_query_and_with_leave_it_goes_on(desk: Desk, harm: str,
     assert desk.written("files") == [*numbered("a", 0, 3), "new"]
 
 
+@pytest.mark.long
+def test_a_consumer_that_passes_its_limit_stops_the_query_with_the_numbers(desk: Desk) -> None:
+    """While the query is away, applications take 20 messages, and the consumer may keep 5 of them."""
+    queue = desk.queue("limited", numbered("a", 0, 3))
+    assert desk.run(desk.stream(queue), "files") == [3]
+    with FeedClient(desk.url) as client:
+        client.set_consumer(queue, "lake", keep="5")
+        desk.send(queue, *numbered("a", 3, 23))
+        assert len(desk.manager.queue(queue).receive_many(100)) == 23
+        [consumer] = client.consumers(queue)
+        assert consumer.lost >= 15, "the messages of the first run may be counted too"
+    lost = f"DataLost: of the queue '{queue}.* lost {consumer.lost} messages.*consumer set.*failOnDataLoss=f"
+    with pytest.raises(StreamingQueryException, match=lost):
+        desk.run(desk.stream(queue), "files")
+    assert desk.written("files") == numbered("a", 0, 3), "nothing was written behind the hole"
+    assert desk.run(desk.stream(queue, failOnDataLoss="false"), "files") == [5]
+    assert desk.written("files") == [*numbered("a", 0, 3), *numbered("a", 18, 23)]
+
+
 def test_the_progress_tells_how_far_behind_a_query_is(desk: Desk) -> None:
     queue = desk.queue("behind", numbered("a", 0, 5))
     stream = desk.stream(queue, maxRowsPerBatch="2")

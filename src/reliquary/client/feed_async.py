@@ -1,0 +1,95 @@
+"""Consumers of feeds for applications that await: what `FeedClient` does for them, in a thread.
+
+    async with AsyncFeedClient("http://localhost:8480") as feeds:
+        await feeds.set_consumer("orders", "lake", keep="7d")
+        await feeds.pause_consumer("orders", "lake")
+
+Requests of one client are made one after the other, because a `FeedClient` is for one thread at a time.  Rows
+of feeds are read, and batches are published, with `FeedClient` alone: Spark's tasks do not await.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Literal, ParamSpec, Self, TypeVar
+
+from reliquary.client.feed import PAUSES, Consumer, Feed, FeedClient, Reset
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class AsyncFeedClient:
+    """The feeds of one server, and those who read them."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str = "",
+        ca: str = "",
+        timeout: float = 60.0,
+        pauses: Sequence[float] = PAUSES,
+    ) -> None:
+        """The parameters are those of `FeedClient`."""
+        self._client = FeedClient(url, token=token, ca=ca, timeout=timeout, pauses=pauses)
+        self._one_at_a_time = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection; a later request opens a new one."""
+        await self._run(self._client.close)
+
+    async def feeds(self, match: Sequence[str], consumer: str = "") -> list[Feed]:
+        """Return the feeds of the queues that these names or patterns find."""
+        return await self._run(self._client.feeds, match, consumer)
+
+    async def consumers(self, queue: str) -> list[Consumer]:
+        """Return the consumers of a feed."""
+        return await self._run(self._client.consumers, queue)
+
+    async def open_consumer(self, queue: str, name: str, at: int | Literal["earliest", "latest"]) -> Feed:
+        """Create a consumer: what it has not read is kept; one that exists is not changed."""
+        return await self._run(self._client.open_consumer, queue, name, at)
+
+    async def set_consumer(self, queue: str, name: str = "", *, keep: str) -> None:
+        """Limit what is kept for a consumer (`7d`, `10g`, `5000`, `7d,10g`, `none`, `inherit`).
+
+        Without a name, the limit is for all consumers of the queue that have none of their own.
+        """
+        await self._run(self._client.set_consumer, queue, name, keep=keep)
+
+    async def pause_consumer(self, queue: str, name: str) -> None:
+        """Let queries of this consumer begin nothing new until it is resumed."""
+        await self._run(self._client.set_consumer, queue, name, paused=True)
+
+    async def resume_consumer(self, queue: str, name: str) -> None:
+        """Let queries of this consumer go on."""
+        await self._run(self._client.set_consumer, queue, name, paused=False)
+
+    async def reset_consumer(self, queue: str, name: str, to: int | str, *, dry_run: bool = False) -> Reset:
+        """Move a cursor forward or back: to `earliest`, `latest`, a number or a time (RFC 3339)."""
+        return await self._run(self._client.reset_consumer, queue, name, to, dry_run=dry_run)
+
+    async def drop_consumer(self, queue: str, name: str) -> None:
+        """Drop a consumer: nothing is kept for it any more."""
+        await self._run(self._client.drop_consumer, queue, name)
+
+    async def _run(self, call: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+        """Run a request in a thread; one that was cancelled still ends before the next one begins."""
+        async with self._one_at_a_time:
+            running = asyncio.ensure_future(asyncio.to_thread(call, *arguments, **named))
+            try:
+                return await asyncio.shield(running)
+            except asyncio.CancelledError:
+                await asyncio.wait([running])
+                raise

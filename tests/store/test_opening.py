@@ -226,6 +226,18 @@ def test_logs_behind_a_gap_that_was_never_synced_are_dropped(
     assert 0 < len(late) < 100
 
 
+def test_a_release_with_a_new_table_opens_what_a_crash_left(unsynced: tuple[Path, list[Path]]) -> None:
+    """The look at the logs opens only tables that are there; the store gets the new one afterwards."""
+    folder, logs = unsynced
+    logs[1].unlink()
+    disk = RocksDisk(folder, (*TABLES, "new"))
+    try:
+        assert disk.range("new", b"", b"\xff", limit=1) == []
+        assert disk.get("numbers", b"first") is not None
+    finally:
+        disk.close()
+
+
 def test_zeros_in_a_part_that_was_never_synced_end_the_log_there(unsynced: tuple[Path, list[Path]]) -> None:
     folder, logs = unsynced
     content = logs[0].read_bytes()

@@ -78,7 +78,7 @@ def _check_logs(folder: Path, tables: tuple[str, ...], mark: Mark | None) -> Non
     logs = logs_in(folder)
     verdict: Verdict = judge(logs, mark)
     if isinstance(verdict, Damaged | CutOff):  # obsolete logs may have gaps, so look at the needed ones
-        look = _rdict(folder, tables, tuning.database(tuning.up_to_the_tear()), AccessType.read_only(False))
+        look = _read_only(folder, tables, tuning.database(tuning.up_to_the_tear()))
         lowest = lowest_log(look)
         look.close()
         verdict = judge(logs, mark, lowest)
@@ -97,7 +97,7 @@ def _opened(folder: Path, tables: tuple[str, ...], mark: Mark | None) -> Rdict:
         if "Corruption" not in str(why):
             raise
         up_to_the_tear = tuning.database(tuning.up_to_the_tear())
-        look = _rdict(folder, tables, up_to_the_tear, AccessType.read_only(False))
+        look = _read_only(folder, tables, up_to_the_tear)
         _must_reach(mark, look, folder).close()
         db = _rdict(folder, tables, up_to_the_tear)
     return _must_reach(mark, db, folder)
@@ -117,6 +117,14 @@ def _must_reach(mark: Mark | None, db: Rdict, folder: Path) -> Rdict:
             f" but {mark.synced} changes had reached the disk"
         )
     return db
+
+
+def _read_only(folder: Path, tables: tuple[str, ...], options: Options) -> Rdict:
+    """The database as it is; a table that an older release did not have is not made here."""
+    there = set(Rdict.list_cf(str(folder), options))
+    return _rdict(
+        folder, tuple(name for name in tables if name in there), options, AccessType.read_only(False)
+    )
 
 
 def _rdict(

@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Literal, ParamSpec, Self, TypeVar
 
-from reliquary.client.feed import PAUSES, Consumer, Feed, FeedClient, Reset
+from reliquary.client.feed import Consumer, Feed, FeedClient, Reset
+from reliquary.client.link import PAUSES
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -15,11 +15,19 @@ from tools import (
     conformance,
     dissector,
     drawings,
+    metrics_reference,
     states,
 )
 
 ROOT = Path(__file__).resolve().parent.parent
-GENERATORS = (conformance, cli_reference, api_reference, configuration_reference, dissector)
+GENERATORS = (
+    conformance,
+    cli_reference,
+    api_reference,
+    configuration_reference,
+    dissector,
+    metrics_reference,
+)
 """Generators of one page each: `PAGE` is its path, `page` makes its text."""
 GROUPS = (drawings, states)
 """Generators of several files: `pages` returns their texts by their paths."""

@@ -122,6 +122,10 @@ def recorder_of(served: Served) -> Iterator[Recorder]:
     async def set_profile(function: Callable[[FrameType, str, object], None] | None) -> None:
         sys.setprofile(function)
 
+    async def stop_timer() -> None:
+        served.server.sampler.lag.stop()
+
+    served.portal.call(stop_timer())  # it fires ten times a second, and would be in most records
     served.portal.call(set_profile(recorder.on_event))
     threading.setprofile(recorder.on_event)
     try:

@@ -100,6 +100,24 @@ def test_a_small_batch_is_synced_inline() -> None:
     run(story)
 
 
+def test_each_sync_is_measured_with_the_turns_that_it_covers() -> None:
+    async def story(notes: Notes) -> None:
+        notes.look()  # it needs no sync, and is counted with none
+        await notes.until(lambda: notes.answers == [[]])
+        notes.disk.let_go(2)
+        notes.write("a", 3)
+        await notes.until(lambda: len(notes.answers) == 4)
+        notes.write("b", INLINE_TURNS + 1)
+        await notes.until(lambda: notes.syncs.count == 2)
+        syncs = notes.syncs
+        assert (syncs.sizes.count, syncs.sizes.sum) == (2, 3 + INLINE_TURNS + 1)
+        assert syncs.durations.count == 2
+        assert 0 < syncs.began <= syncs.ended
+        assert syncs.durations.sum > 0
+
+    run(story)
+
+
 @pytest.mark.parametrize(
     ("text", "turns"), [("a", INLINE_TURNS + 1), ("a" * INLINE_BYTES, 2)], ids=["turns", "bytes"]
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reliquary.base.time import Duration
-from reliquary.net.counters import Family, single
+from reliquary.net.counters import Family, Metric
 from reliquary.net.http import HttpClient, Listener, Mount, Request, Responder
 from reliquary.server import build as building
 from reliquary.server.build import build
@@ -62,7 +62,7 @@ class Toy(Endpoint):
         return (f"toy:{queue}",)
 
     def counters(self) -> Iterable[Family]:
-        yield single("toy_requests_total", "counter", "Requests to the toy.", self._asked)
+        yield Metric("toy_requests_total", "counter", "Requests to the toy.").now(self._asked)
 
 
 class ToySetup:

@@ -9,7 +9,7 @@ from reliquary.server.httpr_options import HttprOptions
 from tests.console.stage import Stage, play
 from tests.server.endpoints import endpoint_of, switched_off
 
-IN_DOUBT = ["httpr_batches_in_doubt", "httpr_messages_in_doubt"]
+MACHINE = ["httpr_channels", "httpr_unanswered", "httpr_batches_in_doubt", "httpr_messages_in_doubt"]
 
 
 def test_requests_are_counted_by_command_and_error(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_requests_are_counted_by_command_and_error(tmp_path: Path) -> None:
             "httpr_failures_total",
             "httpr_messages_total",
             "httpr_connections",
-            *IN_DOUBT,
+            *MACHINE,
         ]
         assert ({"command": "unreadable"}, 1) in families["httpr_received_total"].samples
         assert ({"role": "server", "error": "519"}, 1) in families["httpr_answers_total"].samples
@@ -31,9 +31,9 @@ def test_requests_are_counted_by_command_and_error(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-def test_batches_in_doubt_are_counted_where_the_endpoint_is_switched_off(tmp_path: Path) -> None:
+def test_channels_are_counted_where_the_endpoint_is_switched_off(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         families = switched_off(stage.server, "httpr").counters()
-        assert [family.name for family in families] == IN_DOUBT
+        assert [family.name for family in families] == MACHINE
 
     play(tmp_path, scene, tables=(HttprOptions(enabled=False),))

@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from reliquary.base.time import SECOND
+from reliquary.console.loop_lag import LoopLag
 from reliquary.engine.loop import EngineStopped
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.clock import RealClock
@@ -80,6 +81,8 @@ class Sampler:
         self._stopped = asyncio.Event()
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self.lag = LoopLag(clock)
+        """How late the loop is with its timers."""
         self.samples: deque[Sample] = deque(maxlen=KEPT)
         self.depths: dict[int, deque[tuple[int, int]]] = {}
         """By the number of a queue: moments and the count of messages that can be received."""
@@ -87,9 +90,11 @@ class Sampler:
     def start(self) -> None:
         """Begin to take samples."""
         self._task = asyncio.ensure_future(self._run())
+        self.lag.start(asyncio.get_running_loop())
 
     async def stop(self) -> None:
         """End, and let the streams of events end."""
+        self.lag.stop()
         self._stopped.set()
         self._news.set()
         if self._task is not None:

@@ -23,12 +23,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from bisect import bisect_left
 from collections import deque
 from queue import SimpleQueue
+from time import perf_counter
 from typing import Final, Protocol
 
 from reliquary.base.turn import Effect, Event
 from reliquary.engine.core import Batch, Core
+from reliquary.engine.histogram import Histogram
 from reliquary.store.disk import Disk
 
 OPEN_TURNS: Final = 512
@@ -42,6 +45,10 @@ LOOK_BYTES: Final = 1024 * 1024
 """The bytes of large rows after which no more requests are looked for."""
 UNASKED_SYNC_SECONDS: Final = 0.05
 """How long a change may stay unsynced if no caller waits for it."""
+SECONDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+"""Bounds of the histogram of the time that syncs take."""
+TURNS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096)
+"""Bounds of the histogram of the turns that a sync covers."""
 
 
 class Owner(Protocol):
@@ -76,6 +83,12 @@ class Syncs:
         """Something was applied after the last sync began."""
         self.count = 0
         """The number of syncs that succeeded."""
+        self.durations = Histogram(SECONDS)
+        self.sizes = Histogram(TURNS)
+        self.began = self.ended = 0.0
+        """When the last sync that ended had begun, and when it ended, on the clock of `perf_counter`."""
+        self._covered = 0
+        """The number of turns that were applied since the last sync began."""
         self.turns = 0
         """The number of turns whose effects wait; the engine adds those that it runs."""
         self._is_looking = False
@@ -175,6 +188,7 @@ class Syncs:
         """Close the open batch: its changes are applied, and its effects wait."""
         batch = self._core.close()
         self.unsynced = self.unsynced or batch.applied
+        self._covered += batch.turns
         if batch.after_sync:
             self.waiting.append(batch)
         else:
@@ -184,13 +198,22 @@ class Syncs:
         """Close the open batch and make it safe, then perform its effects; a large one in the thread."""
         self._write()
         if not self.unsynced:
+            self._covered = 0
             self._release(self._take_waiting())
         elif sum([batch.turns for batch in self.waiting]) <= INLINE_TURNS and (
             sum([batch.size for batch in self.waiting]) <= INLINE_BYTES
         ):
             batches = self._take_waiting()
             self.unsynced = False
+            began = perf_counter()
             self._disk.sync()
+            # Measured in place: this runs for each message of a client that waits for every answer.
+            self.began, self.ended = began, perf_counter()
+            self.durations.counts[bisect_left(SECONDS, self.ended - began)] += 1
+            self.durations.sum += self.ended - began
+            self.sizes.counts[bisect_left(TURNS, self._covered)] += 1
+            self.sizes.sum += self._covered
+            self._covered = 0
             self.count += 1
             self._release(batches)
         else:
@@ -205,26 +228,33 @@ class Syncs:
         self.syncing = self._take_waiting()
         self.unsynced = False
         self.is_syncing = True
+        self.sizes.counts[bisect_left(TURNS, self._covered)] += 1
+        self.sizes.sum += self._covered
+        self._covered = 0
         self._jobs.put(True)
 
     def _sync_forever(self) -> None:
         """Run in the store's thread: one sync at a time, each for all that was applied before it began."""
         while self._jobs.get():
             failure: BaseException | None = None
+            began = perf_counter()
             try:
                 self._disk.sync()
             except BaseException as error:  # noqa: BLE001 - it is the loop that decides
                 failure = error
             assert self._loop is not None
-            self._loop.call_soon_threadsafe(self._synced, failure)
+            self._loop.call_soon_threadsafe(self._synced, failure, began, perf_counter())
             if failure is not None:
                 return
 
-    def _synced(self, failure: BaseException | None) -> None:
+    def _synced(self, failure: BaseException | None, began: float, ended: float) -> None:
         """Perform the effects of the sync that the store's thread ended, and begin the next."""
         if failure is not None:
             self._owner.fail(failure)
             return
+        self.began, self.ended = began, ended
+        self.durations.counts[bisect_left(SECONDS, ended - began)] += 1
+        self.durations.sum += ended - began
         self.count += 1
         self.is_syncing = False
         done, self.syncing = self.syncing, []

@@ -1,4 +1,8 @@
-"""Counters and gauges as data: each endpoint describes its own, and the control plane prints them."""
+"""Counters, gauges and histograms as data: each endpoint describes its own, the control plane prints them.
+
+Metric   what is counted: declared once, as a constant of a module; the reference page is made of these
+Family   a metric with the values that it has now
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
 
-Kind = Literal["counter", "gauge"]
+from reliquary.engine.histogram import Histogram
+
+Kind = Literal["counter", "gauge", "histogram"]
 
 Sample = tuple[Mapping[str, str], float]
 """Labels and value."""
@@ -25,18 +31,46 @@ class Section(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
-    """One metric with all its samples."""
+class Metric:
+    """One metric, without values."""
 
     name: str
     """Without the prefix that all metrics of a server have."""
     kind: Kind
     meaning: str
     """One sentence with a full stop."""
-    samples: Sequence[Sample]
+    labels: tuple[str, ...] = ()
     section: Section = Section.TRAFFIC
 
+    def of(self, samples: Sequence[Sample]) -> Family:
+        """Return the metric with a value for each set of labels."""
+        assert all(tuple(labels) == self.labels for labels, _ in samples), f"{self.name}: other labels"
+        return Family(self, samples)
 
-def single(name: str, kind: Kind, meaning: str, value: float, section: Section = Section.TRAFFIC) -> Family:
-    """Return a metric that has one value and no labels."""
-    return Family(name, kind, meaning, [({}, value)], section)
+    def now(self, value: float) -> Family:
+        """Return the metric with its one value; it has no labels."""
+        return self.of([({}, value)])
+
+    def spread(self, histogram: Histogram) -> Family:
+        """Return the metric with the values that a histogram counted."""
+        assert self.kind == "histogram", self.name
+        return Family(self, (), histogram)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One metric with all its samples."""
+
+    metric: Metric
+    samples: Sequence[Sample]
+    histogram: Histogram | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the metric, without the prefix."""
+        return self.metric.name
+
+    @property
+    def section(self) -> Section:
+        """Where it stands on the page."""
+        return self.metric.section

@@ -79,9 +79,9 @@ class HttprEndpoint(Endpoint):
         return (target_uri(name_for(queue, self.receiving.home)),)
 
     def counters(self) -> Iterable[Family]:
-        """Requests, and batches in doubt."""
+        """Requests, channels, and batches in doubt."""
         yield from httpr_counters.traffic(self.receiving, self.courier)
-        yield from httpr_counters.in_doubt(self.opened)
+        yield from httpr_counters.machine(self.opened)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class HttprSetup:
         """Plug HTTPR in: its requests are sent, those of others are taken."""
         opened, options = parts.opened, self.settings.table(HttprOptions)
         if not options.enabled:
-            return SwitchedOff(partial(httpr_counters.in_doubt, opened))
+            return SwitchedOff(partial(httpr_counters.machine, opened))
         courier = plug_in(
             opened, response_time=options.protocol.response_time, tls=self.trust, tokens=options.tokens
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Final
 
 from reliquary.engine.open import OpenedEngine
-from reliquary.net.counters import Family, single
+from reliquary.net.counters import Family, Metric, Section
 from reliquary.net.httpr.courier import Courier
 from reliquary.net.httpr.receiving import Receiving
 from reliquary.protocols.httpr.codec.values import NO_ERROR, Command
@@ -15,64 +16,82 @@ from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.tables import Role
 from reliquary.protocols.httpr.views import channels
 
+RECEIVED: Final = Metric(
+    "httpr_received_total", "counter", "Requests that came, by their commands.", ("command",)
+)
+REQUESTS: Final = Metric(
+    "httpr_requests_total", "counter", "Requests that went out, by their commands.", ("command",)
+)
+ANSWERS: Final = Metric("httpr_answers_total", "counter", "Answers, by error; 0 is none.", ("role", "error"))
+FAILURES: Final = Metric(
+    "httpr_failures_total",
+    "counter",
+    "Requests that went out and have no usable answer, by the reason.",
+    ("reason",),
+)
+MESSAGES: Final = Metric(
+    "httpr_messages_total",
+    "counter",
+    "Messages in batches that came and went; those that went, perhaps more than once.",
+    ("role", "direction"),
+)
+CONNECTIONS: Final = Metric("httpr_connections", "gauge", "Channels that we drive with a connection.")
+CHANNELS: Final = Metric(
+    "httpr_channels",
+    "gauge",
+    "Channels that this manager drives (client) and that others drive (server).",
+    ("role",),
+    Section.MACHINES,
+)
+UNANSWERED: Final = Metric(
+    "httpr_unanswered", "gauge", "Requests of all channels without a response.", ("role",), Section.MACHINES
+)
+BATCHES: Final = Metric("httpr_batches_in_doubt", "gauge", "Batches that may have arrived or not.", ("role",))
+HELD: Final = Metric(
+    "httpr_messages_in_doubt", "gauge", "Messages in them, which nobody else gets.", ("role",)
+)
+
 
 def traffic(receiving: Receiving, courier: Courier) -> Iterable[Family]:
     """Requests that came and went, since the server started."""
-    yield Family(
-        "httpr_received_total",
-        "counter",
-        "Requests that came, by their commands.",
+    yield RECEIVED.of(
         [
             ({"command": each.value if each else "unreadable"}, receiving.requests[each])
             for each in (*Command, None)
-        ],
+        ]
     )
-    yield Family(
-        "httpr_requests_total",
-        "counter",
-        "Requests that went out, by their commands.",
-        [({"command": each.value}, courier.requests[each]) for each in Command],
-    )
-    yield Family(
-        "httpr_answers_total",
-        "counter",
-        "Answers, by error; 0 is none.",
+    yield REQUESTS.of([({"command": each.value}, courier.requests[each]) for each in Command])
+    yield ANSWERS.of(
         [
             ({"role": role, "error": str(number)}, counts[number])
             for role, counts in (("server", receiving.answers), ("client", courier.answers))
             for number in sorted({NO_ERROR, *counts})
-        ],
+        ]
     )
-    yield Family(
-        "httpr_failures_total",
-        "counter",
-        "Requests that went out and have no usable answer, by the reason.",
-        [({"reason": each.value}, courier.failures[each]) for each in Failure],
-    )
-    yield Family(
-        "httpr_messages_total",
-        "counter",
-        "Messages in batches that came and went; those that went, perhaps more than once.",
+    yield FAILURES.of([({"reason": each.value}, courier.failures[each]) for each in Failure])
+    yield MESSAGES.of(
         [
             ({"role": "server", "direction": "in"}, receiving.messages_in),
             ({"role": "server", "direction": "out"}, receiving.messages_out),
             ({"role": "client", "direction": "in"}, courier.messages_in),
             ({"role": "client", "direction": "out"}, courier.messages_out),
-        ],
+        ]
     )
-    meaning = "Channels that we drive with a connection."
-    yield single("httpr_connections", "gauge", meaning, courier.connections)
+    yield CONNECTIONS.now(courier.connections)
 
 
-def in_doubt(opened: OpenedEngine) -> Iterable[Family]:
-    """Batches whose outcome is not known, whether the endpoint is on or off."""
-    batches, messages = Counter[str](), Counter[str]()
+def machine(opened: OpenedEngine) -> Iterable[Family]:
+    """Channels and batches whose outcome is not known, whether the endpoint is on or off."""
+    count, unanswered, batches, messages = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     for each in channels(opened.state, opened.machine(Httpr).state):
+        count[each.role] += 1
+        unanswered[each.role] += each.unanswered
         batches[each.role] += len(each.in_doubt)
         messages[each.role] += sum(batch.messages for batch in each.in_doubt)
-    for name, meaning, counts in (
-        ("batches", "Batches that may have arrived or not.", batches),
-        ("messages", "Messages in them, which nobody else gets.", messages),
+    for metric, counts in (
+        (CHANNELS, count),
+        (UNANSWERED, unanswered),
+        (BATCHES, batches),
+        (HELD, messages),
     ):
-        samples = [({"role": role.value}, counts[role.value]) for role in Role]
-        yield Family(f"httpr_{name}_in_doubt", "gauge", meaning, samples)
+        yield metric.of([({"role": role.value}, counts[role.value]) for role in Role])

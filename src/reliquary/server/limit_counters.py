@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
-from reliquary.net.counters import Family, single
+from reliquary.net.counters import Family, Metric
 from reliquary.net.tcp.budget import Budget
+
+HELD: Final = Metric(
+    "body_memory_bytes",
+    "gauge",
+    "Bytes of requests that come in parts or wait for their answer, of those that are not small.",
+)
+UNTAKEN: Final = Metric(
+    "answer_memory_bytes",
+    "gauge",
+    "Bytes of large answers that are foreseen, or that clients have not taken.",
+)
 
 
 def families(budget: Budget) -> Iterable[Family]:
     """Yield what is held now; the limits are settings."""
-    held = "Bytes of requests that come in parts or wait for their answer, of those that are not small."
-    yield single("body_memory_bytes", "gauge", held, budget.bodies.used)
-    untaken = "Bytes of large answers that are foreseen, or that clients have not taken."
-    yield single("answer_memory_bytes", "gauge", untaken, budget.answers.used)
+    yield HELD.now(budget.bodies.used)
+    yield UNTAKEN.now(budget.answers.used)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from reliquary.engine.open import OpenedEngine
-from reliquary.net.counters import Family, Section, single
+from reliquary.net.counters import Family, Metric, Section
 from reliquary.net.mqqp.courier import Courier
 from reliquary.net.mqqp.serving import Serving
 from reliquary.net.rpc.listener import RpcListener
@@ -13,44 +14,49 @@ from reliquary.protocols.mqqp.machine import Mqqp
 from reliquary.protocols.mqqp.views import totals
 from reliquary.queueing.travel.failures import Failure
 
+CALLS: Final = Metric("mqqp_calls_total", "counter", "Calls of clients, by method.", ("method",))
+FAULTS: Final = Metric(
+    "mqqp_faults_total",
+    "counter",
+    "Calls of clients that were answered with a fault, by its status.",
+    ("status",),
+)
+CONNECTIONS: Final = Metric("mqqp_connections", "gauge", "Connections of clients.")
+CALLS_MADE: Final = Metric(
+    "mqqp_calls_made_total", "counter", "Calls to other managers, by method.", ("method",)
+)
+FAILURES: Final = Metric(
+    "mqqp_failures_total",
+    "counter",
+    "Links to other managers that were lost or could not be made, by the reason.",
+    ("reason",),
+)
+TOTALS: Final = tuple(
+    Metric(f"mqqp_{name}", "gauge", meaning, ("direction",), Section.MACHINES)
+    for name, meaning in (
+        ("associations", "Clients that read here, and queues elsewhere that are read."),
+        ("queues", "Queues that are open over MQQP."),
+        ("pending", "Reads that wait for a message."),
+        ("held", "Messages that were handed out and are not acknowledged."),
+    )
+)
+
 
 def traffic(serving: Serving, listener: RpcListener, courier: Courier) -> Iterable[Family]:
     """Calls in both directions, since the server started."""
-    yield Family(
-        "mqqp_calls_total",
-        "counter",
-        "Calls of clients, by method.",
-        [({"method": method}, serving.calls[method]) for method in sorted(serving.calls)],
+    yield CALLS.of([({"method": method}, serving.calls[method]) for method in sorted(serving.calls)])
+    yield FAULTS.of(
+        [({"status": f"{status:#010x}"}, serving.faults[status]) for status in sorted(serving.faults)]
     )
-    yield Family(
-        "mqqp_faults_total",
-        "counter",
-        "Calls of clients that were answered with a fault, by its status.",
-        [({"status": f"{status:#010x}"}, serving.faults[status]) for status in sorted(serving.faults)],
-    )
-    yield single("mqqp_connections", "gauge", "Connections of clients.", listener.connections)
-    yield Family(
-        "mqqp_calls_made_total",
-        "counter",
-        "Calls to other managers, by method.",
-        [({"method": method}, courier.calls[method]) for method in sorted(courier.calls)],
-    )
-    yield Family(
-        "mqqp_failures_total",
-        "counter",
-        "Links to other managers that were lost or could not be made, by the reason.",
-        [({"reason": failure.value}, courier.failures[failure]) for failure in Failure],
-    )
+    yield CONNECTIONS.now(listener.connections)
+    yield CALLS_MADE.of([({"method": method}, courier.calls[method]) for method in sorted(courier.calls)])
+    yield FAILURES.of([({"reason": failure.value}, courier.failures[failure]) for failure in Failure])
 
 
 def machine(opened: OpenedEngine) -> Iterable[Family]:
     """What the machine has open, whether its endpoint is on or off."""
     found = totals(opened.machine(Mqqp).state)
-    for name, meaning, values in (
-        ("associations", "Clients that read here, and queues elsewhere that are read.", found.associations),
-        ("queues", "Queues that are open over MQQP.", found.queues),
-        ("pending", "Reads that wait for a message.", found.pending),
-        ("held", "Messages that were handed out and are not acknowledged.", found.held),
+    for metric, values in zip(
+        TOTALS, (found.associations, found.queues, found.pending, found.held), strict=True
     ):
-        samples = [({"direction": direction}, value) for direction, value in values.items()]
-        yield Family(f"mqqp_{name}", "gauge", meaning, samples, Section.MACHINES)
+        yield metric.of([({"direction": direction}, value) for direction, value in values.items()])

@@ -1,0 +1,166 @@
+"""What the manager itself counts, as families of metrics: messages, syncs, consumers, outgoing queues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import Final
+
+from reliquary.base.time import SECOND
+from reliquary.console.context import Context
+from reliquary.engine.history import HistoryStatus
+from reliquary.net.counters import Family, Kind, Metric, Section
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.tables import Copy
+from reliquary.queueing.model.travel.link import OutgoingState
+from reliquary.views.consumers import all_consumers
+from reliquary.views.manager import manager_view
+from reliquary.views.outgoing_queues import outgoing_queues
+
+
+def _own(name: str, kind: Kind, meaning: str, *labels: str) -> Metric:
+    return Metric(name, kind, meaning, labels, Section.MANAGER)
+
+
+INFO: Final = _own("info", "gauge", "Which server this is.", "version", "manager", "computer")
+MESSAGES: Final = _own("messages", "gauge", "Messages in all queues.")
+BYTES: Final = _own("bytes", "gauge", "Bytes that count against the manager's quota.")
+CONNECTIONS: Final = _own("connections", "gauge", "Clients of the data plane.")
+UNDER_WAY: Final = _own("events_under_way", "gauge", "Events that are queued or wait for a sync.")
+TURNS: Final = _own("turns_total", "counter", "Events that were carried out.")
+SYNCS: Final = _own("syncs_total", "counter", "Syncs of the store.")
+SYNC_SECONDS: Final = _own("sync_seconds", "histogram", "How long syncs of the store took.")
+SYNC_TURNS: Final = _own("sync_turns", "histogram", "How many turns each sync of the store covered.")
+LOOP_LAG: Final = _own(
+    "loop_lag_seconds", "histogram", "How late the event loop was with a timer, ten times a second."
+)
+CONFIRM: Final = _own(
+    "confirm_seconds", "gauge", "Time from an event to the sync that covers it, when last measured."
+)
+OVERFLOWS: Final = _own(
+    "poison_overflows_total",
+    "counter",
+    "Times that a poison message stayed because there was no room to put it aside.",
+)
+TRANSACTIONS: Final = _own("transactions", "gauge", "Transactions that have not ended.", "state")
+COPIES_LOST: Final = _own(
+    "copies_lost_total",
+    "counter",
+    "Journal copies, dead letters, acknowledgements and reports that could not be kept.",
+    "copy",
+)
+_CONSUMER: Final = ("queue", "consumer")
+CONSUMERS: Final = (
+    _own(
+        "consumer_lag",
+        "gauge",
+        "Numbers that a reader of a feed has yet to pass; at least as many as messages.",
+        *_CONSUMER,
+    ),
+    _own(
+        "consumer_lost_total",
+        "counter",
+        "Messages that a reader of a feed lost because its limit was passed.",
+        *_CONSUMER,
+    ),
+    _own("consumer_paused", "gauge", "1 while a reader of a feed is paused.", *_CONSUMER),
+)
+_OUTGOING: Final[tuple[tuple[str, Kind, str], ...]] = (
+    ("messages", "gauge", "Messages that wait to be sent or are being sent."),
+    ("bytes", "gauge", "Bytes that count against the queue's quota."),
+    ("delivered_total", "counter", "Messages that arrived, since the server started."),
+    ("refused_total", "counter", "Messages that would not be had there, since the server started."),
+    ("failures", "gauge", "Failures in a row, since something last went through."),
+)
+OUTGOING: Final = tuple(
+    _own(f"outgoing_{name}", kind, meaning, "destination") for name, kind, meaning in _OUTGOING
+)
+OUTGOING_STATE: Final = _own(
+    "outgoing_state", "gauge", "1 for the state that the queue is in.", "destination", "state"
+)
+_HISTORY: Final[tuple[tuple[str, Kind, str], ...]] = (
+    ("events_total", "counter", "Events that were told since the store was made."),
+    ("exported_total", "counter", "The last of them that is in a file."),
+    ("pending", "gauge", "Events that are in no file yet."),
+    ("pending_bytes", "gauge", "What they take in the store."),
+    ("files", "gauge", "Files in the folder."),
+    ("file_bytes", "gauge", "Bytes of all files."),
+    ("missing", "gauge", "Events that were not told since there is no room."),
+    ("stopped", "gauge", "1 while there is no room for more."),
+    ("failing", "gauge", "1 while nothing can be exported."),
+)
+HISTORY: Final = tuple(
+    Metric(f"history_{name}", kind, meaning, (), Section.HISTORY) for name, kind, meaning in _HISTORY
+)
+
+
+def manager(context: Context) -> Iterable[Family]:
+    """Yield the numbers of the whole manager."""
+    engine = context.opened.engine
+    found = manager_view(context.opened.state)
+    about = {"version": context.version, "manager": found.identifier, "computer": found.computer_name}
+    yield INFO.of([(about, 1)])
+    yield MESSAGES.now(found.messages)
+    yield BYTES.now(found.bytes)
+    yield CONNECTIONS.now(context.connections())
+    yield UNDER_WAY.now(engine.under_way)
+    yield TURNS.now(engine.turns)
+    yield SYNCS.now(engine.syncs.count)
+    yield SYNC_SECONDS.spread(engine.syncs.durations)
+    yield SYNC_TURNS.spread(engine.syncs.sizes)
+    sampler = context.console.sampler
+    yield LOOP_LAG.spread(sampler.lag.late)
+    if sampler.samples:
+        yield CONFIRM.now(sampler.samples[-1].confirm / SECOND)
+    yield OVERFLOWS.now(found.poison_overflows)
+    yield TRANSACTIONS.of(
+        [
+            ({"state": "active"}, found.transactions_active),
+            ({"state": "prepared"}, found.transactions_prepared),
+        ]
+    )
+    yield COPIES_LOST.of([({"copy": copy.word}, found.copies_lost.get(copy.word, 0)) for copy in Copy])
+
+
+def consumers(state: State) -> Iterable[Family]:
+    """Yield how far readers of feeds are behind, where there are any."""
+    readers = list(all_consumers(state))
+    for metric in CONSUMERS if readers else ():
+        value = attrgetter(metric.name.removeprefix("consumer_").removesuffix("_total"))
+        yield metric.of(
+            [({"queue": each.queue, "consumer": each.name}, int(value(each))) for each in readers]
+        )
+
+
+def outgoing(state: State) -> Iterable[Family]:
+    """Yield what waits for other managers, where anything ever did."""
+    queues = list(outgoing_queues(state))
+    if not queues:
+        return
+    for metric in OUTGOING:
+        value = attrgetter(metric.name.removeprefix("outgoing_").removesuffix("_total"))
+        yield metric.of([({"destination": each.destination}, value(each)) for each in queues])
+    yield OUTGOING_STATE.of(
+        [
+            ({"destination": each.destination, "state": state.value}, int(each.state == state.value))
+            for each in queues
+            for state in OutgoingState
+        ]
+    )
+
+
+def history(status: HistoryStatus) -> Iterable[Family]:
+    """Yield what was told to the history, and how far it is in files."""
+    values = (
+        status.last,
+        status.exported,
+        status.pending,
+        status.pending_bytes,
+        status.files,
+        status.bytes,
+        status.missing,
+        int(status.stopped),
+        int(bool(status.error)),
+    )
+    for metric, value in zip(HISTORY, values, strict=True):
+        yield metric.now(value)

@@ -50,6 +50,7 @@ FULL = Message.of(
     message_class=MessageClass.NACK_RECEIVE_REJECTED,
     sent_time=1_700_000_000,
     hops=3,
+    trace_context="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 a=1",
     time_to_reach_queue=60,
     time_to_be_received=3600,
     correlation=ObjectId(OTHER, 7),

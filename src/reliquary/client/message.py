@@ -65,6 +65,9 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """`"xmlsig"`: sign it with the manager's key; only what leaves by HTTP can be."""
     httpr: dict[str, str] | None = None
     """Fields for its header where it goes by HTTPR, such as `content-type` and any that begin with `app-`."""
+    traceparent: str = ""
+    """The trace that it belongs to (W3C Trace Context); where OpenTelemetry is active, `send` fills it in."""
+    tracestate: str = ""
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -124,6 +127,9 @@ class Message(
     """The fields of the header with which it came by HTTPR, or which its sender chose for it."""
     wsrm: dict[str, str] | None = None
     """For a message that came by WS-ReliableMessaging: `to`, `action`, `message_id`, `reply_to`."""
+    traceparent: str = ""
+    """The trace that its sender began or continued (W3C Trace Context); empty where there is none."""
+    tracestate: str = ""
 
     @property
     def text(self) -> str:
@@ -153,6 +159,8 @@ class SendOptions(TypedDict, total=False):
     delay: float | timedelta
     authentication: Authentication
     httpr: dict[str, str] | None
+    traceparent: str
+    tracestate: str
 
 
 def outgoing(body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> OutgoingMessage:

@@ -56,6 +56,8 @@ def message_of(given: OutgoingMessage) -> machine.Message:
             delay=given.delay,
             authentication=_authentication(given.authentication),
             httpr=given.httpr,
+            traceparent=given.traceparent,
+            tracestate=given.tracestate,
         )
     )
 
@@ -96,6 +98,8 @@ def shown(delivered: Delivered) -> Message:
         authentication=out.authentication.value,
         sender_certificate=out.sender_certificate,
         httpr=out.httpr,
+        traceparent=out.traceparent,
+        tracestate=out.tracestate,
     )
 
 

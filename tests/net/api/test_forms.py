@@ -86,6 +86,8 @@ messages = st.builds(
     delay=st.just(0) | span,
     authentication=st.sampled_from([AuthenticationLevel.NONE, AuthenticationLevel.XML_SIG]),
     httpr=st.none() | st.dictionaries(st.from_regex(r"app-[a-z]{1,5}", fullmatch=True), st.just("x")),
+    traceparent=st.just("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+    tracestate=st.sampled_from(["", "a=1,b=2"]),
 )
 """Every attribute but `text`, which is another way to give the body."""
 

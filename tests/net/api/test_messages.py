@@ -52,6 +52,8 @@ RARE: dict[str, Any] = {
     "delay": 1.5,
     "authentication": AuthenticationLevel.XML_SIG,
     "httpr": {"app-x": "1"},
+    "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    "tracestate": "a=1",
 }
 USUAL = {"body", "text", "label", "priority", "expires", "durable", "body_type"}
 
@@ -65,6 +67,8 @@ def test_a_rare_field_alone_gives_the_message_rare_attributes(name: str) -> None
     given = {name: RARE[name]}
     if name == "acknowledgements":
         given["administration_queue"] = "admin"
+    if name == "tracestate":
+        given["traceparent"] = RARE["traceparent"]
     assert message_of(MessageIn(**given)).more is not None
 
 
@@ -164,6 +168,8 @@ def test_fields_of_httpr_are_chosen_and_shown_and_left_out_where_there_are_none(
         ({"deadletter_queue": "a;b;c"}, "deadletter_queue is the name of a queue: "),
         ({"response_queue": "httpr://there"}, "response_queue is the name of a queue: "),
         ({"httpr": {"priority": "9"}}, "an HTTPR field is one of content-type, "),
+        ({"traceparent": "00-1-2-01"}, "traceparent and tracestate are those of W3C Trace Context"),
+        ({"tracestate": "a=1"}, "tracestate means nothing without traceparent"),
     ],
 )
 def test_a_name_that_is_none_is_refused(given: dict[str, object], why: str) -> None:

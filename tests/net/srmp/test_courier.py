@@ -54,6 +54,14 @@ def test_a_message_that_is_passed_on_says_how_often_it_may_be_passed_on_again(ho
     assert b"Content-Type: text/xml\r\nMax-Forwards: " + left + b"\r\n" in courier.encode(post)
 
 
+def test_the_trace_of_a_message_stands_in_the_fields_of_http() -> None:
+    context = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 a=1"
+    post = Post(1, 0, 1, "http://b.example", "b.example", "/msmq/q", "text/xml", b"<e/>", 0, context)
+    courier = Courier(lambda _: None, in_flight=1, response_time=seconds(1))
+    expected = b"Content-Type: text/xml\r\ntraceparent: %b\r\ntracestate: a=1\r\n"
+    assert expected % context.partition(" ")[0].encode() in courier.encode(post)
+
+
 @pytest.mark.spec("SR-001", "SR-290", "SR-310")
 def test_what_is_posted_arrives_at_an_endpoint_and_its_status_comes_back() -> None:
     async def scene() -> None:

@@ -50,6 +50,19 @@ def test_max_forwards_says_how_many_managers_passed_it_on(headers: list[str], ho
     play(scene)
 
 
+def test_the_trace_of_a_message_comes_with_it_and_a_malformed_one_does_not() -> None:
+    context = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 a=1"
+
+    async def scene() -> None:
+        async with office() as here, wire(here.port) as client:
+            for fields in (("traceparent: " + context[:55], "tracestate: a=1"), ("traceparent: x",)):
+                client.send(post(QUEUE, b"<e/>", TYPE, *fields))
+                assert await client.read() == (200, b"")
+            assert [each.trace_context for each in here.clerk.came] == [context, ""]
+
+    play(scene)
+
+
 def test_the_address_of_the_sender_comes_with_the_message() -> None:
     async def scene() -> None:
         async with office() as here, wire(here.port) as client:

@@ -282,3 +282,13 @@ def test_a_failure_is_either_sent_or_not() -> None:
     for one, other in product(HttpFailure, repeat=2):
         if UNANSWERED[one] is UNANSWERED[other]:
             assert one.sent == other.sent
+
+
+def test_the_trace_of_a_message_stands_in_a_field_of_http() -> None:
+    context = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    courier = Desk(1).courier
+    plain = Post(1, 0, 1, "http://b.example/wsrm/q", "text/xml", "", b"<e/>")
+    traced = Post(1, 0, 1, "http://b.example/wsrm/q", "text/xml", "", b"<e/>", context)
+    field = b"traceparent: %b\r\n" % context.encode()
+    assert field in courier.encode(traced)
+    assert courier.encode(traced).replace(field, b"") == courier.encode(plain)

@@ -86,11 +86,12 @@ messages = st.builds(
     response_queue=names,
     administration_queue=names,
     acknowledgements=st.lists(st.sampled_from(Wanted), max_size=2, unique=True).map(tuple),
+    trace_context=st.sampled_from(["", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 a=1,b=<2>"]),
 )  # fmt: skip
 CARRIED = {
     "identifier", "body", "body_type", "label", "priority", "delivery", "message_class", "sent_time",
     "time_to_be_received", "correlation", "application_tag", "extension", "negative_journaling",
-    "response_queue", "administration_queue", "acknowledgements", "hops",
+    "response_queue", "administration_queue", "acknowledgements", "hops", "trace_context",
 }  # fmt: skip
 
 

@@ -180,7 +180,7 @@ def test_every_attribute_is_there_with_the_default_that_is_printed(name: str, de
 
 
 def test_a_message_has_no_attribute_that_the_specification_does_not_know() -> None:
-    ours = {"delay", "discard_refused", "carrier_header", "stored_body", "hops"}
+    ours = {"delay", "discard_refused", "carrier_header", "stored_body", "hops", "trace_context"}
     assert set(NAMES) == {name for name, _ in ATTRIBUTES.values()} | ours
 
 

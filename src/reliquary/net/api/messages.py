@@ -33,6 +33,7 @@ from reliquary.queueing.model.message import (
     rare_part,
 )
 from reliquary.queueing.model.names.pathnames import short_path
+from reliquary.wire import trace_context
 
 REACH: Final = USUAL.time_to_reach_queue
 """Seconds; TimeToReachQueue of a message that does not say another (DM-057)."""
@@ -78,6 +79,8 @@ class MessageIn(UsualIn, forbid_unknown_fields=True, gc=False):
     delay: Annotated[float, limited(minimum=0, maximum=FOREVER)] = 0
     authentication: Annotated[AuthenticationLevel, _ASKED] = AuthenticationLevel.NONE
     httpr: dict[str, str] | None = None
+    traceparent: str = ""
+    tracestate: str = ""
 
 
 class PackedMessageIn(MessageIn, forbid_unknown_fields=True, gc=False):
@@ -127,6 +130,8 @@ class MessageOut(UsualOut, omit_defaults=True, gc=False):
     sender_certificate: bytes = b""
     httpr: dict[str, str] | None = None
     wsrm: dict[str, str] | None = None
+    traceparent: str = ""
+    tracestate: str = ""
 
 
 class MessagesOut(msgspec.Struct, gc=False):
@@ -189,8 +194,29 @@ def _rare(given: UsualIn) -> Attributes | None:
         delay=delay_of(given.delay) if given.delay else 0,
         authentication=given.authentication,
         carrier_header=chosen_header(given.httpr) if given.httpr else "",
+        trace_context=_trace_context(given),
     )
     return rare_part(attributes, NO_OBJECT)
+
+
+def _trace_context(given: MessageIn) -> str:
+    """The context that a message names; here a malformed one is refused, because its sender can mend it."""
+    if not given.traceparent:
+        if given.tracestate:
+            raise UsageError("tracestate means nothing without traceparent")
+        return ""
+    found = trace_context.joined(given.traceparent, given.tracestate)
+    if not found or trace_context.split(found)[1] != given.tracestate.strip():
+        raise UsageError(
+            "traceparent and tracestate are those of W3C Trace Context, such as"
+            f" 00-(32 digits)-(16 digits)-01, not {given.traceparent[:80]!r}"
+        )
+    return found
+
+
+def traced(message: Message, context: str) -> Message:
+    """A message to send, in the trace of its request unless it names another."""
+    return message if message.trace_context else message.changed(trace_context=context)
 
 
 def shown(delivered: Delivered) -> UsualOut:
@@ -252,6 +278,8 @@ def _show_rare(out: MessageOut, message: Message, position: Position) -> None:
     out.sender_certificate = more.sender_certificate
     if more.carrier_header:
         out.httpr, out.wsrm = _carried(message)
+    if more.trace_context:
+        out.traceparent, out.tracestate = trace_context.split(more.trace_context)
 
 
 def _carried(message: Message) -> tuple[dict[str, str] | None, dict[str, str] | None]:

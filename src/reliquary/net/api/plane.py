@@ -26,6 +26,7 @@ from reliquary.net.api.errors import (
 from reliquary.net.api.late_body import LateBody
 from reliquary.net.api.routes import PREFIX, ROUTES, ApiHandler, StreamHandler, allowed, shape_of
 from reliquary.net.http import BodySink, Mount, Request, Responder
+from reliquary.net.http.trace_fields import read_trace_fields
 from reliquary.net.identity.admission import Admission
 from reliquary.net.identity.passwords import Checking
 from reliquary.net.identity.rates import Rates
@@ -114,6 +115,7 @@ class DataPlane:
         handler = methods.get("GET" if request.method == "HEAD" else request.method)
         if handler is None:
             return _answer_other_method, allowed(methods), ANONYMOUS
+        request.notes.trace_context = read_trace_fields(request.fields)
         return handler, name, request.mount.admit(request)
 
     def streamed(self, prefix: str, methods: Mapping[str, StreamHandler]) -> Mount:

@@ -12,7 +12,7 @@ from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.counts import SMALL_BODY, check_counts
 from reliquary.net.api.forms import IN_JSON, IN_PACKED, IN_RAW, PACKED, Bodies, Form, forms_of, read_body
 from reliquary.net.api.limits import Guid, LookupId, Name, either, limited
-from reliquary.net.api.messages import MessageIn, PackedMessageIn, UsualIn, guid_text, message_of
+from reliquary.net.api.messages import MessageIn, PackedMessageIn, UsualIn, guid_text, message_of, traced
 from reliquary.net.api.numbers import lookup_id_of
 from reliquary.net.api.operations import HANDLE, MSGPACK, OCTETS, TRANSACTION, operation
 from reliquary.net.api.raw import message_in
@@ -97,6 +97,8 @@ def send(context: Context, request: Request, responder: Responder, queue: str) -
         except msgspec.ValidationError:  # it has a rare attribute, or one that is wrong
             given = (_messages.json if form is IN_JSON else _messages.packed).decode(request.body)
     messages = tuple(map(message_of, given)) if isinstance(given, list) else (message_of(given),)
+    if trace := request.notes.trace_context:
+        messages = tuple([traced(each, trace) for each in messages])
     engine = context.engine
     caller = engine.caller(partial(_sent, context, responder, wanted))
     engine.submit(SendMessages(caller, target, messages, transaction))

@@ -24,6 +24,8 @@ class HeadNotes(msgspec.Struct, gc=False):
     """For the handler of the mount: where the request goes, and who asks; None until it has found out."""
     forms: Any = None
     """For that handler: what the body is, and what the answer is to be; None until it has found out."""
+    trace_context: str = ""
+    """For that handler: the trace that the request belongs to."""
 
 
 class Request(msgspec.Struct, gc=False, eq=False):

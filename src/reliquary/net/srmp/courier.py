@@ -20,6 +20,7 @@ from reliquary.net.http.failures import Failure as HttpFailure
 from reliquary.net.http.headers import Headers, format_headers
 from reliquary.net.http.pending_response import PendingResponse
 from reliquary.net.http.request_head import encode_request
+from reliquary.net.http.trace_fields import trace_fields
 from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.events import PostEnded
 from reliquary.protocols.srmp.refusals import FIELD, LONGEST, read_refusal
@@ -115,6 +116,8 @@ class Courier(PostCourier[Post, PostResponse]):
         )
         if request.hops:  # only what is passed on has it: other messages look as those of Windows
             headers += ((MAX_FORWARDS, b"%d" % (HOP_LIMIT - request.hops)),)
+        if request.trace_context:
+            headers += trace_fields(request.trace_context)
         return encode_request("POST", request.target, b"", headers, request.body, BEHIND)
 
     def expect(self, request: Post, changed: Callable[[], None]) -> PostResponse:

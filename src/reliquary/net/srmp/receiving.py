@@ -19,6 +19,7 @@ from typing import Final
 from reliquary.base.turn import Warn
 from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.net.http import Mount, Refusals, Request, Responder
+from reliquary.net.http.trace_fields import read_trace_fields
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
 from reliquary.protocols.srmp.refusals import refusal_field
 from reliquary.queueing.model.message import HOP_LIMIT
@@ -51,15 +52,15 @@ def _hops(left: bytes) -> int:
     return max(HOP_LIMIT - int(left), 0) if left.isdigit() and len(left) <= MOST_DIGITS else 0
 
 
-def _read_head(request: Request) -> tuple[str, int]:
-    """Return the content type, and how often the message was forwarded."""
+def _read_head(request: Request) -> tuple[str, int, str]:
+    """Return the content type, how often the message was forwarded, and the trace that it belongs to."""
     content_type, hops = "", 0
     for name, value in request.headers:
         if name == b"content-type" and not content_type:
             content_type = value.decode("latin-1")
         elif name == b"max-forwards":  # a peer that does not count does not write it
             hops = _hops(value)
-    return content_type, hops
+    return content_type, hops, read_trace_fields(request.fields)
 
 
 class Receiving:
@@ -106,10 +107,10 @@ class Receiving:
         notes = request.notes
         if notes.route is None:
             notes.route = _read_head(request)
-        content_type, hops = notes.route
+        content_type, hops, trace = notes.route
         caller = self._engine.caller(partial(self._answer, responder))
         try:
-            self._engine.submit(PostArrived(caller, content_type, request.body, hops, request.peer))
+            self._engine.submit(PostArrived(caller, content_type, request.body, hops, request.peer, trace))
         except EngineStopped:
             self._engine.forget(caller)
             self._answer(responder, PostAnswer(503, "the server is stopping"))

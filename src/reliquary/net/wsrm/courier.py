@@ -25,6 +25,7 @@ from reliquary.net.http.failures import Failure as HttpFailure
 from reliquary.net.http.headers import Headers, find
 from reliquary.net.http.pending_response import PendingResponse
 from reliquary.net.http.request_head import authorization, encode_request, target_and_host
+from reliquary.net.http.trace_fields import trace_fields
 from reliquary.protocols.wsrm.effects import HangUp, Post
 from reliquary.protocols.wsrm.events import PostEnded
 from reliquary.queueing.travel.failures import Failure
@@ -123,6 +124,8 @@ class Courier(PostCourier[Post, PostResponse]):
         headers = [(b"content-type", request.content_type.encode("ascii"))]
         if request.action:
             headers.append((b"SOAPAction", b'"%b"' % quote(request.action, safe=PLAIN).encode()))
+        if request.trace_context:
+            headers += trace_fields(request.trace_context)
         headers += authorization(request.url, self._tokens)
         return encode_request("POST", target, host, tuple(headers), request.body)
 

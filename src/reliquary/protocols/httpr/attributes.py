@@ -34,12 +34,15 @@ from reliquary.queueing.model.message import (
     ObjectId,
 )
 from reliquary.queueing.model.names.formats import DirectName, is_format_name, parse_single
+from reliquary.wire import trace_context
 
 LABEL: Final = f"{OURS}label"
 HOPS: Final = f"{OURS}hops"
 """The field that counts the managers that forwarded a message: the only one that changes from hop to hop."""
 MESSAGE_ID: Final = f"{OURS}message-id"
 """The identifier, if the application has chosen a message-id."""
+TRACE: Final = f"{OURS}trace"
+"""The trace that the message belongs to."""
 CORRELATION_ID: Final = f"{OURS}correlation-id"
 
 NOT_READ: Final[Mapping[str, str]] = {
@@ -249,6 +252,7 @@ _READ: Final[dict[str, Read]] = {
     "delay": ("delay", _number("delay", FOREVER * 1_000_000)),
     "source": ("source_machine", _guid),
     "hops": ("hops", _number("hops", HOP_LIMIT)),
+    "trace": ("trace_context", lambda value: trace_context.read(read_text(value))),
     "label": ("label", read_text),
 }
 """The attribute of each field, and how its value is read; other fields are kept and not read."""
@@ -286,6 +290,8 @@ def product_fields(message: Message, home: str) -> Iterator[tuple[str, str]]:
         yield "source", str(message.source_machine)
     if message.hops:
         yield "hops", str(message.hops)
+    if message.trace_context:
+        yield "trace", text_value(message.trace_context)
 
 
 def _queues(message: Message, home: str) -> Iterator[tuple[str, str]]:

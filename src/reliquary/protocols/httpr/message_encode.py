@@ -129,6 +129,7 @@ def _remembered(message: Message, home: str) -> _Written:
         or more.sender
         or more.message_class
         or more.hops
+        or more.trace_context
         or more.source_machine is not None
     ):
         return _write(message, home)

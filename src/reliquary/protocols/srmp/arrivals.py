@@ -40,8 +40,8 @@ def on_post(state: State, event: PostArrived, now: Instant) -> None:
         size = len(arrived.body) + len(arrived.extension)
         if size > state.settings.largest_message:
             raise _too_large(size, state.settings.largest_message)
-        if event.hops:
-            arrived = replace(arrived, hops=event.hops)
+        if event.hops or event.trace_context:
+            arrived = replace(arrived, hops=event.hops, trace_context=event.trace_context)
         state.receiver.peer = event.peer
         _receive(state, event.to, arrived, now)
     except SrmpFault as fault:

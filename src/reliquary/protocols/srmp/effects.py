@@ -24,6 +24,8 @@ class Post(Effect, frozen=True):
     body: bytes
     hops: int = 0
     """How many managers have forwarded the message."""
+    trace_context: str = ""
+    """The trace that the message belongs to; header fields of HTTP say it."""
 
 
 class EndSession(Effect, frozen=True):

@@ -19,6 +19,8 @@ class PostArrived(Event, frozen=True):
     """How many managers have forwarded the message."""
     peer: str = ""
     """The address of the host that posted it; empty where it is not known."""
+    trace_context: str = ""
+    """The trace that the message belongs to."""
 
 
 class PostAnswer(msgspec.Struct, frozen=True, gc=False):

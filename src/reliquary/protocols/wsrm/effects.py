@@ -20,6 +20,8 @@ class Post(Effect, frozen=True):
     action: str
     """For the SOAPAction header; empty where it is not written."""
     body: bytes
+    trace_context: str = ""
+    """The trace that the message in it belongs to; empty for other envelopes."""
 
 
 class HangUp(Effect, frozen=True):

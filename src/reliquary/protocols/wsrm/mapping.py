@@ -59,6 +59,7 @@ from reliquary.queueing.model.message import (
 )
 from reliquary.queueing.model.message import Acknowledgement as Wanted
 from reliquary.queueing.model.names.formats import is_format_name
+from reliquary.wire import trace_context
 from reliquary.wire.xml_text import escaped
 
 __all__ = [
@@ -197,6 +198,8 @@ def _read_properties(properties: Properties, into: dict[str, Any]) -> None:
     into["message_class"] = properties.message_class
     into["negative_journaling"] = properties.dead_letter
     into["hops"] = properties.hops
+    if properties.trace_context:
+        into["trace_context"] = trace_context.read(properties.trace_context)
     if properties.correlation:
         into["correlation"] = read_object(properties.correlation)
     if properties.response_queue:
@@ -310,6 +313,7 @@ def _properties(
         message_class=more.message_class,
         dead_letter=more.negative_journaling,
         hops=more.hops,
+        trace_context=more.trace_context,
     )
     if properties == _DEFAULTS:
         return None  # when it was sent is no reason to write them

@@ -267,6 +267,8 @@ class Attributes(
     """The place of a large body; `body` is empty then."""
     hops: int = 0
     """The number of managers that have passed on the message, to find one that goes in a circle."""
+    trace_context: str = ""
+    """The trace that its sender began or continued, as `wire.trace_context` writes it; never changed."""
 
 
 USUAL: Final = Attributes()

@@ -208,6 +208,7 @@ class Message(msgspec.Struct, frozen=True, gc=False, array_like=True):
     carrier_header = _Rare(lambda message: (message.more or USUAL).carrier_header)
     stored_body = _Rare(lambda message: (message.more or USUAL).stored_body)
     hops = _Rare(lambda message: (message.more or USUAL).hops)
+    trace_context = _Rare(lambda message: (message.more or USUAL).trace_context)
 
     @property
     def is_express(self) -> bool:

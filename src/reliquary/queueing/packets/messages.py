@@ -73,6 +73,7 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "soap_header": "as soap_envelope",
     "soap_body": "as soap_envelope",
     "carrier_header": "a packet has no field for the header of another carrier",
+    "trace_context": "a packet has no field for it, and the extension belongs to the application",
     "stored_body": "a body of this size does not fit into a packet",
 }
 """Attributes that a packet never carries, each with the reason."""

@@ -95,6 +95,7 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "carrier_header": "it is said in the words of another protocol",
     "stored_body": "larger than a message of SRMP may be",
     "hops": "a header of HTTP says it, because an envelope goes on as it came",
+    "trace_context": "as hops",
 }
 """Attributes of a message of which an envelope says nothing."""
 
@@ -152,6 +153,8 @@ def message_of(arrived: Arrived, *, now: int = 0) -> Message:
     }
     if arrived.hops:
         rare["hops"] = arrived.hops
+    if arrived.trace_context:
+        rare["trace_context"] = arrived.trace_context
     delivery = repeated.delivery
     if place is not None:
         delivery = Delivery.RECOVERABLE

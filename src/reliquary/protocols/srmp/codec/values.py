@@ -141,6 +141,8 @@ class Arrived(Value, frozen=True, kw_only=True):
     has_extension: bool = False
     hops: int = 0
     """How many managers have forwarded the message, by the HTTP header."""
+    trace_context: str = ""
+    """The trace that it belongs to; the header of HTTP says it."""
     repeated: Message | None = None
     """The attributes that the envelope gives its message, where an earlier one gave all of them too."""
 

@@ -249,6 +249,7 @@ def _effect(
         parts.content_type,
         parts.body,
         message.hops,
+        message.trace_context,
     )
 
 

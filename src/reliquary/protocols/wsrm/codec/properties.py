@@ -33,6 +33,7 @@ _TEXTS: Final = {
     "correlation": "correlation",
     "responseQueue": "response_queue",
     "administrationQueue": "administration_queue",
+    "trace": "trace_context",
 }
 _FLAGS: Final = {"express": "express", "deadLetter": "dead_letter"}
 _DEFAULTS: Final = Properties()

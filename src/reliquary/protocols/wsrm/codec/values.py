@@ -223,6 +223,8 @@ class Properties(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Whether the receiver keeps the message in a dead-letter queue if no application takes it."""
     hops: int = 0
     """How many managers have forwarded the message."""
+    trace_context: str = ""
+    """The trace that the message belongs to, as `wire.trace_context` writes it."""
 
 
 Body = (

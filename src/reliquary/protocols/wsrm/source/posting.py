@@ -47,6 +47,7 @@ def post(state: State, session: Session, envelope: Envelope, posted: Posted) -> 
             encoded.content_type,
             encoded.action,
             encoded.data,
+            "" if envelope.properties is None else envelope.properties.trace_context,
         )
     )
     state.draft.wait()

@@ -12,7 +12,7 @@ from reliquary.cli.main import cli
 from reliquary.server import run as server
 from reliquary.server.config import Settings
 from reliquary.server.exits import Exit
-from reliquary.server.logs import LogFormat
+from reliquary.server.logs import LogFormat, LogLevel
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_without_options_the_defaults_hold(started: list[Settings]) -> None:
 def test_options_become_settings(started: list[Settings]) -> None:
     run(
         *("--data", "d", "--host", "0.0.0.0", "--port", "1", "--control-host", "::1", "--control-port", "2"),
-        *("--open-to-network", "--log-format", "json"),
+        *("--open-to-network", "--log-format", "json", "--log-level", "info"),
         *("--first-queue", "a", "--first-queue", "b", "--computer-name", "PC", "--quota", "9"),
     )
     wanted = Settings(
@@ -55,6 +55,7 @@ def test_options_become_settings(started: list[Settings]) -> None:
         control_port=2,
         open_to_network=True,
         log_format=LogFormat.JSON,
+        log_level=LogLevel.INFO,
         queues=("a", "b"),
         computer_name="PC",
         quota=9,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reliquary.console.context import BODY_LIMIT
 from reliquary.net.http.response import SENTENCE_LIMIT
 from reliquary.queueing.model.events import FlowControl
+from reliquary.queueing.model.queue import ManagerState
 from tests.console.stage import Stage, play
 from tests.console.test_access import BOB, ROOT, USERS, ask
 
@@ -170,5 +171,10 @@ def test_the_server_says_that_it_lives_and_whether_it_takes_messages(tmp_path: P
         answer = await stage.get("/readyz")
         assert (answer.status, answer.body) == (503, b"the manager accepts no messages now\n")
         assert (await stage.get("/healthz")).status == 200
+        manager, before = stage.server.opened.state.manager, stage.server.opened.state.manager.state
+        manager.state = ManagerState.INITIALIZING
+        answer = await stage.get("/readyz")
+        manager.state = before
+        assert (answer.status, answer.body) == (503, b"the manager is initializing\n")
 
     play(tmp_path, scene)

@@ -27,7 +27,7 @@ from reliquary.base.turn import (
 from reliquary.engine import loop as loop_module
 from reliquary.engine import syncs as syncs_module
 from reliquary.engine.core import Core
-from reliquary.engine.loop import Engine, EngineStopped
+from reliquary.engine.loop import Answered, Engine, EngineStopped
 from reliquary.engine.syncs import INLINE_TURNS
 from reliquary.store.staging import StagedRows
 from tests.engine.machines import NOON, Do, Look, Noted, Scribe, SlowDisk, Whisper, Write
@@ -249,6 +249,33 @@ def test_a_question_is_answered_without_a_sync_when_everything_is_safe() -> None
     async def story(room: Room) -> None:
         assert await room.engine.ask(Look) == []
         assert room.disk.begins == 0
+        await room.stop()
+
+    run(story)
+
+
+def test_an_observer_sees_events_before_their_turns_and_the_answers_that_it_intercepts() -> None:
+    async def story(room: Room) -> None:
+        seen: list[object] = []
+
+        def wrap(before: Answered) -> Answered:
+            def answered(answer: object) -> None:
+                seen.append(answer)
+                before(answer)
+
+            return answered
+
+        def see(event: Event) -> Event:
+            assert isinstance(event, Write)
+            room.engine.intercept(event.to, wrap)
+            room.engine.intercept(999, wrap)  # nobody waits under this number
+            return Write(event.to, event.text.upper())
+
+        room.engine.observer = see
+        room.disk.let_go()
+        room.write("a")
+        await room.until(lambda: room.answers == ["A"])
+        assert seen == ["A"]
         await room.stop()
 
     run(story)

@@ -16,12 +16,13 @@ from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.wsrm.settings import WsrmSettings
 from reliquary.queueing.model.message import FOREVER
-from reliquary.server.config import LogLevel, Settings
+from reliquary.server.config import Settings
 from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.loading import NAMES, load
-from reliquary.server.logs import LogFormat
+from reliquary.server.logs import LogFormat, LogLevel
 from reliquary.server.mqqp_options import MqqpOptions
 from reliquary.server.srmp_options import SrmpOptions
+from reliquary.server.tracing_options import TracingOptions
 from reliquary.server.wsrm_options import WsrmOptions
 
 
@@ -54,7 +55,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         control_host = "::1"
         control_port = 2
         log_format = "json"
-        log_level = "info"
+        log_level = "debug"
         names = ["mq.example", "mq"]
         open_to_network = true
         computer_name = "HERE"
@@ -82,6 +83,10 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         window = 9
         [mqqp]
         enabled = true
+        [tracing]
+        endpoint = "https://collector.example:4318/v1/traces"
+        sample_ratio = 0.25
+        service_name = "mq"
         [multicast]
         enabled = false
         interface = "eth1"
@@ -106,7 +111,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         control_port=2,
         names=("mq.example", "mq"),
         log_format=LogFormat.JSON,
-        log_level=LogLevel.INFO,
+        log_level=LogLevel.DEBUG,
         open_to_network=True,
         computer_name="HERE",
         quota=3,
@@ -141,6 +146,9 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
             group_port=6,
             mtu=9000,
         ),
+        tracing=TracingOptions(
+            endpoint="https://collector.example:4318/v1/traces", sample_ratio=0.25, service_name="mq"
+        ),
         users=(User(name="alice", token_sha256="ab" * 32, groups=("clerks",)),),
     )
     assert load(file) == expected
@@ -156,6 +164,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         "history",
         "limits",
         "acts",
+        "tracing",
     )
     names = [name for name in NAMES if name not in tables]
     environment = {"RELIQUARY_" + name.upper(): str(getattr(expected, name)) for name in names}
@@ -163,6 +172,8 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
     environment["RELIQUARY_HTTPR_FORWARD"] = "true"
     environment["RELIQUARY_WSRM_WINDOW"] = "9"
     environment["RELIQUARY_MQQP_ENABLED"] = "true"
+    for name in fields(TracingOptions):
+        environment[f"RELIQUARY_TRACING_{name.name.upper()}"] = str(getattr(expected.tracing, name.name))
     environment["RELIQUARY_QUEUES"] = "orders, orders;retry"
     environment["RELIQUARY_DIRECTORY_SERVERS"] = "dc1, dc2.shop.example"
     environment["RELIQUARY_NAMES"] = "mq.example, mq"
@@ -214,6 +225,7 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param("mqqp.host = '0.0.0.0'", "mqqp.host is 0.0.0.0, which other computers", id="MQQP open"),
         pytest.param("names = ['a/b']", "names has 'a/b', which is not like host", id="no host name"),
         pytest.param("log_format = 'xml'", "log_format: Invalid enum value 'xml'", id="no form"),
+        pytest.param("log_level = 'loud'", "log_level: Invalid enum value 'loud'", id="no level"),
         pytest.param("anonymous_may = ['all']", "anonymous_may: there is no act 'all' of anon", id="no act"),
         pytest.param("computer_name = ''", "computer_name has 1 to 256 characters, not 0", id="no name"),
         pytest.param("computer_name = 'a b'", "computer_name cannot contain ' '", id="bad name"),
@@ -289,8 +301,20 @@ def test_multicast_can_be_told_by_the_environment() -> None:
 
 
 def test_the_names_of_tables_stand_among_those_of_settings() -> None:
-    tables = ("srmp", "httpr", "wsrm", "mqqp", "mqqb", "multicast", "history", "limits", "acts", "users")
-    assert NAMES[-11:] == ("directory_servers", *tables)
+    tables = (
+        "srmp",
+        "httpr",
+        "wsrm",
+        "mqqp",
+        "mqqb",
+        "multicast",
+        "history",
+        "limits",
+        "acts",
+        "tracing",
+        "users",
+    )
+    assert NAMES[-12:] == ("directory_servers", *tables)
     with pytest.raises(UsageError, match="there is no setting 'tables'; these are folder, data_host"):
         load(None, None, {"tables": ()})
 

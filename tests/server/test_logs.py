@@ -19,7 +19,7 @@ from reliquary.base.time import MINUTE, Instant
 from reliquary.base.turn import Warn
 from reliquary.engine.warnings import LOG, Warnings
 from reliquary.server import logs
-from reliquary.server.logs import LogFormat, LogHandler, one_line
+from reliquary.server.logs import LogFormat, LogHandler, LogLevel, one_line
 
 LINE = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (DEBUG|INFO|WARNING|ERROR|CRITICAL) reliquary: [^\n]+\n"
@@ -111,6 +111,20 @@ def test_json_has_the_parts_of_a_warning_one_by_one() -> None:
     assert second == {"level": "CRITICAL", "logger": "reliquary", "message": "the end"}
 
 
+def test_a_line_of_ours_names_the_trace_that_it_belongs_to() -> None:
+    for form, end in (
+        (LogFormat.TEXT, "reliquary: lost trace_id=0af7651916cd43dd"),
+        (LogFormat.JSON, '"message":"lost","trace_id":"0af7651916cd43dd"}'),
+    ):
+        log = Log(form)
+        log.take(LOG.name, logging.WARNING, "lost")
+        log.handler.trace_of = lambda: "0af7651916cd43dd"
+        log.take(LOG.name, logging.WARNING, "lost")
+        plain, traced = log.lines
+        assert "trace_id" not in plain
+        assert traced.rstrip().endswith(end)
+
+
 def test_nobody_makes_up_a_line() -> None:
     forged = "x\n2026-01-01T00:00:00.000Z ERROR reliquary: all is lost\r\x1b[2J\u2028y"
     log = Log()
@@ -178,7 +192,7 @@ def test_a_stream_that_cannot_be_written_does_not_stop_the_server() -> None:
 
 
 @contextmanager
-def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def begun(monkeypatch: pytest.MonkeyPatch, wanted: LogLevel = LogLevel.WARNING) -> Iterator[None]:
     """The log of a process that has begun; what it changes is put back."""
     root = logging.getLogger()
     with monkeypatch.context() as patch, warnings.catch_warnings():
@@ -187,7 +201,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         patch.setattr(threading, "excepthook", threading.excepthook)
         patch.setattr(sys, "unraisablehook", sys.unraisablehook)
         level = root.level
-        logs.begin(LogFormat.TEXT, Clock())
+        logs.begin(LogFormat.TEXT, Clock(), wanted)
         try:
             yield
         finally:
@@ -212,3 +226,15 @@ def test_all_that_is_said_in_the_process_has_the_form(
     assert "FutureWarning: old" in said
     assert "python: the thread store-sync failed 1 times: ValueError: two | lines\n" in said
     assert "python: an exception was ignored 1 times: ValueError: two | lines\n" in said
+
+
+@pytest.mark.parametrize("wanted", LogLevel)
+def test_only_what_has_the_wanted_level_is_logged(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], wanted: LogLevel
+) -> None:
+    with begun(monkeypatch, wanted):
+        for each in LogLevel:
+            LOG.log(logging.getLevelNamesMapping()[each.name], "at %s", each.value)
+    levels = list(LogLevel)
+    said = [line.rpartition("at ")[2] for line in capsys.readouterr().err.splitlines()]
+    assert said == [each.value for each in levels[levels.index(wanted) :]]

@@ -22,11 +22,12 @@ from reliquary.client.records import ReloadInfo
 from reliquary.net.identity.users import User
 from reliquary.queueing.model.security.roles import Role
 from reliquary.server.acts_options import ActsOptions
-from reliquary.server.config import LogLevel, Settings
+from reliquary.server.config import Settings
 from reliquary.server.effective import values_of
 from reliquary.server.history_options import HistoryOptions
 from reliquary.server.limit_options import LimitOptions
 from reliquary.server.loading import load
+from reliquary.server.logs import LogLevel
 from reliquary.server.queue_entries import QueueEntry
 from reliquary.server.reload import RELOADABLE, differing, with_settings
 from tests.console.stage import Stage, play

@@ -40,6 +40,11 @@ if TYPE_CHECKING:
     type=click.Choice(["text", "json"]),
     help="How lines of the log are written.  [default: text]",
 )
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error", "critical"]),
+    help="The least level of what is logged.  [default: warning]",
+)
 @click.option("--computer-name", metavar="NAME", help="The name this manager goes by.")
 @click.option(
     "--quota", type=int, metavar="KB", help="What all queues together may hold.  [default: no limit]"

@@ -7,6 +7,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Unpack
 
+from reliquary.client import tracing
 from reliquary.client.consumer import AsyncConsumer
 from reliquary.client.cursor import AsyncCursor
 from reliquary.client.errors import BadRequest, MessageNotFound, QueueNotFound
@@ -59,19 +60,21 @@ class AsyncQueue:
 
     async def send(self, body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> Sent:
         """Send one message; it is on disk when this returns, unless `durable` is False."""
-        sent = await self.manager.transport.send(
-            self.name, [outgoing(body, **options)], self.inside(), self._handle
-        )
-        return sent[0]
+        return (await self._send([outgoing(body, **options)]))[0]
 
     async def send_many(
         self, bodies: Iterable[Body | OutgoingMessage], **options: Unpack[SendOptions]
     ) -> list[Sent]:
         """Send many in one request: all of them or none.  `options` are for each of them."""
         messages = [outgoing(body, **options) for body in bodies]
-        if not messages:
-            return []
-        return await self.manager.transport.send(self.name, messages, self.inside(), self._handle)
+        return await self._send(messages) if messages else []
+
+    async def _send(self, messages: list[OutgoingMessage]) -> list[Sent]:
+        send = self.manager.transport.send
+        if not tracing.is_active():
+            return await send(self.name, messages, self.inside(), self._handle)
+        with tracing.sending(self.name, messages) as traced:
+            return await send(self.name, traced, self.inside(), self._handle)
 
     async def request(
         self,
@@ -102,7 +105,11 @@ class AsyncQueue:
     ) -> list[Message]:
         """Take up to `count` messages: those that are there, or wait for the first."""
         ask = Receive(count=count, timeout=timeout, transaction=self.inside(), handle=self._handle)
-        return (await self.manager.transport.receive(self.name, ask)).messages
+        began = tracing.now() if tracing.is_active() else 0
+        messages = (await self.manager.transport.receive(self.name, ask)).messages
+        if began and messages:
+            tracing.received(self.name, messages, began)
+        return messages
 
     async def peek(self, timeout: float | None = 0) -> Message | None:  # noqa: ASYNC109
         """Look at the first message and leave it there."""

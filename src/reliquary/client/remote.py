@@ -53,8 +53,10 @@ from reliquary.client.remote_directory import RemoteDirectory
 from reliquary.client.wire import Answers, Wire
 from reliquary.net.api.errors import PATH_NOT_FOUND
 from reliquary.net.api.numbers import wait_of
+from reliquary.net.http.trace_fields import trace_fields
 from reliquary.queueing.model.administration import Key, Noun, Plane, R
 from reliquary.views.queues import QueueInfo
+from reliquary.wire.trace_context import joined
 
 HOLD: Final = 30.0
 """Seconds in which a plain receive must have acknowledged."""
@@ -102,6 +104,15 @@ _acts = msgspec.json.Decoder(_Acts)
 _reload = msgspec.json.Decoder(ReloadInfo)
 
 
+def trace_of(messages: Sequence[OutgoingMessage]) -> tuple[tuple[bytes, bytes], ...]:
+    """Return the trace of messages that have one in common, as header fields; none for all others."""
+    parent, state = messages[0].traceparent, messages[0].tracestate
+    if not parent or any(each.traceparent != parent or each.tracestate != state for each in messages):
+        return ()
+    context = joined(parent, state)
+    return trace_fields(context) if context == f"{parent} {state}".rstrip() else ()
+
+
 class RemoteTransport:
     """The two planes of one server."""
 
@@ -132,8 +143,12 @@ class RemoteTransport:
         path = _path(queue, "messages")
         if transaction is not None or handle is not None:
             path = _with_query(path, transaction=transaction, handle=handle)
+        trace = trace_of(messages)
+        if trace:  # in header fields, because servers of older versions pass over those
+            messages = [replace(each, traceparent="", tracestate="") for each in messages]
         body = messages[0] if len(messages) == 1 else messages
-        return (await self._data.exchange("POST", path, _sent, body, 0, harmless=False)).messages
+        answer = await self._data.exchange("POST", path, _sent, body, 0, harmless=False, more=trace)
+        return answer.messages
 
     async def receive(self, queue: str, ask: Receive) -> Received:
         """One request when it is held or in a transaction, else two."""

@@ -27,6 +27,7 @@ from reliquary.client.errors import BadRequest, OutcomeUnknown, ReliquaryError, 
 from reliquary.net.http import ClientLimits, HttpClient, RequestFailed, Response
 
 T = TypeVar("T")
+Fields = tuple[tuple[bytes, bytes], ...]
 
 PREFIX: Final = "/api/v1"
 PATIENCE: Final = 60.0
@@ -111,10 +112,21 @@ class Wire:
         return _understood(record, response)
 
     async def exchange(
-        self, method: str, path: str, answers: Answers[T], body: Any, wait: float | None, *, harmless: bool
+        self,
+        method: str,
+        path: str,
+        answers: Answers[T],
+        body: Any,
+        wait: float | None,
+        *,
+        harmless: bool,
+        more: Fields = (),
     ) -> T:
-        """Send or read messages; the answer says whether the server reads MessagePack."""
-        response = await self._request(method, path, body, wait, harmless=harmless)
+        """Send or read messages; the answer says whether the server reads MessagePack.
+
+        `more` are header fields in addition to those that each request has.
+        """
+        response = await self._request(method, path, body, wait, harmless=harmless, more=more)
         self.packed = response.header(b"content-type") == PACKED
         return _understood(answers.packed if self.packed else answers.json, response)
 
@@ -131,7 +143,7 @@ class Wire:
             raise ReliquaryError("BAD_ANSWER", f"the server's answer is not understood: {why}") from why
 
     async def _request(
-        self, method: str, path: str, body: Any, wait: float | None, *, harmless: bool
+        self, method: str, path: str, body: Any, wait: float | None, *, harmless: bool, more: Fields = ()
     ) -> Response:
         packed = self.packed and body is not None
         if packed:
@@ -142,7 +154,7 @@ class Wire:
         time: Duration | None = None if wait is None else seconds(wait + PATIENCE)
         try:
             response = await self._http.request(
-                method, PREFIX + path, data, headers, time, idempotent=harmless
+                method, PREFIX + path, data, (*headers, *more) if more else headers, time, idempotent=harmless
             )
         except RequestFailed as why:
             raise self._silence(why, harmless=harmless) from why
@@ -150,7 +162,7 @@ class Wire:
             raise BadRequest("INVALID_PARAMETER", str(why)) from why
         if response.status == 400 and packed:
             self.packed = False
-            return await self._request(method, path, body, wait, harmless=harmless)
+            return await self._request(method, path, body, wait, harmless=harmless, more=more)
         if response.status >= 400:
             raise refused(response.status, response.body)
         return response

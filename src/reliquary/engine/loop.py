@@ -75,6 +75,8 @@ class Engine:
         """Called with True when sources have to pause, with False when they may go on."""
         self.performers: dict[type[Effect], Callable[[Any], None]] = {}
         """Functions that perform the effects of the protocols."""
+        self.observer: Callable[[Event], Event] | None = None
+        """Sees each event from outside before its turn, and may return another; see `intercept`."""
 
     # -- what the other rooms call
 
@@ -95,10 +97,18 @@ class Engine:
         """Drop the answer that comes under this number."""
         self._callers.pop(caller, None)
 
+    def intercept(self, caller: int, wrap: Callable[[Answered], Answered]) -> None:
+        """Let another function take the answer under this number; `wrap` gets the one that took it before."""
+        answered = self._callers.get(caller)
+        if answered is not None:
+            self._callers[caller] = wrap(answered)
+
     def submit(self, event: Event) -> None:
         """Take an event; its turn comes with the next batch."""
         if not self._accepting:
             raise EngineStopped("the engine has stopped")
+        if self.observer is not None:
+            event = self.observer(event)
         self._events.append(event)
         if not self._scheduled:
             self._schedule()

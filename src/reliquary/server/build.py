@@ -10,9 +10,10 @@ import asyncio
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from reliquary.base.faults import StoreFailure
 from reliquary.base.time import SECOND, seconds
@@ -52,6 +53,9 @@ from reliquary.server.reload import Planes, Reloader, anonymous_acts, first_list
 from reliquary.server.space import SpaceWatch, Told
 from reliquary.wire.public_keys import Purpose
 
+if TYPE_CHECKING:
+    from reliquary.server.tracing import Tracing
+
 DRAIN: Final = seconds(5)
 """How long clients may take to fetch their last answers."""
 DIRECTORY_SERVICE: Final = "_ldap._tcp.dc._msdcs"
@@ -74,6 +78,8 @@ class Server:
     sampler: Sampler
     reloader: Reloader
     """Applies settings that are read anew."""
+    tracing: Tracing | None = None
+    """Spans of OpenTelemetry; None where the settings name no endpoint for them."""
 
     async def listen(self, settings: Settings) -> tuple[str, str]:
         """Open both planes; the answer is their addresses."""
@@ -108,6 +114,8 @@ class Server:
         await asyncio.gather(self.data.drain(DRAIN), self.control.stop())
         self.reloader.passwords.close()
         await self.reloader.acts.close()
+        if self.tracing is not None:
+            await self.tracing.stop()
 
 
 async def build(settings: Settings, *more: ServerProtocol) -> Server:
@@ -116,6 +124,7 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     `more` are protocols in addition to those that every server has.
     """
     planes, setups = Planes(settings), [each.prepare(settings) for each in (*PROTOCOLS, *more)]
+    settings.tracing.check_installed()
     clock, chance = RealClock(), SystemChance()
     space = SpaceWatch(settings.folder, settings.low_space, settings.reserve)
     opened = await _opened_with_room(
@@ -183,10 +192,18 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     app = build_app(context, at_control, rates)
     control_tls = None if planes.control is None else planes.control.front
     control = ControlListener(app, tls=control_tls, clock=clock, budget=budget)
-    server = Server(opened, data, control, users, endpoints, space, console.sampler, reloader)
+    tracing = _tracing(settings, opened, clock)
+    server = Server(opened, data, control, users, endpoints, space, console.sampler, reloader, tracing)
     opened.engine.on_pressure = server.pause
     space.start(Told(opened.engine.submit, opened.engine.warn, opened.disk.reclaim))
     return server
+
+
+def _tracing(settings: Settings, opened: OpenedEngine, clock: RealClock) -> Tracing | None:
+    """Begin to make spans, if the settings name an endpoint for them: only then OpenTelemetry is imported."""
+    if not settings.tracing.endpoint:
+        return None
+    return import_module("reliquary.server.tracing").begin(settings, opened, clock, release())  # type: ignore[no-any-return]
 
 
 async def _opened_with_room(space: SpaceWatch, folder: Path, **how: Any) -> OpenedEngine:

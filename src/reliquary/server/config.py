@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeVar
 from uuid import UUID
@@ -22,9 +21,10 @@ from reliquary.queueing.startup import LONGEST_IN_DOUBT
 from reliquary.server.acts_options import ActsOptions
 from reliquary.server.history_options import HistoryOptions
 from reliquary.server.limit_options import LimitOptions
-from reliquary.server.logs import LogFormat
+from reliquary.server.logs import LogFormat, LogLevel
 from reliquary.server.queue_entries import QueueEntry, check_entries
 from reliquary.server.table import Options
+from reliquary.server.tracing_options import TracingOptions
 from reliquary.server.values import check_authority, check_reach
 from reliquary.wire.security import parse_sid
 
@@ -34,14 +34,6 @@ MOST_SPACE: Final = 1024 * 1024
 _HOST: Final = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
 
 Kind = TypeVar("Kind", bound=Options)
-
-
-class LogLevel(StrEnum):
-    """From which level on lines are in the log."""
-
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +57,7 @@ class Settings:
     log_format: LogFormat = LogFormat.TEXT
     """How lines of the log are written: text or json."""
     log_level: LogLevel = LogLevel.WARNING
-    """From which level on lines are in the log: info, warning or error."""
+    """The least level of what is logged: debug, info, warning, error or critical."""
     computer_name: str = field(default_factory=own_name)
     """The name of this manager in path names and format names."""
     quota: int = FOREVER
@@ -114,6 +106,8 @@ class Settings:
     """What all clients together may cost."""
     acts: ActsOptions = field(default_factory=ActsOptions)
     """The log of administrative acts."""
+    tracing: TracingOptions = field(default_factory=TracingOptions)
+    """Where spans of OpenTelemetry go."""
     users: tuple[User, ...] = ()
     """Who may say who he is; without any, all are anonymous.  Only in the file."""
 

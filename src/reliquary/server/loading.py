@@ -11,6 +11,7 @@
     [limits]                            RELIQUARY_LIMITS_..., see `limit_options`
     [acts]                              RELIQUARY_ACTS_..., see `acts_options`
     [[queue]]                           only here, see `queue_entries`
+    [tracing]                           RELIQUARY_TRACING_..., see `tracing_options`
     store_and_forward = true
     [[users]]                           only here; `reliquary user token` writes the lines
     name = "alice"
@@ -34,7 +35,7 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.base.toml import read_toml
 from reliquary.net.multicast.options import MulticastOptions
-from reliquary.server import acts_options, history_options, limit_options
+from reliquary.server import acts_options, history_options, limit_options, tracing_options
 from reliquary.server.acts_options import ActsOptions
 from reliquary.server.config import Settings
 from reliquary.server.history_options import HistoryOptions
@@ -42,6 +43,7 @@ from reliquary.server.limit_options import LimitOptions
 from reliquary.server.origins import Loaded, Origins, Source, naming_origin
 from reliquary.server.protocols import PROTOCOLS
 from reliquary.server.table import Table
+from reliquary.server.tracing_options import TracingOptions
 from reliquary.server.values import as_path
 
 PREFIX: Final = "RELIQUARY_"
@@ -90,6 +92,12 @@ TABLES: Final = (
         names=acts_options.NAMES,
         convert=acts_options.convert,
         options=lambda values: ActsOptions(**values),
+    ),
+    Table(
+        name="tracing",
+        names=tracing_options.NAMES,
+        convert=tracing_options.convert,
+        options=lambda values: TracingOptions(**values),
     ),
 )
 FOR_THE_FILE: Final = frozenset({"users", "queue"})

@@ -4,6 +4,8 @@
     json   {"time":"2026-11-16T18:05:12.345Z","level":"WARNING","logger":"reliquary","message":"...",
             "about":"orders","what":"lost","why":"it is full","times":3}
 
+A line that is written while a request of a trace is answered has its `trace_id`, at the end of a text.
+
 Every line has time and level: line breaks inside a message are written as `|`, so that nobody can make up a
 line, and a traceback has a line of this form for each of its own.  Warnings of ours are bounded where they
 are made (`engine.warnings`).  What other libraries log, Python's warnings and exceptions that nobody caught
@@ -16,7 +18,7 @@ import logging
 import sys
 import threading
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from enum import StrEnum
 from types import TracebackType
@@ -31,6 +33,7 @@ from reliquary.engine.warnings import LOG
 
 OWN: Final = LOG.name
 LEVEL: Final = logging.WARNING
+"""The level of lines on what libraries repeat."""
 
 Failure = tuple[type[BaseException], BaseException, TracebackType | None]
 
@@ -40,6 +43,16 @@ class LogFormat(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """The least level of what is logged."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+    CRITICAL = "critical"
 
 
 class Line(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -54,6 +67,7 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     why: str = ""
     times: int = 0
     traceback: tuple[str, ...] = ()
+    trace_id: str = ""
 
 
 _encode = msgspec.json.Encoder().encode
@@ -69,6 +83,8 @@ class LogHandler(logging.Handler):
         self._form = form
         self._clock = clock
         self._throttle = Throttle()
+        self.trace_of: Callable[[], str] = str
+        """Returns the trace in which the code runs, or an empty text; `tracing` sets another."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write the lines of a record, or none where a library said this a moment ago."""
@@ -89,7 +105,7 @@ class LogHandler(logging.Handler):
 
     def _lines(self, record: logging.LogRecord) -> Iterator[Line]:
         if record.name == OWN or record.name.startswith(f"{OWN}."):
-            yield _of_ours(record)
+            yield _of_ours(record, self.trace_of())
             yield from self._repeated(self._throttle.overdue(self._clock.monotonic()))
             return
         what, _, why = record.getMessage().strip().partition("\n")
@@ -107,7 +123,7 @@ class LogHandler(logging.Handler):
             yield _of_library(each, at, logging.getLevelName(LEVEL), ())
 
 
-def _of_ours(record: logging.LogRecord) -> Line:
+def _of_ours(record: logging.LogRecord, trace: str) -> Line:
     due = getattr(record, "due", None)
     about, what, why = map(one_line, due[:3]) if isinstance(due, Due) else ("", "", "")
     return Line(
@@ -120,6 +136,7 @@ def _of_ours(record: logging.LogRecord) -> Line:
         why,
         due.times if isinstance(due, Due) else 0,
         _trace(record),
+        trace,
     )
 
 
@@ -138,7 +155,8 @@ def encoded(line: Line, form: LogFormat) -> str:
     if form is LogFormat.JSON:
         return _encode(line).decode()
     start = f"{line.time} {line.level} {OWN}: "
-    return "\n".join([*(f"{start}    {each}" for each in line.traceback), start + line.message])
+    end = f" trace_id={line.trace_id}" if line.trace_id else ""
+    return "\n".join([*(f"{start}    {each}" for each in line.traceback), start + line.message + end])
 
 
 def one_line(text: str) -> str:
@@ -167,11 +185,16 @@ def _trace(record: logging.LogRecord) -> tuple[str, ...]:
     return tuple("".join(each if each.isprintable() else "?" for each in line) for line in lines)
 
 
-def begin(form: LogFormat, clock: Clock) -> None:
-    """Let all that is logged in this process go to stderr in the form of the house."""
+def set_level(level: LogLevel) -> None:
+    """Let lines from this level on be in the log."""
+    logging.getLogger().setLevel(level.upper())
+
+
+def begin(form: LogFormat, clock: Clock, level: LogLevel = LogLevel.WARNING) -> None:
+    """Let all of this level that is logged in this process go to stderr in the form of the house."""
     root = logging.getLogger()
     root.handlers = [LogHandler(sys.stderr, form, clock)]
-    root.setLevel(LEVEL)
+    set_level(level)
     logging.captureWarnings(True)
     threading.excepthook = _on_thread
     sys.unraisablehook = _on_unraisable

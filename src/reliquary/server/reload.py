@@ -13,7 +13,6 @@ its reads that wait end.  Files of certificates are read again although their na
 from __future__ import annotations
 
 import asyncio
-import logging
 import ssl
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,7 +34,8 @@ from reliquary.queueing.model.events import RenewAccess
 from reliquary.queueing.model.security.anonymous import EVERY_ACT, AnonymousAct, acts_named
 from reliquary.queueing.model.security.rights import MANAGER_LIST
 from reliquary.queueing.rules import destinations
-from reliquary.server.config import LogLevel, Settings
+from reliquary.server import logs
+from reliquary.server.config import Settings
 from reliquary.server.effective import values_of
 from reliquary.server.first_queues import make_queues
 from reliquary.server.queue_entries import make_entries
@@ -84,11 +84,6 @@ def with_settings(before: Settings, after: Settings, names: Iterable[str]) -> Se
     for table, values in tables.items():
         changed[table] = replace(getattr(before, table), **values)
     return replace(before, **changed)
-
-
-def set_log_level(level: LogLevel) -> None:
-    """Let lines from this level on be in the log."""
-    logging.getLogger().setLevel(level.value.upper())
 
 
 class Planes:
@@ -201,7 +196,7 @@ class Reloader:
         await self.opened.engine.ask(lambda to: RenewAccess(to, first_list, acts, gone))
 
     def _change_numbers(self, wanted: Settings) -> None:
-        set_log_level(wanted.log_level)
+        logs.set_level(wanted.log_level)
         limits = wanted.limits
         if (self.rates.rate, self.rates.burst) != (limits.rate, limits.burst):
             self.rates.change(limits.rate, limits.burst)

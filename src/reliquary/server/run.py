@@ -37,7 +37,6 @@ from reliquary.server.exits import Exit, exit_of
 from reliquary.server.first_queues import make_queues
 from reliquary.server.logs import LogFormat
 from reliquary.server.queue_entries import make_entries
-from reliquary.server.reload import set_log_level
 
 SWITCH_SECONDS: Final = 0.0002
 """How long the store's thread may wait for the interpreter after a sync; Python's 5 ms are ten syncs."""
@@ -49,8 +48,7 @@ def serve(settings: Settings, read: Callable[[], Settings] | None = None) -> int
     """Run until a signal comes; the answer is the exit code.  `read` reads the settings anew."""
     if not __debug__:
         return _refuse(Exit.USAGE, "assertions must stay on: start Python without -O and PYTHONOPTIMIZE")
-    logs.begin(settings.log_format, RealClock())
-    set_log_level(settings.log_level)
+    logs.begin(settings.log_format, RealClock(), settings.log_level)
     raise_limit()
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*COLLECT_SELDOM)

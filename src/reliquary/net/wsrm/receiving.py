@@ -27,6 +27,7 @@ from urllib.parse import quote
 from reliquary.base.turn import Warn
 from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.net.http import Mount, Refusals, Request, Responder
+from reliquary.net.http.trace_fields import read_trace_fields
 from reliquary.net.identity.admission import Admission
 from reliquary.net.identity.shown import Denied
 from reliquary.protocols.wsrm.events import CallerLeft, PostAnswer, PostArrived
@@ -95,6 +96,7 @@ class Receiving:
         notes = request.notes
         try:
             if notes.route is None:
+                notes.trace_context = read_trace_fields(request.fields)
                 notes.route = request.mount.admit(request)
         except Denied as why:
             responder.slow_down(why.wait)
@@ -130,6 +132,7 @@ class Receiving:
             by,
             responder.peer,
             responder.is_secure,
+            request.notes.trace_context,
         )
         try:
             engine.submit(event)

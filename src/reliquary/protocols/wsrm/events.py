@@ -23,6 +23,8 @@ class PostArrived(Event, frozen=True):
     peer: str = ""
     secure: bool = False
     """Whether the request came over TLS."""
+    trace_context: str = ""
+    """The trace that the request belongs to; what is in the envelope has its own."""
 
 
 class PostAnswer(msgspec.Struct, frozen=True, gc=False):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -199,6 +201,11 @@ def test_without_an_endpoint_nothing_is_watched_and_a_message_has_no_context(tmp
             assert "traceparent" not in (await a.receive("orders", 1))[0]
 
     play(scene)
+
+
+def test_a_server_and_a_client_without_tracing_import_nothing_of_opentelemetry() -> None:
+    code = "import sys, reliquary, reliquary.server.run; sys.exit('opentelemetry' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_a_collector_that_is_away_does_not_hold_back_the_end(tmp_path: Path) -> None:

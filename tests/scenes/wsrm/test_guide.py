@@ -78,7 +78,7 @@ def test_every_property_of_that_block_is_named() -> None:
     everything = Properties(
         label="l", priority=1, body_type=1, application_tag=1, express=True, sent_time=1,
         time_to_be_received=1, correlation="c", response_queue="r", administration_queue="a",
-        acknowledgements=("pos-arrival",), message_class=1, dead_letter=True, hops=1,
+        acknowledgements=("pos-arrival",), message_class=1, dead_letter=True, hops=1, trace_context="t",
     )  # fmt: skip
     written = root_of(properties_block(everything).encode())
     assert len(written.items()) == len(Properties.__struct_fields__)

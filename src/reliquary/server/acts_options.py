@@ -26,9 +26,13 @@ class ActsOptions:
     """What an administrator may choose about the log of acts."""
 
     enabled: bool = True
+    """Whether administrative acts are logged."""
     folder: Path | None = None
+    """Where the files are; without it, `acts` in the folder of the store."""
     keep_days: float = 365
+    """Files with older lines are deleted; 0 keeps them for ever."""
     keep_bytes: int = 100 * 1024 * 1024
+    """The oldest files are deleted when all together are larger; 0 is no limit."""
 
     def __post_init__(self) -> None:
         if not (isfinite(self.keep_days) and self.keep_days >= 0):

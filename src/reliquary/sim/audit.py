@@ -9,7 +9,7 @@ expiry       has a row for each moment that a position waits for, and no other
 holds        name positions that are there, each once, as long as their queue is
 late         has a row for each position whose number in its feed is not its own, and no other
 retained     is kept for queues that are read, each under its number, once
-publishing   says which numbers of positions nobody may see yet; their messages are staged
+publishing   says which numbers of positions are hidden from readers; their messages are staged
 stages       have all their chunks while they may be published, and their chunks all their messages
 """
 

@@ -1,4 +1,4 @@
-"""When the messages of a large batch become visible: told from the facts, as a second and simpler account.
+"""When the messages of a large batch become visible, derived from the facts as a second and simpler account.
 
 A large batch gets its places in several turns.  For a reader nothing has happened before the last of them,
 so this account keeps the places back until the batch is published.

@@ -1,5 +1,7 @@
 """Spans of OpenTelemetry, made at the edge of the engine from events, answers and effects.
 
+It may import `engine` and the rooms below, and `opentelemetry`.  Begin with `observer`.
+
     event of a client or peer --> [observer] --> turn --> sync --> answer    a span from event to answer
     effect of a carrier --> [performer] --> request --> event                a span from request to end
 

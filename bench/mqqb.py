@@ -4,8 +4,9 @@ Each manager has a core.  Messages wait in an outgoing queue that is paused; the
 to the last acknowledgement, when the outgoing queue is empty.  Transactional messages over SRMP, in the
 same run, are the reference: the ratio to them says more than figures of different days.
 
-A session acknowledgement speaks for 32 messages, and an order acknowledgement for 1,000 at most; what is left
-waits half a second for its timer.  The number of messages is a multiple of both, so no timer is measured.
+A session acknowledgement speaks for 32 messages, and an order acknowledgement is sent at the first of these
+that makes 1,000 messages, which is 1,024; what is left waits half a second for its timer.  The number of
+messages is a multiple of both, so no timer is measured.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench mqqb", description=__doc__)
     parser.add_argument("--parts", default="recoverable,transactional,srmp", help="what to measure")
-    parser.add_argument("--messages", type=int, default=64_000, help="how many go from manager to manager")
+    parser.add_argument("--messages", type=int, default=65_536, help="how many go from manager to manager")
     parser.add_argument("--window", type=int, default=64, help="packets without an acknowledgement")
     parser.add_argument("--folder", default=None, help="where the stores lie")
     parser.add_argument("--pause", action="store_true", help="wait for Enter before the messages leave")

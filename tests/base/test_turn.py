@@ -10,6 +10,7 @@ from reliquary.base.turn import (
     CancelTimer,
     Continue,
     ContinueAfterSync,
+    ContinueBesideSync,
     Draft,
     Effect,
     Event,
@@ -40,6 +41,7 @@ EVERYTHING = [
     CancelTimer(("expiry", 0)),
     Continue(FIRED),
     ContinueAfterSync(FIRED),
+    ContinueBesideSync(FIRED),
     Turn(),
 ]
 

@@ -16,6 +16,7 @@ from reliquary.base.turn import (
     CancelTimer,
     Continue,
     ContinueAfterSync,
+    ContinueBesideSync,
     Effect,
     Event,
     Reply,
@@ -408,6 +409,19 @@ def test_work_is_continued_after_the_sync_of_its_turn() -> None:
         await room.until(lambda: Look(7) in room.scribe.seen)
         assert seen_at_sync[0] is False
         assert room.answers == ["a"]
+        await room.stop()
+
+    run(story)
+
+
+def test_work_is_continued_beside_the_sync_of_its_turn() -> None:
+    async def story(room: Room) -> None:
+        room.write("a")
+        room.do(ContinueBesideSync(Look(7)))
+        await room.until(lambda: Look(7) in room.scribe.seen)
+        assert (room.engine.syncs.is_syncing, room.answers) == (True, [])
+        room.disk.let_go(10)
+        await room.until(lambda: room.answers == ["a"])
         await room.stop()
 
     run(story)

@@ -50,6 +50,9 @@ class Notes:
     def perform(self, effects: list[Effect]) -> None:
         self.performed += effects
 
+    def enqueue(self, event: Event) -> None:
+        self.events.append(event)
+
     def fail(self, failure: BaseException) -> None:
         self.failure = failure
 
@@ -131,6 +134,24 @@ def test_a_large_batch_is_synced_by_the_thread_and_what_comes_meanwhile_waits(te
         await notes.until(lambda: len(notes.answers) == turns + 1)
         assert notes.watched == 1
         assert notes.threads[0] is not threading.current_thread()
+
+    run(story)
+
+
+def test_the_thread_syncs_a_small_batch_beside_work_that_is_expected() -> None:
+    async def story(notes: Notes) -> None:
+        notes.syncs.beside.append(Look(1))
+        notes.write("a")
+        assert (notes.syncs.is_syncing, list(notes.events)) == (True, [Look(1)])
+        notes.syncs.beside.append(Look(2))
+        notes.write("b")
+        assert list(notes.events) == [Look(1)]  # one sync at a time
+        notes.disk.let_go()
+        await notes.until(lambda: notes.answers == ["a"])
+        assert (notes.syncs.is_syncing, list(notes.events)) == (True, [Look(1), Look(2)])
+        notes.disk.let_go()
+        await notes.until(lambda: notes.answers == ["a", "b"])
+        assert threading.current_thread() not in notes.threads
 
     run(story)
 

@@ -89,6 +89,7 @@ class Clerk:
         self.connects = True
         """Say at once that there is a connection, when one is wanted."""
         self.at_once = 1
+        self.most_bytes = 0
         """How many sends it lets be in progress."""
 
     def handle(self, event: Event, now: Instant) -> Turn:
@@ -108,7 +109,11 @@ class Clerk:
         self.heard.append(signal)
         if self.connects and isinstance(signal, ConnectionWanted):
             connected = ConnectionChanged(
-                signal.queue, Happening.CONNECTED, ConnectionStatus.ESTABLISHED, at_once=self.at_once
+                signal.queue,
+                Happening.CONNECTED,
+                ConnectionStatus.ESTABLISHED,
+                at_once=self.at_once,
+                most_bytes=self.most_bytes,
             )
             return Turn(signals=(connected,))
         return Turn()

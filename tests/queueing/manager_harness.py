@@ -28,6 +28,7 @@ from reliquary.base.turn import (
     CancelTimer,
     Continue,
     ContinueAfterSync,
+    ContinueBesideSync,
     Event,
     Fact,
     Reply,
@@ -201,7 +202,7 @@ class Bench:
                     self.timers[name] = later(self.now, after)
                 case CancelTimer(name):
                     self.timers.pop(name, None)
-                case Continue(more) | ContinueAfterSync(more):
+                case Continue(more) | ContinueAfterSync(more) | ContinueBesideSync(more):
                     self.pending.append(more)
                 case Warn():
                     self.warnings.append(effect)

@@ -95,6 +95,16 @@ class ContinueAfterSync(Effect, frozen=True, gc=False):
     event: Event
 
 
+class ContinueBesideSync(Effect, frozen=True, gc=False):
+    """Begin the sync of this turn in the store's thread, and hand this event back while the sync runs.
+
+    For a machine that expects more work before the sync ends; if a sync runs already, both wait for its end.
+    """
+
+    waits_for_disk = False
+    event: Event
+
+
 class Warn(Effect, frozen=True, gc=False):
     """Log a warning for the administrator, per cause at most once a minute."""
 

@@ -24,6 +24,7 @@ from reliquary.base.turn import (
     CancelTimer,
     Continue,
     ContinueAfterSync,
+    ContinueBesideSync,
     Effect,
     Event,
     Reply,
@@ -58,7 +59,7 @@ class Engine:
         self._events: deque[Event] = deque()
         self._callers: dict[int, Answered] = {}
         self._last_caller = 0
-        self._alarm = Alarm(clock, self._enqueue)
+        self._alarm = Alarm(clock, self.enqueue)
         self._scheduled = False
         self._accepting = False
         self._paused = False
@@ -142,7 +143,7 @@ class Engine:
     async def stop(self, last: Event | None = None) -> None:
         """Finish everything that was submitted, then `last`, then close the disk."""
         if last is not None and self.failure is None:
-            self._enqueue(last)
+            self.enqueue(last)
         self._accepting = False
         await self._drain()
         self._alarm.stop()
@@ -164,7 +165,8 @@ class Engine:
 
     # -- the batch
 
-    def _enqueue(self, event: Event) -> None:
+    def enqueue(self, event: Event) -> None:
+        """Take an event from inside the process, also when the engine takes no more from outside."""
         self._events.append(event)
         if not self._scheduled:
             self._schedule()
@@ -222,7 +224,9 @@ class Engine:
             elif type(effect) is CancelTimer:
                 self._alarm.timers.cancel(effect.name)
             elif type(effect) is Continue or type(effect) is ContinueAfterSync:
-                self._enqueue(effect.event)
+                self.enqueue(effect.event)
+            elif type(effect) is ContinueBesideSync:
+                self.syncs.beside.append(effect.event)
             elif type(effect) is Warn:
                 self.warn(effect)
             else:

@@ -10,6 +10,7 @@ sync serve as many turns as possible:
     a sync runs in the store's thread   until it ends; a batch that gets too large is written before
     no effect waits to leave            until one does, or for a short while: the next sync covers it
     nothing was changed                 not at all: answers that show only what is safe leave at once
+    a turn expects work beside the sync not at all: the thread syncs, and the work goes on meanwhile
     otherwise                           until the loop has looked at its sockets once more and found nothing,
                                         or the batch is full
 
@@ -60,6 +61,9 @@ class Owner(Protocol):
     def perform(self, effects: list[Effect]) -> None:
         """Perform effects that may leave the process."""
 
+    def enqueue(self, event: Event) -> None:
+        """Take an event; its turn comes with the next batch."""
+
     def fail(self, failure: BaseException) -> None:
         """End all work: no effect leaves after a failed write or sync."""
 
@@ -78,6 +82,8 @@ class Syncs:
         """Batches that were written because they were large; their effects wait for the next sync."""
         self.syncing: list[Batch] = []
         """Batches whose effects wait for the sync of the store's thread."""
+        self.beside: list[Event] = []
+        """Events that are handed back when a sync has begun (`ContinueBesideSync`)."""
         self.is_syncing = False
         self.unsynced = False
         """Something was applied after the last sync began."""
@@ -116,9 +122,13 @@ class Syncs:
         core = self._core
         if core.batch.turns >= OPEN_TURNS or core.rows.size >= OPEN_BYTES:
             self._write()
-        if self.is_syncing or self._is_looking:
+        if self.is_syncing:
             return
-        if not (core.batch.after_sync or self.waiting):
+        if self.beside:
+            self._begin_beside()
+        elif self._is_looking:
+            return
+        elif not (core.batch.after_sync or self.waiting):
             self._sync_some_time()
         elif not self.unsynced and core.rows.is_empty:  # questions, and all that they show is safe
             self._sync()
@@ -136,6 +146,7 @@ class Syncs:
         """Forget the batches that wait: their effects are never performed."""
         self.waiting.clear()
         self.syncing.clear()
+        self.beside.clear()
 
     def close(self) -> None:
         """Write what is left, end the store's thread, and close the disk."""
@@ -233,6 +244,14 @@ class Syncs:
         self._covered = 0
         self._jobs.put(True)
 
+    def _begin_beside(self) -> None:
+        """Write the open batch, sync it in the store's thread, and hand back the events that go on beside."""
+        self._write()
+        self._begin()
+        events, self.beside = self.beside, []
+        for event in events:
+            self._owner.enqueue(event)
+
     def _sync_forever(self) -> None:
         """Run in the store's thread: one sync at a time, each for all that was applied before it began."""
         while self._jobs.get():
@@ -261,9 +280,8 @@ class Syncs:
         if self._owner.failure is not None:
             return
         try:
-            if self._core.rows.size > INLINE_BYTES or self.waiting:
-                self._write()
-                self._begin()
+            if self.beside or self._core.rows.size > INLINE_BYTES or self.waiting:
+                self._begin_beside()
             self._release(done)
             self.proceed()
         except BaseException as error:  # noqa: BLE001 - whatever it is, nothing may leave after it

@@ -21,6 +21,7 @@ from reliquary.base.turn import (
     CancelTimer,
     Continue,
     ContinueAfterSync,
+    ContinueBesideSync,
     Effect,
     Event,
     Reply,
@@ -360,7 +361,7 @@ class Process:
                 self._around.scheduler.after(effect.after, partial(self._guarded, self._ring))
             elif isinstance(effect, CancelTimer):
                 self._alarm.timers.cancel(effect.name)
-            elif isinstance(effect, Continue | ContinueAfterSync):
+            elif isinstance(effect, Continue | ContinueAfterSync | ContinueBesideSync):
                 self.submit(effect.event)
             elif isinstance(effect, Warn):
                 self._around.history.note(

@@ -58,6 +58,20 @@ def test_as_many_are_in_progress_as_the_carrier_allows_and_in_order() -> None:
     check(exchange.state)
 
 
+def test_no_more_bytes_are_in_progress_than_the_carrier_allows_but_for_the_last_message() -> None:
+    exchange = Exchange()
+    exchange.clerk.at_once = 10
+    exchange.clerk.most_bytes = 25_000
+    bodies = [bytes([letter]) * 10_000 for letter in b"abcde"]
+    exchange.send(ELSEWHERE, *bodies)
+    assert exchange.sent() == bodies[:3]
+    exchange.conclude(Outcome.DELIVERED, bodies[0])
+    assert exchange.sent() == bodies[:4]
+    exchange.conclude(Outcome.DELIVERED, *bodies[1:4])
+    assert exchange.sent() == bodies
+    check(exchange.state)
+
+
 def test_a_message_that_was_accepted_makes_room_for_the_next_and_stays() -> None:
     exchange = busy(b"a", b"b", b"c", at_once=1)
     exchange.accept(b"a")

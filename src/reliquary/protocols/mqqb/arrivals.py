@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from reliquary.base.time import Instant
-from reliquary.base.turn import ContinueAfterSync
+from reliquary.base.turn import ContinueBesideSync
 from reliquary.protocols.mqqb.codec.acks import FinalAck, is_for_order_queue, read_ack
 from reliquary.protocols.mqqb.codec.packets import Packet, decode_packet
 from reliquary.protocols.mqqb.events import InboxDue, PacketsArrived
@@ -46,7 +46,7 @@ def on_packets(state: State, event: PacketsArrived, now: Instant) -> None:
 
 
 def on_inbox_due(state: State, event: InboxDue, now: Instant) -> None:
-    """An acknowledgement has left: process the packets behind those that it reports."""
+    """The sync of what was acknowledged has begun: process the packets behind it."""
     session = state.sessions.get(event.session)
     if session is not None and session.rests:
         _begin_work(state, session, now)
@@ -60,14 +60,13 @@ def _begin_work(state: State, session: Session, now: Instant) -> None:
 def _work(state: State, session: Session, now: Instant) -> None:
     """Process packets until the inbox is empty, or the manager has to judge a message first.
 
-    An acknowledgement of stored messages leaves before the rest is processed, so that the peer works at the
-    next messages meanwhile.  A peer that keeps to no window is not waited for, because its packets would pile
-    up here.
+    When an acknowledgement of stored messages is made, their sync begins, and the rest is processed beside
+    it: the acknowledgement leaves as soon as it can, and neither the disk nor this process waits.  A peer that
+    keeps to no window is not waited for, because its packets would pile up here.
     """
     while session.inbox and not session.judging:
         if session.has_reported and len(session.inbox) <= session.window:
-            session.rests = True
-            state.draft.ask(ContinueAfterSync(InboxDue(session.number)))
+            _rest(state, session)
             return
         if session.is_open and runs.begin_run(state, session, now):
             return  # the verdict of the manager follows in this turn
@@ -78,6 +77,14 @@ def _work(state: State, session: Session, now: Instant) -> None:
             return
     if not session.judging:
         renew_if_drained(state, session)
+        if session.has_reported and session.is_open:
+            _rest(state, session)  # the peer sends more while this is synced
+
+
+def _rest(state: State, session: Session) -> None:
+    """Let the sync of what was acknowledged begin before further packets are processed."""
+    session.rests = True
+    state.draft.ask(ContinueBesideSync(InboxDue(session.number)))
 
 
 def _process(state: State, session: Session, data: bytes | Packet, now: Instant) -> None:

@@ -89,7 +89,7 @@ class HandOutStored(Event, frozen=True):
 
 
 class InboxDue(Event, frozen=True):
-    """MQQB to itself: an acknowledgement has left, and the packets behind it are processed next."""
+    """MQQB to itself: the sync of what was acknowledged has begun; packets behind it are processed next."""
 
     session: int
 

@@ -134,6 +134,8 @@ class Session:
     recoverable_sent: int = 0
     outbox: deque[Entry] = field(default_factory=deque)
     """Packets that wait for room in the window."""
+    unmarked: int = 0
+    """How many entries were added to the outbox since a mark was asked for (`sender/streams.py`)."""
     outstanding: deque[Entry] = field(default_factory=deque)
     """Packets without an acknowledgement, in the order of their numbers."""
     outstanding_bytes: int = 0
@@ -168,7 +170,7 @@ class Session:
     has_reported: bool = False
     """Whether this turn has acknowledged packets that it stored."""
     rests: bool = False
-    """Whether the packets in the inbox wait until that acknowledgement has left."""
+    """Whether the packets in the inbox wait until the sync of that acknowledgement has begun."""
     singly: int = 0
     """How many packets at the head of the inbox are not handed over in a run."""
     judging: bool = False

@@ -155,7 +155,10 @@ def _next(state: State, queue: QueueState, now: Instant) -> list[DispatchEntry]:
         return entries
     if _is_silent(queue):
         return entries
-    while len(link.sending) < link.at_once:
+    if len(link.sending) >= link.at_once:
+        return entries
+    left = link.bytes_left()
+    while left > 0 and len(link.sending) < link.at_once:
         position = _head(state, queue, now)
         if position is None:
             break
@@ -166,10 +169,12 @@ def _next(state: State, queue: QueueState, now: Instant) -> list[DispatchEntry]:
         broken = queue.record.outgoing is not None and queue.record.outgoing.broken
         if broken and refuse_broken(state, queue, position):
             continue
-        entry = DispatchEntry(queue.number, position.lookup_id, _priority(state, queue, position))
+        priority = _priority(state, queue, position)
+        entry = DispatchEntry(queue.number, position.lookup_id, priority, position.size)
         queue.order.lock(entry.lookup_id)
         link.sending[entry.lookup_id] = entry  # SendInProgress
         entries.append(entry)
+        left -= entry.size if link.most_bytes else 0
     return entries
 
 
@@ -359,7 +364,7 @@ def on_connection_changed(state: State, signal: ConnectionChanged, now: Instant)
         ConnectionRecord(signal.status, in_whole_seconds(now), signal.error, signal.addresses)
     )
     link.next_hops = signal.addresses or link.next_hops
-    link.at_once = signal.at_once
+    link.at_once, link.most_bytes = signal.at_once, signal.most_bytes
     link.notified = False
     link.happen(signal.happening)
     if signal.happening is Happening.CONNECTED or signal.happening in ENDS:

@@ -16,6 +16,7 @@ from reliquary.base.turn import (
     CancelTimer,
     Continue,
     ContinueAfterSync,
+    ContinueBesideSync,
     Effect,
     Event,
     Machine,
@@ -37,7 +38,7 @@ from reliquary.sim.world.monitor import Monitor
 from reliquary.sim.world.reasons import TravelReasons
 from reliquary.sim.world.register import Register
 
-INSIDE = (Reply, SetTimer, CancelTimer, Continue, ContinueAfterSync, Warn)
+INSIDE = (Reply, SetTimer, CancelTimer, Continue, ContinueAfterSync, ContinueBesideSync, Warn)
 """Effects that no network of a protocol performs."""
 
 

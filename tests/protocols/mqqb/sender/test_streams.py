@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from reliquary.protocols.mqqb.effects import SendPackets
 from reliquary.protocols.mqqb.sender.streams import wants_final
+from reliquary.protocols.mqqb.sessions.links import AHEAD
+from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.queueing.model.events import PurgeQueue
 from reliquary.queueing.model.message import Message
 from tests.protocols.mqqb.mqqb_harness import ELSEWHERE, MqqbBench
@@ -26,3 +29,23 @@ def test_a_purge_ends_the_stream_and_its_wait() -> None:
     bench.advance(1)
     assert bench.mqqb.sent == {}
     assert not [name for name, _ in bench.timers if name == "mqqb-order-wait"]
+
+
+@pytest.mark.parametrize("transactional", [False, True], ids=["recoverable", "transactional"])
+def test_one_sync_serves_for_several_windows(transactional: bool) -> None:
+    """The backlog is handed out ahead of the window; its packets leave at once, without a sync for each."""
+    bench = MqqbBench(settings=MqqbSettings(window=4))
+    bodies = [b"%d" % number for number in range(20 * 4)]
+    (bench.transact if transactional else bench.send)(ELSEWHERE, *bodies)
+    bench.flush()
+    peer = bench.dialled()
+    bench.flush()
+    first, marks = len(bench.out), bench.mqqb.sender.last_mark
+    while len(peer.messages) < len(bodies):
+        before = len(peer.messages)
+        peer.ack_all()
+        assert len(peer.messages) > before
+    waited = [each for each in bench.out[first:] if type(each) is SendPackets]
+    assert waited == []
+    assert 0 < bench.mqqb.sender.last_mark - marks <= 20 // (AHEAD - 2) + 2
+    assert [each.properties.body for each in peer.messages] == bodies

@@ -232,7 +232,7 @@ def judged(state: State, signal: ArrivalJudged, now: Instant) -> Session | None:
         _make_up(state, arriving, now)
     elif arriving.is_transactional:
         advance(state, arriving, session, now)
-    elif signal.outcome is Outcome.DELIVERED:
+    elif signal.outcome is Outcome.DELIVERED or _is_dead_letter(signal, arriving.message):
         remember(state, arriving, now)
     if arriving.is_transactional:
         refused = signal.outcome is Outcome.REFUSED  # QB-244, QB-245, QB-249, QB-264
@@ -240,6 +240,14 @@ def judged(state: State, signal: ArrivalJudged, now: Instant) -> Session | None:
         if refused or doubtful:
             ordering.conclude(state, arriving.message, signal.reason)
     return session
+
+
+def _is_dead_letter(signal: ArrivalJudged, message: Message) -> bool:
+    """Return whether the manager keeps a refused message as a dead letter (QB-264, G-52).
+
+    It is remembered then: if it comes again, and its queue has room by now, it would be there twice.
+    """
+    return signal.reason is MessageClass.NACK_QUEUE_EXCEED_QUOTA and message.negative_journaling
 
 
 def remember(state: State, arriving: Arriving, now: Instant) -> None:

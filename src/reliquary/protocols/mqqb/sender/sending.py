@@ -10,12 +10,14 @@ a transactional message              an order acknowledgement, and a final one i
 
 from __future__ import annotations
 
+from typing import Final
+
 from reliquary.base.time import Instant
 from reliquary.base.turn import Signal
 from reliquary.protocols.mqqb.sender import closing
 from reliquary.protocols.mqqb.sender.packets import message_id, refused_sender
 from reliquary.protocols.mqqb.sender.resending import start_wait
-from reliquary.protocols.mqqb.sender.streams import begin, forget, free, marked, wants_final
+from reliquary.protocols.mqqb.sender.streams import begin, forget, free, mark_ahead, wants_final
 from reliquary.protocols.mqqb.sender.transmitting import pump
 from reliquary.protocols.mqqb.sessions.links import put
 from reliquary.protocols.mqqb.state import Entry, Route, Session, State, Weight
@@ -34,6 +36,9 @@ from reliquary.streams.facts import MessagesNumbered, ReceiverKnown
 from reliquary.streams.numbering import LAST_NUMBER, next_stream
 from reliquary.streams.outgoing import Sent
 from reliquary.streams.progress import progressed
+
+MARKED_AHEAD: Final = 2
+"""The windows of packets at the head of an outbox that are on disk, or will be after the next sync."""
 
 
 class SendsDue(Signal, frozen=True):
@@ -55,7 +60,6 @@ def on_sends_due(state: State, signal: SendsDue, now: Instant) -> None:
     queues: dict[int, list[SendUserMessage]] = {}
     for send in handed_out:
         queues.setdefault(send.queue, []).append(send)
-    waiting = False
     for queue, sends in queues.items():
         route = state.sender.routes[queue]
         session = state.sessions.get(route.session)
@@ -74,10 +78,9 @@ def on_sends_due(state: State, signal: SendsDue, now: Instant) -> None:
                 in_stream.append(send)
         if in_stream:
             _send_stream(state, route, session, in_stream, now)
+        session.unmarked += len(sends)
         pump(state, session, now)
-        waiting = waiting or bool(session.outbox)
-    if waiting:
-        marked(state)  # what waits for the window now is on disk when it leaves
+        mark_ahead(state, session, MARKED_AHEAD * session.room)
 
 
 def _weight(message: Message) -> Weight:

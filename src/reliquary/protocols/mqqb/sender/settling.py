@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from reliquary.base.time import Instant
-from reliquary.protocols.mqqb.sender.streams import make_room
+from reliquary.protocols.mqqb.sender.streams import make_room, mark_ahead
 from reliquary.protocols.mqqb.sender.transmitting import pump
 from reliquary.protocols.mqqb.sessions.acknowledging import MASK
 from reliquary.protocols.mqqb.state import Entry, Session, State, Weight
@@ -42,6 +42,7 @@ def on_header(state: State, session: Session, found: SessionHeader, now: Instant
         state.draft.tell(TransferEnded(queue, tuple(lookup_ids), Outcome.DELIVERED))
     session.peer_window = max(found.window, 1)
     pump(state, session, now)
+    mark_ahead(state, session, session.room)  # the manager may have nothing more to hand out
     if found.sent != session.received & MASK or found.recoverable_sent != session.recoverable_received & MASK:
         return (
             f"it has sent {found.sent} packets, {found.recoverable_sent} of them recoverable, and"

@@ -16,7 +16,7 @@ from reliquary.base.turn import ContinueAfterSync
 from reliquary.protocols.mqqb.events import HandOutStored
 from reliquary.protocols.mqqb.sender.resending import stop_wait
 from reliquary.protocols.mqqb.sessions.links import go_again, report_taken
-from reliquary.protocols.mqqb.state import Route, State
+from reliquary.protocols.mqqb.state import Route, Session, State
 from reliquary.queueing.model.message import Message, MessageClass
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import NumbersFreed, StreamBegun, StreamEnded
@@ -76,6 +76,19 @@ def marked(state: State) -> int:
     state.draft.ask(ContinueAfterSync(HandOutStored(sender.last_mark)))
     state.draft.wait()  # what is handed out may have been written by an earlier turn
     return sender.last_mark
+
+
+def mark_ahead(state: State, session: Session, least: int) -> None:
+    """Ask for a sync if fewer than `least` packets at the head of an outbox are on disk after the last one.
+
+    A packet that is on disk when the window has room leaves at once.  While enough of them wait, no sync is
+    asked for, so that one serves for many messages.
+    """
+    unmarked = min(session.unmarked, len(session.outbox))
+    session.unmarked = unmarked
+    if unmarked and len(session.outbox) - unmarked < least:
+        marked(state)
+        session.unmarked = 0
 
 
 def on_stored(state: State, event: HandOutStored, now: Instant) -> None:

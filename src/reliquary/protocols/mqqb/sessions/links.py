@@ -14,8 +14,10 @@ from reliquary.protocols.mqqb.state import Entry, Route, Session, State
 from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
 from reliquary.queueing.model.travel.transfer import ConnectionChanged, ResendWanted, TransferAccepted
 
-AHEAD: Final = 2
-"""The manager hands out this multiple of the window, so that the next messages are numbered and on disk."""
+AHEAD: Final = 8
+"""The manager hands out this multiple of the window, so that one sync serves for several windows."""
+LEAST_AHEAD: Final = 2
+"""The multiple for a queue that shares its session with many others."""
 
 
 def hop(address: str) -> str:
@@ -48,7 +50,8 @@ def connect(state: State, session: Session, route: Route) -> None:
             Happening.CONNECTED,
             ConnectionStatus.ESTABLISHED,
             addresses=(hop(session.address),),
-            at_once=AHEAD * session.window,
+            at_once=max(AHEAD // len(session.routes), LEAST_AHEAD) * session.window,
+            most_bytes=state.settings.most_bytes,
         )
     )
 

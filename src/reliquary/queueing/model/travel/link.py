@@ -180,6 +180,8 @@ class DispatchEntry(msgspec.Struct, frozen=True):
     lookup_id: int
     priority: int
     """The sum of the queue's BasePriority and the message's Priority."""
+    size: int = 0
+    """The bytes of the message."""
 
 
 @dataclass(slots=True)
@@ -198,6 +200,8 @@ class Link:
     """Messages that are in their destination queue and were not read yet; they are never sent again."""
     at_once: int = 1
     """The number of messages that may be sent at once."""
+    most_bytes: int = 0
+    """The bytes of messages that may be sent at once, and the last message beyond them; 0 for any."""
     asked: bool = False
     """The carrier was asked to connect, and has not answered."""
     failures: int = 0
@@ -224,6 +228,12 @@ class Link:
         if outgoing.on_hold:
             link.happen(Happening.PAUSED)
         return link
+
+    def bytes_left(self) -> int:
+        """Return how many bytes of messages may still be sent at once; positive if there is no limit."""
+        if not self.most_bytes:
+            return 1
+        return self.most_bytes - sum([entry.size for entry in self.sending.values()])
 
     def end(self, lookup_ids: Iterable[int]) -> list[int]:
         """Remove messages whose outcome is known, and return those that were being sent."""

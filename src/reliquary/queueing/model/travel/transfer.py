@@ -240,6 +240,8 @@ class ConnectionChanged(Signal, frozen=True):
     """NextHops; empty when they are not known."""
     at_once: int = 1
     """The number of messages that may be sent at once on a new connection."""
+    most_bytes: int = 0
+    """The bytes of messages that may be sent at once, besides their number; 0 for any."""
     rest: Duration | None = None
     """The time before the next attempt after a failure; None lets the manager choose."""
 

@@ -61,8 +61,8 @@ def _work(state: State, session: Session, now: Instant) -> None:
     """Process packets until the inbox is empty, or the manager has to judge a message first.
 
     When an acknowledgement of stored messages is made, their sync begins, and the rest is processed beside
-    it: the acknowledgement leaves as soon as it can, and neither the disk nor this process waits.  A peer that
-    keeps to no window is not waited for, because its packets would pile up here.
+    it: the acknowledgement leaves as soon as it can, and neither the disk nor this process waits.  For a peer
+    that keeps to no window no sync is begun early, because its packets would pile up here.
     """
     while session.inbox and not session.judging:
         if session.has_reported and len(session.inbox) <= session.window:

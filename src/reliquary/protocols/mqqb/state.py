@@ -345,8 +345,10 @@ class ReceiverState:
     """The MessageID of the last order acknowledgement."""
     refusals: Counter[UUID] = field(default_factory=Counter)
     """Final acknowledgements of refused messages that have not reached their sender yet, by sender."""
-    held_since: dict[int, Instant] = field(default_factory=dict)
-    """Order acknowledgements that wait for these, by place."""
+    unsettled: set[UUID] = field(default_factory=set)
+    """Senders for which final acknowledgements may wait that an earlier life of this process wrote."""
+    held_since: dict[int, tuple[int, Instant]] = field(default_factory=dict)
+    """Order acknowledgements that wait for these, by place: the session, and since when they wait."""
     peers: dict[UUID, UUID] = field(default_factory=dict)
     """The peer whose session brought the last message of each sender."""
 

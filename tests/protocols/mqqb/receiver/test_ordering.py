@@ -64,3 +64,34 @@ def test_an_order_acknowledgement_does_not_wait_for_ever() -> None:
     peer.user(b"1", to="TCP:10.0.0.2\\private$\\nowhere", stream=(1, 0))
     bench.advance(12)
     assert len(peer.order_acks) == 1
+
+
+@pytest.mark.parametrize("crash", [False, True], ids=["stopped", "killed"])
+def test_after_a_restart_too_it_waits_for_the_refusal_it_would_hide(crash: bool) -> None:
+    """The refusal waits in an outgoing queue on disk; the order acknowledgement is made anew."""
+    bench = MqqbBench()
+    peer = bench.accepted()
+    peer.user(b"1", to="TCP:10.0.0.2\\private$\\nowhere", stream=(1, 0))
+    bench.flush()
+    bench.restart(crash=crash)
+    bench.advance(20)  # longer than it waits in a session
+    again = bench.accepted()
+    bench.advance(5)
+    assert (len(again.final_acks), again.order_acks) == (1, [])
+    again.ack_all()
+    bench.advance(1)
+    assert [each.body.number for each in again.order_acks] == [1]
+
+
+def test_a_sender_that_comes_late_learns_of_the_refusal_first() -> None:
+    bench = MqqbBench()
+    peer = bench.accepted()
+    peer.user(b"1", to="TCP:10.0.0.2\\private$\\nowhere", stream=(1, 0))
+    peer.lose()
+    bench.advance(3600)
+    again = bench.accepted()
+    bench.advance(2)
+    assert (len(again.final_acks), again.order_acks) == (1, [])
+    again.ack_all()
+    bench.advance(1)
+    assert len(again.order_acks) == 1

@@ -117,12 +117,12 @@ def send_order_ack(state: State, incoming: Incoming, now: Instant) -> None:
     Without a session it is owed: the sender is dialled, a few times, and its next session gets it (T-70).
     """
     sender, place = incoming.key[0], incoming.place
-    if _is_held(state, incoming, now):
+    session = session_of_sender(state, sender)
+    if session is not None and _is_held(state, incoming, session, now):
         incoming.waiting = True
         state.draft.ask(SetTimer((ORDER_ACK, place), state.receiver.coalescing.delay))
         return
     incoming.receipted()
-    session = session_of_sender(state, sender)
     if session is not None:
         state.receiver.owed.pop(place, None)
         _put(session, place)
@@ -140,16 +140,21 @@ def send_order_ack(state: State, incoming: Incoming, now: Instant) -> None:
         state.draft.ask(SetTimer((ORDER_ACK, place), DIAL_AGAIN))
 
 
-def _is_held(state: State, incoming: Incoming, now: Instant) -> bool:
+def _is_held(state: State, incoming: Incoming, session: Session, now: Instant) -> bool:
     """Return whether an order acknowledgement waits until its sender knows which messages were refused.
 
     It confirms refused messages too (QB-131), so a sender that got it first would take them for delivered.
+    After a restart it waits for all final acknowledgements that are left from before, because only their
+    outgoing queue knows which of them report refusals.  It waits for a limited time in each session.
     """
-    receiver, place = state.receiver, incoming.place
-    if not receiver.refusals[incoming.key[0]]:
+    receiver, place, sender = state.receiver, incoming.place, incoming.key[0]
+    if not receiver.refusals[sender] and sender not in receiver.unsettled:
         receiver.held_since.pop(place, None)
         return False
-    since = receiver.held_since.setdefault(place, now)
+    number, since = receiver.held_since.get(place, (0, now))
+    if number != session.number:
+        since = now
+    receiver.held_since[place] = (session.number, since)
     return 0 <= now - since < LONGEST_HOLD
 
 

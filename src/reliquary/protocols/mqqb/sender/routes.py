@@ -58,6 +58,8 @@ def _route(state: State, queue: int, destination: str) -> Route:
     """Return the route of a destination (QB-174); without a host and a manager it is not reached."""
     name, wait = parse_single(destination), ReceiptWait(state.settings.resend_ladder)
     if isinstance(name, PrivateName):
+        if not state.receiver.refusals[name.computer]:
+            state.receiver.unsettled.add(name.computer)  # they may be from before a restart
         return Route(queue, destination, "", wait, name.computer)
     is_reached = isinstance(name, DirectName) and name.scheme not in (IPX, SPX)
     host = name.host.casefold() if isinstance(name, DirectName) and is_reached else ""

@@ -163,6 +163,7 @@ def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:
     if route is not None:
         forget(route, signal.lookup_ids)
         state.receiver.refusals.pop(route.manager, None)  # final acknowledgements may be among them
+        state.receiver.unsettled.discard(route.manager)
     if sent is not None:
         gone = tuple(each for each in signal.lookup_ids if each in sent.numbers)
         if gone:

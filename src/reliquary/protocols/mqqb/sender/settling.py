@@ -89,5 +89,7 @@ def _end(state: State, entry: Entry, done: dict[int, list[int]]) -> None:
     if route is not None:
         route.under_way.pop(entry.lookup_id, None)
         done.setdefault(entry.queue, []).append(entry.lookup_id)
+        if not route.under_way:  # more is handed out than a window has, so this was the last one
+            state.receiver.unsettled.discard(route.manager)
     if state.receiver.refusals[entry.refused] > 0:
         state.receiver.refusals[entry.refused] -= 1

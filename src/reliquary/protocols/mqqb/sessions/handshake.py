@@ -115,6 +115,8 @@ def open_session(state: State, session: Session, window: int, now: Instant) -> N
     state.by_peer.setdefault(session.peer, []).append(session.number)
     state.hops.pop(session.host, None)
     for queue, route in sorted(state.sender.routes.items()):
-        waits = route.session == 0 and route.manager == session.peer != NO_GUID and not route.paused
-        if waits or (queue in session.routes and route.session == session.number):
+        bound = state.sessions.get(route.session)
+        waits = (bound is None or not bound.is_open) and not route.paused
+        is_its_own = route.manager == session.peer != NO_GUID  # the peer may be one that cannot be dialled
+        if (waits and is_its_own) or (queue in session.routes and route.session == session.number):
             links.connect(state, session, route)

@@ -12,6 +12,7 @@ from tests.client.served import Served, served
 
 COLUMNS = [
     "name",
+    "protocol",
     "direction",
     "peer",
     "queue",
@@ -47,7 +48,7 @@ def test_a_stream_that_comes_is_listed(run: Run, qm: Manager, shared_server: Ser
     assert (shown["last"], shown["acknowledged"], shown["awaiting"], shown["rejected"]) == (2, 2, 0, 0)
     heads, row = run("stream", "list", "--table").output.splitlines()
     assert heads.split() == COLUMNS
-    assert row.split()[:5] == [shown["name"], "in", identifier, url, "2"]
+    assert row.split()[:6] == [shown["name"], "srmp", "in", identifier, url, "2"]
     assert json.loads(run("stream", "show", shown["name"]).output) == shown
     assert json.loads(run("stream", "reset", shown["name"]).output)["reset"] is True
 

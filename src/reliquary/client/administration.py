@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from reliquary.client.streams import STREAM
 from reliquary.client.sync.portal import OnPortal
 from reliquary.client.transport import Transport
 from reliquary.protocols.httpr.nouns import CHANNEL, BatchInfo, ChannelInfo
 from reliquary.protocols.mqqb.nouns import SESSION, SessionInfo
 from reliquary.protocols.mqqp.nouns import RPC, AssociationInfo
-from reliquary.protocols.srmp.nouns import STREAM, StreamInfo
 from reliquary.protocols.wsrm.nouns import SEQUENCE, SequenceInfo
 from reliquary.queueing.model.administration import Key, Noun, R
+from reliquary.streams.records import StreamInfo
 from reliquary.views.outgoing_queues import OUTGOING, ConnectionAttempt, OutgoingInfo
 from reliquary.views.transactions import TransactionInfo
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from reliquary.client.streams import STREAM
 from reliquary.protocols.httpr.nouns import CHANNEL
 from reliquary.protocols.mqqb.nouns import SESSION
 from reliquary.protocols.mqqp.nouns import RPC
-from reliquary.protocols.srmp.nouns import STREAM
 from reliquary.protocols.wsrm.nouns import SEQUENCE
 from reliquary.queueing.model.administration import Noun
 from reliquary.views.consumers import CONSUMER

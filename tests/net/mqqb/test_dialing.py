@@ -8,7 +8,10 @@ from uuid import UUID
 
 import pytest
 
+from reliquary.base.time import Duration
+from reliquary.net.mqqb import dialing
 from reliquary.net.mqqb.shared import Count
+from reliquary.net.tcp.dialing import Place, reach
 from reliquary.protocols.mqqb.effects import Dial, HangUp, SendPackets
 from reliquary.protocols.mqqb.events import (
     Accepted,
@@ -79,16 +82,24 @@ def test_a_name_is_resolved_to_all_its_addresses() -> None:
     play(scene)
 
 
-def test_an_address_of_ipv6_is_dialled() -> None:
+@pytest.mark.spec("QB-112")
+def test_an_address_of_ipv6_is_dialled_without_a_resolver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not every computer has IPv6, so the connection goes to another address in the end."""
+    places: list[Place] = []
+
+    async def reach_here(place: Place, opening: dialing.Opening, within: Duration) -> dialing.Opening:
+        places.append(place)
+        return await reach(Place(HOST, place.port), opening, within)
+
+    monkeypatch.setattr(dialing, "reach", reach_here)
+
     async def scene() -> None:
-        async with stage(networks=("::1/128",)) as there, stage() as here:
-            try:
-                _, port = await there.network.listen("::1", 0)
-            except OSError:
-                pytest.skip("this computer has no IPv6")
-            here.network.dial(Dial(1, "::1", port))
-            assert await here.events.next(Dialled) == Dialled(1, "::1")
-            assert await there.events.next(Accepted) == Accepted(-1, "::1")
+        async with stage() as here, stage() as there:
+            here.network.dial(Dial(1, "FE80::1", there.port))
+            assert await here.events.next(AddressesFound) == AddressesFound(1, ("fe80::1",))
+            assert (await here.events.next(Dialled)).session == 1
+            assert await there.events.next(Accepted) == Accepted(-1, HOST)
+            assert places[-1] == Place("fe80::1", there.port)
 
     play(scene)
 

@@ -1,4 +1,4 @@
-"""Records of MQQB's sessions, for administrators; read from the state, never changed."""
+"""Records of MQQB's sessions and streams, for administrators; read from the state, never changed."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ from collections.abc import Iterator
 from reliquary.base.time import as_text
 from reliquary.protocols.mqqb.administration import name_of
 from reliquary.protocols.mqqb.nouns import SessionInfo
-from reliquary.protocols.mqqb.state import Session, State
+from reliquary.protocols.mqqb.state import Session
+from reliquary.protocols.mqqb.state import State as MqqbState
+from reliquary.protocols.mqqb.tables import NAME
 from reliquary.queueing.model.message import NO_GUID
+from reliquary.queueing.model.names.formats import DirectName
+from reliquary.queueing.model.state import State
+from reliquary.queueing.rules.outgoing import destination_of, link_of
+from reliquary.streams.records import StreamInfo, incoming_record, outgoing_record
 
 
-def sessions(state: State) -> Iterator[SessionInfo]:
+def sessions(state: MqqbState) -> Iterator[SessionInfo]:
     """Yield all sessions: those that this manager opened, then those that it accepted, the oldest first."""
     for session in sorted(state.sessions.values(), key=lambda each: (each.accepted, abs(each.number))):
         yield _record(state, session)
 
 
-def _record(state: State, session: Session) -> SessionInfo:
+def _record(state: MqqbState, session: Session) -> SessionInfo:
     routes = state.sender.routes
     return SessionInfo(
         name=name_of(session),
@@ -35,3 +41,20 @@ def _record(state: State, session: Session) -> SessionInfo:
         queues=sorted(routes[queue].destination for queue in session.routes if queue in routes),
         since=as_text(session.began),
     )
+
+
+def streams(state: State, mqqb: MqqbState) -> Iterator[StreamInfo]:
+    """Yield all streams: those that go, by destination, then those that come, by queue (T-78)."""
+    yield from sorted(_outgoing(state, mqqb), key=lambda each: each.queue.casefold())
+    incoming = [incoming_record(NAME, each) for each in mqqb.places]
+    yield from sorted(incoming, key=lambda each: (each.queue, each.peer))
+
+
+def _outgoing(state: State, mqqb: MqqbState) -> Iterator[StreamInfo]:
+    for number, sent in mqqb.sent.items():
+        queue = state.queues.get(number)
+        if queue is None or queue.link is None:
+            continue
+        name = destination_of(queue)
+        peer = name.host if isinstance(name, DirectName) else ""
+        yield outgoing_record(NAME, number, str(name), peer, sent, link_of(queue).transfer)

@@ -7,7 +7,6 @@ in     the next message is taken, whatever its stream and its number are, and th
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import Final
 
 from msgspec.structs import replace
@@ -20,24 +19,10 @@ from reliquary.protocols.srmp.state import State
 from reliquary.queueing.model.administration import Done
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import StreamAdvanced
-from reliquary.streams.incoming import Incoming, StreamKey
-from reliquary.streams.tables import incoming_key
+from reliquary.streams.incoming import Incoming
+from reliquary.streams.records import incoming_name, outgoing_name
 
-OUT: Final = "out-"
-IN: Final = "in-"
-_DIGEST: Final = 5
-"""Bytes of the name of a stream that comes in."""
 WHAT: Final = "an administrator reset a stream"
-
-
-def outgoing_name(queue: int) -> str:
-    """The name of the stream that goes out of a queue; it stays when the stream begins anew."""
-    return f"{OUT}{queue}"
-
-
-def incoming_name(key: StreamKey) -> str:
-    """The name of a stream that comes in, made of its sender and its destination."""
-    return IN + blake2b(incoming_key(*key), digest_size=_DIGEST).hexdigest()
 
 
 def on_reset(state: State, event: ResetStream, now: Instant) -> None:
@@ -51,7 +36,8 @@ def on_reset(state: State, event: ResetStream, now: Instant) -> None:
     elif incoming is not None:
         _take_next(state, incoming)
     else:
-        state.draft.ask(Reply(event.to, Done(False, f"there is no stream {event.stream}")))
+        why = f"there is no stream {event.stream} of SRMP, and others cannot be reset"
+        state.draft.ask(Reply(event.to, Done(False, why)))
         return
     state.draft.ask(Reply(event.to, Done(True)))
 

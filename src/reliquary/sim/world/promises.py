@@ -14,6 +14,8 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from reliquary.base.turn import Fact
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import Message, MessageClass, Position
@@ -85,7 +87,8 @@ class Deliveries:
                     copies.add(fact.position.lookup_id)
                 case facts.PositionsRemoved():
                     for position in fact.positions:
-                        if position.lookup_id not in copies:
+                        is_known = not turned.lost or position.message in names
+                        if is_known and position.lookup_id not in copies:
                             self._ended(site, turned, names[position.message], fact.reason)
                 case facts.PositionMoved() if fact.position.lookup_id not in copies:
                     self._ended(site, turned, names[fact.position.message], fact.reason)
@@ -128,12 +131,16 @@ class Deliveries:
 def stated(history: History) -> Iterator[tuple[Turned, Fact]]:
     """The facts of a site, each with its turn; without those that a crash took, except of new queues.
 
-    Express messages may be in a queue whose creation was lost with them.
+    Express messages may be in a queue whose creation was lost with them.  Of a removal that was lost, what
+    it says of express messages stays: an express acknowledgement of it may have been read before the crash.
     """
     for turned in history.turns:
         for fact in turned.facts:
             if not turned.lost or fact.volatile or isinstance(fact, facts.QueueCreated):
                 yield turned, fact
+            elif isinstance(fact, facts.PositionsRemoved):
+                express = tuple(each for each in fact.positions if each.express)
+                yield turned, replace(fact, positions=express)
 
 
 def check_loss(register: Register, deliveries: Deliveries) -> None:

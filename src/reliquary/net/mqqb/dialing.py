@@ -115,7 +115,7 @@ class Dialer:
 
 
 async def _resolve(host: str) -> tuple[str, ...]:
-    """Return all addresses of a host, in the order of the resolver; an address is its own (WB 55)."""
+    """Return all addresses of a host, in the order of the resolver; an address is its own (QB-112)."""
     try:
         return (str(ip_address(host)),)
     except ValueError:

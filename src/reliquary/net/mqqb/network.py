@@ -74,7 +74,7 @@ class Network:
         self._dialer.dial(effect)
 
     def send(self, effect: SendPackets) -> None:
-        """Write packets; those of a session that is lost are dropped."""
+        """Write packets (QB-293); those of a session that is lost are dropped."""
         connection = self._shared.sessions.get(effect.session)
         if connection is not None:
             connection.perform(effect)

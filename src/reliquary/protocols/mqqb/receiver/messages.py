@@ -54,7 +54,7 @@ _NO_CLASSES: Final[frozenset[MessageClass]] = frozenset()
 
 
 def take_message(state: State, session: Session, packet: UserMessage, now: Instant) -> bool:
-    """Check a user message and hand it to the manager; return False if it was dropped."""
+    """Check a user message and hand it to the manager (QB-263, QB-314); return False if it is dropped."""
     message = read(packet)
     key = (packet.user.source, message.destination_queue.casefold())
     arriving = Arriving(session.number, packet, message, key, packet.transaction, packet)
@@ -216,7 +216,7 @@ def _verified(packet: UserMessage, message: Message) -> tuple[Message, MessageCl
 def judged(state: State, signal: ArrivalJudged, now: Instant) -> Session | None:
     """Remember a message that the manager has judged; return its session, or None if that is gone.
 
-    The manager could not take it: nothing is remembered, and `mismatch` closes the session (QB-239, G-23).
+    The manager could not take it: nothing is remembered, and `mismatch` closes the session (QB-239, QB-265).
     """
     arriving = state.receiver.arriving.pop(signal.ticket[0], None)
     if arriving is None:
@@ -263,7 +263,7 @@ def remember(state: State, arriving: Arriving, now: Instant) -> None:
 def advance(
     state: State, arriving: Arriving, session: Session | None, now: Instant, previous: int | None = None
 ) -> None:
-    """Note in its stream that a message was taken or refused in its turn (QB-261, QB-262, G-28, G-29).
+    """Note in its stream that a message was taken or refused in its turn (QB-110, QB-261, QB-262, QB-266).
 
     `previous` is the number before the first message of a run whose last one this is.
     """

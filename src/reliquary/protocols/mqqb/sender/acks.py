@@ -137,7 +137,7 @@ def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
     if confirmed is not None:
         if route is not None:
             _note_arrived(state, route, sent, confirmed.arrived, now)
-        if confirmed.reached:  # QB-229
+        if confirmed.reached:  # QB-134, QB-229
             state.draft.tell(DestinationReached(queue, confirmed.reached))
         if confirmed.done:
             state.draft.tell(TransferEnded(queue, confirmed.done, Outcome.DELIVERED, by_receipt=True))

@@ -51,7 +51,7 @@ def plain_packet(state: State, route: Route, entry: Entry) -> bytes:
 
 
 def stream_packet(state: State, route: Route, entry: Entry, sent: Sent, number: int) -> bytes:
-    """Return the packet of a message with this number in its stream (QB-281, QB-282)."""
+    """Return the packet of a message with this number in its stream (QB-020, QB-119, QB-281)."""
     # DEPARTS from 3.1.7.1.3 (QB-155, QB-156, QB-282): a number is given once, and `previous` is found anew
     # each time, because a second number would double the message, and an old `previous` may name one that
     # expired (G-33, G-34).
@@ -164,9 +164,9 @@ def _final_ack(state: State, message: Message, destination: str) -> bytes:
 
 
 def order_ack_packet(state: State, incoming: Incoming, now: Instant) -> bytes:
-    """Return the order acknowledgement for all messages that were taken (QB-320, G-39)."""
+    """Return the order acknowledgement for all that was taken, up to a hole (QB-129, QB-320, G-39)."""
     stream = incoming.stream
-    is_direct = stream.format_name.upper().startswith("DIRECT=")
+    is_direct = stream.format_name.upper().startswith("DIRECT=")  # QB-241
     route = acks.Route(state.identity.lineage, incoming.key[0], stream.receipts_to if is_direct else "")
     # DEPARTS from 3.1.7.17 (QB-319, QB-320): an order acknowledgement is express and names the incoming
     # stream, because it is made anew whenever it is needed, and our own stream says nothing to the peer

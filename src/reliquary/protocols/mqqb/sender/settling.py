@@ -35,7 +35,7 @@ def on_header(state: State, session: Session, found: SessionHeader, now: Instant
         entry = session.outstanding.popleft()
         session.outstanding_bytes -= entry.size
         _came(state, entry, done)
-    session.acked += count
+    session.acked += count  # QB-202
     if found.recoverable_set or found.recoverable_ack:
         _stored(state, session, found, done)
     for queue, lookup_ids in done.items():  # QB-200, QB-204, QB-206
@@ -57,7 +57,7 @@ def _came(state: State, entry: Entry, done: dict[int, list[int]]) -> None:
         return
     if entry.weight is Weight.EXPRESS:
         _end(state, entry, done)
-    elif entry.weight is Weight.STREAM:  # QB-211: only the order acknowledgement frees it
+    elif entry.weight is Weight.STREAM:  # QB-133, QB-211: only the order ack frees it
         route = state.sender.routes[entry.queue]
         route.under_way.pop(entry.lookup_id, None)
         sent = state.sent.get(entry.queue)

@@ -56,7 +56,7 @@ def _transmit(state: State, session: Session, entry: Entry, now: Instant) -> Non
     data = _order_ack(state, session, entry, now) if route is None else _packet(state, route, entry)
     if not data:
         return
-    session.sent += 1  # QB-283
+    session.sent += 1  # QB-117, QB-283
     if entry.weight is Weight.RECOVERABLE or entry.weight is Weight.STREAM:
         session.recoverable_sent += 1
         if entry.weight is Weight.RECOVERABLE:

@@ -26,7 +26,7 @@ MASK: Final = 0xFFFF
 def count_packets(
     state: State, session: Session, now: Instant, *, recoverable: bool, packets: int = 1
 ) -> None:
-    """Count packets that came, whatever becomes of them (QB-240; G-19, G-20)."""
+    """Count packets that came, whatever becomes of them (QB-017, QB-240; G-19, G-20)."""
     state.counts[Count.RECEIVED] += packets
     session.received += packets
     session.unacked += packets

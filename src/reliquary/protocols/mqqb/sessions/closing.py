@@ -145,7 +145,7 @@ def renew_if_drained(state: State, session: Session) -> None:
 
 
 def wait_for_ack(state: State, session: Session) -> None:
-    """Start the Session Ack Wait Timer, if it does not run (QB-285, QB-139)."""
+    """Start the Session Ack Wait Timer, if it does not run (QB-139, QB-210, QB-285)."""
     if not session.waits_for_ack:
         session.waits_for_ack, session.heard = True, False
         span = Duration(session.ack_wait * state.settings.ack_wait_factor)

@@ -139,7 +139,7 @@ def dial(state: State, host: str, now: Instant) -> Session:
     if state.settings.ping and not addresses:
         # DEPARTS from 3.1.3.2 (QB-165): the cookie is one counter for all sessions and is never reset,
         # because two pings may wait at once (G-57).
-        state.cookie += 1  # QB-310
+        state.cookie += 1  # QB-100, QB-310
         session.pinged = True
         client = not state.settings.server_class
         ping = Ping(state.cookie, state.identity.lineage, is_client=client).encode()
@@ -163,7 +163,7 @@ def on_dialled(state: State, event: Dialled, now: Instant) -> None:
         return
     session.address = event.address
     session.phase = Phase.WAITING_ECR
-    system = RELEASE | (0 if session.pinged else NOT_PINGED) | _server_bit(state)  # QB-049, QB-051
+    system = RELEASE | (0 if session.pinged else NOT_PINGED) | _server_bit(state)  # QB-048, QB-049
     request = EstablishConnection(
         client=state.identity.lineage,
         server=NO_GUID,  # QB-045: only direct names are dialled
@@ -175,6 +175,7 @@ def on_dialled(state: State, event: Dialled, now: Instant) -> None:
 
 
 def _server_bit(state: State) -> int:
+    """Return the bit that says whether this is a server (QB-051)."""
     return SERVER_CLASS if state.settings.server_class else 0
 
 
@@ -194,7 +195,7 @@ def on_dial_failed(state: State, event: DialFailed, now: Instant) -> None:
 
 
 def on_accepted(state: State, event: Accepted, now: Instant) -> None:
-    """A peer opened a connection (QB-197, QB-198); it has until the Session Initialization Timer fires."""
+    """A peer opened a connection (QB-166, QB-197); it has until the Session Initialization Timer fires."""
     session = Session(
         event.session,
         Phase.WAITING_EC,

@@ -273,7 +273,7 @@ def test_a_table_that_takes_repeated_messages_is_found(monkeypatch: pytest.Monke
     }
     monkeypatch.setattr(messages, "MQQB_ACCEPTANCE", table)
     monkeypatch.setattr(runs, "MQQB_ACCEPTANCE", table)
-    assert first_failure(seeds=range(1, 4)).startswith("duplication")
+    assert first_failure(seeds=range(1, 9)).startswith(("duplication", "left behind"))
 
 
 def test_a_run_whose_messages_are_in_no_order_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ number, so a seed repeats a run.
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from collections.abc import Callable
+from typing import ClassVar, Final, Protocol
 
 import msgspec
 
@@ -156,27 +157,24 @@ class Machine(Protocol):
 
 
 class Draft:
-    """A turn in the making."""
+    """A turn in the making.
 
-    __slots__ = ("_effects", "_facts", "_signals", "_waits")
+    Its lists live as long as the draft, so that facts and effects are added without a call of Python.
+    """
+
+    __slots__ = ("_effects", "_facts", "_signals", "_waits", "ask", "state", "tell")
 
     def __init__(self) -> None:
         self._facts: list[Fact] = []
         self._signals: list[Signal] = []
         self._effects: list[Effect] = []
         self._waits = False
-
-    def state(self, fact: Fact) -> None:
+        self.state: Final[Callable[[Fact], None]] = self._facts.append
         """Add a fact; the caller has applied it to the state."""
-        self._facts.append(fact)
-
-    def tell(self, signal: Signal) -> None:
-        """Add a signal to the turn; the engine hands signals to the other machines."""
-        self._signals.append(signal)
-
-    def ask(self, effect: Effect) -> None:
+        self.tell: Final[Callable[[Signal], None]] = self._signals.append
+        """Add a signal."""
+        self.ask: Final[Callable[[Effect], None]] = self._effects.append
         """Add an effect to the turn; the engine performs effects after the facts are on disk."""
-        self._effects.append(effect)
 
     def wait(self) -> None:
         """Let the answers wait for the disk, even where all the facts are volatile."""
@@ -189,9 +187,11 @@ class Draft:
 
     def take(self) -> Turn:
         """The finished turn; the draft is empty afterwards."""
-        signals: tuple[Signal, ...] = ()
-        if self._signals:
-            signals, self._signals = tuple(self._signals), []
-        turn = Turn(tuple(self._facts), signals, tuple(self._effects), self._waits)
-        self._facts, self._effects, self._waits = [], [], False
+        facts, signals, effects = self._facts, self._signals, self._effects
+        turn = Turn(tuple(facts), tuple(signals), tuple(effects), self._waits)
+        facts.clear()
+        effects.clear()
+        if signals:
+            signals.clear()
+        self._waits = False
         return turn

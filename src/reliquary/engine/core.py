@@ -23,7 +23,6 @@ from reliquary.base.turn import (
     DirectedSignal,
     Effect,
     Event,
-    Fact,
     Machine,
     Signal,
     TimerFired,
@@ -105,11 +104,16 @@ class Core:
             turn = self._spread(turn, now)
         batch = self.batch
         batch.turns += 1
-        if not turn.waits and _is_volatile(turn.facts):
+        volatile = not turn.waits and bool(turn.facts)
+        for fact in turn.facts:
+            if not fact.volatile:
+                volatile = False
+                break
+        if volatile:  # all that was said is meant to be forgotten by a crash
             self.at_once += turn.effects
-        else:
-            for effect in turn.effects:
-                (batch.after_sync if effect.waits_for_disk else self.at_once).append(effect)
+            return turn
+        for effect in turn.effects:
+            (batch.after_sync if effect.waits_for_disk else self.at_once).append(effect)
         return turn
 
     def take_at_once(self) -> list[Effect]:
@@ -155,11 +159,3 @@ def _claim(claimed: dict[Key, Machine], wanted: tuple[Key, ...], machine: Machin
     for each in wanted:
         assert each not in claimed, f"{machine} and {claimed[each]} both claim {each}"
         claimed[each] = machine
-
-
-def _is_volatile(facts: tuple[Fact, ...]) -> bool:
-    """Whether all that was said, and something was, is meant to be forgotten by a crash."""
-    for fact in facts:  # a loop: this is asked in every turn
-        if not fact.volatile:
-            return False
-    return bool(facts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from reliquary.base.faults import PeerFault
 from reliquary.base.time import seconds
+from reliquary.net.http.connection import Connection
 from reliquary.net.http.known_heads import (
     LONGEST_KEPT,
     MOST_DIGITS,
@@ -21,7 +23,7 @@ from reliquary.net.http.known_heads import (
 )
 from reliquary.net.http.limits import Limits
 from reliquary.net.http.mounts import Mounts
-from reliquary.net.http.reader import BODY, IDLE, RequestReader
+from reliquary.net.http.reader import BODY, IDLE, SLICE, RequestReader
 from reliquary.net.http.request import Request
 from tests.net.http.stage import Desk, chunked, connect_to, echo, everywhere, post, share, tick
 
@@ -96,6 +98,39 @@ def test_a_head_that_came_before_is_not_parsed_whatever_the_length_of_its_body()
     ]  # fmt: skip
     assert {(request.path, request.query) for request in reading.found} == {("/a", b"b=1")}
     assert [request.header(b"content-length") for request in reading.found] == [b"5", b"17", b"0", b"5000"]
+
+
+@pytest.mark.parametrize("cuts", [(), (100,), (SLICE,), (SLICE + 9, 2 * SLICE), (3 * SLICE,)])
+def test_a_long_request_with_a_known_head_is_taken_without_slices(
+    cuts: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, body = Desk(), bytes(range(256)) * (SLICE // 64)
+    connection, _ = connect_to(share(desk))
+    connection.data_received(post("/a", body))  # it is longer than a slice, and its head is kept
+    monkeypatch.setattr(Connection, "_next_slice", lambda _: pytest.fail("it was cut"))
+    again = post("/a", body[:-1] + b"!")
+    for first, last in pairwise((0, *cuts, len(again))):
+        connection.data_received(again[first:last])
+    assert [request.body for request, _ in desk.asked] == [body, body[:-1] + b"!"]
+    assert desk.asked[0][0].notes is desk.asked[1][0].notes
+
+
+def test_what_follows_a_long_request_is_cut_into_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    cut: list[int] = []
+    next_slice = Connection._next_slice
+
+    def watched(connection: Connection) -> bytes | memoryview:
+        found = next_slice(connection)
+        cut.append(len(found))
+        return found
+
+    desk, body = Desk(), b"x" * 2 * SLICE
+    connection, _ = connect_to(share(desk))
+    connection.data_received(post("/a", body))
+    monkeypatch.setattr(Connection, "_next_slice", watched)
+    connection.data_received(post("/a", body) + post("/b", b"y"))
+    assert [len(request.body) for request, _ in desk.asked] == [len(body), len(body), 1]
+    assert max(cut) == SLICE
 
 
 def test_a_head_without_a_length_is_known_by_all_of_its_bytes() -> None:

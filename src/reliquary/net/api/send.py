@@ -83,7 +83,7 @@ def send(context: Context, request: Request, responder: Responder, queue: str) -
         target = context.handle_of(queue, query.get("handle"))
         if "transaction" in query:
             transaction = transaction_of(query["transaction"])
-    form, wanted = forms_of(request)
+    form, wanted = request.notes.forms or forms_of(request)
     if len(request.body) > SMALL_BODY:
         context.check_right(lambda to: SendMessages(to, target, (), transaction))
         if form is IN_JSON:
@@ -109,7 +109,9 @@ def _sent(context: Context, responder: Responder, wanted: Form, answer: object) 
         assert answer.lineage is not None, "what was sent has ids"
         lineage = guid_text(answer.lineage.int)
         if wanted is IN_PACKED:
-            sent = [SentOut(f"{lineage}\\{place & 0xFFFFFFFF}", str(place)) for place in answer.lookup_ids]
+            sent = []
+            for place in answer.lookup_ids:  # a loop: most requests send one message
+                sent.append(SentOut(f"{lineage}\\{place & 0xFFFFFFFF}", str(place)))  # noqa: PERF401
             responder.respond(201, _encode_packed(SendOut(sent)), PACKED)
         else:
             stem = lineage.encode()

@@ -98,7 +98,8 @@ class Connection(AcceptedConnection):
         """Bytes have come."""
         if self.ended:
             return
-        if self._held or len(data) > self._slice or self._unfed:
+        too_long = len(data) > self._slice and self._reader.needs_parser(data)
+        if self._held or too_long or self._unfed:
             self._unfed.append(data)
             self._pump()
         else:

@@ -129,7 +129,7 @@ class RequestReader:
                 return None
             if not data:
                 return None
-        if self.phase == IDLE and (type(data) is bytes or self._known):
+        if self.phase == IDLE:
             data = bytes(data)  # no copy of what is bytes already
             at = 0
             while (match := self._known.find(data, at)) is not None:
@@ -139,6 +139,10 @@ class RequestReader:
                 if end > len(data):
                     self._begin_known(request, end - body_at)
                     return self.feed(data[body_at:])
+                if end - body_at > SMALL:
+                    self._request = request  # a refusal is that of its mount
+                    self._charge(end - body_at)
+                    self._request = None
                 request.body = data[body_at:end]
                 self._take(request)
                 at = end
@@ -146,6 +150,13 @@ class RequestReader:
                     return None
             self._unknown = data = data[at:] if at else data
         return self._parse(data)
+
+    def needs_parser(self, data: bytes) -> bool:
+        """Return False for one request, or a part of one, whose head is known: it may be fed whole."""
+        if self._raw_left:
+            return len(data) > self._raw_left
+        match = self._known.find(data, 0) if self.phase == IDLE else None
+        return match is None or len(data) > match[2]
 
     def _parse(self, data: bytes | memoryview) -> memoryview | None:
         try:
@@ -248,6 +259,8 @@ class RequestReader:
         elif self._request is None:
             return  # it was forgotten
         elif not self._body:
+            if len(data) > SMALL:
+                self._charge(len(data))
             self._body = data
         else:
             self._join(data)
@@ -256,16 +269,19 @@ class RequestReader:
 
     def _join(self, data: bytes) -> None:
         """Put a part behind those that came before, if all connections together do not hold too much."""
-        if not isinstance(self._body, bytearray):
+        self._charge(len(self._body) + len(data))
+        if type(self._body) is bytes and len(data) != self._raw_left:  # it may grow more often
             self._body = bytearray(self._body)
-        size = len(self._body) + len(data)
+        self._body += data
+
+    def _charge(self, size: int) -> None:
+        """Count the body in hand, which has this size now; PeerFault where all connections hold too much."""
         if size > max(self.charged, SMALL):
             step = max(size - self.charged, SMALL)
             if not self._bodies.fits(step):
                 raise _no_room(self._bodies.limit)
             self._bodies.used += step
             self.charged += step
-        self._body += data
 
     def on_message_complete(self) -> None:
         """The request is whole: make ready for the next one and hand this one on."""

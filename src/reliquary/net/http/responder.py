@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -23,6 +23,10 @@ from reliquary.net.tcp.budget import SMALL
 
 if TYPE_CHECKING:
     from reliquary.net.http.connection import Connection
+
+
+COPIED: Final = 4096
+"""Up to this size a piece is copied into its chunk: one write costs more than the copy."""
 
 
 class Streamed:
@@ -40,7 +44,9 @@ class Streamed:
         """One more piece."""
         if self._without_body or not piece:
             return
-        if self._chunked:
+        if self._chunked and len(piece) <= COPIED:
+            self._pieces.append(b"%x\r\n%b\r\n" % (len(piece), piece))
+        elif self._chunked:
             self._pieces += (b"%x\r\n" % len(piece), piece, b"\r\n")
         else:
             self._pieces.append(piece)

@@ -25,15 +25,17 @@ from reliquary.queueing.model.tables import HAND_OUTS, POSITIONS, HandOut, Place
 
 def hand_out(state: State, queue: QueueState, positions: Sequence[Position]) -> None:
     """Write the hand-out of these positions, whose tries are counted; express ones have no rows."""
-    stored = [position for position in positions if not position.express]
-    if not stored:
+    lookup_ids, tries = [], []
+    for position in positions:
+        if not position.express:
+            lookup_ids.append(position.lookup_id)
+            tries.append(position.handed_out)
+    if not lookup_ids:
         return
     state.hand_outs.last += 1
     number = state.hand_outs.last
-    lookup_ids = [position.lookup_id for position in stored]
     queue.readers.handed_out.update(dict.fromkeys(lookup_ids, number))
     state.hand_outs.open[number] = len(lookup_ids)
-    tries = [position.handed_out for position in stored]
     record = HandOut(queue.number, tuple(lookup_ids), tuple(tries if len(set(tries)) > 1 else tries[:1]))
     state.rows.put(HAND_OUTS, hand_out_key(number), record, fresh=True)
 

@@ -47,9 +47,10 @@ def _stored(state: State, notes: Notes, fact: facts.MessagesStored) -> None:
 
 def note_delays(notes: Notes, queue: Queue, positions: Sequence[Position]) -> None:
     """Note which of these positions are delayed."""
-    later = [position for position in positions if position.due]
-    if later:
-        notes.note_positions(Happening.DELAYED, queue, later)
+    for position in positions:
+        if position.due:
+            notes.note_positions(Happening.DELAYED, queue, [each for each in positions if each.due])
+            return
 
 
 def _arrival(queue: Queue, fact: facts.MessagesStored, bringer: Bringer) -> Happening:

@@ -119,9 +119,13 @@ class MessageStore:
 
     def get_all(self, positions: Sequence[Position], *, whole: bool = True) -> list[Message]:
         """Return the messages of these positions; rows that are close together are read as one range."""
-        cached = [None if each.spool else self._cache.get(each.message) for each in positions]
-        found = [message for message in cached if message is not None]
-        if len(found) == len(positions):
+        found, cached = [], self._cache.get
+        for each in positions:
+            message = None if each.spool else cached(each.message)
+            if message is None:
+                break
+            found.append(message)
+        else:
             return found
         missing = [each for each in positions if not each.express and each.message not in self._cache]
         read = self._near(missing) if len(missing) >= MANY else {}
@@ -179,10 +183,12 @@ class MessageStore:
         self._uncache([position.message for position in positions])
 
     def _uncache(self, numbers: Iterable[int]) -> None:
-        pop = self._cache.pop
-        gone = [message for message in [pop(number, None) for number in numbers] if message is not None]
-        if gone:
-            self._cached_bytes -= _weight(gone)
+        pop, gone = self._cache.pop, []
+        for number in numbers:
+            message = pop(number, None)
+            if message is not None:
+                gone.append(message)
+        self._cached_bytes -= _weight(gone)
 
     def _shares(self, position: Position) -> int:
         if position.express:
@@ -204,11 +210,9 @@ class MessageStore:
 
 def _weight(messages: Iterable[Message]) -> int:
     """Return the bytes that these messages take in the cache."""
-    return sum(
-        [
-            len(each.body)
-            if each.more is None
-            else len(each.body) + len(each.more.extension) + len(each.more.soap_envelope)
-            for each in messages
-        ]
-    )
+    weight = 0
+    for message in messages:
+        weight += len(message.body)
+        if message.more is not None:
+            weight += len(message.more.extension) + len(message.more.soap_envelope)
+    return weight

@@ -172,11 +172,13 @@ class Order:
                 self.locked[position.lookup_id] = position
             return
         del self._available[: len(lookup_ids)]
-        entries = self._entries
-        for lookup_id in lookup_ids:
+        entries, locked = self._entries, self.locked
+        for position in positions:
+            lookup_id = position.lookup_id
             del entries[lookup_id]
-        self.locked.update(zip(lookup_ids, positions, strict=True))
-        self._peekable.update([position.lookup_id for position in positions if position.peekable])
+            locked[lookup_id] = position
+            if position.peekable:
+                self._peekable.add(lookup_id)
 
     def hold(self, position: Position, *, peekable: bool = False) -> None:
         """Lock a position that was never available: of a prepared transaction, or held by a carrier."""
@@ -305,10 +307,12 @@ class Order:
 
     def some(self, after: int, limit: int) -> list[Position]:
         """Return up to `limit` available positions after this place; the window is not moved for them."""
-        self.first()
-        place = bisect_right(self._available, after)
-        found = [self._entries[lookup_id] for lookup_id in self._available[place : place + limit]]
-        if len(found) < limit:
+        if not self._available:
+            self.first()
+        place = 0 if after < 0 else bisect_right(self._available, after)
+        entries = self._entries
+        found = [entries[lookup_id] for lookup_id in self._available[place : place + limit]]
+        if len(found) < limit and (self._beyond or self._late_express):
             after = max(after, self._edge)
             late = bisect_right(self._late_express, after)
             rest = [self._entries[lookup_id] for lookup_id in self._late_express[late : late + limit]]

@@ -80,7 +80,9 @@ def check_transaction(transaction: Transaction, size: int) -> None:
 
 def judge(state: State, queue: QueueState, size: int) -> Enqueued:
     """Return DONE if manager and queue have room for `size` more bytes, or which of them is full."""
-    if state.manager.throttled or manager_is_full(state, size):  # DM-187
+    manager = state.manager
+    assert manager.record is not None, "the manager has no quota before it started"
+    if manager.throttled or (manager.record.quota != FOREVER and manager_is_full(state, size)):  # DM-187
         return Enqueued.MANAGER_FULL
     has_quota = queue.record.settings.quota != FOREVER
     return Enqueued.QUEUE_FULL if has_quota and queue_is_full(queue, size) else DONE
@@ -163,7 +165,10 @@ def insert(
     `captured` is the id of the transaction in which a carrier received the messages.
     """
     captured = captured if transaction is None else transaction.identifier
-    late = [each for each in messages if each.sent_time and too_late(each, now)] if expires else []
+    late: list[Message] = []
+    for message in messages if expires else ():
+        if message.sent_time and too_late(message, now):
+            late.append(message)  # noqa: PERF401 - for the one message of most calls a loop is quicker
     here, sent = queue.link is None and captured is None, in_whole_seconds(now)
     highest = 0 if queue.record.settings.transactional else PRIORITY_LIMIT
     home = 0 if queue.feed.mark else queue.number

@@ -465,6 +465,8 @@ def serve(state: State, now: Instant) -> None:
         # DEPARTS from 3.1.7.2.2 (DM-289): readers are served in the order they came, across all
         # open handles, because the reader of an old handle would starve all others.
         for waiter in list(queue.readers.waiting.values()):  # DM-317
+            if not len(queue.order):  # all is taken: readers that are left go on waiting
+                break
             if waiter.number in queue.readers.waiting:
                 state.turn.bringer = state.open.askers.get(waiter.request.to, API)
                 _serve_one(state, queue, waiter, woken, now)

@@ -77,7 +77,10 @@ def _message(state: State, request: Any, act: Act) -> str:
 
 
 def _send(state: State, request: events.SendMessages) -> str:
-    why = _message(state, request, _SEND)
+    if request.transaction is None:
+        why = lacks_on(state, request, request.queue, _SEND)
+    else:
+        why = _message(state, request, _SEND)
     if why or state.access.anonymous_may is EVERY_ACT:
         return why
     return lacks_to_acknowledge(state, request.by, request.messages)

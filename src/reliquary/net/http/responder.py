@@ -45,7 +45,7 @@ class Streamed:
         if self._without_body or not piece:
             return
         if self._chunked and len(piece) <= COPIED:
-            self._pieces.append(b"%x\r\n%b\r\n" % (len(piece), piece))
+            self._pieces.append(b"".join((b"%x\r\n" % len(piece), piece, b"\r\n")))
         elif self._chunked:
             self._pieces += (b"%x\r\n" % len(piece), piece, b"\r\n")
         else:

@@ -61,7 +61,7 @@ CLERK: Final = Carrier(
 
 
 def carriers(*, signs: bool = False) -> tuple[Carrier, ...]:
-    """Carriers for all destinations."""
+    """Return one carrier for each kind of destination: SRMP, HTTPR and the clerk."""
     return srmp_carrier(signs=signs), HTTPR_CARRIER, CLERK
 
 
@@ -85,7 +85,7 @@ class Clerk:
     def __init__(self) -> None:
         self.heard: list[Signal] = []
         self.listening: list[frozenset[str]] = []
-        """The multicast addresses it was told of, the first time first."""
+        """The sets of multicast addresses that the manager announced, oldest first."""
         self.connects = True
         """Say at once that there is a connection, when one is wanted."""
         self.at_once = 1
@@ -119,7 +119,7 @@ class Clerk:
         return Turn()
 
     def settle(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: this clerk keeps no state between turns."""
 
     @property
     def sending(self) -> list[SendUserMessage]:
@@ -166,7 +166,7 @@ class Exchange(Bench):
         return self.state.names.outgoing[key_of(parse_single(name))]
 
     def link(self, name: str = ELSEWHERE) -> Link:
-        """The way there."""
+        """Return the link of the outgoing queue to this address."""
         link = self.outgoing(name).link
         assert link is not None
         return link
@@ -199,7 +199,7 @@ class Exchange(Bench):
 
     @property
     def withdrawn(self) -> list[MessageWithdrawn]:
-        """What the clerk was told about messages that left by themselves."""
+        """Return the notifications to the clerk about messages that left for another reason."""
         return [signal for signal in self.clerk.heard if isinstance(signal, MessageWithdrawn)]
 
     def happen(self, happening: Happening, status: ConnectionStatus, name: str = ELSEWHERE) -> Turn:

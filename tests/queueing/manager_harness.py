@@ -5,11 +5,11 @@
     bench.receive("orders").messages      what came
     bench.ask(PurgeQueue(0, "orders"))    any event; the answer, or None while it waits
     bench.advance(5)                      five seconds: timers fire in their order, at their moment
-    bench.restart()                       a new process over the same disk
+    bench.restart()                       a new process over the disk of the last one
     bench.restart(crash=True)             what was not flushed is gone
 
 Nothing reaches the disk before `flush` (or `restart`), as nothing does before a batch is closed.
-`state_checks.durable` says what must be the same after a restart; `state_checks.check` finds contradictions.
+`state_checks.durable` says what a restart must not change; `state_checks.check` finds contradictions.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ STARTER = 1_000_000
 
 
 class Seeded:
-    """Chance from a seed."""
+    """A source of random bits that repeats with its seed."""
 
     def __init__(self, seed: int) -> None:
         self.bits = Random(seed).getrandbits
@@ -121,7 +121,7 @@ class Bench:
         self.on_build: Callable[[Bench], None] = lambda _: None
         """Called with the bench each time a manager is built, before it is started."""
         self.answers: dict[int, list[Any]] = {}
-        """What each caller was told, in order."""
+        """The answers to each caller, in order."""
         self.turns: list[Turn] = []
         self.warnings: list[Warn] = []
         self._last_caller = 0
@@ -147,7 +147,7 @@ class Bench:
 
     @property
     def state(self) -> State:
-        """What the manager knows."""
+        """The state of the manager that runs now."""
         return self.manager.state
 
     # -- events
@@ -172,17 +172,17 @@ class Bench:
         return caller
 
     def answer_to(self, caller: int) -> Any:
-        """What this caller was told last, or None."""
+        """Return the last answer to this caller, or None."""
         told = self.answers.get(caller)
         return told[-1] if told else None
 
     def new_caller(self) -> int:
-        """A number under which nobody has asked yet."""
+        """Return a number that no caller has used yet."""
         self._last_caller += 1
         return self._last_caller
 
     def go_on(self, turns: int | None = None) -> None:
-        """Run what was put off to later turns: all of it, or so many turns."""
+        """Run the work that was left for later turns: all of it, or this number of turns."""
         while self.pending and turns != 0:
             turns = None if turns is None else turns - 1
             self._turn(self.pending.popleft())
@@ -212,18 +212,17 @@ class Bench:
 
     @property
     def facts(self) -> list[Fact]:
-        """Every fact so far."""
+        """The facts of all turns so far."""
         return [fact for turn in self.turns for fact in turn.facts]
 
     @property
     def signals(self) -> list[Signal]:
-        """Every signal so far."""
+        """The signals of all turns so far."""
         return [signal for turn in self.turns for signal in turn.signals]
 
     # -- what tests ask most
 
     def start(self) -> Turn:
-        """Start the manager."""
         return self.handle(
             StartManager(
                 COMPUTER,
@@ -239,15 +238,14 @@ class Bench:
         )
 
     def stop(self) -> Turn:
-        """Stop the manager."""
         return self.handle(StopManager())
 
     def create(self, path: str, **settings: Any) -> Any:
-        """Create a queue."""
+        """Ask for a new queue with these settings and return the answer."""
         return self.ask(CreateQueue(0, path, QueueSettings(**settings)))
 
     def begin(self, timeout: float | None = None, identifier: UUID | None = None, owner: str = "") -> UUID:
-        """Begin a transaction, of our own or of somebody else."""
+        """Begin a transaction; with an identifier it is one of an external coordinator."""
         span = FOREVER_WAIT if timeout is None else seconds(timeout)
         transaction: UUID = self.ask(BeginTransaction(0, span, identifier, owner)).transaction
         return transaction
@@ -281,7 +279,7 @@ class Bench:
     # -- time
 
     def advance(self, span: float) -> None:
-        """Let so many seconds pass; each timer fires at its moment."""
+        """Let this many seconds pass; each timer fires when it is due."""
         end = later(self.now, seconds(span))
         while due := [(moment, name) for name, moment in self.timers.items() if moment <= end]:
             moment, name = min(due)
@@ -304,7 +302,7 @@ class Bench:
         self.disk.sync()
 
     def restart(self, *, crash: bool = False, start: bool = True) -> None:
-        """Another process over the same disk; in a crash, only what was flushed is there."""
+        """Start another process over this disk; after a crash, only what was flushed is there."""
         if not crash:
             self.flush()
         self.disk = self.disk.crash(self.chance)
@@ -314,5 +312,5 @@ class Bench:
 
 
 def message(body: bytes = b"", **attributes: Any) -> Message:
-    """A recoverable message."""
+    """Return a message, recoverable unless `delivery` says otherwise."""
     return Message.of(body=body, **{"delivery": Delivery.RECOVERABLE, **attributes})

@@ -82,7 +82,7 @@ class Life:
         return usable[-1]
 
     def _one(self, path: str, which: int) -> int:
-        """The LookupIdentifier of an available message, or one that nobody has."""
+        """Return the LookupIdentifier of an available message, or one that no message has."""
         queue = self.bench.state.find(self.bench.state.parse(path))
         here = walk(queue) if queue else []
         return here[which % len(here)].lookup_id if here else 1
@@ -353,7 +353,7 @@ class Life:
 
 
 def check_clock(bench: Bench) -> None:
-    """Whatever expires next, the timer is set for it, or the work is under way, or somebody has it."""
+    """Check that the next expiry has a timer, or that its work is pending."""
     state = bench.state
     ahead = [
         key
@@ -366,7 +366,7 @@ def check_clock(bench: Bench) -> None:
 
 
 def check_history(bench: Bench) -> None:
-    """What was told since the first start, and nothing else, says what is in the queues."""
+    """Check that the events since the first start say exactly what is in the queues."""
     bench.flush()
     seen = durable(bench.state)
     there = {
@@ -507,7 +507,7 @@ def goes_wrong(steps: list[Step]) -> bool:
 
 
 def shortest(steps: list[Step]) -> list[Step]:
-    """The same mistake in fewer steps."""
+    """Return a shorter list of steps that still fails."""
     place = 0
     while place < len(steps):
         fewer = steps[:place] + steps[place + 1 :]

@@ -1,4 +1,4 @@
-"""Who has which messages: each that is locked is somebody's, and only one's."""
+"""Checks of the owners of messages: each locked message has one owner."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reliquary.queueing.model.state import State
 
 
 def check_locks(state: State) -> None:
-    """Whoever holds a position, holds one that is locked, and nobody else does."""
+    """Check that each position of an owner is locked, and has no other owner."""
     owners: Counter[tuple[int, int]] = Counter()
     for descriptor in state.open.handles.values():
         if descriptor.queue is not None:

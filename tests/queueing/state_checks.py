@@ -55,7 +55,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     """Copies that could not be kept, by queue; 0 is for those that are gone."""
     reserved: dict[int, int]
     delayed: dict[int, list[Position]]
-    """Those that nobody sees yet."""
+    """Messages that are not visible yet."""
     total_bytes: int
     transactions: dict[UUID, Any]
     outcomes: dict[UUID, tables.Outcome]
@@ -74,7 +74,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 def durable(state: State) -> Snapshot:
-    """What must be the same in a new process before it is started."""
+    """Return the state that a new process must have before it is started."""
     prepared = {each.identifier: each for each in state.transactions.open.values() if each.prepared}
     uncommitted = {
         (operation.queue, operation.position.lookup_id)

@@ -36,7 +36,7 @@ def test_the_computers_names_come_from_the_host() -> None:
 @pytest.mark.spec("DM-082", "DM-098")
 @pytest.mark.parametrize("name", ["", "A\\B", "X" * 300])
 def test_without_an_identity_nothing_starts_and_nothing_changes(name: str) -> None:
-    """T02."""
+    """T02: a start that is refused stops the manager and changes nothing else."""
     bench = Bench(start=False)
     before = durable(bench.state)
     turn = bench.handle(StartManager(name, directory=KEYS))
@@ -49,7 +49,7 @@ def test_without_an_identity_nothing_starts_and_nothing_changes(name: str) -> No
 
 @pytest.mark.spec("DM-084", "DM-085", "DM-086", "DM-088", "DM-089", "DM-093")
 def test_a_first_start_with_a_directory_has_all_that_it_was_given() -> None:
-    """T01."""
+    """T01, first start with provisioning: retry time, site, providers and five system queues are set."""
     bench = Bench(directory=KEYS)
     record = bench.state.identity()
     assert record.initialization_retry_seconds == 120
@@ -63,7 +63,7 @@ def test_a_first_start_with_a_directory_has_all_that_it_was_given() -> None:
 
 @pytest.mark.spec("DM-084")
 def test_the_retry_duration_is_there_without_a_directory_too() -> None:
-    """AN-44."""
+    """AN-44: provisioning always sets the retry time; system queues exist in every mode."""
     assert Bench().state.identity().initialization_retry_seconds == 120
 
 

@@ -37,7 +37,7 @@ def reasons(bench: Bench) -> list[MessageClass]:
 
 @pytest.mark.spec("DM-005", "DM-022", "DM-135", "DM-137", "DM-139", "DM-140", "DM-141", "DM-145", "DM-283")
 def test_a_new_queue_has_the_defaults() -> None:
-    """T06."""
+    """T06, a private queue is created: number, defaults and journal are set."""
     bench = Bench("first")
     answer = bench.ask(CreateQueue(0, r"BENCH\private$\a"))
     assert answer.status is HResult.OK
@@ -97,7 +97,7 @@ def test_a_private_and_a_public_queue_of_one_name_are_two() -> None:
 
 @pytest.mark.spec("DM-137")
 def test_a_subqueue_has_no_journal_and_belongs_to_its_queue() -> None:
-    """T08."""
+    """T08, a subqueue is created: it has no journal."""
     bench = Bench("a")
     answer = bench.create("a;s")
     assert answer.queue.journal is None
@@ -112,7 +112,7 @@ def test_a_subqueue_has_no_journal_and_belongs_to_its_queue() -> None:
 @pytest.mark.spec("DM-145")
 @pytest.mark.parametrize("path", ["orders", "ORDERS", r".\private$\orders", "orders;s"])
 def test_a_name_that_exists_is_refused(path: str) -> None:
-    """AN-19."""
+    """AN-19: a private queue gets a new GUID; a name that exists is refused."""
     bench = Bench("orders", "orders;s")
     before = everything(bench.state)
     assert bench.create(path).status is HResult.QUEUE_EXISTS
@@ -141,7 +141,7 @@ def test_a_name_that_exists_is_refused(path: str) -> None:
     ],
 )
 def test_a_bad_name_creates_nothing(path: str, status: HResult, words: str) -> None:
-    """T07."""
+    """T07, a path with an illegal character: an error; no queue."""
     bench = Bench()
     before = everything(bench.state)
     answer = bench.create(path)

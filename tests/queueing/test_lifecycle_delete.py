@@ -85,7 +85,7 @@ def test_messages_of_a_deleted_queue_go_to_the_dead_letter_queue_where_they_aske
 
 
 def test_the_journal_and_the_subqueues_go_along() -> None:
-    """AN-23."""
+    """AN-23: deleting a queue ends its waits and deletes its journal and subqueues."""
     bench = Bench("other")
     bench.create("orders", journaling=True)
     bench.create("orders;s")
@@ -186,7 +186,7 @@ def test_a_restart_goes_on_with_a_delete(turns: int) -> None:
 @pytest.mark.parametrize("end", [CommitTransaction, AbortTransaction])
 @pytest.mark.parametrize("when", ["at once", "later", "after a restart"])
 def test_what_a_prepared_transaction_received_waits_in_a_queue_that_is_deleted(end: Any, when: str) -> None:
-    """We promised that it can commit; the queue's name is free all the same."""
+    """The manager promised that it can commit; the queue's name is free nevertheless."""
     bench = Bench("orders", "other", heard=[PositionDeleted])
     (first, _, _) = bench.send("orders", b"moved", b"received", b"left", negative_journaling=True).lookup_ids
     transaction = bench.begin()

@@ -102,7 +102,7 @@ def test_every_rule_serves_one_event() -> None:
 
 def test_an_event_that_nobody_knows_stops_the_machine() -> None:
     class Unheard(Event, frozen=True):
-        """An event of nobody's."""
+        """An event that no rule takes."""
 
     with pytest.raises(KeyError):
         Bench().handle(Unheard())

@@ -217,7 +217,7 @@ def test_a_refused_request_says_so_to_the_one_who_asked() -> None:
 def test_a_moved_message_is_in_the_other_queue_and_only_there(
     source: str, target: str, delivery: Delivery
 ) -> None:
-    """AN-12: nobody is told that it was deleted."""
+    """AN-12: no protocol is notified that it was deleted."""
     bench = Bench("orders", "other", "orders;s", heard=[PositionAvailable, PositionDeleted])
     first, second = bench.send(source, b"a", b"b", delivery=delivery).lookup_ids
     told = len(bench.signals)
@@ -234,7 +234,7 @@ def test_a_moved_message_is_in_the_other_queue_and_only_there(
 
 
 def test_a_moved_message_keeps_its_lookup_identifier_and_its_place() -> None:
-    """AN-13."""
+    """AN-13: a moved message keeps its lookup id and its place by it."""
     bench = Bench("orders", "other")
     (first,) = bench.send("other", b"first").lookup_ids
     bench.send("orders", b"second")
@@ -247,7 +247,7 @@ def test_a_moved_message_keeps_its_lookup_identifier_and_its_place() -> None:
 
 @pytest.mark.spec("DM-110", "DM-234")
 def test_a_move_in_a_transaction_takes_effect_when_it_commits() -> None:
-    """T49."""
+    """T49, a move in a transaction: the message is in the target, or after an abort in the source."""
     bench = Bench("orders", "other", heard=[PositionAvailable, PositionDeleted])
     (lookup_id,) = bench.send("orders", b"m1").lookup_ids
     transaction = bench.begin()

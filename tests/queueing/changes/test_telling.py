@@ -23,7 +23,7 @@ from tests.queueing.manager_lives import try_seeds
 
 
 def test_the_history_says_what_is_in_the_queues_after_any_life() -> None:
-    """tests/queueing/test_recovery.py tries many more."""
+    """A few random runs; tests/queueing/test_recovery.py tries many more."""
     try_seeds(range(20_000, 20_040))
 
 

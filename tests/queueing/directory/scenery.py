@@ -51,7 +51,7 @@ def attach(bench: Bench) -> Any:
 
 
 def notified(bench: Bench) -> list[tuple[str, str]]:
-    """What other managers were told: the operation and the name."""
+    """Return the notifications to other managers, each as operation and name."""
     return [
         (each.operation.value, name_of(each.subject))
         for each in bench.signals

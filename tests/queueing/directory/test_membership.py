@@ -24,7 +24,7 @@ def in_directory(bench: Bench) -> list[str]:
 
 @pytest.mark.spec("DM-142", "DM-143", "DM-238")
 def test_a_public_queue_enters_the_directory_and_has_its_identifier() -> None:
-    """T09."""
+    """T09, a public queue is created: it has a directory object and its identifier."""
     bench = integrated()
     made = bench.create(".\\shop", label="till").queue
     assert notified(bench) == [("queue-creation", SHOP)]
@@ -46,7 +46,7 @@ def test_a_private_queue_and_a_subqueue_do_not() -> None:
 
 @pytest.mark.spec("DM-144")
 def test_nothing_is_told_to_the_directory_when_it_is_to_be_skipped() -> None:
-    """T10."""
+    """T10, a public queue without the directory: the directory is not called."""
     bench = integrated()
     assert bench.ask(CreateQueue(0, ".\\shop", skip_directory=True)).status is HResult.OK
     assert (in_directory(bench), notified(bench)) == ([], [])
@@ -55,7 +55,7 @@ def test_nothing_is_told_to_the_directory_when_it_is_to_be_skipped() -> None:
 
 @pytest.mark.spec("DM-143")
 def test_a_queue_that_the_directory_refuses_is_not_made() -> None:
-    """T11."""
+    """T11, the directory refuses: a failure; no queue."""
     bench = integrated()
     add(bench, QueueObject(pathname=SHOP))
     before = durable(bench.state)
@@ -68,7 +68,7 @@ def test_a_queue_that_the_directory_refuses_is_not_made() -> None:
 
 @pytest.mark.spec("DM-143")
 def test_a_queue_whose_paths_cannot_be_read_is_made_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """AN-18."""
+    """AN-18: only a failed creation fails; unread directory paths stay empty."""
     bench = integrated()
 
     def fails(*_: Any, **__: Any) -> Any:

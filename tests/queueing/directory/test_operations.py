@@ -86,7 +86,7 @@ def test_a_public_queue_is_announced_before_it_is_deleted() -> None:
 
 @pytest.mark.spec("DM-253", "DM-254")
 def test_a_write_is_announced_when_it_succeeded_and_only_then() -> None:
-    """T71."""
+    """T71, a public queue is written: an update is reported if it succeeded."""
     bench = integrated()
     made = add(bench, QueueObject(pathname="OTHER\\orders")).subject
     add(bench, ManagerObject(identifier=OTHER, computer_name="OTHER"))
@@ -111,7 +111,7 @@ OPERATIONS: dict[str, Any] = {
 @pytest.mark.spec("DM-240", "DM-242", "DM-248", "DM-253", "DM-078")
 @pytest.mark.parametrize("event", OPERATIONS.values(), ids=OPERATIONS)
 def test_an_operation_without_a_directory_says_so_and_one_timer_runs(event: Any) -> None:
-    """T67."""
+    """T67, the directory cannot be reached: offline, and one timer."""
     bench = integrated()
     add_sites(bench)
     out_of_reach(bench)
@@ -152,7 +152,7 @@ def test_a_read_finds_the_first_object_that_the_filters_let_through() -> None:
 
 @pytest.mark.spec("DM-245", "DM-247")
 def test_without_a_directory_the_managers_own_queues_are_known() -> None:
-    """T68."""
+    """T68, reads while offline: known objects are found."""
     bench = integrated(".\\shop")
     add_sites(bench)
     detach(bench)
@@ -198,7 +198,7 @@ def following(bench: Bench, handle: int) -> Any:
 
 @pytest.mark.spec("DM-249", "DM-250", "DM-251")
 def test_a_query_hands_out_its_results_in_order_until_there_is_no_more() -> None:
-    """T70."""
+    """T70, a filtered and sorted query: the rows in order, then the end."""
     bench = integrated()
     add_sites(bench)
     cheap = (Filter("actual_cost", Operator.LESS_THAN, 9),)

@@ -57,7 +57,7 @@ def in_the_north() -> Bench:
 
 
 def behind_our_back(bench: Bench, subject: DirectoryObject, *attributes: str) -> None:
-    """The directory changes and nobody is told."""
+    """Change the directory without a notification to the manager."""
     assert write(bench.state, subject, attributes, bench.now).succeeded
 
 
@@ -135,7 +135,7 @@ def test_the_servers_are_looked_for_again_every_day() -> None:
 
 @pytest.mark.spec("DM-078", "DM-255", "DM-256")
 def test_when_the_directory_is_back_the_manager_and_its_queues_are_as_it_says() -> None:
-    """T69."""
+    """T69, the directory returns: online, and refreshed."""
     bench = integrated(".\\shop")
     own, shop = bench.state.identity().identifier, bench.queue(".\\shop").record.identifier
     detach(bench)
@@ -157,7 +157,7 @@ def switch_without_notice(bench: Bench, *, detached: bool) -> None:
 
 @pytest.mark.spec("DM-257")
 def test_while_it_is_away_it_is_tried_again_every_minute() -> None:
-    """T69."""
+    """T69: while the directory cannot be reached, the manager tries again every minute."""
     bench = integrated()
     detach(bench)
     for _ in range(3):

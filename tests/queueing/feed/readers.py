@@ -67,7 +67,7 @@ class Readers:
         self.flushed()
 
     def read(self, path: str, name: str, mark: int) -> None:
-        """Read all up to a mark that was told and is on disk, and compare."""
+        """Read everything up to a mark that was answered and is on disk, and compare."""
         self.follow()
         owed = self._arrivals.owed[self.bench.queue(path).number, name]
         before = self._memory.setdefault(owed.identity, {})

@@ -12,7 +12,7 @@ LAKE = "lake"
 
 
 def opened(bench: Bench, queue: str = "orders", name: str = LAKE, at: int | None = None) -> int:
-    """Open a consumer; his cursor."""
+    """Open a consumer and return its cursor."""
     cursor: int = bench.ask(OpenConsumer(0, queue, name, at)).cursor
     return cursor
 
@@ -26,7 +26,7 @@ def dropped(bench: Bench, queue: str = "orders", name: str = LAKE) -> Any:
 
 
 def mark(bench: Bench, queue: str = "orders") -> int:
-    """Be told how far the feed goes."""
+    """Ask how far the feed goes and return the mark."""
     [view] = bench.ask(LookAtFeeds(0, (queue,))).feeds
     told: int = view.mark
     return told

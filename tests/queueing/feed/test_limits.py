@@ -1,4 +1,4 @@
-"""Tests that a consumer loses what is oldest beyond its limits, nothing else, and that each loss is told."""
+"""Tests that a consumer loses only the oldest messages beyond its limits, and that each loss is reported."""
 
 from __future__ import annotations
 

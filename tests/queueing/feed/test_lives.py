@@ -1,6 +1,6 @@
 """Random runs show that a reader of a feed sees each message once, under a number that never changes.
 
-Readers have limits in some of them: then a reader is told of each message that it does not see.
+Readers have limits in some of them: then a reader gets a report of each message that it does not see.
 
 The runs are like those of `test_recovery`, with few queues and many readers.  The readers read at random
 moments, and are checked after every restart.

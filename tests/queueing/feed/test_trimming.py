@@ -96,7 +96,7 @@ def test_a_deleted_queue_takes_its_readers_and_all_that_was_kept_along(bench: Be
     bench.restart()
     check(bench.state)
     bench.go_on()
-    assert bench.answer_to(asked) is None  # whoever asked is gone with the process
+    assert bench.answer_to(asked) is None  # the caller is gone with the process
     tables: list[Table[Any]] = [CONSUMERS, RETAINED, LATE, MESSAGES]
     assert [every(bench.state, table) for table in tables] == [{}] * 4
     assert len([each for each in bench.state.queues.values() if each.record.deleting]) == 0

@@ -30,7 +30,7 @@ _STAYS = {
 
 
 def events_of(disk: Disk) -> list[Event]:
-    """All that was told, in its order; without what is null."""
+    """Return all events of the history in their order, without null fields."""
     return [
         {name: value for name, value in event.items() if value is not None}
         for event in rows_of(disk).to_pylist()

@@ -96,7 +96,7 @@ def test_each_event_leads_where_the_specification_says(
 
 @pytest.mark.parametrize(("state", "ask", "seen"), list(product((WAIT_PEEK, WAIT_RECEIVE), Ask, Seen)))
 def test_a_cursor_that_waits_takes_no_second_event(state: CursorState, ask: Ask, seen: Seen) -> None:
-    """AN-33."""
+    """AN-33: a cursor waits once at a time; after the end is the end."""
     assert NEXT[state, ask, seen] == (state, Outcome.ILLEGAL)
 
 
@@ -154,7 +154,7 @@ class Walk:
 
 @pytest.mark.spec("DM-201", "DM-224", "DM-227", "DM-326", "DM-327", "DM-328")
 def test_a_cursor_peeks_goes_on_and_receives_what_it_stands_on() -> None:
-    """T59."""
+    """T59, a cursor peeks, moves and receives: as the table of cursor states says."""
     walk = Walk(b"m1", b"m2")
     assert body(walk.peek()) == b"m1"
     assert body(walk.peek()) == b"m1"
@@ -167,7 +167,7 @@ def test_a_cursor_peeks_goes_on_and_receives_what_it_stands_on() -> None:
 
 @pytest.mark.spec("DM-224", "DM-327")
 def test_the_first_step_of_a_cursor_cannot_be_to_the_next_message() -> None:
-    """T58."""
+    """T58, a new cursor moves on first: refused."""
     walk = Walk(b"m1", b"m2")
     assert body(walk.next()) is HResult.ILLEGAL_CURSOR_ACTION
     assert body(walk.peek()) == b"m1"
@@ -175,7 +175,7 @@ def test_the_first_step_of_a_cursor_cannot_be_to_the_next_message() -> None:
 
 @pytest.mark.spec("DM-201", "DM-329")
 def test_a_receive_that_may_not_wait_leaves_the_cursor_where_it_is() -> None:
-    """T34."""
+    """T34, an empty queue, a cursor and a time-out of 0: no message found; the cursor is unread."""
     walk = Walk()
     assert body(walk.receive()) is HResult.MESSAGE_NOT_FOUND
     assert (walk.cursor.state, walk.cursor.place) == (UNREAD, START)
@@ -184,7 +184,7 @@ def test_a_receive_that_may_not_wait_leaves_the_cursor_where_it_is() -> None:
 
 @pytest.mark.spec("DM-041", "DM-201", "DM-227", "DM-326", "DM-327")
 def test_a_cursor_whose_message_was_taken_goes_on_from_its_place() -> None:
-    """T60."""
+    """T60, another reader takes the cursor's message: already received; moving on works."""
     walk = Walk(b"m1", b"m2")
     assert body(walk.peek()) == b"m1"
     assert body(walk.bench.receive("orders")) == b"m1"
@@ -226,7 +226,7 @@ def test_a_receive_that_waits_at_a_cursor_gets_the_next_arrival() -> None:
 
 @pytest.mark.spec("DM-225", "DM-330")
 def test_a_cursor_that_waits_at_the_end_stands_on_what_arrives() -> None:
-    """T61."""
+    """T61, a cursor waits at the end: it gets the next message."""
     walk = Walk(b"m1")
     walk.peek()
     caller = walk.bench.begin_asking(PeekMessage(0, walk.handle, FOREVER_WAIT, walk.number, next=True))
@@ -258,7 +258,7 @@ def test_a_waiting_cursor_takes_the_arrival_even_in_front_of_its_place() -> None
 
 @pytest.mark.spec("DM-202", "DM-331")
 def test_a_receive_that_times_out_leaves_the_cursor_behind_everything() -> None:
-    """T62."""
+    """T62, a cursor's receive times out: unread, at the end."""
     walk = Walk()
     caller = walk.bench.begin_asking(ReceiveMessages(0, walk.handle, timeout=seconds(5), cursor=walk.number))
     walk.bench.advance(5)
@@ -271,7 +271,7 @@ def test_a_receive_that_times_out_leaves_the_cursor_behind_everything() -> None:
 
 @pytest.mark.spec("DM-225", "DM-331")
 def test_a_peek_that_times_out_leaves_the_cursor_where_it_was() -> None:
-    """T63."""
+    """T63, a cursor's peek times out: unread, where it was."""
     walk = Walk(b"m1")
     walk.peek()
     place = walk.cursor.place

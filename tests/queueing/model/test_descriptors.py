@@ -64,7 +64,7 @@ def test_the_matrix_has_all_cells() -> None:
     [pytest.param(*cell, id=f"{cell[0]} open, {cell[1]} asked") for cell in CELLS],
 )
 def test_an_open_queue_excludes_what_the_matrix_says(opened: str, asked: str, refused: bool) -> None:
-    """T16."""
+    """T16, every pair of access and share modes: opened, or a sharing violation."""
     for (share, access), (new_share, new_access) in product(modes(opened), modes(asked)):
         existing = Descriptor(1, 1, "orders", access, share)
         assert violates(existing, new_access, new_share) is refused
@@ -104,7 +104,7 @@ def test_every_access_says_what_it_allows() -> None:
 
 @pytest.mark.spec("DM-068", "DM-178")
 def test_a_new_descriptor_remembers_its_modes_and_no_remote_read() -> None:
-    """AN-16."""
+    """AN-16: a handle remembers its share mode, and that no remote read has begun."""
     descriptor = Descriptor(1, 7, "orders", Access.PEEK, DENY)
     assert (descriptor.access, descriptor.share) == (Access.PEEK, DENY)
     assert descriptor.remote_read_state is RemoteReadState.NONE

@@ -40,7 +40,7 @@ OWN = {
     "Event",
     "Request",
 }
-"""Events that nobody waits for an answer to, or that name the caller last."""
+"""Events without an answer to wait for, or that name the caller last."""
 
 
 def classes(base: type[msgspec.Struct]) -> list[type[msgspec.Struct]]:

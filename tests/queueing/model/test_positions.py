@@ -28,7 +28,7 @@ PRINTED = [
     (State.LOCKED, Happening.QUEUE_DELETED, State.DELETED),
     (State.PURGE_PENDING, Happening.QUEUE_DELETED, State.DELETED),
 ]
-"""The rows of the digest's table B.3, in our words."""
+"""The rows of table B.3, in our words."""
 
 
 @pytest.mark.spec("DM-039")

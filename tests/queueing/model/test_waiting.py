@@ -81,7 +81,7 @@ def test_a_wait_for_ever_has_no_timer() -> None:
 
 @pytest.mark.spec("DM-076", "DM-130", "DM-204", "DM-302", "DM-315")
 def test_a_receive_gives_up_when_its_time_is_over() -> None:
-    """T35."""
+    """T35, a wait of 5 s without a message: time-out after 5 s."""
     bench = Bench()
     caller = wait(bench, timeout=seconds(5))
     bench.advance(4.999)
@@ -118,7 +118,7 @@ def test_a_wait_that_was_served_takes_its_timer_along() -> None:
 
 @pytest.mark.spec("DM-204", "DM-207", "DM-289", "DM-301", "DM-316")
 def test_a_waiting_receive_gets_the_next_message() -> None:
-    """T36."""
+    """T36, a message arrives for a waiting read: the read returns it."""
     bench = Bench()
     caller = wait(bench)
     bench.send("orders", b"m1")
@@ -130,7 +130,7 @@ def test_a_waiting_receive_gets_the_next_message() -> None:
 
 @pytest.mark.spec("DM-289", "DM-290")
 def test_the_one_who_waited_longest_is_served_first() -> None:
-    """T38."""
+    """T38, two waiting reads, one message: the first gets it."""
     bench = Bench()
     first, second, third = wait(bench), wait(bench), wait(bench)
     bench.send("orders", b"m1")
@@ -153,7 +153,7 @@ def test_the_order_of_waiting_holds_across_handles() -> None:
 
 @pytest.mark.spec("DM-225", "DM-230", "DM-291", "DM-317")
 def test_those_who_only_peek_see_the_message_before_it_is_taken() -> None:
-    """T39; AN-21."""
+    """T39, a waiting peek before a waiting receive: both get the message (AN-21)."""
     bench = Bench()
     peeks = [wait_to_peek(bench), wait_to_peek(bench)]
     receive = wait(bench)
@@ -246,7 +246,7 @@ def test_every_way_a_message_becomes_available_serves_those_who_wait(how: str) -
 
 
 def test_those_who_wait_at_a_dead_letter_queue_are_served() -> None:
-    """AN-14."""
+    """AN-14: a move into a system queue counts bytes and wakes local readers."""
     bench = Bench()
     caller = wait(bench, "system$;deadletter")
     bench.send("orders", b"m1", time_to_be_received=5, negative_journaling=True)
@@ -278,7 +278,7 @@ def test_a_message_whose_time_is_over_serves_nobody() -> None:
 
 @pytest.mark.spec("DM-236", "DM-237", "DM-315")
 def test_a_wait_is_cancelled_by_its_tag() -> None:
-    """T66."""
+    """T66, one of two tagged waits is cancelled; an unknown tag: it ends; refused."""
     bench = Bench()
     first, second = wait(bench, tag=1), wait(bench, tag=2)
     assert bench.ask(CancelRead(0, "orders", 2)).status is HResult.OK

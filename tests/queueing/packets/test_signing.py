@@ -85,7 +85,7 @@ def certificate_of(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey) -> bytes
 
 
 def secured(packet: UserMessage, **changes: Any) -> UserMessage:
-    """With another security header."""
+    """Return the packet with these fields of its security header changed."""
     assert packet.security is not None
     return msgspec.structs.replace(packet, security=msgspec.structs.replace(packet.security, **changes))
 

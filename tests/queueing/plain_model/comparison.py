@@ -61,7 +61,7 @@ class Comparison:
         """Also some that have ended."""
         self.waiting: set[int] = set()
         self.lookup_ids: dict[Key, int] = {START: 0}
-        """The LookupIdentifier of each entry, which is the same for ever; nothing lies at 0."""
+        """The LookupIdentifier of each entry, which never changes; nothing lies at 0."""
         self._bodies = 0
         self.flush()
 

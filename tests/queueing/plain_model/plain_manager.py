@@ -33,7 +33,7 @@ SYSTEM = ("deadletter", "deadxact", "journal", "order-ack", "notification")
 
 
 class PlainManager(PlainReads):
-    """The model.  A method is an event; it returns what the caller is told."""
+    """The model.  A method is an event; it returns the answer to the caller."""
 
     def __init__(self, now: int) -> None:
         super().__init__(now)
@@ -196,7 +196,7 @@ class PlainManager(PlainReads):
         return OK
 
     def _to_send_to(self, where: str | Open) -> PlainQueue | HResult:
-        """Senders by name exclude nobody and are excluded by nobody."""
+        """Return the queue, or a refusal; a sender by name excludes no other, and no other excludes it."""
         used = (
             self.open(where, Access.SEND, Share.DENY_NONE)
             if isinstance(where, str)
@@ -227,7 +227,7 @@ class PlainManager(PlainReads):
         )
 
     def move(self, where: str | Open, key: Key, target: str, transaction: UUID | None = None) -> HResult:
-        """DM-231 to DM-234."""
+        """Move a message to another queue (DM-231 to DM-234)."""
         inside = self.usable(transaction) if transaction else None
         if transaction and not inside:
             return HResult.TRANSACTION_SEQUENCE
@@ -274,7 +274,7 @@ class PlainManager(PlainReads):
         return OK
 
     def commit(self, identifier: UUID) -> HResult:
-        """DM-106 to DM-111; asked again after a prepare, the answer is the same."""
+        """DM-106 to DM-111; a second commit after a prepare has the answer of the first."""
         transaction = self.transactions.get(identifier)
         if transaction is None or transaction.undone:
             return OK if self.outcomes.get(identifier) is True else HResult.TRANSACTION_SEQUENCE
@@ -305,7 +305,7 @@ class PlainManager(PlainReads):
             self._keep(refuge, entry)
 
     def abort(self, identifier: UUID) -> HResult:
-        """DM-112 to DM-116; asked again after a prepare, the answer is the same."""
+        """DM-112 to DM-116; a second abort after a prepare has the answer of the first."""
         transaction = self.transactions.get(identifier)
         if transaction is None:
             return OK if self.outcomes.get(identifier) is False else HResult.TRANSACTION_SEQUENCE

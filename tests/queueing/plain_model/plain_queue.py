@@ -103,12 +103,12 @@ def is_over(entry: Entry, now: int) -> bool:
 
 
 def is_hidden(entry: Entry, now: int) -> bool:
-    """Whether its time is over; one that waits for its purge is still somebody's (AN-27)."""
+    """Whether its time is over; an entry that waits for its purge still has an owner (AN-27)."""
     return is_over(entry, now) and not (entry.purged and entry.owner is not None)
 
 
 def fits(quota: int, size: int) -> bool:
-    """Whether so many bytes are within a quota in kilobytes."""
+    """Whether this many bytes are within a quota in kilobytes."""
     return quota == NO_LIMIT or size <= quota * KILOBYTE
 
 

@@ -22,7 +22,7 @@ from tests.queueing.plain_model.plain_store import OK, PlainStore
 
 
 class PlainReads(PlainStore):
-    """A method is an event; it returns what the caller is told, or None while he waits."""
+    """The reads.  A method is an event; it returns the answer, or None while the caller waits."""
 
     def receive(
         self,
@@ -35,7 +35,7 @@ class PlainReads(PlainStore):
         transaction: UUID | None = None,
         cursor: PlainCursor | None = None,
     ) -> Told | None:
-        """DM-198 to DM-209."""
+        """Receive messages, or wait for them (DM-198 to DM-209)."""
         inside = self.usable(transaction) if transaction else None
         if transaction and not inside:
             return HResult.TRANSACTION_SEQUENCE, ()
@@ -57,7 +57,7 @@ class PlainReads(PlainStore):
         return self._told_or_waits(wait, told)
 
     def _receive_at(self, wait: Wait, cursor: PlainCursor, *, now_or_never: bool) -> Told | None:
-        """DM-328, DM-329."""
+        """Receive the message at a cursor, or wait there (DM-328, DM-329)."""
         queue = wait.queue
         if cursor.standing is Standing.WAITING:
             return HResult.ILLEGAL_CURSOR_ACTION, ()  # AN-33
@@ -93,7 +93,7 @@ class PlainReads(PlainStore):
         cursor: PlainCursor | None = None,
         following: bool = False,
     ) -> Told | None:
-        """DM-223 to DM-230."""
+        """Peek at a message, or wait for one (DM-223 to DM-230)."""
         opened = self._use(where, Access.PEEK)
         if isinstance(opened, HResult):
             return opened, ()
@@ -113,7 +113,7 @@ class PlainReads(PlainStore):
         return self._told_or_waits(wait, told)
 
     def _peek_at(self, queue: PlainQueue, cursor: PlainCursor, *, following: bool) -> Told | None:
-        """DM-326, DM-327."""
+        """Peek at the message of a cursor, or at the next one (DM-326, DM-327)."""
         if cursor.standing is Standing.WAITING or (following and cursor.standing is Standing.UNREAD):
             return HResult.ILLEGAL_CURSOR_ACTION, ()
         if cursor.standing is Standing.READ and not following:
@@ -168,7 +168,7 @@ class PlainReads(PlainStore):
         return (found[0], OK) if found else (None, HResult.MESSAGE_NOT_FOUND)
 
     def _current(self, queue: PlainQueue, key: Key, *, peek: bool) -> tuple[Entry | None, HResult]:
-        """What a prepared transaction has sent is locked, and shows to nobody."""
+        """What a prepared transaction has sent is locked and invisible."""
         entry = queue.at(key)
         if entry is None:
             sent = any(

@@ -41,7 +41,7 @@ class PlainStore:
         """Deleted queues of which a prepared transaction still has something."""
         self.transactions: dict[UUID, PlainTransaction] = {}
         self.answers: dict[int, Told] = {}
-        """What those were told who had to wait."""
+        """The answers to the callers that had to wait."""
         self.sequence = 0
 
     def every_queue(self) -> list[PlainQueue]:
@@ -57,7 +57,7 @@ class PlainStore:
     # -- open and close
 
     def open(self, path: str, access: Access, share: Share, *, passing: bool = False) -> Open | HResult:
-        """DM-175 to DM-178."""
+        """Open a queue, unless another handle excludes it (DM-175 to DM-178)."""
         queue = self.find(path)
         if queue is None:
             return HResult.QUEUE_NOT_FOUND
@@ -103,7 +103,7 @@ class PlainStore:
             queue.opens.remove(opened)
 
     def open_cursor(self, opened: Open) -> PlainCursor | HResult:
-        """DM-131, DM-132."""
+        """Open a cursor on a handle that may peek (DM-131, DM-132)."""
         used = self._use(opened, Access.PEEK)
         if isinstance(used, HResult):
             return used
@@ -112,7 +112,7 @@ class PlainStore:
         return cursor
 
     def close_cursor(self, cursor: PlainCursor) -> HResult:
-        """DM-133, DM-134."""
+        """Close a cursor and end its waits (DM-133, DM-134)."""
         if cursor not in cursor.open.cursors or cursor.open.closed:
             return HResult.INVALID_HANDLE
         if cursor.open.queue is not None:
@@ -124,7 +124,7 @@ class PlainStore:
     # -- how a message comes and goes
 
     def _arrive(self, queue: PlainQueue, entries: list[Entry]) -> None:
-        """DM-049, DM-196."""
+        """Store new messages and serve the reads that wait for them (DM-049, DM-196)."""
         for entry in entries:
             queue.put(entry)
         for entry in entries:
@@ -147,13 +147,13 @@ class PlainStore:
 
     @staticmethod
     def _journal(queue: PlainQueue, entry: Entry) -> PlainQueue | None:
-        """AN-42."""
+        """Return the journal that gets a copy of a received message, if it fits (AN-42)."""
         if not queue.journaling or queue.journal is None or queue.journal.gone:
             return None
         return queue.journal if fits(queue.journal_quota, queue.journal.size + entry.size) else None
 
     def _deadletter_queue(self, entry: Entry, queue: PlainQueue | None = None) -> PlainQueue | None:
-        """DM-050, DM-051; a queue is no refuge from itself."""
+        """Return the dead-letter queue of a message, but never the queue that it leaves (DM-050, DM-051)."""
         if not entry.negative_journaling:
             return None
         target = self.find(entry.application_deadletter) if entry.application_deadletter else None
@@ -171,7 +171,7 @@ class PlainStore:
             queue.news.append(entry)
 
     def _take(self, wait: Wait, entries: list[Entry]) -> tuple[bytes, ...]:
-        """DM-205 to DM-207."""
+        """Lock or remove the messages that a read gets, and return their bodies (DM-205 to DM-207)."""
         bodies = tuple(entry.body for entry in entries)
         for entry in entries:
             if wait.transaction is not None:
@@ -200,7 +200,7 @@ class PlainStore:
                 self._end_wait(wait, HResult.OPERATION_CANCELLED)
 
     def _end_wait(self, wait: Wait, status: HResult) -> None:
-        """DM-331."""
+        """End a wait with a status and set its cursor (DM-331)."""
         wait.queue.waits.remove(wait)
         self.answers[wait.caller] = status, ()
         if wait.cursor is not None:

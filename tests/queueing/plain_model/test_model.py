@@ -1,4 +1,4 @@
-"""Hypothesis drives a manager and the plain model with the same random events: they never differ."""
+"""Hypothesis drives a manager and the plain model with one list of random events: they never differ."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def happens(weight: int, **arguments: st.SearchStrategy[Any]) -> Callable[[Metho
     """Let a method of a life happen so often.  One rule draws them all, so that no example lacks any."""
 
     def note(method: Method) -> Method:
-        name = method.__name__  # a strategy for each: Hypothesis counts one and the same once
+        name = method.__name__  # a strategy for each: Hypothesis counts equal ones once
         HAPPENINGS.extend(st.tuples(st.just(name), st.fixed_dictionaries(arguments)) for _ in range(weight))
         return method
 
@@ -295,7 +295,7 @@ class Life(RuleBasedStateMachine):
 
 
 def run(examples: int, *, phases: tuple[Phase, ...]) -> int:
-    """Live so many lives; how many steps they had."""
+    """Run this many examples and return the number of their steps."""
     Life.steps = 0
     run_state_machine_as_test(
         Life, settings=settings(max_examples=examples, stateful_step_count=STEPS, phases=phases)

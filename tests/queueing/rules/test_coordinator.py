@@ -46,7 +46,7 @@ def stands(bench: Bench) -> ManagerState:
 
 
 def enlisted(bench: Bench, identifier: UUID = THEIRS, owner: str = "") -> UUID:
-    """Somebody else's transaction, which received and sent."""
+    """Return a transaction of an external coordinator that has received and sent."""
     bench.send("orders", b"received")
     transaction = bench.begin(identifier=identifier, owner=owner)
     bench.receive("orders", transaction=transaction)
@@ -69,7 +69,7 @@ def test_a_transaction_of_somebody_else_keeps_its_id() -> None:
 @pytest.mark.spec("DM-186")
 @pytest.mark.parametrize("prepared", [True, False])
 def test_to_enlist_again_after_a_lost_answer_finds_the_same_one(prepared: bool) -> None:
-    """AN-30."""
+    """AN-30: an identifier that is known gives the transaction that has it."""
     bench = Bench()
     transaction = enlisted(bench)
     if prepared:
@@ -193,7 +193,7 @@ def test_the_message_leaves_with_the_facts_that_make_it_true() -> None:
     ("first", "then"), [(AbortTransaction, DtcCommit), (CommitTransaction, DtcAbort)], ids=["commit", "abort"]
 )
 def test_a_coordinator_is_never_told_what_is_not_so(first: Any, then: Any) -> None:
-    """An administrator decided otherwise."""
+    """The answer names the administrator who decided against the coordinator."""
     bench = Bench()
     transaction = enlisted(bench)
     bench.ask(DtcPrepare(0, transaction))

@@ -51,7 +51,7 @@ def test_each_answer_has_its_status() -> None:
 
 @pytest.mark.spec("DM-188", "DM-197")
 def test_a_queue_takes_messages_up_to_its_quota() -> None:
-    """T29."""
+    """T29, the quota of a queue: refused with 1; no limit never refuses."""
     bench = Bench("other")
     bench.create("orders", quota=1)
     assert bench.send("orders", sized(900)).status is HResult.OK
@@ -130,7 +130,7 @@ def test_what_a_transaction_sent_counts_against_the_managers_quota_before_it_end
 
 @pytest.mark.spec("DM-187", "DM-188")
 def test_the_managers_quota_is_looked_at_first() -> None:
-    """T30."""
+    """T30, both quotas are exceeded: the manager's is named."""
     bench = Bench("other", quota=1)
     bench.create("orders", quota=1)
     assert judge(bench.state, bench.queue(), 1025) is Enqueued.MANAGER_FULL
@@ -148,7 +148,7 @@ def test_a_throttled_manager_says_why() -> None:
 
 
 def test_a_throttled_manager_takes_nothing() -> None:
-    """T28."""
+    """T28, a throttled manager: refused with 2; nothing is stored."""
     bench = Bench()
     bench.handle(FlowControl(throttled=True))
     before = everything(bench.state)
@@ -234,7 +234,7 @@ def test_a_transaction_has_a_largest_size(
 
 @pytest.mark.spec("DM-028", "DM-048", "DM-193")
 def test_the_highest_priority_comes_first_and_equals_in_the_order_they_came() -> None:
-    """T31."""
+    """T31, messages of different priority: higher first, equal ones by arrival."""
     bench = Bench()
     for text, priority in [(b"3a", 3), (b"7", 7), (b"3b", 3), (b"0", 0)]:
         bench.send("orders", text, priority=priority)
@@ -378,7 +378,7 @@ def travelled(seconds: int, **attributes: Any) -> Message:
     ],
 )
 def test_a_message_has_a_time_to_reach_the_queue(travel: int, allowed: int, late: bool) -> None:
-    """AN-06."""
+    """AN-06: a message past its time to reach the queue is refused with 3."""
     assert too_late(travelled(travel, time_to_reach_queue=allowed), NOON) is late
     bench = Bench()
     answer = bench.ask(SendMessages(0, "orders", (travelled(travel, time_to_reach_queue=allowed),)))

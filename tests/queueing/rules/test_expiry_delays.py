@@ -230,7 +230,7 @@ def test_a_delayed_message_into_a_queue_that_is_being_deleted_goes_with_it() -> 
 
 @pytest.mark.spec("DM-077", "DM-296")
 def test_each_message_of_a_transaction_has_its_own_time() -> None:
-    """T65."""
+    """T65: a message whose time runs out inside a transaction is deleted by the commit."""
     bench = Bench(heard=[PositionDeleted])
     transaction = bench.begin()
     for body, time in ((b"short", 5), (b"long", 50), (b"for ever", FOREVER), (b"none", 0)):
@@ -312,7 +312,7 @@ def test_delays_and_deadlines_that_passed_while_nobody_ran_are_met_at_the_start(
 
 
 def test_a_clock_that_jumps_ahead_is_noticed_within_a_minute() -> None:
-    """The engine's timers count real time, and somebody sets the calendar an hour ahead."""
+    """The engine's timers count elapsed time, and the calendar is set an hour ahead."""
     bench = Bench()
     send(bench, b"due", 1800)
     bench.send("orders", b"over", time_to_be_received=1800)

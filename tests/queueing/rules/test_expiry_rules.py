@@ -38,7 +38,7 @@ def reasons(bench: Bench) -> list[MessageClass]:
 @pytest.mark.spec("DM-077", "DM-194", "DM-297")
 @KINDS
 def test_a_message_is_gone_when_its_time_is_over(delivery: Delivery) -> None:
-    """T64."""
+    """T64, TimeToBeReceived runs out: the message leaves with NackReceiveTimeout."""
     bench = Bench(heard=[PositionDeleted])
     bench.send("orders", b"m1", time_to_be_received=10, delivery=delivery)
     bench.advance(9.999999)
@@ -93,7 +93,7 @@ def test_the_longest_time_that_is_no_limit_is_kept() -> None:
 
 @pytest.mark.spec("DM-077")
 def test_the_time_of_a_message_that_travelled_began_when_it_was_sent() -> None:
-    """AN-07."""
+    """AN-07: the deadline to be received counts from SentTime, else from arrival."""
     bench = Bench()
     sent = in_whole_seconds(NOON) - 8
     travelled = message(b"m1", identifier=ObjectId(uniquifier=1), sent_time=sent, time_to_be_received=10)
@@ -222,7 +222,7 @@ def test_a_locked_message_whose_time_ran_out_expires_after_a_restart() -> None:
 def test_a_message_that_expired_before_its_commit_is_never_shown(
     prepared: bool, somebody_waits: bool
 ) -> None:
-    """T65; AN-46: nobody who waits is woken by it."""
+    """T65; AN-46: it wakes no waiting reader."""
     bench = Bench(heard=[PositionDeleted])
     transaction = bench.begin()
     bench.send("orders", b"m1", time_to_be_received=10, negative_journaling=True, transaction=transaction)
@@ -241,7 +241,7 @@ def test_a_message_that_expired_before_its_commit_is_never_shown(
 
 
 def test_a_message_of_a_transaction_that_is_over_expires_like_any_other() -> None:
-    """AN-08."""
+    """AN-08: a transaction that is over no longer holds back expiry."""
     bench = Bench(heard=[PositionDeleted])
     transaction = bench.begin()
     bench.send("orders", b"m1", time_to_be_received=10, transaction=transaction)

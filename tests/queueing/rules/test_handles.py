@@ -57,7 +57,7 @@ def test_a_queue_is_found_under_each_of_its_names(path: str) -> None:
 @pytest.mark.spec("DM-167", "DM-168")
 @pytest.mark.parametrize("access", list(Access))
 def test_a_queue_that_is_not_there_cannot_be_opened(access: Access) -> None:
-    """T20."""
+    """T20, an unknown local queue: queue not found."""
     bench = Bench()
     before = everything(bench.state)
     assert bench.ask(OpenQueue(0, "nowhere", access)).status is HResult.QUEUE_NOT_FOUND
@@ -69,7 +69,7 @@ def test_a_queue_that_is_not_there_cannot_be_opened(access: Access) -> None:
     "path", ["system$;deadletter", "system$;deadxact", "system$;journal", "orders;journal"]
 )
 def test_nobody_sends_to_a_journal_or_a_dead_letter_queue(path: str) -> None:
-    """T18."""
+    """T18, a dead-letter queue is opened to send: refused; peeking is allowed."""
     bench = Bench()
     refused = HResult.UNSUPPORTED_FORMATNAME_OPERATION
     assert bench.ask(OpenQueue(0, path, Access.SEND)).status is refused
@@ -320,7 +320,7 @@ def _arrive(bench: Bench, caller: int) -> None:
 
 @pytest.mark.parametrize("end", [_time_out, _cancel, _go_away, _arrive])
 def test_a_wait_on_a_queue_opened_for_it_leaves_nothing_open(end: Any) -> None:
-    """Else nobody could ever open the queue alone again."""
+    """Otherwise no handle could open the queue exclusively again."""
     bench = Bench()
     caller = bench.begin_asking(ReceiveMessages(0, "orders", timeout=seconds(5), tag=7))
     assert bench.queue().active

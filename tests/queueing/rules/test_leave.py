@@ -52,7 +52,7 @@ def journaled(**settings: Any) -> Bench:
 
 
 def test_a_received_message_goes_to_the_journal_of_its_queue() -> None:
-    """AN-42."""
+    """AN-42: a received message is copied to the queue's journal, if it fits."""
     bench = journaled()
     bench.send("orders", b"m1", time_to_be_received=60)
     number = bench.queue().number
@@ -142,7 +142,7 @@ def test_what_leaves_a_journal_is_gone() -> None:
 
 @pytest.mark.parametrize(("second", "kept"), [(300, 2), (301, 1)])
 def test_a_copy_for_which_the_journal_has_no_room_is_not_kept(second: int, kept: int) -> None:
-    """AN-42: the receive goes well all the same."""
+    """AN-42: the receive succeeds without the copy."""
     bench = journaled(journal_quota=1)
     bench.send("orders", sized(724), sized(second))
     assert len(bench.receive("orders", count=2).messages) == 2

@@ -122,7 +122,7 @@ def arrive(message: Message, *, how: str = "", heard: bool = True) -> Bench:
     bench = Bench("orders", "admin", carriers=carriers() if heard else [])
     enqueue(bench.state, bench.queue(), (message,), bench.now, travelled=True)
     bench.manager._finish(bench.now)
-    bench.timers["expiry", 0] = bench.now  # this was no turn, so nobody has set it
+    bench.timers["expiry", 0] = bench.now  # this was no turn, so the manager has not set it
     match how:
         case "receive":
             bench.receive("orders")

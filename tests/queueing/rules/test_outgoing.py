@@ -182,7 +182,7 @@ def test_a_queue_of_our_own_is_active_only_while_it_is_open() -> None:
     assert not bench.queue().active
 
 
-# -- queues that nobody uses
+# -- queues without a user
 
 
 def delivered(exchange: Exchange, *bodies: bytes) -> None:
@@ -194,7 +194,7 @@ def delivered(exchange: Exchange, *bodies: bytes) -> None:
 
 
 def look(exchange: Bench, times: int = 1) -> None:
-    """So many looks for idle queues are taken."""
+    """Let this number of checks for idle queues run."""
     exchange.advance(times * IDLE_INTERVAL / SECOND)
 
 

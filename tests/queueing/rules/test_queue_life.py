@@ -46,6 +46,6 @@ def test_what_is_answered_is_what_the_table_says(path: str) -> None:
         bench.go_on()
         status = bench.answer_to(caller).status
         if step is Step.CREATE and path in ("orders;journal", "system$;deadletter"):
-            assert status is HResult.ILLEGAL_QUEUE_PATHNAME  # nobody makes those by hand
+            assert status is HResult.ILLEGAL_QUEUE_PATHNAME  # a user cannot create these
         else:
             assert status is (expected if isinstance(expected, HResult) else HResult.OK), step

@@ -49,7 +49,7 @@ def test_a_receive_takes_the_first_message_for_good() -> None:
 
 @pytest.mark.spec("DM-299")
 def test_an_empty_queue_is_a_time_out_when_there_is_no_time_to_wait() -> None:
-    """T33; AN-20."""
+    """T33, an empty queue and a time-out of 0: time-out at once (AN-20)."""
     bench = Bench()
     assert bench.receive("orders").status is HResult.IO_TIMEOUT
     assert bench.ask(PeekMessage(0, "orders")).status is HResult.IO_TIMEOUT
@@ -82,7 +82,7 @@ def test_a_message_too_large_for_an_answer_comes_alone(monkeypatch: pytest.Monke
 
 @pytest.mark.spec("DM-039", "DM-205", "DM-303")
 def test_what_a_transaction_received_nobody_else_sees() -> None:
-    """T40."""
+    """T40, a message received in a transaction: locked for all others."""
     bench = Bench()
     bench.send("orders", b"m1")
     assert body(bench.receive("orders", transaction=bench.begin())) == b"m1"
@@ -94,7 +94,7 @@ def test_what_a_transaction_received_nobody_else_sees() -> None:
 @pytest.mark.spec("DM-305")
 @pytest.mark.parametrize(("allowed", "seen"), [(True, b"m1"), (False, HResult.IO_TIMEOUT)])
 def test_a_locked_message_shows_to_a_peek_where_it_allows_that(allowed: bool, seen: object) -> None:
-    """T41."""
+    """T41: a peek sees the locked message of T40 if the message allows that."""
     bench = Bench()
     bench.send("orders", b"m1", allow_peek_when_locked=allowed)
     bench.receive("orders", transaction=bench.begin())
@@ -182,7 +182,7 @@ def test_a_held_message_is_locked_and_not_gone() -> None:
 
 @pytest.mark.spec("DM-213", "DM-215")
 def test_the_end_of_a_two_phase_read_takes_the_message_for_good() -> None:
-    """T51."""
+    """T51, a read in two phases, ended with a deletion: the message leaves as received."""
     bench = Bench(heard=[PositionDeleted])
     bench.send("orders", b"m1")
     receipt = bench.receive("orders", hold=30).receipt
@@ -196,7 +196,7 @@ def test_the_end_of_a_two_phase_read_takes_the_message_for_good() -> None:
 
 @pytest.mark.spec("DM-211", "DM-214")
 def test_the_end_of_a_two_phase_read_can_give_the_message_back() -> None:
-    """T52."""
+    """T52: an end without a deletion returns the message; a second end is refused."""
     bench = Bench()
     lookup_ids = bench.send("orders", b"m1", b"m2").lookup_ids
     handle = bench.ask(OpenQueue(0, "orders", Access.RECEIVE)).handle
@@ -281,7 +281,7 @@ def test_a_receipt_that_was_ended_leaves_no_timer_behind() -> None:
 @pytest.mark.spec("DM-184", "DM-213")
 @pytest.mark.parametrize("delete", [True, False])
 def test_a_held_message_goes_with_a_purge_when_its_read_ends(delete: bool) -> None:
-    """T53."""
+    """T53: a message that is purged between the phases is deleted when the read ends."""
     bench = Bench(heard=[PositionDeleted])
     bench.send("orders", b"m1")
     receipt = bench.receive("orders", hold=30).receipt
@@ -398,7 +398,7 @@ def test_a_receive_is_held_or_in_a_transaction_but_not_both() -> None:
 
 @pytest.mark.spec("DM-286", "DM-288")
 def test_bytes_are_counted_once_however_often_a_message_comes_back() -> None:
-    """AN-05."""
+    """AN-05: a message's bytes are counted once and taken off once."""
     bench = Bench()
     bench.send("orders", b"m1")
     size = bench.queue().total_bytes

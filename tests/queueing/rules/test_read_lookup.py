@@ -43,7 +43,7 @@ class Three:
     ],
 )
 def test_each_seek_finds_its_message(seek: Seek, found: bytes, peek: bool) -> None:
-    """T55."""
+    """T55, reads by LookupIdentifier in all directions: the neighbour that was asked for."""
     three = Three()
     assert body(three.look(three.m2, seek, peek=peek)) == found
     left = [each for each in (b"m1", b"m2", b"m3") if peek or each != found]
@@ -64,7 +64,7 @@ def test_each_seek_finds_its_message(seek: Seek, found: bytes, peek: bool) -> No
     ],
 )
 def test_a_seek_from_the_edge(seek: Seek, at: str, found: object) -> None:
-    """AN-25, AN-26."""
+    """AN-25, AN-26: a seek from the first or the last message, or from an edge of the numbers."""
     three = Three()
     places = {"m1": three.m1, "m3": three.m3, "0": 0, "ones": 2**64 - 1}
     assert body(three.look(places[at], seek)) == found
@@ -79,7 +79,7 @@ def test_an_empty_queue_has_nothing_to_seek(seek: Seek, peek: bool) -> None:
 
 @pytest.mark.spec("DM-218", "DM-307")
 def test_an_id_that_no_message_has_is_not_found() -> None:
-    """T57."""
+    """T57, an unknown LookupIdentifier: no message found."""
     three = Three()
     for peek in (True, False):
         answer = three.look(three.m3 + 1, peek=peek)
@@ -88,7 +88,7 @@ def test_an_id_that_no_message_has_is_not_found() -> None:
 
 
 def test_a_seek_goes_on_from_the_place_of_a_message_that_is_gone() -> None:
-    """AN-34."""
+    """AN-34: a cursor whose message has gone goes on from where it was."""
     three = Three()
     three.look(three.m2, peek=False)
     assert three.look(three.m2).status is NOT_FOUND
@@ -98,7 +98,7 @@ def test_a_seek_goes_on_from_the_place_of_a_message_that_is_gone() -> None:
 
 @pytest.mark.spec("DM-304", "DM-311", "DM-313")
 def test_a_locked_message_is_passed_over() -> None:
-    """T56."""
+    """T56, the message is locked: refused, unless peeking is allowed."""
     three = Three()
     three.lock(three.m2)
     assert three.look(three.m2).status is HResult.TRANSACTION_USAGE
@@ -122,7 +122,7 @@ def test_a_locked_message_that_allows_it_shows_to_a_peek() -> None:
 
 
 def test_a_message_with_a_purge_pending_counts_as_locked() -> None:
-    """AN-27."""
+    """AN-27: peeking at a message with a purge pending is as at a locked one."""
     three = Three()
     three.lock(three.m2)
     three.bench.ask(PurgeQueue(0, "orders"))

@@ -182,7 +182,7 @@ def test_a_manager_that_is_stopped_takes_no_piece_and_lets_bodies_go() -> None:
     assert rows(bench) == (0, 0)
 
 
-# -- nobody wants them
+# -- loose bodies that no message needs
 
 
 @pytest.mark.parametrize("way", ["event", "signal"])
@@ -311,7 +311,7 @@ BATCH = UUID(int=9)
 
 
 def bring(exchange: Exchange, *messages: Message) -> BatchJudged:
-    """What a carrier is told of a batch."""
+    """Return the answer to a carrier about a batch."""
     exchange.say(BatchArrived("clerk", 5, ("orders",) * len(messages), messages, BATCH, by=MANAGER))
     check(exchange.state)
     judged = exchange.clerk.heard[-1]

@@ -62,7 +62,7 @@ def test_the_table_answers_every_case() -> None:
 @pytest.mark.spec("DM-101", "DM-106", "DM-112")
 @pytest.mark.parametrize("end", ENDS)
 def test_a_transaction_that_never_was_cannot_end(end: Any) -> None:
-    """T48."""
+    """T48, an unknown transaction: refused."""
     bench = Bench()
     before = everything(bench.state)
     answer = bench.ask(end(0, UNKNOWN))
@@ -126,7 +126,7 @@ def test_each_transaction_has_a_name_of_its_own() -> None:
 
 @pytest.mark.spec("DM-186")
 def test_a_name_that_is_known_gives_the_transaction_that_has_it() -> None:
-    """AN-30."""
+    """AN-30: an identifier that is known gives the transaction that has it."""
     bench = Bench()
     first = begin(bench.state, FOREVER_WAIT, bench.now, UUID(int=7))
     assert begin(bench.state, FOREVER_WAIT, bench.now, UUID(int=7)) is first
@@ -140,7 +140,7 @@ def test_a_name_that_is_known_gives_the_transaction_that_has_it() -> None:
 
 @pytest.mark.spec("DM-108", "DM-111", "DM-195")
 def test_what_a_transaction_sends_is_seen_when_it_commits() -> None:
-    """T45."""
+    """T45, a message sent in a transaction: visible after the commit only."""
     bench = Bench(heard=[PositionAvailable])
     transaction = bench.begin()
     assert bench.send("orders", b"m1", b"m2", transaction=transaction).status is HResult.OK
@@ -159,7 +159,7 @@ def test_what_a_transaction_sends_is_seen_when_it_commits() -> None:
 @pytest.mark.spec("DM-115", "DM-116")
 @pytest.mark.parametrize("prepared", [True, False])
 def test_what_a_transaction_sent_never_was_when_it_aborts(prepared: bool) -> None:
-    """T46."""
+    """T46: after an abort the message of T45 is gone without a report."""
     bench = Bench(heard=[PositionDeleted])
     transaction = bench.begin()
     bench.send("orders", b"m1", transaction=transaction, negative_journaling=True)
@@ -205,7 +205,7 @@ def test_a_transaction_commits_into_its_place_in_the_queue() -> None:
 @pytest.mark.parametrize("prepared", [True, False])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_the_first_and_the_last_message_of_a_transaction_say_so(count: int, prepared: bool) -> None:
-    """T47."""
+    """T47, three messages in one transaction: the first and the last are marked."""
     bench = Bench()
     bench.send("orders", b"received", priority=7)
     transaction = bench.begin()
@@ -250,7 +250,7 @@ def test_what_a_transaction_received_is_gone_when_it_commits() -> None:
 @pytest.mark.spec("DM-114", "DM-286", "DM-288")
 @pytest.mark.parametrize("prepared", [True, False])
 def test_what_a_transaction_received_comes_back_to_its_place_when_it_aborts(prepared: bool) -> None:
-    """T42."""
+    """T42: after an abort the message of T40 returns to its place."""
     bench = Bench()
     bench.send("orders", b"m1", b"m2", b"m3")
     size = bench.queue().total_bytes
@@ -298,7 +298,7 @@ def test_a_purge_of_what_a_prepared_transaction_has_is_not_forgotten_in_a_restar
 
 @pytest.mark.spec("DM-109", "DM-184")
 def test_what_a_transaction_received_counts_as_received_when_it_commits_after_a_purge() -> None:
-    """T44."""
+    """T44: after a purge, then a commit, the message leaves as received."""
     bench = Bench(heard=[PositionDeleted])
     bench.send("orders", b"m1")
     transaction = bench.begin()
@@ -404,7 +404,7 @@ def test_one_transaction_that_runs_out_of_time_leaves_the_others_alone() -> None
 
 @pytest.mark.spec("DM-004")
 def test_an_active_transaction_is_gone_with_its_process() -> None:
-    """AN-30."""
+    """AN-30: a transaction that was not prepared is aborted at a restart."""
     bench = Bench()
     bench.send("orders", b"m1")
     transaction = bench.begin()
@@ -418,7 +418,7 @@ def test_an_active_transaction_is_gone_with_its_process() -> None:
 
 @pytest.mark.spec("DM-065", "DM-097", "DM-102", "DM-114")
 def test_a_single_phase_transaction_that_was_prepared_is_aborted_at_the_start() -> None:
-    """T03."""
+    """T03, a stored single-phase transaction with a receive: it is gone; the message is available."""
     bench = Bench()
     bench.send("orders", b"m1")
     transaction = bench.begin()

@@ -179,7 +179,7 @@ def test_the_managers_own_affairs_are_under_its_own_list(make: Make, right: Mana
     check_manager_right(make, right)
 
 
-# -- what belongs to somebody
+# -- what has an owner
 
 
 def everybody(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""Facts of staging, each alone: what they do to memory, and that the rows say the same."""
+"""Facts of staging, each alone: they change memory and the rows in equal ways."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def made() -> Bench:
 
 
 def rebuilt(bench: Bench) -> None:
-    """A new process knows the same."""
+    """Check that a new process has an equal state."""
     before = durable(bench.state)
     check(bench.state)
     bench.restart(start=False)

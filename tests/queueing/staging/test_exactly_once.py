@@ -73,7 +73,7 @@ class Known:
 
 
 class Story:
-    """The manager, the plain list, and what both are told."""
+    """The manager, the plain list, and the requests to both."""
 
     def __init__(self) -> None:
         self.bench = Bench("plain", sizes=TINY)

@@ -1,4 +1,4 @@
-"""Tests that a manager which stops takes no batch, and still removes parts that nobody publishes."""
+"""Tests that a manager which stops takes no batch, and still removes parts that no writer publishes."""
 
 from __future__ import annotations
 

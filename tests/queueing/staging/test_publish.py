@@ -178,7 +178,7 @@ def test_a_queue_that_was_deleted_meanwhile_is_named(again: bool) -> None:
     one = write(bench, b"a", part=0)
     two = write(bench, b"b", part=1, queue="other")
     bench.ask(events.DeleteQueue(0, "other"))
-    if again:  # another one under the same name is not the one that was written to
+    if again:  # another queue under this name is not the one that was written to
         bench.create("other")
     answer = refused(bench, one, two)
     assert answer.status is HResult.QUEUE_NOT_FOUND

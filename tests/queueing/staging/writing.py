@@ -70,6 +70,6 @@ def write(
 def publish(
     bench: Bench, *stages: int, batch: int = 0, query: str = QUERY, **parameters: Any
 ) -> PublishAnswer:
-    """Publish a batch."""
+    """Publish a batch of these stages and return the answer."""
     answer: PublishAnswer = bench.ask(PublishBatch(0, query, batch, stages, **parameters))
     return answer

@@ -41,7 +41,7 @@ LATE = {"sent_time": NOON // SECOND - 10, "time_to_reach_queue": 5}
 
 
 def judge(exchange: Exchange, destination: str = "orders", **attributes: object) -> ArrivalJudged:
-    """What the carrier is told about a message it brings."""
+    """Return the answer to the carrier about a message that it brings."""
     brought = message(b"a", identifier=ObjectId(STRANGER, 5), source_machine=STRANGER, **attributes)
     exchange.say(MessageArrived("clerk", TICKET, destination, brought))
     told = exchange.clerk.heard[-1]
@@ -284,7 +284,7 @@ def test_a_message_that_comes_in_time_is_taken() -> None:
 
 
 def bring(exchange: Exchange, **options: Any) -> ArrivalJudged:
-    """What the carrier is told about a message for a small queue, whose sender wants to be told too."""
+    """Return the answer about a message for a small queue, whose sender wants a report."""
     brought = message(
         bytes(2000),
         identifier=ObjectId(STRANGER, 5),

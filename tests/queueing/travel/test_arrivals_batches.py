@@ -44,7 +44,7 @@ BATCH = UUID(int=9)
 
 
 def bring(exchange: Exchange, *brought: tuple[str, Message], **options: Any) -> BatchJudged:
-    """What the carrier is told about a batch."""
+    """Return the answer to the carrier about a batch."""
     names, messages = tuple(name for name, _ in brought), tuple(each for _, each in brought)
     exchange.turns.clear()
     exchange.say(BatchArrived("clerk", 5, names, messages, BATCH, **options))
@@ -233,7 +233,7 @@ def test_one_message_that_cannot_be_taken_stops_the_batch(
     assert (told.outcome, told.reason, told.place) == (Outcome.REFUSED, reason, 2)
     assert why in told.why
     assert told.why
-    assert exchange.facts == []  # no queue was made, and nobody is written to
+    assert exchange.facts == []  # no queue was created, and no sender gets a message
     assert exchange.bodies() == []
 
 

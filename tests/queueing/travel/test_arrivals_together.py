@@ -71,7 +71,7 @@ def prepared(hindrance: str, *, watched: bool) -> Exchange:
 def brought(
     names: tuple[str, ...], kinds: Sequence[str], by: Principal, exchange: Exchange
 ) -> tuple[object, ...]:
-    """What comes of a batch: what is told, what is stated, what the state is."""
+    """Return the answers, the facts and the state after a batch."""
     messages = []
     for place, kind in enumerate(kinds):
         usual: dict[str, Any] = {

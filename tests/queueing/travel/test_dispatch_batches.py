@@ -42,7 +42,7 @@ def exchange() -> Exchange:
 
 
 def told(exchange: Exchange) -> list[tuple[int, str]]:
-    """Of which queues the carrier was told since the last look at it."""
+    """Return the queues that the carrier was notified of since the last call."""
     heard, exchange.clerk.heard = exchange.clerk.heard, []
     return [(each.queue, each.destination) for each in heard if isinstance(each, MessagesWaiting)]
 
@@ -55,7 +55,7 @@ def hold(exchange: Exchange, *queues: int | str, key: tuple[int, int] = KEY, mos
 
 
 def change(exchange: Exchange, happening: Happening) -> None:
-    """The connection is another."""
+    """Report a change of the connection to AGENT, which stays established."""
     number = exchange.outgoing(AGENT).number
     exchange.say(ConnectionChanged(number, happening, ConnectionStatus.ESTABLISHED, rest=seconds(5)))
 
@@ -194,7 +194,7 @@ def test_messages_that_are_there_when_the_watch_begins_are_told_at_once(exchange
     assert told(exchange) == [(number, "")]
     exchange.send("bills", b"b")
     exchange.say(QueuesWatched("httpr", frozenset({number, bills})))
-    assert told(exchange) == [(bills, "")]  # of the other it was told
+    assert told(exchange) == [(bills, "")]  # it was notified of the other one
     exchange.say(QueuesWatched("httpr", frozenset()))
     hold(exchange, "orders", "bills")
     exchange.send("orders", b"c")

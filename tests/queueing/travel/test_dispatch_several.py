@@ -35,7 +35,7 @@ WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
 
 
 def busy(*bodies: bytes, at_once: int = 3, **attributes: Any) -> Exchange:
-    """An exchange whose clerk sends so many at once, and has been given these."""
+    """Return an exchange whose clerk sends `at_once` messages in parallel and has been given these."""
     exchange = Exchange()
     exchange.clerk.at_once = at_once
     exchange.send(ELSEWHERE, *bodies, **attributes)
@@ -377,7 +377,7 @@ def test_nothing_of_it_is_said_of_other_queues_nor_where_nobody_listens() -> Non
     assert alone.signals == []
 
 
-# -- whom a refusal is told
+# -- who gets the report of a refusal
 
 
 @pytest.mark.parametrize(

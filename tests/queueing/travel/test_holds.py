@@ -53,7 +53,7 @@ def hold(
     most_bytes: int = 1_000_000,
     **options: Any,
 ) -> MessagesHeld:
-    """What the carrier is told when it wants a hold."""
+    """Return the answer to a carrier that asks for a hold."""
     exchange.say(HoldWanted("httpr", key, queues or ("orders",), most, most_bytes, **options))
     told = [each for each in exchange.clerk.heard if isinstance(each, MessagesHeld)][-1]
     assert (told.to, told.key) == ("httpr", key)
@@ -72,7 +72,7 @@ def end(exchange: Exchange, outcome: Outcome, *keys: tuple[int, int]) -> None:
 
 
 def waiting(exchange: Exchange) -> list[MessagesWaiting]:
-    """How often the carrier was told that messages wait."""
+    """Return the notifications to the carrier that messages wait."""
     return [each for each in exchange.clerk.heard if isinstance(each, MessagesWaiting)]
 
 
@@ -228,7 +228,7 @@ def test_what_nobody_may_try_again_is_put_aside_and_not_held() -> None:
     exchange.create("orders2", poison_limit=1)
     exchange.send("orders2", b"tried", b"a")
     exchange.receive("orders2", hold=60)
-    exchange.restart()  # whoever had it is gone
+    exchange.restart()  # the owner of the lock is gone
     assert held(exchange, "orders2") == [b"a"]
     assert exchange.bodies("orders2;poison") == [b"tried"]
     check(exchange.state)

@@ -34,7 +34,7 @@ STRANGER = UUID(int=7)
 
 
 def judge(exchange: Exchange, address: str = GROUP, **attributes: object) -> tuple[Outcome, MessageClass]:
-    """What the carrier is told of a message that was sent to an address."""
+    """Return the answer to the carrier about a message that was sent to an address."""
     name = f"MULTICAST={address}"
     known = {"identifier": ObjectId(STRANGER, 5), "source_machine": STRANGER, "destination_queue": name}
     brought = message(b"tick", **known | attributes)
@@ -105,7 +105,7 @@ def test_what_is_sent_to_the_address_from_here_goes_out_and_not_straight_to_the_
     assert exchange.sent() == [b"tick"]
 
 
-# -- who is told
+# -- who is notified
 
 
 def test_the_addresses_are_told_when_the_manager_is_ready_and_when_they_change() -> None:
@@ -116,7 +116,7 @@ def test_the_addresses_are_told_when_the_manager_is_ready_and_when_they_change()
     assert told[1:] == [frozenset({GROUP})]
     exchange.create("b", multicast_address=GROUP)
     exchange.create("c")
-    assert len(told) == 2  # the same as before
+    assert len(told) == 2  # no more than before
     exchange.ask(ChangeQueue(0, "b", {"multicast_address": OTHER}))
     assert told[2:] == [frozenset({GROUP, OTHER})]
     exchange.ask(DeleteQueue(0, "a"))

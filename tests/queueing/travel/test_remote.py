@@ -33,7 +33,7 @@ REQUESTS: dict[str, Any] = {
 
 
 class Broken(Event, frozen=True):
-    """The reader's connection broke."""
+    """The reader's connection to the manager broke."""
 
     numbers: tuple[int, ...]
 

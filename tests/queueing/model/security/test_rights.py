@@ -241,7 +241,7 @@ ALL = int(QueueRight.GENERIC_ALL)
 
 @pytest.mark.spec("DM-149", "DM-150", "DM-151", "DM-152")
 def test_a_users_queue_lets_others_look_and_send_and_him_do_all() -> None:
-    """T12."""
+    """T12, default descriptor for a domain user: four entries in the order of the text."""
     made = default_descriptor(None, ALICE, machine=MACHINE, http_support=True)
     assert made.owner == ALICE
     assert made.dacl == (
@@ -260,7 +260,7 @@ def test_without_srmp_and_without_a_machine_two_entries_are_left() -> None:
 @pytest.mark.spec("DM-148", "DM-149")
 @pytest.mark.parametrize("user", [ANONYMOUS_USER, MANAGER.user])
 def test_nobodys_queue_is_everybodys(user: Sid) -> None:
-    """T13."""
+    """T13, default descriptor for another owner: one entry that allows everybody everything."""
     made = default_descriptor(None, user)
     assert made.owner == ANONYMOUS_USER
     assert made.dacl == (allow(EVERYONE, 0xF003F),)
@@ -275,7 +275,7 @@ def test_a_guests_queue_is_everybodys() -> None:
 
 @pytest.mark.spec("DM-147")
 def test_a_list_that_was_supplied_is_kept_unchanged() -> None:
-    """T14."""
+    """T14, a descriptor with a list of its own: the list is kept."""
     supplied = SecurityDescriptor(owner=BOB, sacl=(OtherAce(2, 0, b"...."),), dacl=(deny(ALICE, WRITE),))
     assert default_descriptor(supplied, ALICE, machine=MACHINE, http_support=True) == supplied
     empty = SecurityDescriptor(dacl=())

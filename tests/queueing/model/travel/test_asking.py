@@ -88,7 +88,7 @@ class Asking(Bench):
         return self.last_number
 
     def request(self, request: Any) -> Any:
-        """The protocol asks; return what it heard in the same turn."""
+        """Let the protocol ask; return what it heard within the turn."""
         return self.clerk.answers[self.begin_request(request)]
 
     def replies(self) -> list[Reply]:
@@ -170,7 +170,7 @@ def test_a_read_that_waits_is_ended_by_the_number_of_its_caller(read: Any) -> No
     assert bench.clerk.answers[waits].status is HResult.OPERATION_CANCELLED
     bench.send("orders", b"m")
     assert bench.bodies() == [b"m"]
-    bench.handle(Asked((events.CallerGone(waits), events.CallerGone(-77))))  # nobody waits there any more
+    bench.handle(Asked((events.CallerGone(waits), events.CallerGone(-77))))  # no caller waits there any more
     assert not bench.state.open.askers
 
 

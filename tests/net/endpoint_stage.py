@@ -20,7 +20,7 @@ from reliquary.store import MemoryDisk, StagedRows
 
 
 class Chance:
-    """The same ids in every run."""
+    """Random bits from a fixed seed: every run has equal ids."""
 
     def __init__(self) -> None:
         self._random = Random(1)
@@ -30,13 +30,13 @@ class Chance:
 
 
 class DeafClerk:
-    """What every clerk has: nobody speaks to it, and it keeps nothing."""
+    """The methods that every clerk has; it gets no signals and keeps nothing."""
 
     def hear(self, signal: Signal, now: Instant) -> Turn:
         raise AssertionError(f"nobody speaks to the clerk, and yet: {signal} at {now}")
 
     def settle(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: this clerk keeps no state between turns."""
 
 
 ClerkT = TypeVar("ClerkT", bound=Machine)

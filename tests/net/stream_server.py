@@ -1,6 +1,6 @@
 """A TCP server for a test that plays the peer with asyncio's streams, and that ends with the test.
 
-`asyncio.start_server` runs each coroutine handler as a task that nobody awaits.  A task that still runs when
+`asyncio.start_server` runs each coroutine handler as a task without an awaiter.  A task that still runs when
 the loop ends is cancelled, and Python 3.12.1 reports that as an error.  Here the server owns its tasks.
 """
 

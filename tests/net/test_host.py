@@ -1,4 +1,4 @@
-"""The computer's own name."""
+"""Tests of the name and the addresses of this computer."""
 
 from __future__ import annotations
 

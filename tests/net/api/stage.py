@@ -37,7 +37,7 @@ API = "/api/v1"
 
 
 class SeededChance:
-    """The same ids in every run."""
+    """Random bits from a fixed seed: every run has equal ids."""
 
     def __init__(self, seed: int = 1) -> None:
         self._random = Random(seed)
@@ -81,7 +81,6 @@ class Stage:
         return status, answer["code"], answer["error"]
 
     async def create(self, name: str, **settings: Any) -> None:
-        """Make a queue."""
         await self.engine.ask(lambda to: CreateQueue(to, name, QueueSettings(**settings)))
 
     async def send(self, queue: str, *texts: str, **fields: object) -> list[str]:
@@ -94,13 +93,13 @@ class Stage:
         return bodies(await self.ok("GET", on(queue, "messages")))
 
     def waiting(self, queue: str = "orders") -> int:
-        """How many readers wait."""
+        """Return the number of readers that wait at a queue."""
         found = self.state.find(self.state.parse(queue))
         assert found is not None
         return len(found.readers.waiting)
 
     async def wait_for_readers(self, count: int, queue: str = "orders") -> None:
-        """Until so many readers wait."""
+        """Return when this many readers wait."""
         await until(lambda: self.waiting(queue) == count)
 
 

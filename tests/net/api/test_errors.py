@@ -1,4 +1,4 @@
-"""Every code of the specification has its status, and the document says the same."""
+"""Tests that every code of the specification has its status, and that the API document agrees."""
 
 from __future__ import annotations
 

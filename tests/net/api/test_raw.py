@@ -37,7 +37,7 @@ def test_what_is_shown_can_be_sent_again(message: MessageIn) -> None:
     settable = {f"{PREFIX}{name}".replace("_", "-").encode() for name in NAMES}
     fields = as_it_came(fields_of(out, "r-1"))
     again = message_of(message_in([field for field in fields if field[0] in settable], out.body))
-    assert again == sent.changed(discard_refused=False)  # nobody is shown that
+    assert again == sent.changed(discard_refused=False)  # no answer shows that field
     assert (b"x-reliquary-receipt", b"r-1") in fields
 
 

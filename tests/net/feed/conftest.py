@@ -17,21 +17,21 @@ _names = count(1)
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A running server."""
+    """A server that runs for all tests of a module."""
     with served(tmp_path_factory.mktemp("served")) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def qm(server: Served) -> Iterator[Manager]:
-    """Its manager."""
+    """A client of the server's manager."""
     with reliquary.connect(server.data, control=server.control) as manager:
         yield manager
 
 
 @pytest.fixture
 def queue(qm: Manager) -> Queue:
-    """A queue that nobody has used."""
+    """A queue that no test has used."""
     return qm.create_queue(f"q{next(_names)}")
 
 

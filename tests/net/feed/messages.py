@@ -1,4 +1,4 @@
-"""Any messages and places, and what their columns must say, told one by one."""
+"""Random messages and positions, and the value that each of their columns must have."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def disk_with(stored: dict[int, Message]) -> MemoryDisk:
 
 
 def moment(microseconds: int) -> datetime | None:
-    """A moment, or none."""
+    """Return the microseconds as a datetime, or None for 0."""
     return START + timedelta(microseconds=microseconds) if microseconds else None
 
 
 def guid(value: UUID | None) -> str | None:
-    """A GUID, or none."""
+    """Return a GUID as text, or None for the null GUID."""
     return None if value is None or value == NO_GUID else str(value)
 
 

@@ -21,7 +21,7 @@ from reliquary.queueing.model.events import Answer
 
 
 class Told:
-    """A responder that writes down what it is told."""
+    """A responder that writes down the calls to it."""
 
     def __init__(self, *, begun: bool = False) -> None:
         self.out: bytes | None = None
@@ -58,7 +58,6 @@ def played(
 
 
 async def failing(why: Exception) -> None:
-    """Work that fails."""
     raise why
 
 

@@ -1,4 +1,4 @@
-"""Columns as messages: the same as a send of the same fields, and bad rows told by their reasons."""
+"""Tests that columns become the messages of an equal send, and that bad rows are refused with a reason."""
 
 from __future__ import annotations
 

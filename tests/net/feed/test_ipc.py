@@ -1,4 +1,4 @@
-"""Arrow streams in any cuts: the same batches, and nothing that is no stream."""
+"""Tests that Arrow streams give equal batches however they are cut, and that other bytes are refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORDS = pa.record_batch({"label": pa.array(["a", "b", "a"]).dictionary_encode()}
 
 
 def stream(*batches: pa.RecordBatch) -> bytes:
-    """These as a stream."""
+    """Return the batches as one Arrow stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batches[0].schema) as writer:
         for batch in batches:

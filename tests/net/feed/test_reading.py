@@ -1,4 +1,4 @@
-"""Ranges of a feed over HTTP: the same rows however they are cut, and never a part taken for all."""
+"""Tests of ranges of a feed over HTTP: equal rows however they are cut, and never a part taken for all."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ PEM = Path(__file__).with_name("localhost.pem")
 
 
 def server_context() -> ssl.SSLContext:
-    """For the listener."""
+    """Return the TLS context of a listener with the test certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(PEM)
     return context

@@ -97,7 +97,7 @@ class Asking:
                 route.send(Question(number, self.url, **{"body": body, **more}))  # type: ignore[arg-type]
 
     async def wait_for(self, count: int) -> None:
-        """Until so many questions have an answer or a failure."""
+        """Return when this many questions have an answer or a failure."""
         await until(lambda: len(self.courier.came) + len(self.courier.reported) >= count)
 
 

@@ -1,4 +1,4 @@
-"""A stage for HTTP: both loops, a handler that answers when told, a transport of glass, raw clients."""
+"""A stage for HTTP: both loops, a handler that answers on command, a recording transport, raw clients."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def connect(
 
 
 def connect_to(shared: Shared, *, tls: bool = False) -> tuple[Connection, Glass]:
-    """One more connection of the same listener."""
+    """Make one more connection of this listener."""
     connection, transport = Connection(shared), Glass(tls=tls)
     connection.connection_made(transport)
     return connection, transport

@@ -16,7 +16,7 @@ from tests.net.http.stage import echo, listening, play, until
 
 
 def lost(connection: ClientConnection) -> None:
-    """Nobody keeps a list."""
+    """Do nothing when a connection is lost."""
     del connection
 
 

@@ -1,4 +1,4 @@
-"""Header fields."""
+"""Tests of the parser and writer of header fields."""
 
 from __future__ import annotations
 

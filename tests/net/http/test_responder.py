@@ -1,4 +1,4 @@
-"""The way back."""
+"""Tests of the responder, which sends the response of a request."""
 
 from __future__ import annotations
 

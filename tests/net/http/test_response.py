@@ -1,4 +1,4 @@
-"""Responses as bytes."""
+"""Tests that responses are written as the right bytes."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def yes(*numbers: int) -> list[tuple[int, bytes]]:
 
 
 def agreeing(times: int | None = None) -> Behaviour:
-    """Answers so many requests with yes, or all, and hangs up then."""
+    """Answers this many requests with yes, or all, and then hangs up."""
 
     async def behave(server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         done = 0
@@ -270,7 +270,7 @@ class TestUpload:
 
     @staticmethod
     def slow(pieces: asyncio.Queue[int]) -> Behaviour:
-        """Takes as many bytes as it is told to, and answers when it is told 0."""
+        """Takes as many bytes as each item of the queue says, and answers when the item is 0."""
 
         async def behave(server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             del server

@@ -21,7 +21,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\n0123\r\n6\
 
 
 class Sink:
-    """Notes what it is told."""
+    """A sink that keeps the calls to it."""
 
     def __init__(self, on_data: Callable[[bytes], None] = lambda _: None) -> None:
         self.status = 0

@@ -33,7 +33,7 @@ from tests.net.http.stage import (
 
 
 class Sink:
-    """Notes what comes; answers at the end with what came, unless it is told to wait."""
+    """Keeps what comes; answers at the end with what came, unless it is set to wait."""
 
     def __init__(self, request: Request, responder: Responder, *, waits: bool = False) -> None:
         self.request = request
@@ -313,7 +313,7 @@ class TestTheEnd:
         connection.connection_lost(None)
         assert sinks.all[0].happened == ["lost"]
         sinks.all[0].responder.resume_body()
-        sinks.all[0].answer()  # nobody hears it
+        sinks.all[0].answer()  # no client hears it
 
     def test_what_waits_before_a_lost_body_is_still_answered(self) -> None:
         async def scene() -> None:

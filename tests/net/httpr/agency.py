@@ -1,4 +1,4 @@
-"""A server agent on a free port, over a queue manager that is real and a machine that answers as told."""
+"""A server agent on a free port, over a real queue manager and a machine with scripted answers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def committed(event: RequestArrived) -> Answer | None:
 
 
 class Clerk(DeafClerk):
-    """Takes requests as HTTPR's machine does, and answers as it is told; None is no answer yet."""
+    """Takes requests as HTTPR's machine does, and answers as scripted; None is no answer yet."""
 
     def __init__(self) -> None:
         self.came: list[RequestArrived] = []

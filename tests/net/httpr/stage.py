@@ -1,4 +1,4 @@
-"""A stage for HTTPR's courier: servers that behave as told, a shelf for large bodies, and a clock to turn."""
+"""A stage for HTTPR's courier: scripted servers, a store for large bodies, and a clock that a test sets."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Server:
 
 @asynccontextmanager
 async def serving(*behaviours: Behaviour) -> AsyncIterator[Server]:
-    """A server that listens."""
+    """Yield a server that listens and follows these behaviours."""
     made = Server(*behaviours)
     async with stream_server(made.serve, limit=1 << 20) as made.port:
         yield made
@@ -116,13 +116,13 @@ async def serving(*behaviours: Behaviour) -> AsyncIterator[Server]:
 
 
 def http(body: bytes, *more: bytes, status: bytes = b"200 OK") -> bytes:
-    """A response of HTTP."""
+    """Return an HTTP response with this body."""
     head = b"\r\n".join([b"HTTP/1.1 " + status, b"content-length: %d" % len(body), *more])
     return head + b"\r\n\r\n" + body
 
 
 def http_chunked(body: bytes, size: int) -> bytes:
-    """The same in chunks of this size."""
+    """Return an HTTP response whose body is in chunks of this size."""
     parts = [body[start : start + size] for start in range(0, len(body), size)]
     chunks = b"".join([b"%x\r\n%b\r\n" % (len(part), part) for part in parts])
     return b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
@@ -157,7 +157,7 @@ def answering(*answers: bytes) -> Behaviour:
 
 
 def silent(requests: int) -> Behaviour:
-    """Reads so many requests, and says nothing until the other side hangs up."""
+    """Reads this many requests, and says nothing until the other side hangs up."""
 
     async def behaviour(server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         del writer
@@ -177,7 +177,7 @@ PULL = RequestHeader(command=Command.PULL, session_id="1", outcome=Outcome.COMMI
 
 
 class Desk:
-    """Sends requests by a courier, and notes what is told of them."""
+    """Sends requests by a courier, and notes the event that ends each of them."""
 
     def __init__(self, server: str, response_time: Duration, shelf: Shelf | None) -> None:
         self.told: list[ResponseArrived | RequestFailed] = []
@@ -198,7 +198,7 @@ class Desk:
 
     @property
     def ends(self) -> list[tuple[int, object]]:
-        """The numbers of what was told, with what was completed, or why not."""
+        """The numbers of the requests that ended, with what was completed, or why not."""
         return [
             (each.number, each.failure if isinstance(each, RequestFailed) else each.header.completed)
             for each in self.told

@@ -49,7 +49,7 @@ def in_chunks(size: int) -> Iterator[bytes]:
 
 
 def data(size: int) -> Iterator[bytes]:
-    """Bytes of which no two parts are the same."""
+    """Yield bytes of which no two parts are equal."""
     for place in range(0, size, 50_000):
         yield (b"%08d" % place * 6250)[: min(50_000, size - place)]
 
@@ -220,7 +220,7 @@ class TestNotWanted:
 
 
 class Notebook:
-    """An engine that notes what it is told."""
+    """An engine that notes the events it gets."""
 
     def __init__(self) -> None:
         self.told: list[RequestArrived] = []

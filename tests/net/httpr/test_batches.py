@@ -1,4 +1,4 @@
-"""Headers and batches as bytes: in one piece or in many, they are the same."""
+"""Tests that headers and batches are written as equal bytes in one piece or in many."""
 
 from __future__ import annotations
 

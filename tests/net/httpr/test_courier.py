@@ -44,7 +44,7 @@ def over(there: Server) -> bool:
 
 
 class Script:
-    """A server that reads so many requests before it writes anything."""
+    """A server that reads this many requests before it writes anything."""
 
     def __init__(self, requests: int, *writes: bytes) -> None:
         self._requests = requests
@@ -63,7 +63,7 @@ class Script:
 
 
 class TestOrder:
-    """Requests leave in their order, without waiting; responses are told in that order."""
+    """Requests leave in their order, without waiting; responses are reported in that order."""
 
     @pytest.mark.spec("HR-005", "HR-047")
     def test_a_response_is_told_with_the_number_of_its_request(self) -> None:
@@ -130,7 +130,7 @@ class TestOrder:
 
 
 class TestResponses:
-    """However the bytes of a response come, it is the same."""
+    """The result of a response does not depend on how its bytes are cut."""
 
     BATCH = pulled(7, b"hello", b"", b"payload-disposition:last\r\n")
 
@@ -384,7 +384,7 @@ class Clock(asyncio.SelectorEventLoop):
 
 
 def turn(to: float) -> None:
-    """Let so many seconds have passed since the beginning."""
+    """Set the loop's clock to this many seconds after its beginning."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, Clock)
     loop.ahead = to

@@ -58,7 +58,7 @@ PARTS: list[Read] = [SMALL, *LARGE, SMALL, *LARGE, BatchEnded(Disposition.LAST)]
 
 
 def ignore() -> None:
-    """Nobody is told."""
+    """Do nothing: no caller wants this notification."""
 
 
 @given(st.lists(st.integers(0, len(PARTS)), max_size=6).map(sorted), st.integers(0, 5))

@@ -1,4 +1,4 @@
-"""Requests as bytes."""
+"""Tests that requests are written as the right bytes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_url_that_would_break_the_head_is_refused(url: str) -> None:
 
 
 class TestPieces:
-    """A request with large bodies: the same bytes, but never all of them at once."""
+    """A request with large bodies is written in pieces, with bytes equal to the whole."""
 
     STORE = ((b"a" * 100_000, b"b" * 100_000, b"c"), (b"d" * 200_000,))
 

@@ -1,4 +1,4 @@
-"""The web endpoint of our server agent: what is taken, what is refused and how, and who is told of an end."""
+"""Tests of the web endpoint of our server agent: what it takes, what it refuses and how, who is notified."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COMMITTED = b"responder:httpr://yourhost/service\r\noutcome:COMMIT\r\ncompleted:
 
 
 def later(event: RequestArrived) -> Answer | None:
-    """No answer yet."""
+    """Return None: the answer comes later."""
     del event
     return None
 
@@ -354,7 +354,7 @@ class TestNotNow:
 
 
 async def _nothing(last: object = None) -> None:
-    """It has stopped already."""
+    """Replace `stop` of an engine that has stopped already."""
 
 
 class TestWaiting:

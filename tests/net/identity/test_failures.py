@@ -55,7 +55,7 @@ def test_an_address_that_guesses_on_many_connections_is_not_looked_at() -> None:
         failures.check(HERE, TOKEN)
     failures.check(THERE, TOKEN)
     clock.now += PACE
-    failures.check(HERE, TOKEN)  # one place is free again, whoever hung up meanwhile
+    failures.check(HERE, TOKEN)  # one place is free again, also after the clients hung up
     failures.failed(HERE)
     with pytest.raises(TooManyFailures):
         failures.check(HERE, TOKEN)

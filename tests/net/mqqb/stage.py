@@ -38,7 +38,7 @@ class Events:
             await asyncio.wait_for(self._changed.wait(), 30)
 
     async def next(self, kind: type[E], count: int = 1) -> E:
-        """The last of so many events of a kind, once they are there."""
+        """Wait for this many events of a kind and return the last."""
         await self.until(lambda: len(self.of(kind)) >= count)
         return self.of(kind)[count - 1]
 

@@ -131,7 +131,7 @@ def test_a_session_that_cannot_be_opened_is_reported_once_with_its_reason(
 def test_a_session_that_is_given_up_while_it_is_dialled_is_not_reported() -> None:
     async def scene() -> None:
         with socket.socket() as deaf:
-            deaf.bind((HOST, 0))  # nobody listens, and nothing is refused before the task runs
+            deaf.bind((HOST, 0))  # no process listens, and nothing is refused before the task runs
             async with stage() as here:
                 here.network.dial(Dial(1, HOST, free_port()))
                 here.network.hang_up(HangUp(1))

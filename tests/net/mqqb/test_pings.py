@@ -20,7 +20,7 @@ REQUEST = Ping(7, OWN, is_client=True).encode()
 
 
 class PingPort(asyncio.DatagramProtocol):
-    """A port that answers every datagram with the same ones."""
+    """A port that answers every datagram with a fixed list of datagrams."""
 
     def __init__(self, *answers: bytes) -> None:
         self._answers = answers

@@ -56,7 +56,7 @@ class Stage:
         return self._last
 
     async def has(self, count: int) -> None:
-        """Return when so many events have come."""
+        """Return when this many events have come."""
         await until(lambda: len(self.events) >= count)
 
 

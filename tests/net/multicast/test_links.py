@@ -18,7 +18,7 @@ KINDS = [UdpLink, pytest.param(RawLink, marks=may_be_raw)]
 
 
 def ports() -> tuple[int, int]:
-    """Two UDP ports that nobody uses now."""
+    """Two UDP ports that no process uses now."""
     lines = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
     for line in lines:
         line.bind(("127.0.0.1", 0))
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.xdist_group("multicast")
 
 
 class Ear:
-    """What a link hears."""
+    """A callback that keeps the packets which a link receives."""
 
     def __init__(self) -> None:
         self.heard: asyncio.Queue[tuple[bytes, str, str]] = asyncio.Queue()

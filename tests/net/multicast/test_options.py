@@ -1,4 +1,4 @@
-"""What multicast can be told."""
+"""Tests of the options of multicast."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ Secure = Callable[[int], SecurityContext | None]
 
 
 def whole(data: bytes) -> Iterator[bytes]:
-    """Send in one piece."""
+    """Yield the data in one piece."""
     yield data
 
 
@@ -43,7 +43,7 @@ def nobody(auth_type: int) -> None:
 
 
 def later(called: Called) -> None:
-    """The test answers."""
+    """Do nothing: the test answers the call later."""
     del called
 
 
@@ -54,11 +54,11 @@ class Asked(NamedTuple):
     called: Called
 
     def respond(self, *stub: bytes) -> None:
-        """Answer it."""
+        """Answer this call with these bytes."""
         self.line.respond(self.called.call, *stub)
 
     def fault(self, status: int) -> None:
-        """Refuse it."""
+        """Refuse this call with a status."""
         self.line.fault(self.called.call, status)
 
 
@@ -80,7 +80,7 @@ class RpcServer:
     """Association groups whose last connection is gone."""
 
     def accept(self) -> Line:
-        """Take a new connection."""
+        """Make the protocol object of a new connection."""
         line = Line(self)
         self.lines.append(line)
         return line
@@ -92,16 +92,16 @@ class RpcServer:
 
     @property
     def place(self) -> Place:
-        """Where it is."""
+        """The address at which the server listens."""
         return Place(HOST, self.port)
 
     async def wait_for(self, count: int) -> None:
-        """Return when so many calls have come."""
+        """Return when this many calls have come."""
         await until(lambda: len(self.asked) >= count)
 
 
 class Line(asyncio.Protocol):
-    """One accepted connection."""
+    """One connection that the server accepted."""
 
     def __init__(self, server: RpcServer) -> None:
         self._server = server
@@ -133,17 +133,16 @@ class Line(asyncio.Protocol):
             self._server.ended.append(ended)
 
     def respond(self, call: int, *stub: bytes) -> None:
-        """Answer a call."""
+        """Answer a call with these bytes."""
         self._rpc.respond(call, stub)
         self._flush()
 
     def fault(self, call: int, status: int) -> None:
-        """Refuse a call."""
+        """Refuse a call with a status."""
         self._rpc.fault(call, status)
         self._flush()
 
     def hang_up(self) -> None:
-        """Cut the connection."""
         self._transport.abort()
 
     def say(self, data: bytes) -> None:
@@ -188,14 +187,14 @@ class Notes:
     losses: list[tuple[Failure, str]] = field(default_factory=list)
 
     def returned(self, call: int, stub: bytes, encoding: Encoding) -> None:
-        """Note an answer."""
+        """Keep the answer to a call."""
         self.returns[call] = bytes(stub)
         self.encodings.add(encoding)
 
     def faulted(self, call: int, status: int) -> None:
-        """Note a refusal."""
+        """Keep the status of a refused call."""
         self.faults[call] = status
 
     def lost(self, failure: Failure, why: str) -> None:
-        """Note the end."""
+        """Keep the reason why the connection ended."""
         self.losses.append((failure, why))

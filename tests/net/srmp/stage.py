@@ -1,4 +1,4 @@
-"""A stage for SRMP on sockets: an endpoint over a machine that answers as told, and peers that misbehave."""
+"""A stage for SRMP on sockets: an endpoint over a machine with scripted answers, and peers that misbehave."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LARGEST = 100_000
 
 
 class Clerk(DeafClerk):
-    """Takes POSTs as a machine does, and answers 200 until it is told otherwise."""
+    """Takes POSTs as a machine does, and answers 200 unless a test sets another answer."""
 
     def __init__(self) -> None:
         self.came: list[PostArrived] = []
@@ -86,7 +86,7 @@ class Peer:
 
 @asynccontextmanager
 async def peer(*behaviours: Callable[[Peer], Behaviour]) -> AsyncIterator[Peer]:
-    """A peer that listens."""
+    """Yield a peer that listens and follows these behaviours."""
     made = Peer()
     made._behaviours = tuple(behaviour(made) for behaviour in behaviours)
     async with stream_server(made.serve) as made.port:
@@ -113,7 +113,7 @@ def answering(*answers: bytes) -> Callable[[Peer], Behaviour]:
 
 
 def silent(posts: int) -> Callable[[Peer], Behaviour]:
-    """Reads so many POSTs, and says nothing until the other side hangs up."""
+    """Reads this many POSTs, and says nothing until the other side hangs up."""
 
     def behaviour(made: Peer) -> Behaviour:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

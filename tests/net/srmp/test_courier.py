@@ -21,7 +21,7 @@ CLOSE = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
 def refused_port() -> int:
-    """A port that nobody listens on."""
+    """A port that no process listens on."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])
@@ -149,7 +149,7 @@ def test_what_comes_before_the_answer_is_passed_over() -> None:
 
 
 class TestReconnect:
-    """A peer may close a connection between two answers; nobody need be told."""
+    """A peer may close a connection between two answers; no error is reported then."""
 
     def test_a_connection_that_was_closed_while_idle_is_replaced(self) -> None:
         async def scene() -> None:

@@ -30,7 +30,7 @@ class Lines(Connections["LineConnection"]):
 
 
 class LineConnection(AcceptedConnection):
-    """One client."""
+    """The connection of one client."""
 
     shared: Lines
 

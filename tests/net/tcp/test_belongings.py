@@ -1,4 +1,4 @@
-"""What a connection opened."""
+"""Tests that a connection closes what it opened."""
 
 from __future__ import annotations
 

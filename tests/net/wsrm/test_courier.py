@@ -70,7 +70,7 @@ def courier(tokens: Mapping[str, str] = NO_TOKENS) -> Courier:
 
 
 class TestRequests:
-    """The bytes that leave."""
+    """Tests of the bytes that leave."""
 
     def test_soap_11_says_its_action_in_a_quoted_header(self) -> None:
         post = Post(1, 0, 1, "http://far.example:81/wsrm/q?x=1", "text/xml", "urn:act", b"<e/>")
@@ -180,7 +180,7 @@ class TestResponses:
 
 
 class TestFailures:
-    """POSTs without a response."""
+    """Tests of POSTs that get no response."""
 
     def test_every_failure_of_http_has_a_name_of_the_protocol(self) -> None:
         assert set(UNANSWERED) == set(HttpFailure)

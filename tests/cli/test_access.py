@@ -1,4 +1,4 @@
-"""`reliquary access`."""
+"""Tests of the command `reliquary access`."""
 
 from __future__ import annotations
 

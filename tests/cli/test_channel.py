@@ -1,4 +1,4 @@
-"""`reliquary channel`."""
+"""Tests of the command `reliquary channel`."""
 
 from __future__ import annotations
 

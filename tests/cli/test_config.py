@@ -1,4 +1,4 @@
-"""`reliquary config`."""
+"""Tests of the command `reliquary config`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the server is."""
+"""Tests of how a command finds the server and its token."""
 
 from __future__ import annotations
 

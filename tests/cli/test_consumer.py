@@ -1,4 +1,4 @@
-"""`reliquary consumer`."""
+"""Tests of the command `reliquary consumer`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reliquary directory`."""
+"""Tests of the command `reliquary directory`."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from reliquary.server.exits import Exit
 def failing(why: BaseException) -> Result:
     @click.group(cls=Root)
     def tool() -> None:
-        """Fail."""
+        """A tool whose command `fail` raises `why`."""
 
     @tool.command()
     def fail() -> None:

@@ -1,4 +1,4 @@
-"""Examples in help texts."""
+"""Tests that examples in help texts stand on lines of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reliquary history`."""
+"""Tests of the command `reliquary history`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines into batches."""
+"""Tests that lines of input are put together to batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reliquary manager`."""
+"""Tests of the command `reliquary manager`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reliquary message`."""
+"""Tests of the command `reliquary message`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reliquary outgoing`."""
+"""Tests of the command `reliquary outgoing`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ELSEWHERE = r"DIRECT=OS:elsewhere\private$\orders"
 
 @pytest.fixture
 def waiting(qm: Manager) -> str:
-    """A destination that somebody has sent to."""
+    """Return a destination that a message was sent to."""
     qm.queue(ELSEWHERE).send("x")
     return ELSEWHERE
 

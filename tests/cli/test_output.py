@@ -1,4 +1,4 @@
-"""Tables and JSON lines."""
+"""Tests of the output as tables and as JSON lines."""
 
 from __future__ import annotations
 

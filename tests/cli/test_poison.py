@@ -1,4 +1,4 @@
-"""`reliquary queue poison`."""
+"""Tests of the command `reliquary queue poison`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reliquary queue`."""
+"""Tests of the command `reliquary queue`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reliquary sequence`."""
+"""Tests of the command `reliquary sequence`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reliquary store`."""
+"""Tests of the command `reliquary store`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reliquary stream`."""
+"""Tests of the command `reliquary stream`."""
 
 from __future__ import annotations
 

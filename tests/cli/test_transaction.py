@@ -1,4 +1,4 @@
-"""`reliquary transaction`."""
+"""Tests of the command `reliquary transaction`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reliquary user`."""
+"""Tests of the command `reliquary user`."""
 
 from __future__ import annotations
 

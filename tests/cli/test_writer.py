@@ -1,4 +1,4 @@
-"""`reliquary writer`."""
+"""Tests of the command `reliquary writer`."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ USERS = tuple(
 async def ask(
     client: HttpClient, token: str | None, method: str, path: str, body: object = None
 ) -> tuple[int, Any]:
-    """One request as somebody; status and JSON."""
+    """Send one request as this user and return status and JSON."""
     headers = () if token is None else ((b"authorization", b"Bearer " + token.encode()),)
     data = b"" if body is None else json.dumps(body).encode()
     answer = await client.request(method, "/api/v1" + path, data, headers)
@@ -72,7 +72,7 @@ def test_the_queues_of_the_settings_belong_to_the_administrators(tmp_path: Path)
 
 
 def test_a_head_that_came_before_has_its_user_and_the_rights_of_now(tmp_path: Path) -> None:
-    """Who asks is found out once for each head of a connection; what he may do, every time."""
+    """The user is found once for each head of a connection; the rights are checked every time."""
 
     async def scene(stage: Stage) -> None:
         async def sent(token: str | None) -> int:

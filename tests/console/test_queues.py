@@ -101,7 +101,7 @@ def test_depth_and_bytes_are_shown_and_a_purge_empties(tmp_path: Path) -> None:
 def test_nothing_is_shown_before_it_is_on_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """A reader that acknowledges and waits starts no sync of its own: whoever looks then has to."""
+    """A reader that acknowledges and waits starts no sync of its own: a request that shows the queue must."""
     monkeypatch.setattr(syncs, "UNASKED_SYNC_SECONDS", 60)
     monkeypatch.setattr(samples, "PERIOD", 60)
 

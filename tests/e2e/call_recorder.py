@@ -7,7 +7,7 @@
     record.layer_calls   inside queueing, which layer called which: ("rules", "changes")
 
 Recorded are the thread of the server's loop and all threads that start later, such as those that make Arrow
-of rows.  The count is the same in every run and with every version of Python: the caches are full, all
+of rows.  The count is equal in every run and with every version of Python: the caches are full, all
 requests come over one connection, and of several requests the one with the fewest calls counts, because some
 have additional ones (idle connections are looked for once a second, a block of numbers was reserved).
 """

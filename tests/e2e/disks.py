@@ -33,7 +33,7 @@ def fill(place: Path) -> Path:
 
 
 def enlarge(place: Path) -> None:
-    """There is room again."""
+    """Give the file system more room."""
     assert _mount(place, "remount,size=64m").returncode == 0
 
 

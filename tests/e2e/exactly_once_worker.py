@@ -54,7 +54,7 @@ class Worker:
         setattr(AsyncTransaction, "commit", commit)  # noqa: B010
 
     def committing(self, usual: Callable[[], None]) -> None:
-        """The database commits."""
+        """Commit the database, and stop before or after it if that is the point."""
         if self._prepared:
             self.reach("decided")
         usual()
@@ -81,7 +81,7 @@ def connect(database: str, worker: Worker) -> Any:
 
 
 def main(database: str, data: str, control: str, total: int, point: str = "") -> None:
-    """Bill all there is."""
+    """Write a bill for every order, until `total` orders are done."""
     worker = Worker(point)
     worker.watch()
     connection = connect(database, worker)

@@ -2,7 +2,7 @@
 
 A client knows what was answered.  What was on its way when the server died is in doubt, and only that:
 
-    sent, answered              there, until somebody takes it
+    sent, answered              there, until a reader takes it
     taken, answered             gone, and never seen again
     a change on its way         happened as a whole or not at all: a batch that is sent, messages
                                 that are acknowledged, a transaction over two queues
@@ -43,7 +43,7 @@ class Change:
     """A request that changes queues as a whole or not at all."""
 
     out: Bodies = field(default_factory=dict)
-    """Locked by whoever asks, so nobody else can take them."""
+    """Locked by the requester, so no other reader can take them."""
     into: Bodies = field(default_factory=dict)
     transaction: str = ""
     two_phase: bool = False
@@ -124,7 +124,7 @@ class Ledger:
     # -- answers come
 
     def confirm(self, change: Change, lookup_ids: Iterable[int] = ()) -> None:
-        """A change is done."""
+        """Note that a change was confirmed."""
         self._changes.remove(change)
         given = list(lookup_ids)
         assert self._places.isdisjoint(given), f"lookup ids given twice: {sorted(self._places & set(given))}"
@@ -138,11 +138,11 @@ class Ledger:
             stock.sent += len(bodies)
             for body in bodies:
                 place = next(places, 0)
-                if body not in stock.gone:  # a reader may be told before the sender is
+                if body not in stock.gone:  # a reader may be answered before the sender is
                     stock.there[body] = place
 
     def receive(self, taking: Taking, messages: list[Shown]) -> None:
-        """A receive is answered."""
+        """Note the messages that a receive has returned."""
         self._takings.remove(taking)
         assert len(messages) <= taking.count, f"asked for {taking.count}, got {len(messages)}"
         for message in messages:
@@ -188,7 +188,7 @@ class Ledger:
         return [known[name] for name in names]
 
     def abort(self, change: Change) -> None:
-        """A transaction was aborted."""
+        """Note that a transaction was aborted."""
         change.must = False
 
     def take_stock(self, found: Mapping[str, list[Shown]]) -> None:

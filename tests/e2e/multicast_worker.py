@@ -24,7 +24,7 @@ def body(number: int) -> str:
 
 
 def listen(address: str, count: int) -> None:
-    """Take so many messages and say the first word of each; after the last one none is waited for."""
+    """Take this many messages and print the first word of each; after the last one none is waited for."""
     with connect(SERVER) as manager:
         queue = manager.create_queue(QUEUE, multicast_address=address)
         say("ready")
@@ -36,7 +36,7 @@ def listen(address: str, count: int) -> None:
 
 
 def send(address: str, count: int) -> None:
-    """Send so many."""
+    """Send this many messages to a multicast address."""
     with connect(SERVER) as manager:
         manager.queue(f"MULTICAST={address}").send_many(body(number) for number in range(count))
 

@@ -43,12 +43,12 @@ class Host:
 
 
 def ip(*arguments: str) -> None:
-    """Run iproute2."""
+    """Run the command `ip` of iproute2."""
     subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
 
 
 class Network:
-    """Hosts on one switch."""
+    """Network namespaces that are joined by one switch."""
 
     def __init__(self, hosts: list[Host], switch: subprocess.Popen[str]) -> None:
         self.hosts = hosts
@@ -62,7 +62,7 @@ class Network:
 
 
 def namespaces() -> list[str]:
-    """All there are."""
+    """Return the names of all network namespaces."""
     return subprocess.run(["ip", "netns", "list"], check=True, capture_output=True, text=True).stdout.split()
 
 
@@ -98,7 +98,7 @@ def lone_host() -> Iterator[Host]:
 
 @contextmanager
 def network(count: int, *, loss: float, seed: int, mtu: int = 1500) -> Iterator[Network]:
-    """So many hosts, 10.77.0.1 and on, and a switch that loses this share of all frames."""
+    """Yield `count` hosts, 10.77.0.1 and on, and a switch that loses this share of all frames."""
     clear_away()
     mark = f"rq{os.getpid()}n{next(_numbers)}"
     names = [f"{mark}h{number}" for number in range(count)]

@@ -26,7 +26,7 @@ def environment(folder: Path, *queues: str, **more: str) -> dict[str, str]:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens at, for a server that has to be found again after a restart."""
+    """Ports that no process listens at, for a server that has to be found again after a restart."""
     with ExitStack() as stack:
         taken = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in taken:
@@ -63,7 +63,7 @@ class ServerProcess:
         self.welcome = ""
 
     def wait_until_ready(self) -> ServerProcess:
-        """Read the welcome; a server that ends instead is told of with all it said."""
+        """Read the welcome; if the server ends instead, fail with all its output."""
         assert self._process.stdout is not None
         while LAST_LINE not in self.welcome:
             line = self._process.stdout.readline()
@@ -94,11 +94,10 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return self._process.pid
 
     def kill(self) -> None:
-        """No warning, no clean-up."""
+        """Kill the process without a warning and without clean-up."""
         self._process.kill()
 
     def stop(self) -> int:

@@ -56,6 +56,6 @@ def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool
 
 @schemathesis.serializer("application/vnd.apache.arrow.stream", "application/toml")
 def write_bytes(context: Any, value: Any) -> Any:
-    """Bytes as they are."""
+    """Return bytes unchanged, and other values as text in bytes."""
     found = getattr(value, "data", value)
     return found if isinstance(found, bytes) else str(found).encode()

@@ -1,4 +1,4 @@
-"""Managers of a test with several: servers that die and come back under the same address."""
+"""Managers of a test with several: servers that die and come back under their former addresses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.e2e.process import SERVER, ServerProcess
 
 
 def free_ports() -> tuple[str, str]:
-    """Two that nobody has now."""
+    """Two ports that no process uses now."""
     with socket.socket() as one, socket.socket() as other:
         one.bind(("127.0.0.1", 0))
         other.bind(("127.0.0.1", 0))
@@ -20,7 +20,7 @@ def free_ports() -> tuple[str, str]:
 
 
 class Site:
-    """One manager."""
+    """One manager whose server can die and come back."""
 
     def __init__(self, folder: Path, settings: Mapping[str, str] = MappingProxyType({})) -> None:
         self.folder = folder
@@ -47,7 +47,7 @@ class Site:
 
     @property
     def process(self) -> ServerProcess:
-        """The one that runs."""
+        """The server process that runs now."""
         assert self._process is not None, "it does not run"
         return self._process
 
@@ -57,7 +57,7 @@ class Site:
         self._gone()
 
     def stop(self) -> None:
-        """End it in order."""
+        """Stop the server in order, and check its exit code."""
         assert self.process.stop() == 0
         self._gone()
 
@@ -82,7 +82,7 @@ class Site:
         return f"localhost:{self.data_port}"
 
     def connect(self) -> reliquary.Manager:
-        """A client of it."""
+        """Return a client of this manager."""
         return reliquary.connect(
             f"http://127.0.0.1:{self.data_port}", control=f"http://127.0.0.1:{self.control_port}"
         )

@@ -1,7 +1,7 @@
 """An application's agent and a real server, and kill -9 of either: each message once and in its order.
 
 application --> folder --- PUSH --> server          both are killed while messages are on their way,
-            <-- folder <-- PULL ---                 and started again on the same folders
+            <-- folder <-- PULL ---                 and started again on their folders
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Application:
         self._process, self._in, self._out = process, process.stdin, process.stdout
 
     def go(self, steps: int) -> str:
-        """Let it do so many steps; what it said of the last."""
+        """Let it do this many steps, and return what it said of the last."""
         said = ""
         for _ in range(steps):
             said = self._out.readline().strip()

@@ -112,7 +112,7 @@ def content(folder: Path) -> dict[str, bytes]:
     }
 
 
-# Somebody else's store
+# A folder that another process, version or user has
 
 
 def test_a_second_process_on_the_folder_is_refused_and_the_first_goes_on(folder: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_folder_without_permission_is_told(closed: str, mode: int) -> None:
 
 
 def _run_as_nobody(folder: Path) -> tuple[int, str]:
-    """Root may do everything, so root becomes nobody, once all code is there to run."""
+    """Root may read every file, so root becomes user 65534, once all code is loaded."""
     become = "os.getuid() or os.setresuid(65534, 65534, 65534)"
     script = f"import os, sys; from reliquary.server.__main__ import main; {become}; sys.exit(main([]))"
     done = subprocess.run(

@@ -88,7 +88,7 @@ class Trial:
             assert qm.transactions() == []
 
     def close(self) -> None:
-        """No process stays behind."""
+        """Stop the server, so that no process stays behind."""
         self._server.__exit__(None, None, None)
 
 

@@ -65,7 +65,7 @@ def send(site: Site, queue: str) -> None:
 
 
 def wait_for(site: Site, count: int) -> None:
-    """Until so many messages have arrived there."""
+    """Return when this many messages have arrived there."""
     with site.connect() as manager:
         while manager.queue("orders").info().messages < count:
             pass

@@ -1,9 +1,9 @@
 """Two real servers, and kill -9 of either: messages over MQQB arrive once, transactional ones in order.
 
-    application --> A 127.0.0.2 --- MQQB over TCP ---> B 127.0.0.3 --> application
-                    x                                  x     killed at any moment, started again
+   application --> A 127.0.0.2 --- MQQB over TCP ---> B 127.0.0.3 --> application
+                   x                                  x     killed at any moment, started again
 
-Of a send whose answer was lost with the server nobody knows the outcome: its messages are all there, or none.
+A send whose answer was lost with the server has an unknown outcome: its messages are all there, or none.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Pair:
             manager.create_queue(f"private$/{PLAIN}")
 
     def send(self, times: int, most: int = 5) -> None:
-        """So many sends to each queue, each confirmed."""
+        """Send this many times to each queue, each send confirmed."""
         with self.a.connect() as manager:
             for _ in range(times):
                 for queue in (STREAM, PLAIN):
@@ -85,7 +85,7 @@ class Pair:
         self.sent[queue][-1] = (texts, True)
 
     def send_into_the_end(self, most: int = 5) -> None:
-        """A dies with a send on its way: nobody knows whether it was."""
+        """Kill A while a send is on its way: its outcome is unknown."""
         queue = self.random.choice((STREAM, PLAIN))
         with self.a.connect() as manager:
             self._send(manager, queue, most)

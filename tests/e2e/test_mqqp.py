@@ -64,7 +64,7 @@ class Trial:
         assert left == []
 
     async def _live(self, until_read: int, readers: Sequence[asyncio.Task[None]] = ()) -> list[object]:
-        """Serve until so many messages were read, and kill; the last life also returns what is left."""
+        """Serve until this many messages were read, and kill; the last run also returns what is left."""
         left = []
         process = await asyncio.to_thread(self.serve)
         self.up.set()

@@ -1,9 +1,9 @@
 """Two real servers, and kill -9 of either: a stream arrives exactly once and in its order.
 
     application --> A --- SRMP over HTTP ---> B --> application
-                    x                         x     killed at any moment, started again on the same folder
+                    x                         x     killed at any moment, started again on its folder
 
-Of a commit whose answer was lost with the server nobody knows the outcome: its messages are there,
+ A commit whose answer was lost with the server has an unknown outcome: its messages are there,
 all of them and in their place, or they are not there at all.
 """
 
@@ -48,7 +48,7 @@ class Pair:
             manager.create_queue("orders", transactional=True)
 
     def send(self, commits: int) -> None:
-        """So many commits of one to five messages, each confirmed."""
+        """Make this many commits of one to five messages, each confirmed."""
         with self.a.connect() as manager:
             for _ in range(commits):
                 self._commit(manager)
@@ -62,7 +62,7 @@ class Pair:
         self.sent[-1] = (texts, True)
 
     def send_into_the_end(self) -> None:
-        """A dies with a commit on its way: nobody knows whether it was."""
+        """Kill A while a commit is on its way: its outcome is unknown."""
         with self.a.connect() as manager:
             self._commit(manager)
             self.a.kill()

@@ -54,7 +54,7 @@ class Scene:
             pass
 
     def wait_until_sent(self, left: int = 0) -> None:
-        """Wait until so many messages are left at A, because they are confirmed to it."""
+        """Wait until this many messages are left at A, because they are confirmed to it."""
         with self.a.connect() as manager:
             while sum(each.messages for each in manager.outgoing()) > left:
                 pass
@@ -106,7 +106,7 @@ def test_what_a_restored_sender_sends_arrives(scene: Scene) -> None:
 
 
 def test_the_rest_of_a_stream_reaches_a_restored_receiver(scene: Scene) -> None:
-    scene.send("unread", deadletter=True)  # the stream lasts as long as nobody has received it
+    scene.send("unread", deadletter=True)  # the stream lasts as long as no reader has received it
     scene.send(*ten("first"))
     scene.wait_until_sent(left=1)
     scene.back_up(scene.b)

@@ -10,7 +10,7 @@
 
 Inside queueing, a send and a receive pass each layer once, from the top to the bottom: no call goes up.
 
-    root --> security (may he?), travel (is the queue elsewhere?) --> rules --> changes --> model
+    root --> security (is it allowed?), travel (is the queue elsewhere?) --> rules --> changes --> model
 
 A path names the functions at the borders of the rooms; each is called as often as it stands there, and in
 this order.  A change of the path of a message changes this file too; `./dev test tests/e2e/test_walk.py -s`
@@ -125,7 +125,7 @@ HTTPR_OUT = [
     "queueing/rules/leave leave",
     "queueing/manager settle",
     "store/rocks apply",
-    "engine/syncs _synced",  # nobody waits for this sync: the store's thread does it
+    "engine/syncs _synced",  # no caller waits for this sync: the store's thread does it
 ]
 SPARK_PLAN = [
     "net/http/connection data_received",

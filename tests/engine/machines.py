@@ -18,7 +18,7 @@ NOON = Instant(1_700_000_000_000_000)
 
 
 class Note(msgspec.Struct, frozen=True):
-    """A row."""
+    """A row with a text."""
 
     text: str
 
@@ -52,7 +52,7 @@ class Write(Event, frozen=True):
 
 
 class Whisper(Event, frozen=True):
-    """Answer about something that nobody keeps."""
+    """Answer about something that is not stored."""
 
     to: int
     text: str
@@ -65,7 +65,7 @@ class Look(Event, frozen=True):
 
 
 class Do(Event, frozen=True):
-    """Whatever the test wants."""
+    """Return the turn that the test wants."""
 
     turn: Turn
 
@@ -149,5 +149,5 @@ class SlowDisk(MemoryDisk):
         self._end_sync(covered)
 
     def let_go(self, syncs: int = 1) -> None:
-        """Let so many syncs end, now or when they begin."""
+        """Let this many syncs end, now or when they begin."""
         self.may_end.release(syncs)

@@ -1,4 +1,4 @@
-"""The exporter beside a running engine: files come, rows go, and trouble is told and gets better."""
+"""Tests of the exporter beside a running engine: files come, rows go, and failures are logged and end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Scene = Callable[[OpenedEngine, Exporter], Awaitable[None]]
 
 
 def play(tmp_path: Path, *scenes: Scene, store: str = "store", seed: int = 1, every: float = 3600) -> None:
-    """Each scene in a life of its own, over the same store."""
+    """Run each scene in a process of its own, all over one store."""
 
     async def lives() -> None:
         for scene in scenes:
@@ -183,7 +183,7 @@ def test_a_store_from_an_old_backup_tells_no_number_twice(tmp_path: Path) -> Non
         await send(opened)
         await exporter.export_now()
 
-    play(tmp_path, before, store="old")  # the same manager, by its seed, before it lived on
+    play(tmp_path, before, store="old")  # the manager of this seed, at an earlier time
     for file in files_in(tmp_path / "history"):
         file.path.unlink()
     play(tmp_path, story, store="new")

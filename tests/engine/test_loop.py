@@ -319,7 +319,7 @@ def test_a_batch_that_tells_nobody_anything_begins_no_sync_but_gets_one_in_time(
 
     async def story(room: Room) -> None:
         room.disk.let_go()
-        room.engine.submit(Write(0, "a"))  # nobody is caller 0: but it is an answer, so it is synced
+        room.engine.submit(Write(0, "a"))  # caller 0 does not exist: but it is an answer, so it is synced
         await room.until(lambda: room.engine.syncs.count == 1)
         monkeypatch.setattr(room.scribe, "handle", silent(room.scribe.handle))
         room.engine.submit(Write(0, "b"))
@@ -334,7 +334,7 @@ def test_a_batch_that_tells_nobody_anything_begins_no_sync_but_gets_one_in_time(
 
 
 def silent(handle: Callable[[Event, Instant], Turn]) -> Callable[[Event, Instant], Turn]:
-    """A machine that changes things and tells nobody."""
+    """Return a machine that changes things and sends no signal and no answer."""
     return lambda event, now: Turn(handle(event, now).facts)
 
 
@@ -563,7 +563,7 @@ def test_a_machine_that_breaks_ends_all_work_and_takes_the_batch_along() -> None
         await room.sync_begun()
         room.engine.submit(Do("this is no turn"))  # type: ignore[arg-type]
         await room.until(lambda: bool(room.failures))
-        room.disk.let_go(100)  # the sync that was under way ends well, and nobody is told
+        room.disk.let_go(100)  # the sync that was under way ends well, and no caller is notified
         await close_after_failure(room)
         assert (room.answers, len(room.failures)) == ([], 1)
 

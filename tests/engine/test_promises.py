@@ -106,7 +106,7 @@ def test_an_express_receipt_that_is_acknowledged_does_not_let_a_recoverable_one_
 
 
 def test_an_express_message_does_not_carry_an_acknowledgement_out_before_its_sync() -> None:
-    """The reader who is answered may take it that what he acknowledged is done with."""
+    """A reader that is answered may rely on it that its acknowledgement is stored."""
     server = Server()
     server.batch(SendMessages(1, "orders", (recoverable(b"kept"),)))
     held = server.ask(ReceiveMessages(2, "orders", hold=HOUR))

@@ -36,7 +36,7 @@ class Whisper(DirectedSignal, frozen=True):
 
 
 class Shout(Signal, frozen=True):
-    """A signal for all."""
+    """A signal that goes to every machine."""
 
 
 class Ears:

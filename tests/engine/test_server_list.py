@@ -15,7 +15,7 @@ from tests.queueing.manager_harness import NOON
 
 
 def heard(find: Callable[[], tuple[str, ...]], times: int = 1) -> list[Event]:
-    """What the engine is told when the list is wanted so often."""
+    """Return the events that the engine gets when the list is wanted this many times."""
     told: list[Event] = []
 
     async def scene() -> None:

@@ -2,7 +2,7 @@
 
 By hand, with coverage for a guide:  python tests/fuzz/httpr.py -max_total_time=60
 The arguments are libFuzzer's; a file's name runs that file alone.  What is found stays in the present
-folder as crash-…  `test_httpr.py` throws seeded mutations at the same function in every run of the tests.
+folder as crash-…  `test_httpr.py` throws seeded mutations at this function in every run of the tests.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _usual(event: Read) -> Read:
 
 
 def _written(events: list[Read]) -> bytes:
-    """The same, written by us; an aborted batch as one that was not."""
+    """Return these events written by us; an aborted batch becomes a complete one."""
     first = events[0]
     assert isinstance(first, HeaderRead)
     header = first.header
@@ -107,7 +107,7 @@ def _written(events: list[Read]) -> bytes:
 
 
 def try_both(data: bytes) -> None:
-    """What the fuzzer calls."""
+    """Try the bytes as a request and as a response; the fuzzer calls this."""
     try_request(data)
     try_response(data)
 

@@ -2,7 +2,7 @@
 
 By hand, with coverage for a guide:  python tests/fuzz/mqqb.py -max_total_time=60
 The arguments are libFuzzer's; a file's name runs that file alone.  What is found stays in the present
-folder as crash-…  `test_mqqb.py` throws seeded mutations at the same functions in every run of the tests.
+folder as crash-…  `test_mqqb.py` throws seeded mutations at these functions in every run of the tests.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 By hand, with coverage for a guide:  python tests/fuzz/packet.py -max_total_time=60
 The arguments are libFuzzer's; a file's name runs that file alone.  What is found stays in the present
-folder as crash-…  `test_packet.py` throws seeded mutations at the same function in every run of the tests.
+folder as crash-…  `test_packet.py` throws seeded mutations at this function in every run of the tests.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reliquary.wire.packet.user_message import decode_user_message
 
 
 def try_packet(data: bytes) -> bool:
-    """Whether these bytes are a packet; if so it is written to the same packet, and is a message."""
+    """Whether these bytes are a packet; if so it is written to an equal packet, and is a message."""
     try:
         packet = decode_user_message(data)
     except PacketFault as fault:
@@ -29,7 +29,7 @@ def try_packet(data: bytes) -> bool:
 
 
 def try_read_packet(data: bytes) -> bool:
-    """The same for the answer to a remote read."""
+    """Whether these bytes are the packet of an answer to a remote read."""
     try:
         packet = decode_read_packet(data)
     except PacketFault as fault:
@@ -44,7 +44,7 @@ def _check_offset(fault: PacketFault, data: bytes) -> None:
 
 
 def try_both(data: bytes) -> None:
-    """What the fuzzer calls."""
+    """Try the bytes as a packet and as a read packet; the fuzzer calls this."""
     try_packet(data)
     try_read_packet(data)
 

@@ -79,7 +79,7 @@ def _check_output(data: bytes) -> None:
 
 
 def try_both(data: bytes) -> None:
-    """What the fuzzer calls."""
+    """Try the bytes at a server and at a client; the fuzzer calls this."""
     try_server(data)
     try_client(data)
 

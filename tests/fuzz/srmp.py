@@ -2,7 +2,7 @@
 
 By hand, with coverage for a guide:  python tests/fuzz/srmp.py -max_total_time=60
 The arguments are libFuzzer's; a file's name runs that file alone.  What is found stays in the present
-folder as crash-…  `test_srmp.py` throws seeded mutations at the same function in every run of the tests.
+folder as crash-…  `test_srmp.py` throws seeded mutations at this function in every run of the tests.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _check_message(arrived: Arrived) -> None:
 
 
 def try_both(data: bytes) -> None:
-    """What the fuzzer calls."""
+    """Try the bytes as a POST and as an envelope; the fuzzer calls this."""
     try_post(data)
     try_envelope(data)
 

@@ -2,7 +2,7 @@
 
 By hand, with coverage for a guide:  python tests/fuzz/wsrm.py -max_total_time=60
 The arguments are libFuzzer's; a file's name runs that file alone.  What is found stays in the present
-folder as crash-…  `test_wsrm.py` throws seeded mutations at the same function in every run of the tests.
+folder as crash-…  `test_wsrm.py` throws seeded mutations at this function in every run of the tests.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def try_envelope(content_type: str, data: bytes) -> bool:
 
 
 def _check_fault(refused: WsrmFault) -> None:
-    """A refusal can be written, and whoever reads it finds the fault in it."""
+    """Check that a refusal can be written, and that a reader finds the fault in it."""
     assert refused.status in (400, 500)
     assert refused.why
     assert refused.spec

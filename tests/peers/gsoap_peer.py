@@ -174,7 +174,7 @@ class GsoapServer:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port at which the program listens."""
         return int(next(line.split(" ")[1] for line in self.lines if line.startswith("listening ")))
 
     @property

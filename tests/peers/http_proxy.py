@@ -74,7 +74,7 @@ def seeded(seed: int, shares: Mapping[Fate, float], containing: bytes = b"") -> 
 
 
 def pass_all(_request: bytes) -> Fate:
-    """Let everything pass."""
+    """Return the fate of a proxy that changes nothing."""
     return Fate.PASS
 
 
@@ -96,7 +96,7 @@ class HttpProxy:
 
     @property
     def url(self) -> str:
-        """Where clients reach it."""
+        """The address at which clients reach the proxy."""
         return f"http://127.0.0.1:{self.port}"
 
     def _run(self) -> None:

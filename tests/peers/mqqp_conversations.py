@@ -252,7 +252,7 @@ def large_message(ours: MqqpSite, connect: Connect, size: int) -> None:
 
 
 def access(ours: MqqpSite, anonymous: Connect, known: Connect, impostor: Connect) -> None:
-    """A queue that one user may read is read by that user alone; a wrong password lets nobody in."""
+    """A queue that one user may read is read by that user alone; a wrong password is refused."""
     queue = ours.new_queue(b"first", reader=USER)
     assert anonymous().open_remote(direct(queue))[0] == ACCESS_DENIED
     with pytest.raises((Refused, AssertionError)):  # the fault comes with the bind, or with the first call

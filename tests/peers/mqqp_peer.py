@@ -65,10 +65,10 @@ class MqqpPeer(Protocol):
         """R_QMCloseRemoteQueueContext: the handle that comes back."""
 
     def create_cursor(self, queue: int) -> tuple[int, int]:
-        """R_QMCreateRemoteCursor: status and cursor."""
+        """R_QMCreateRemoteCursor: return the status and the cursor."""
 
     def handshake_port(self, kind: int) -> int:
-        """R_QMGetRTQMServerPort."""
+        """Call R_QMGetRTQMServerPort and return the port."""
 
     def open(self, queue: int) -> tuple[int, bytes]:
         """RemoteQMOpenQueue: status and session handle."""
@@ -77,37 +77,37 @@ class MqqpPeer(Protocol):
         """RemoteQMCloseQueue: status and the handle that comes back."""
 
     def start(self, queue: int, action: int, timeout: int = 0, request: int = 7, cursor: int = 0) -> Read:
-        """RemoteQMStartReceive."""
+        """RemoteQMStartReceive: return the outcome of the read."""
 
     def start2(self, queue: int, action: int, timeout: int = 0, request: int = 7, cursor: int = 0) -> Read:
-        """RemoteQMStartReceive2."""
+        """RemoteQMStartReceive2: return the outcome of the read."""
 
     def look_up(self, queue: int, action: int, lookup_id: int, request: int = 7) -> Read:
-        """RemoteQMStartReceiveByLookupId."""
+        """RemoteQMStartReceiveByLookupId: return the outcome of the read."""
 
     def end(self, handle: bytes, acknowledge: int) -> tuple[int, bytes]:
         """RemoteQMEndReceive: status and the handle that comes back."""
 
     def cancel(self, queue: int, request: int) -> int:
-        """RemoteQMCancelReceive."""
+        """Call RemoteQMCancelReceive and return the status."""
 
     def close_cursor(self, queue: int, cursor: int) -> int:
-        """RemoteQMCloseCursor."""
+        """Call RemoteQMCloseCursor and return the status."""
 
     def purge(self, queue: int) -> int:
-        """RemoteQMPurgeQueue."""
+        """Call RemoteQMPurgeQueue and return the status."""
 
     def port(self, kind: int) -> int:
-        """RemoteQMGetQMQMServerPort."""
+        """Call RemoteQMGetQMQMServerPort and return the port."""
 
     def version(self) -> tuple[int, int, int]:
-        """RemoteQmGetVersion."""
+        """RemoteQmGetVersion: return the three parts of the version."""
 
     def raw(self, opnum: int, stub: bytes) -> bytes:
         """Call a method of qm2qm with these bytes; the bytes that come back."""
 
     def hang_up(self) -> None:
-        """Close the connection."""
+        """Close the connection to the server."""
 
 
 Peer = TypeVar("Peer", bound=MqqpPeer)

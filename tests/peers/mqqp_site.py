@@ -90,6 +90,6 @@ def body_of(packet: bytes | None) -> bytes:
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
-    """Ask again and again."""
+    """Call `is_so` again and again until it is true."""
     while not is_so():
         pass

@@ -53,7 +53,7 @@ class FarQueue:
     handles: int = 0
 
     def free(self) -> list[int]:
-        """The messages that nobody holds, in their order."""
+        """The messages that no reader holds, in their order."""
         return [each for each in sorted(self.packets) if each not in self.locked.values()]
 
     def new_handle(self) -> bytes:
@@ -119,7 +119,7 @@ class ScapyManager:
                 return
 
     def hang_up(self) -> None:
-        """Close all connections."""
+        """Shut down the connections of all clients."""
         for connection in self._connections:
             try:
                 connection.shutdown(socket.SHUT_RDWR)

@@ -196,7 +196,7 @@ class ScapyPeer:
 
 
 def queue_format(kind: int, value: Any, suffix: int = 0) -> Any:
-    """A QUEUE_FORMAT."""
+    """Return a QUEUE_FORMAT of this kind."""
     arm = dcerpc.NDRUnion(tag=kind, value=value)
     return ms_mqmp.QUEUE_FORMAT(m_qft=kind, m_SuffixAndFlags=suffix, value=arm)
 

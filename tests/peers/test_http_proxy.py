@@ -42,7 +42,7 @@ class EchoHandler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""
+        """Do nothing, so that requests are not logged."""
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def server(host: Host, folder: Path, udp_port: int, mtu: int) -> Iterator[Proces
 
 @contextmanager
 def listener(host: Host, count: int) -> Iterator[subprocess.Popen[str]]:
-    """An application of ours that takes so many messages and writes the number of each."""
+    """Run an application of ours that takes this many messages and writes the number of each."""
     process = host.start(WORKER, "listen", ADDRESS, str(count))
     assert process.stdout is not None
     try:

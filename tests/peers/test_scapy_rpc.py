@@ -41,7 +41,7 @@ SECURED = [
     ("spnego", INTEGRITY),
     ("spnego", PRIVACY),
 ]
-"""Not SPNEGO without signatures: scapy then sends a checksum of the mechanisms that nobody can verify."""
+"""Not SPNEGO without signatures: scapy then sends a checksum of the mechanisms that cannot be verified."""
 SHORT = (
     (receive_and_acknowledge, True, "ntlm", INTEGRITY),
     (receive_and_acknowledge, False, "ntlm", PRIVACY),

@@ -48,7 +48,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture
 def queue(site: Site) -> str:
-    """A new queue."""
+    """Create a queue and return its name."""
     name = f"orders{next(_numbers)}"
     with site.connect() as manager:
         manager.create_queue(name)

@@ -4,7 +4,7 @@
     Carry --POST /ferry/--> Carried --> MessageArrived ... ArrivalJudged --> 200 --> CarryEnded
 
 It carries one message at a time over HTTP and delivers it once: it remembers the names of the messages that
-it has delivered, in a table of its own, in the same write as the message.
+it has delivered, in a table of its own, in one write with the message.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Carry(Effect, frozen=True):
 
 
 class Carried(Event, frozen=True):
-    """A message has come."""
+    """A message has come from another server."""
 
     to: int
     destination: str
@@ -90,7 +90,7 @@ class CarryEnded(Event, frozen=True):
 
 
 class State:
-    """What the machine knows."""
+    """The state of the machine: what was delivered and what arrives."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -129,7 +129,7 @@ class Ferry(Ruled[State]):
         return key in self.state.delivered
 
     def on_judged(self, state: State, signal: ArrivalJudged, now: Instant) -> None:
-        """Remember a message that the manager took, in the same write, and answer after its sync."""
+        """Remember a message that the manager took, in one write with it, and answer after its sync."""
         del now
         to, key = state.arriving.pop(signal.ticket[0])
         if signal.outcome is Outcome.DELIVERED:
@@ -183,7 +183,7 @@ def ferry(machine: Callable[[Rows], Ferry] = Ferry) -> Protocol:
 
 
 class Parcel(msgspec.Struct):
-    """What one POST carries."""
+    """The destination and the message that one POST carries."""
 
     destination: str
     message: Message
@@ -199,7 +199,7 @@ class FerryEndpoint(Endpoint):
     sending: set[asyncio.Task[None]] = field(default_factory=set)
 
     def mounts(self) -> Sequence[Mount]:
-        """POSTs to /ferry/."""
+        """Return the handler of POSTs to /ferry/."""
         return (Mount(prefix="/ferry/", handler=self.take),)
 
     def take(self, request: Request, responder: Responder) -> None:
@@ -209,7 +209,7 @@ class FerryEndpoint(Endpoint):
         self.opened.engine.submit(Carried(caller, parcel.destination, parcel.message))
 
     def carry(self, effect: Carry) -> None:
-        """Perform the effect."""
+        """Begin to post the message of an effect."""
         task = asyncio.get_running_loop().create_task(self._post(effect))
         self.sending.add(task)
         task.add_done_callback(self.sending.discard)
@@ -226,7 +226,7 @@ class FerryEndpoint(Endpoint):
             self.opened.engine.submit(CarryEnded(effect.queue, effect.lookup_id, delivered))
 
     def hang_up(self) -> None:
-        """Send nothing more."""
+        """Cancel all POSTs that are under way."""
         for task in self.sending:
             task.cancel()
 
@@ -248,7 +248,7 @@ class FerrySetup:
         return ferry()
 
     def build(self, parts: Parts) -> FerryEndpoint:
-        """Plug the ferry in."""
+        """Make the endpoint and let it perform the effects of the machine."""
         endpoint = FerryEndpoint(parts.opened, self.harbours)
         parts.opened.engine.performers[Carry] = endpoint.carry
         return endpoint

@@ -115,7 +115,7 @@ async def send(opened: OpenedEngine, *bodies: bytes) -> None:
 
 
 async def receive(opened: OpenedEngine, count: int) -> list[bytes]:
-    """Receive so many messages, one after the other."""
+    """Receive this many messages, one after the other."""
     bodies: list[bytes] = []
     while len(bodies) < count:
         answer = await opened.engine.ask(lambda to: ReceiveMessages(to, "orders", timeout=MINUTE))

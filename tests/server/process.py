@@ -70,7 +70,7 @@ class Process:
             return json.load(answer)
 
     def send(self, text: str) -> None:
-        """One message, acknowledged."""
+        """Send one message and wait until it is acknowledged."""
         self.call("POST", "/queues/orders/messages", {"text": text, "label": text})
 
     def labels(self) -> list[str]:
@@ -109,6 +109,6 @@ def ends(folder: Path, **how: Any) -> tuple[int, str]:
 
 
 def stop(process: Process) -> tuple[int, str]:
-    """The orderly end."""
+    """Stop the server with SIGTERM; return its exit code and its output."""
     process.signal(signal.SIGTERM)
     return process.end()

@@ -1,4 +1,4 @@
-"""What HTTPR counts."""
+"""Tests of the counters of HTTPR on a whole server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log: one form for all lines, whoever says them."""
+"""Tests that all lines of the log have one form, from every part of the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What MQQB counts."""
+"""Tests of the counters of MQQB on a whole server."""
 
 from __future__ import annotations
 

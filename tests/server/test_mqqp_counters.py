@@ -1,4 +1,4 @@
-"""What MQQP counts."""
+"""Tests of the counters of MQQP on a whole server."""
 
 from __future__ import annotations
 

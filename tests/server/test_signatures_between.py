@@ -1,4 +1,4 @@
-"""Signed messages between whole servers: straight, through a relay, and refused where nobody is believed."""
+"""Signed messages between whole servers: direct, through a relay, and refused where no signer is trusted."""
 
 from __future__ import annotations
 

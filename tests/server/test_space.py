@@ -113,7 +113,7 @@ class Disk:
         return Space(self.free, 10**12)
 
     async def until(self, count: int) -> Event:
-        """The last of so many events, however long it takes."""
+        """Wait for this many events and return the last."""
         while len(self.said) < count:
             await asyncio.get_running_loop().run_in_executor(None, os.sched_yield)
         return self.said[-1]

@@ -1,4 +1,4 @@
-"""What WS-RM counts."""
+"""Tests of the counters of WS-RM on a whole server."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class MqqbBench(ProtocolBench):
         return mqqb(self.settings)
 
     def restart(self, *, crash: bool = False, start: bool = True) -> None:
-        """Another process over the same disk; it counts sessions from 1 again."""
+        """Start another process over this disk; it counts sessions from 1 again."""
         self.out.clear()
         super().restart(crash=crash, start=start)
 
@@ -222,7 +222,7 @@ class Peer:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the bench has hung up, or was told that the connection is lost."""
+        """Whether the bench has hung up, or knows that the connection is lost."""
         return self.session not in self.bench.mqqb.sessions
 
     @property
@@ -288,7 +288,6 @@ class Peer:
         return SessionHeader(ack, first, bits, self.sent & 0xFFFF, self.recoverable_sent & 0xFFFF, window)
 
     def ack(self, ack: int = 0, first: int = 0, bits: int = 0, window: int = 64) -> None:
-        """Send a SessionAck."""
         self.send(SessionAck(self.header(ack, first, bits, window)))
 
     def ack_all(self) -> None:

@@ -2,7 +2,7 @@
 
 pair = Pair()                   left is 10.0.0.2, right is 10.0.0.3
 pair.run()                      carry packets until nothing moves
-pair.cut(after=100)             every connection breaks after so many bytes more
+pair.cut(after=100)             every connection breaks after this many bytes more
 pair.advance(1)                 time passes at both
 """
 

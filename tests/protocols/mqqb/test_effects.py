@@ -1,4 +1,4 @@
-"""The effects of MQQB."""
+"""Tests of the values that are the effects of MQQB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events of MQQB."""
+"""Tests of the values that are the events of MQQB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machine's tables."""
+"""Tests that the machine has a rule for every event, signal and timer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings of MQQB."""
+"""Tests of the settings of MQQB and their limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of MQQB."""
+"""Tests of the state of MQQB and its sessions."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def test_the_frames_of_a_session_are_cut_out_of_its_stream() -> None:
 
 
 class TestPrintedMistakes:
-    """Each row of vectors/ORIGIN.md."""
+    """One test for each row of vectors/ORIGIN.md."""
 
     def test_1_guids_are_printed_in_reverse(self) -> None:
         assert str(REQUEST.client) == "557358d1-9150-9595-4997-b6e611ea26c6"

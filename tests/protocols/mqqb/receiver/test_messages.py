@@ -62,5 +62,5 @@ def test_a_peer_that_sends_too_many_streams_is_left() -> None:
     "path", ["private$\\a;b\\c", "private$\\", "private$\\" + "x" * 300, "private$\\orders;journal"]
 )
 def test_a_direct_name_whose_path_is_no_path_of_a_queue_leads_nowhere(path: str) -> None:
-    """Any client can send such a name; it must not stop the server."""
+    """Any client can send a name of this form; it must not stop the server."""
     assert messages._path_of(f"DIRECT=OS:host\\{path}") == messages.NOWHERE

@@ -1,4 +1,4 @@
-"""Messages become packets."""
+"""Tests that messages become packets, and of the numbers that are kept for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions end."""
+"""Tests that a session which ends leaves nothing behind."""
 
 from __future__ import annotations
 

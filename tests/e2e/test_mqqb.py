@@ -1,7 +1,7 @@
 """Two real servers, and kill -9 of either: messages over MQQB arrive once, transactional ones in order.
 
-   application --> A 127.0.0.2 --- MQQB over TCP ---> B 127.0.0.3 --> application
-                   x                                  x     killed at any moment, started again
+    application --> A 127.0.0.2 --- MQQB over TCP ---> B 127.0.0.3 --> application
+                    x                                  x     killed at any moment, started again
 
 A send whose answer was lost with the server has an unknown outcome: its messages are all there, or none.
 """

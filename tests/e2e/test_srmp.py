@@ -3,7 +3,7 @@
     application --> A --- SRMP over HTTP ---> B --> application
                     x                         x     killed at any moment, started again on its folder
 
- A commit whose answer was lost with the server has an unknown outcome: its messages are there,
+A commit whose answer was lost with the server has an unknown outcome: its messages are there,
 all of them and in their place, or they are not there at all.
 """
 

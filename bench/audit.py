@@ -6,7 +6,7 @@
 
 The history is made with Arrow and written by the exporter's own writer: from alpha to beta over SRMP streams
 and HTTPR batches, five events a message.  Ten messages are lost on purpose and must be found.  Then 100,000
-events are added, and a second run reads only those.  A plain count over the same files in the same session
+events are added, and a second run reads only those.  A plain count over these files in this session
 says what this machine gives.  On a busy machine the seconds of processor time say more than those of the
 clock.  Processor time and memory are those of all processes together: Spark's, its workers and this one.
 """
@@ -115,7 +115,7 @@ class History:
         self._messages = 0
 
     def grow(self, messages: int, lost: int = 0) -> int:
-        """Write so many more messages; some of them in the middle never arrive.  Returns the bytes of all."""
+        """Write this many more messages, of which `lost` never arrive; return the bytes of all."""
         writers = {each: FileWriter(self._folder / NAMES[each], each) for each in NAMES}
         for manager, table in self._parts(messages, lost):
             for _ in writers[manager].add(table.cast(PACKED)):
@@ -228,7 +228,7 @@ class Peak(threading.Thread):
 
 @dataclass
 class Cost:
-    """What a run took."""
+    """The figures of one run: events, elapsed seconds, processor seconds and memory."""
 
     events: int
     seconds: float
@@ -262,7 +262,7 @@ def plain(spark: SparkSession, folders: list[str]) -> tuple[float, float]:
 
 
 def audit(events: int) -> Cost:
-    """Audit a history of so many events, then a little more."""
+    """Audit a history of this many events, then a little more."""
     with tempfile.TemporaryDirectory(prefix="reliquary-audit-") as name:
         folder = Path(name)
         began = time.perf_counter()

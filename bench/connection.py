@@ -19,12 +19,12 @@ class Connection(asyncio.Protocol):
 
     @classmethod
     async def open(cls, host: str, port: int) -> Connection:
-        """Connect."""
+        """Connect to a server and return the connection."""
         _, connection = await asyncio.get_running_loop().create_connection(cls, host, port)
         return connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The connection stands."""
+        """Keep the transport of the new connection."""
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
@@ -46,7 +46,7 @@ class Connection(asyncio.Protocol):
             answer.set_result(body)
 
     def connection_lost(self, why: Exception | None) -> None:
-        """Whoever waits learns that nothing will come."""
+        """Fail the request that waits for an answer."""
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(why or ConnectionError("the server closed the connection"))
 
@@ -60,7 +60,7 @@ class Connection(asyncio.Protocol):
         return self._answer
 
     def close(self) -> None:
-        """Let go."""
+        """Close the connection at once."""
         assert self._transport is not None
         self._transport.abort()
 

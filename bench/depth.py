@@ -67,7 +67,7 @@ def _measure(folder: Path, depth: int, sample: int) -> dict[str, Any]:
 
 
 def _rates(server: Server, sample: int, queue: str = "bench") -> tuple[float, float]:
-    """Enqueue some, dequeue some."""
+    """Return the rates of enqueuing and then dequeuing `sample` messages."""
     return enqueue(server, sample, queue).rate, dequeue(server, sample, queue).rate
 
 

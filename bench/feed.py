@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def fill(server: Server, client: FeedClient, queue: str, rows: int, body: int) -> None:
-    """Create a queue and publish so many messages into it."""
+    """Create a queue and publish this many messages into it."""
     server.create_queue(queue)
     for batch, first in enumerate(range(0, rows, PART)):
         bodies = [(b"%010d" % number * (body // 10 + 1))[:body] for number in range(first, first + PART)]

@@ -22,7 +22,7 @@ ANSWER = (
 
 
 class Listener(asyncio.Protocol):
-    """One connection."""
+    """One connection of the server that only parses and answers."""
 
     def __init__(self) -> None:
         self._parser: Any = HttpRequestParser(self)

@@ -24,7 +24,7 @@ TOGETHER = 100
 
 
 class Settings(msgspec.Struct):
-    """How many of what."""
+    """The address of the server and the size of the load."""
 
     host: str
     port: int

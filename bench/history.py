@@ -1,4 +1,4 @@
-"""What does the history cost: the same load without it, and with it and its export, in turn?"""
+"""What does the history cost: one load without it, and with it and its export, in turn?"""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _READ = 1 << 20
 
 
 class Settings(msgspec.Struct):
-    """One run."""
+    """The settings of one run."""
 
     host: str
     port: int
@@ -38,7 +38,7 @@ class Settings(msgspec.Struct):
     depth: int
     seconds: float = 0
     messages: int = 0
-    """Not 0: stop after so many instead of after some time."""
+    """Not 0: stop after this many messages instead of after some time."""
     core: int | None = None
 
 
@@ -52,7 +52,6 @@ class Line:
         self._space = bytearray(_READ)
 
     def send(self, data: bytes | bytearray) -> None:
-        """All of it."""
         self._socket.sendall(data)
 
     def receive(self) -> tuple[bytes, bytes]:
@@ -131,7 +130,7 @@ class Run:
         self.requests += 1
 
     def pull(self) -> float:
-        """PULL until so many have come; the seconds that it took."""
+        """PULL until this many messages have come; the seconds that it took."""
         line, goal, got = self._line, self.settings.messages, 0
         template = pull(self.settings.service, self.session)
         start = perf_counter()
@@ -183,7 +182,7 @@ def _field(name: bytes, header: bytes) -> bytes:
 
 
 def main() -> None:
-    """One run, as it is told."""
+    """Read the settings of one run from the input, run it and print its figures."""
     settings = msgspec.json.decode(sys.stdin.readline(), type=Settings)
     if settings.core is not None:
         os.sched_setaffinity(0, {settings.core})

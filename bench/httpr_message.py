@@ -13,7 +13,7 @@ REQUESTER: Final = "httpr://bench.example/httpr/load"
 
 
 def post(service: str, body: bytes) -> bytes:
-    """A whole POST."""
+    """Return a POST with its head and this body."""
     head = f"POST /httpr/{service} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
@@ -26,7 +26,7 @@ class Template:
         self._at = self._data.index(_PLACE)
 
     def with_id(self, number: int) -> bytearray:
-        """The request with this id; it is the same object every time."""
+        """The request with this id; every call returns one object, changed in place."""
         self._data[self._at : self._at + ID_DIGITS] = b"%016X" % number
         return self._data
 

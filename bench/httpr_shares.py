@@ -35,7 +35,7 @@ ORIGIN = "httpr://localhost"
 
 
 class _Chance:
-    """Chance from a seed."""
+    """A source of random bits that repeats with its seed."""
 
     bits = Random(1).getrandbits
 
@@ -70,7 +70,7 @@ class _Served:
 
     @property
     def stored(self) -> int:
-        """Messages in the queue."""
+        """The number of messages in the queue."""
         queues = self.manager.state.queues.values()
         return len(next(each for each in queues if each.record.pathname.endswith("bench")).order)
 

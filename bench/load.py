@@ -20,7 +20,7 @@ API = "/api/v1/queues/{}/{}"
 
 
 class Settings(msgspec.Struct):
-    """One shape of load."""
+    """The address of the server and the shape of the load."""
 
     host: str
     port: int
@@ -31,7 +31,7 @@ class Settings(msgspec.Struct):
     seconds: float
     body_bytes: int = 1024
     messages: int = 0
-    """Not 0: stop after so many instead of after some time."""
+    """Not 0: stop after this many messages instead of after some time."""
     pause: float = 0
     """Seconds from a confirm to the next request of a producer."""
     produce: bool = True
@@ -39,26 +39,26 @@ class Settings(msgspec.Struct):
 
 
 class Producer(Protocol):
-    """One connection that sends."""
+    """One connection that sends messages to a queue."""
 
     async def send(self, stamp: int) -> None:
         """Send one request of messages that carry this time, and wait until all of them are confirmed."""
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection of the producer."""
 
 
 class Consumer(Protocol):
-    """One connection that receives."""
+    """One connection that receives messages from a queue."""
 
     async def receive(self) -> tuple[int, int]:
         """Acknowledge what came before and receive more: how many messages, and the time in the first."""
 
     async def finish(self) -> None:
-        """Acknowledge what came last."""
+        """Acknowledge the messages that came last."""
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection of the consumer."""
 
 
 class Endpoint(Protocol):
@@ -185,7 +185,6 @@ class ApiProducer:
         await self._connection.request(self._path, message, fields=PACKED)
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
 
@@ -209,12 +208,11 @@ class ApiConsumer:
         return len(answer.messages), int(answer.messages[0].label) if answer.messages else 0
 
     async def finish(self) -> None:
-        """Acknowledge what came last."""
+        """Acknowledge the messages that came last."""
         if self._receipt:
             await self._connection.request(f"/api/v1/receipts/{self._receipt}", b"{}")
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
 

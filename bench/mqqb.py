@@ -1,8 +1,8 @@
 """How many durable 1 KB messages a second go from manager to manager over MQQB?
 
 Each manager has a core.  Messages wait in an outgoing queue that is paused; the time runs from its resumption
-to the last acknowledgement, when the outgoing queue is empty.  Transactional messages over SRMP, in the
-same run, are the reference: the ratio to them says more than figures of different days.
+to the last acknowledgement, when the outgoing queue is empty.  Transactional messages over SRMP, in
+one run with these, are the reference: the ratio to them says more than figures of different days.
 
 A session acknowledgement speaks for 32 messages, and an order acknowledgement is sent at the first of these
 that makes 1,000 messages, which is 1,024; what is left waits half a second for its timer.  The number of

@@ -43,7 +43,7 @@ _CONTEXTS = {QMCOMM: 0, QM2QM: 1}
 
 
 class Settings(msgspec.Struct):
-    """One run."""
+    """The settings of one run."""
 
     host: str
     port: int
@@ -80,7 +80,7 @@ class RpcConnection(asyncio.Protocol):
         return connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport."""
+        """Keep the transport of the new connection."""
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:

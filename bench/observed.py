@@ -30,13 +30,13 @@ INTERVAL: Final = 0.001
 
 
 class Observer(Protocol):
-    """What can be observed."""
+    """An observer of a thread, such as a counter of calls or a sampler."""
 
     def begin(self) -> None:
         """Observe from now on, in the thread that calls this."""
 
     def end(self) -> dict[str, object]:
-        """Return what was observed."""
+        """Stop observing and return the figures."""
 
 
 class Calls:
@@ -46,7 +46,7 @@ class Calls:
         self._calls: Counter[CodeType] = Counter()
 
     def begin(self) -> None:
-        """Count from now on."""
+        """Count calls in this thread from now on."""
         self._calls.clear()
         sys.setprofile(self._on_event)
 
@@ -74,7 +74,7 @@ class Samples:
         self._last = self._began = self._process_began = 0.0
 
     def begin(self) -> None:
-        """Sample from now on."""
+        """Sample the process from now on."""
         self._last = self._began = thread_time()
         self._process_began = process_time()
         signal.signal(signal.SIGPROF, self._on_tick)

@@ -61,7 +61,7 @@ class Needs(NamedTuple):
 
 
 def needs(a_day: float, costs: Costs, body: int = 1024) -> Needs:
-    """Return what so many messages of this size need in a day."""
+    """Return what this many messages of this size need in a day."""
     peak = PEAK * a_day / DAY
     more = body - 1024
     return Needs(
@@ -112,7 +112,7 @@ def least(costs: Sequence[Costs]) -> Costs:
 
 
 def measure(arguments: argparse.Namespace, folder: Path, count: int) -> tuple[float, Costs]:
-    """Run the load against so many managers at once; return the rate of all, and the costs of a message."""
+    """Run the load against `count` managers at once; return the rate of all, and the costs of a message."""
     producers, in_flight, consumers = SHAPES[arguments.shape]
     with ExitStack() as running, ThreadPoolExecutor(count) as threads:
         servers = [

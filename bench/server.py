@@ -84,7 +84,7 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The id of the server process."""
         assert self._process is not None
         return self._process.pid
 
@@ -116,7 +116,7 @@ class Server:
         return usage_of(Path(f"/proc/{self.pid}"))
 
     def resident_bytes(self) -> int:
-        """Memory it holds."""
+        """Return the resident memory of the server in bytes."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
         return int(line.split()[1]) * 1024

@@ -7,7 +7,7 @@ from math import log
 from typing import NamedTuple
 
 ALLOWED = 1.2
-"""A message may cost so many times what it costs in the smallest case."""
+"""How much more a message may cost than in the smallest case, as a factor."""
 
 
 class Point(NamedTuple):

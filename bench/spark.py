@@ -95,7 +95,7 @@ def _print(row: dict[str, Any]) -> None:
 
 
 class Measured(NamedTuple):
-    """One run."""
+    """The figures of one run."""
 
     rows_per_second: float
     server_us_per_row: float
@@ -115,7 +115,7 @@ class Clock:
         return perf_counter(), self._server.cpu_seconds(), _cpu_of_others(self._server.pid)
 
     def stop(self, rows: float) -> Measured:
-        """What it took."""
+        """Return the figures since the start, for this many rows."""
         elapsed, server, spark = (now - then for now, then in zip(self._now(), self._began, strict=True))
         return Measured(rows / elapsed, server / rows * 1e6, spark / rows * 1e6)
 
@@ -150,7 +150,7 @@ class Bench:
 
     @property
     def url(self) -> str:
-        """Where the server is."""
+        """The address of the server's data plane."""
         return f"http://{self.server.host}:{self.server.port}"
 
     def fill(self) -> None:
@@ -236,7 +236,7 @@ def _figures(found: Measured, reference: Measured) -> dict[str, Any]:
 
 
 class Synthetic(DataSource):
-    """The reference: as many rows of the same shape, made in Spark's own workers without any server."""
+    """The reference: as many rows of this shape, made in Spark's own workers without any server."""
 
     @classmethod
     def name(cls) -> str:
@@ -310,7 +310,7 @@ def soap_decode(bench: Bench) -> dict[str, Any]:
 
 
 def soap_to_silver(bench: Bench) -> dict[str, Any]:
-    """The same, and Spark makes VARIANT of it."""
+    """The SOAP of `soap_decode` through the codecs, and Spark makes VARIANT of it."""
     frame = bench.soap()
     return _decoded(bench, lambda: noop(decoded(frame)))
 

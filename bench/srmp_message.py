@@ -42,7 +42,7 @@ def halves(to: str) -> tuple[bytes, bytes]:
 
 
 def lua(to: str, path: Path) -> None:
-    """Write the script that makes wrk post such messages."""
+    """Write the script that makes wrk post these messages."""
     head, tail = (_quoted(half) for half in halves(to))
     path.write_text(
         f"local head, tail, number = {head}, {tail}, {FIRST}\n"

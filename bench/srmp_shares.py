@@ -28,7 +28,7 @@ LARGEST = 4 * 1024 * 1024
 
 
 class _Chance:
-    """Chance from a seed."""
+    """A source of random bits that repeats with its seed."""
 
     bits = Random(1).getrandbits
 

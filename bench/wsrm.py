@@ -58,7 +58,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _receive(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """A server on one core, one sequence over one connection on the other; SRMP likewise, as a reference."""
+    """A server on one core, one sequence over one connection on the other; then SRMP, as a reference."""
     before = appends(folder, arguments.window, arguments.seconds / 4)
     with Server(folder / "store", core=0, wsrm_window=arguments.window) as server:
         for queue in (QUEUE, "reference"):

@@ -2,7 +2,7 @@
 
 Reads one JSON line of settings, runs, writes one JSON line of figures.  Envelopes are encoded before the
 clock runs, and of a response only its length, the acknowledged number and the room are looked at, so that the
-server is what is measured.  The same load can be SRMP messages, as a reference.
+server is what is measured.  The load can also be SRMP messages, as a reference.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _READ = 1 << 20
 
 
 class Settings(msgspec.Struct):
-    """One run."""
+    """The settings of one run."""
 
     host: str
     port: int
@@ -49,7 +49,6 @@ class Line:
         self._space = bytearray(_READ)
 
     def send(self, data: bytes) -> None:
-        """Write all of it."""
         self._socket.sendall(data)
 
     def receive(self) -> bytes:

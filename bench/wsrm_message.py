@@ -20,7 +20,7 @@ _BUFFER: Final = re.compile(rb"BufferRemaining[^>]*>\s*(\d+)\s*<")
 
 
 def post(path: str, body: bytes) -> bytes:
-    """A whole POST."""
+    """Return a POST with its head and this body."""
     return head(path, len(body)) + body
 
 
@@ -55,7 +55,7 @@ def create(url: str, number: int) -> bytes:
 
 
 def end(url: str, verb: str, number: int, identifier: str, last: int) -> bytes:
-    """CloseSequence or TerminateSequence."""
+    """Return the message CloseSequence or TerminateSequence."""
     body = f"<r:Identifier>{identifier}</r:Identifier><r:LastMsgNumber>{last}</r:LastMsgNumber>"
     return _control(url, verb, number, body)
 

@@ -51,7 +51,7 @@ class Link(asyncio.Protocol, ABC):
 
     @abstractmethod
     async def create(self) -> None:
-        """Make the queue."""
+        """Make the queue of the benchmark."""
 
     @abstractmethod
     async def start_producing(self) -> None:
@@ -89,14 +89,14 @@ class Link(asyncio.Protocol, ABC):
         """Nothing is held after an empty receive, with which every load of peers ends."""
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection at once."""
         assert self._transport is not None
         self._transport.abort()
 
     # ---------------------------------------------------------------- bytes and waiting
 
     def write(self, data: bytes) -> None:
-        """Send bytes."""
+        """Send these bytes to the server."""
         assert self._transport is not None
         self._transport.write(data)
 
@@ -122,7 +122,7 @@ class Link(asyncio.Protocol, ABC):
             self._waiter.set_exception(self._failure)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The connection stands."""
+        """Keep the transport of the new connection."""
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:

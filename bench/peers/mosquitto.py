@@ -167,7 +167,7 @@ class Mosquitto(Peer):
 
     @property
     def title(self) -> str:
-        """Mosquitto and its version."""
+        """The name of Mosquitto with its version."""
         return f"Mosquitto {version_in([str(installed('mosquitto')), '-h'])}"
 
     def command(self, folder: Path) -> list[str]:

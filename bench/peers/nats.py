@@ -58,7 +58,7 @@ class NatsLink(Link):
         await self._ask(f"$JS.API.CONSUMER.DURABLE.CREATE.{self._name}.bench", wish)
 
     async def start_producing(self) -> None:
-        """Every connection may send."""
+        """Do nothing: every connection may send."""
 
     async def start_consuming(self, number: int) -> None:
         """All links fetch for one consumer of the stream."""
@@ -137,7 +137,7 @@ class Nats(Peer):
 
     @property
     def title(self) -> str:
-        """NATS and its version."""
+        """The name of NATS with its version."""
         return f"NATS {self._version()}"
 
     def _version(self) -> str:

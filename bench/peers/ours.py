@@ -22,7 +22,7 @@ class Reliquary(Measured):
 
     @property
     def title(self) -> str:
-        """Our name and version."""
+        """The name of this project with its version."""
         return f"Reliquary {version('reliquary')}"
 
     def serve(self, folder: Path) -> AbstractContextManager[Serving]:

@@ -30,11 +30,11 @@ class NotServing(Exception):
 
 
 class Serving(Protocol):
-    """A server that runs."""
+    """A server that runs and takes part in the benchmark."""
 
     @property
     def pid(self) -> int:
-        """Its first process."""
+        """The id of its first process."""
 
     def create_queue(self, name: str) -> None:
         """Make a queue that is durable."""

@@ -70,7 +70,7 @@ class PostgresLink(Link):
         await self._ask(startup())
 
     async def create(self) -> None:
-        """Make the table."""
+        """Make the table that is the queue."""
         columns = "id bigserial PRIMARY KEY, body bytea NOT NULL"
         await self._ask(frame(b"Q", f"CREATE TABLE {self._table} ({columns})\0".encode()))
 
@@ -131,14 +131,14 @@ class PostgreSQL(Peer):
 
     @property
     def title(self) -> str:
-        """PostgreSQL and its version."""
+        """The name of PostgreSQL with its version."""
         return f"PostgreSQL {version_in([self._program('postgres'), '--version'])}"
 
     def _program(self, name: str) -> str:
         return str((postgres_folder() or Path()) / name)
 
     def prepare(self, folder: Path, who: Mapping[str, Any]) -> None:
-        """Make the cluster."""
+        """Make the folder of the database cluster."""
         words = ["--auth=trust", f"--username={USER}", "--encoding=UTF8", str(folder / "data")]
         subprocess.run([self._program("initdb"), *words], check=True, capture_output=True, cwd=folder, **who)
 

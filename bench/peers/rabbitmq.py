@@ -78,13 +78,13 @@ class RabbitLink(Link):
         await self._call(1, CHANNEL_OPEN, short(""), CHANNEL_OPEN_OK)
 
     async def create(self) -> None:
-        """Declare a quorum queue."""
+        """Declare a quorum queue that is durable."""
         kind = long(short("x-queue-type") + b"S" + long(b"quorum"))
         named = b"\0\0" + short(self.settings.queue)
         await self._call(1, DECLARE, named + bytes([DURABLE]) + kind, DECLARE_OK)
 
     async def start_producing(self) -> None:
-        """Ask for confirms."""
+        """Ask the server to confirm each message."""
         await self._call(1, CONFIRM, b"\0", CONFIRM_OK)
 
     async def start_consuming(self, number: int) -> None:

@@ -64,7 +64,7 @@ class RedisLink(Link):
         await self._ask([command(b"XGROUP", b"CREATE", self._stream, GROUP, b"$", b"MKSTREAM")])
 
     async def start_producing(self) -> None:
-        """Every connection may send."""
+        """Do nothing: every connection may send."""
 
     async def start_consuming(self, number: int) -> None:
         """A consumer is a name in the group."""

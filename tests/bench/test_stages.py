@@ -72,7 +72,7 @@ def test_a_function_that_has_not_begun_counts_as_its_caller() -> None:
     seen: list[FrameType | None] = []
 
     def called() -> None:
-        """Do nothing."""
+        """Do nothing; only the frame of this call is of interest."""
 
     def on_event(frame: FrameType, event: str, _: object) -> None:
         if event == "call" and frame.f_code is called.__code__:

@@ -81,7 +81,7 @@ class Setting:
 
 
 def page(root: Path) -> str:
-    """Return the whole page."""
+    """Return the page of all settings as Markdown."""
     lines = [HEAD]
     options = _options()
     for table in ("", *(each.name for each in TABLES)):

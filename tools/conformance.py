@@ -10,7 +10,7 @@
     docs/reference/conformance.md
 
 Sources are read as text and syntax trees, nothing is imported; the page depends on nothing else,
-so the same tree always gives the same page.
+so one tree of sources always gives one page.
 """
 
 from __future__ import annotations

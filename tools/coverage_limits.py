@@ -91,7 +91,7 @@ def compare(measured: Mapping[str, float], limits: Mapping[str, float]) -> tuple
 
 
 def main() -> int:
-    """Measure, compare, print."""
+    """Measure the coverage, print it beside the limits, and return the exit code."""
     rooms = rooms_without_io((ROOT / "pyproject.toml").read_text())
     lines, is_good = compare(percent_of(rooms, measure(rooms)), tomllib.loads((ROOT / LIMITS).read_text()))
     print("\n".join(lines))

@@ -49,7 +49,7 @@ class Interpreter:
 
     @property
     def minor(self) -> str:
-        """3.11 for 3.11.7."""
+        """The version without its last part: 3.11 for 3.11.7."""
         return ".".join(self.version.split(".")[:2])
 
 
@@ -81,7 +81,7 @@ class Environment:
 
     @property
     def python(self) -> Path:
-        """Its Python."""
+        """The path of the environment's Python."""
         return self.bin / "python"
 
     @property
@@ -92,7 +92,7 @@ class Environment:
     def ensure(self) -> None:
         """Make it if it is absent or was made from something else; two processes do not do it at once."""
         stamp, wanted = self.folder / "made-from", self.wanted()
-        if _says(stamp, wanted):  # nobody waits for a process that makes another environment
+        if _says(stamp, wanted):  # it does not wait for a process that makes another environment
             return
         with LOCK.open() as guard:
             fcntl.flock(guard, fcntl.LOCK_EX)

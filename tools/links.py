@@ -84,7 +84,7 @@ def slug(heading: str) -> str:
 
 
 def without_code(text: str) -> str:
-    """Return a page of the same length in which code is blank, so that places stay where they are."""
+    """Return a page of equal length in which code is blank, so that places stay where they are."""
 
     def blank(found: re.Match[str]) -> str:
         return re.sub(r"[^\n]", " ", found[0])

@@ -18,7 +18,7 @@ FOREIGN = {
     "htmx.min.js": "static/django_htmx/htmx-2.min.js",
     "htmx-sse.min.js": "static/django_htmx/ext/hx-sse-2.min.js",
 }
-"""The names in the wheel, and the paths in the package; `console/web/assets.py` has the same table."""
+"""The names in the wheel, and the paths in the package; `console/web/assets.py` has an equal table."""
 
 
 class PackConsole(BuildHookInterface[Any]):

@@ -39,7 +39,7 @@ it is, and events that are refused in a state, are not drawn.
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table of states."""
+    """One table of states, and the module that has it."""
 
     name: str
     title: str

@@ -24,7 +24,7 @@ _USES_SPARK = ("pyspark", "reliquary.spark")
 
 
 def pytest_command(python: Path, arguments: Sequence[str]) -> list[str]:
-    """Return the pytest call: the short tier unless --all or -m is given, in parallel unless told how."""
+    """Return the pytest call: the short tier unless --all or -m is given, in parallel unless -n is given."""
     given = [argument for argument in arguments if argument != "--all"]
     command = [str(python), "-m", "pytest"]
     if "--all" not in arguments and "-m" not in given:

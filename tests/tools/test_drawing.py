@@ -1,4 +1,4 @@
-"""Drawings as SVG text."""
+"""Tests of the drawings that are written as SVG text."""
 
 from __future__ import annotations
 

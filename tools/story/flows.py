@@ -27,7 +27,7 @@ class Flow:
     """Messages that came again and were dropped, as the history of the south says."""
 
     def send_next(self, count: int) -> None:
-        """Send the next orders."""
+        """Send the next `count` orders and count them."""
         self.send([f"order {number}" for number in range(self.sent + 1, self.sent + count + 1)])
         self.sent += count
 

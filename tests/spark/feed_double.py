@@ -26,7 +26,7 @@ SECOND = 1_000_000
 
 @dataclass
 class Line:
-    """One queue."""
+    """The rows and consumers of one queue."""
 
     incarnation: str
     rows: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Line:
 
 @dataclass
 class World:
-    """What a server holds."""
+    """The queues and batches of a server, in memory."""
 
     queues: dict[str, Line] = field(default_factory=dict)
     sequence: int = 0
@@ -45,7 +45,7 @@ class World:
     writers: dict[str, str] = field(default_factory=dict)
     published: list[dict[str, Any]] = field(default_factory=list)
     break_reads_after: list[int] = field(default_factory=list)
-    """Each entry breaks one read after so many rows."""
+    """Each entry breaks one read after this many rows."""
     calls: list[str] = field(default_factory=list)
     away: bool = False
     """Whether it does not answer."""
@@ -55,7 +55,7 @@ class World:
         self.queues[queue] = Line(f"inc-{self.sequence}")
 
     def send(self, queue: str, count: int, size: int = SIZE) -> list[int]:
-        """New messages; their places."""
+        """Add messages to a queue and return their places."""
         places = []
         for _ in range(count):
             self.sequence += 1
@@ -83,7 +83,7 @@ class Worlds:
 
 
 class Double:
-    """The calls of FeedClient."""
+    """The calls of FeedClient, answered from a `World`."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -102,7 +102,7 @@ class Double:
         self.close()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is no connection to close."""
 
     def _queue(self, name: str, incarnation: str = "") -> Line:
         if name not in self.world.queues:

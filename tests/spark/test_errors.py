@@ -1,4 +1,4 @@
-"""Errors cross processes on their way to whoever runs a query: class and sentence must arrive."""
+"""Errors cross processes on their way to the user of a query: class and sentence must arrive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spark finds the format by itself, and what is wrong with a query is told before anything runs."""
+"""Spark finds the format by itself, and a mistake in a query is reported before anything runs."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from tests.spark.feed_double import World, Worlds
 
 
 class Ground:
-    """Two managers, and a clock that moves when somebody waits or looks."""
+    """Two managers, and a clock that moves with each wait and each look."""
 
     def __init__(self, gone: Gone, *names: str) -> None:
         self.worlds = Worlds({name: World() for name in names or ("north", "south")})

@@ -20,12 +20,12 @@ Rows = list[tuple[str, int]]
 
 
 class Clock:
-    """Time that passes where somebody waits."""
+    """A clock that moves with each wait."""
 
     def __init__(self) -> None:
         self.now = 100.0
         self.then: list[Any] = []
-        """What happens when somebody waits, one thing each time."""
+        """Actions that run at a wait, one at each."""
 
     def wait(self, seconds: float) -> None:
         self.now += seconds

@@ -138,7 +138,7 @@ def test_the_rows_of_a_limit_are_shared_fairly_and_used_up(
     for mine, sizes in zip(got, queues, strict=True):
         if mine < len(sizes) and rows >= len(
             queues
-        ):  # whoever wanted more has no less than any other, but for one
+        ):  # a queue that wanted more has no less than any other, but for one
             assert mine >= max(got) - len(queues)
 
 

@@ -113,7 +113,7 @@ def test_the_progress_tells_how_far_behind_a_query_is(desk: Desk) -> None:
 
 
 def test_real_time_mode_is_refused_by_spark_itself(desk: Desk) -> None:
-    """Python sources have no such mode in 4.3; if this fails, the guide's limit is out of date."""
+    """Python sources have no real-time mode in 4.3; if this fails, the guide's limit is out of date."""
     rows = desk.stream(desk.queue("now"))
     writer = rows.writeStream.format("noop").option("checkpointLocation", str(desk.checkpoint("now")))
     with pytest.raises(PySparkException, match="STREAMING_REAL_TIME_MODE"):

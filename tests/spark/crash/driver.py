@@ -1,10 +1,10 @@
-"""A program that runs queries queue -> queue in one session, as it is told on its input; it may be killed.
+"""A program that runs queries queue -> queue in one session, as its input says; it may be killed.
 
     in     one line for each query: a `Job` as JSON
     out    `ready` when the session is there, then one line for each query that ended: a `Done` as JSON
 
-A query that ends with an error is started again with the same checkpoint, in the same session, as long as a
-fault was met that had not been met before.  Whoever kills this program starts it again, with the same line.
+A query that ends with an error is started again with its checkpoint, in this session, as long as a
+fault was met that had not been met before.  The test that kills this program starts it again, with that line.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def fired(job: Job) -> set[str]:
 
 
 def tell(line: str) -> None:
-    """To whoever started this."""
+    """Write a line to the test that started this program."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 

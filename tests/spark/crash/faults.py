@@ -9,7 +9,7 @@
     publishing   it was sent, and no answer was read
     published    the batch is in its queue, Spark does not know
 
-Faults lie in a file, and each fires once: whoever makes its marker strikes.  So the same query may be started
+Faults lie in a file, and each fires once: the process that makes its marker fails.  So a query may be started
 again and again until it ends well.
 """
 
@@ -48,7 +48,7 @@ PLANNED: Final = "this fault was planned"
 
 
 class PlannedFault(Exception):
-    """Somebody raises."""
+    """The error that a fault of the kind `raise` raises."""
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -119,7 +119,7 @@ class Plan:
 
 
 def parent_of(pid: int) -> int:
-    """Who started a process."""
+    """Return the process id of a process's parent."""
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
@@ -131,14 +131,14 @@ def task_batch() -> int:
 
 
 def halves(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same rows in smaller batches."""
+    """Yield these rows in smaller batches."""
     for batch in batches:
         middle = (batch.num_rows + 1) // 2
         yield from (half for half in (batch.slice(0, middle), batch.slice(middle)) if half.num_rows)
 
 
 def meeting(batches: Iterable[pa.RecordBatch], plan: Plan, phase: str) -> Iterator[pa.RecordBatch]:
-    """The same rows, and the fault after the first of them."""
+    """Yield these rows, and meet the fault after the first of them."""
     for number, batch in enumerate(halves(batches)):
         if number == 1:
             plan.meet(phase, task_batch())
@@ -146,7 +146,7 @@ def meeting(batches: Iterable[pa.RecordBatch], plan: Plan, phase: str) -> Iterat
 
 
 class FaultyReader(StreamReader):
-    """Our reader."""
+    """The stream reader of Reliquary, with planned faults."""
 
     def __init__(self, options: Reading, names: tuple[str, ...], plan: Plan) -> None:
         super().__init__(options, names)
@@ -165,11 +165,11 @@ class FaultyReader(StreamReader):
         return super().partitions(start, end)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """In a task."""
+        """Read a part in a task, and meet the faults of `read`."""
         return meeting(super().read(partition), self._plan_of_faults, "read")
 
     def commit(self, end: dict[str, Any]) -> None:
-        """In the process of the driver; it is told of a batch when the next one is logged."""
+        """Runs in the driver; Spark commits a batch when the next one is logged."""
         self._plan_of_faults.meet("moving", self._plan_of_faults.batch_at_hand() - 1)
         super().commit(end)
         self._plan_of_faults.meet("moved", self._plan_of_faults.batch_at_hand() - 1)
@@ -221,14 +221,14 @@ class FaultyClient(FeedClient):
 
 
 class FaultyWriter(StreamWriter):
-    """Our writer."""
+    """The stream writer of Reliquary, with planned faults."""
 
     def __init__(self, options: Writing, names: tuple[str, ...], plan: Plan) -> None:
         super().__init__(options, names, Connect(plan))
         self._plan = plan
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Part:
-        """In a task."""
+        """Write a part in a task, and meet the faults of a task."""
         self._plan.meet("unstaged", task_batch())
         part = super().write(meeting(iterator, self._plan, "staging"))
         self._plan.meet("staged", task_batch())
@@ -250,15 +250,15 @@ class FaultySource(ReliquarySource):
 
     @classmethod
     def name(cls) -> str:
-        """The word for `format`."""
+        """The name that `format` takes in Spark."""
         return "faulty"
 
     def streamReader(self, schema: StructType) -> FaultyReader:  # noqa: N802 - Spark's name
-        """For `spark.readStream`."""
+        """Return the reader for `spark.readStream`."""
         options = parse_reading(self.options, For.STREAM)
         return FaultyReader(options, projection(schema.fields), Plan(self._folder))
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> FaultyWriter:  # noqa: N802 - Spark's name
-        """For `df.writeStream`."""
+        """Return the writer for `df.writeStream`."""
         options = parse_writing(self.options, For.SINK, queue_column=False)
         return FaultyWriter(options, written(schema.fields), Plan(self._folder))

@@ -1,7 +1,7 @@
 """A server that comes back, a driver that comes back, and what must be true in the end.
 
 Ground      a server in a process, started again on its port whenever it dies
-Drivers     one driver program at a time; one that was killed is started again with the same job
+Drivers     one driver program at a time; one that was killed is started again with its job
 Crossing    one query from a queue to another with planned faults, and how it must end
 """
 
@@ -47,7 +47,7 @@ def environment() -> dict[str, str]:
 
 
 class Ground:
-    """A server that is started again whenever it dies, on the same folder and the same ports."""
+    """A server that is started again whenever it dies, on its folder and its ports."""
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self.folder = folder
@@ -97,7 +97,7 @@ class Ground:
 
     @contextmanager
     def away(self) -> Iterator[None]:
-        """Whoever kills it while the block runs kills it for as long."""
+        """While the block runs, a server that was killed is not started again."""
         self._may_return.clear()
         try:
             yield
@@ -105,7 +105,7 @@ class Ground:
             self._may_return.set()
 
     def close(self) -> None:
-        """Stop it for good."""
+        """Stop the server without a new start."""
         self._leaving = True
         self._process.stop()
         self._watch.join()
@@ -166,7 +166,7 @@ class Drivers:
         return (self.folder / "driver.stderr").read_text()[-20_000:]
 
     def run(self, job: Job) -> Done:
-        """Until the query has ended well, whoever is killed meanwhile."""
+        """Run a job until the query has ended well, even if processes are killed meanwhile."""
         for _ in range(LIVES):
             process = self._running()
             assert process.stdin is not None

@@ -21,7 +21,7 @@ HOME = Path(pyspark.__file__).parent
 
 
 def free_port() -> int:
-    """A port that nobody uses now."""
+    """A port that no process uses now."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return int(taken.getsockname()[1])
 
@@ -71,7 +71,7 @@ def _read_on(stream: IO[str]) -> None:
 
 @contextmanager
 def master(folder: Path) -> Iterator[str]:
-    """A master; its address."""
+    """Run a master of Spark and yield its address."""
     port = free_port()
     words = ["org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port)]
     with started(folder, [*words, "--webui-port", "0"], "New state: ALIVE"):

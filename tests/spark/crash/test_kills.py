@@ -1,7 +1,7 @@
-"""One fall at each place of a query, by whoever can fall there; every row still arrives once and in order.
+"""One failure at each place of a query, in each process that can fail there; rows arrive once, in order.
 
-All of it in few lives of a driver: a task that fails is tried again, and a query that fails is started again
-in the same session.  Only a driver that is killed costs a session.
+All of it in few runs of a driver: a task that fails is tried again, and a query that fails is started again
+in its session.  Only a driver that is killed costs a session.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def cross(crossing: Crossing, drivers: Drivers, faults: Sequence[Fault]) -> list
 def test_whatever_falls_every_row_arrives_once_and_in_order(crash_ground: Ground, drivers: Drivers) -> None:
     faults = list(starmap(Fault, FALLS))
     errors = cross(Crossing(crash_ground, "falls", 200, 20), drivers, faults)
-    assert len(errors) == 5, errors  # the tasks were tried again, and a server that comes back stops nobody
+    assert len(errors) == 5, errors  # the tasks were tried again, and a server that comes back stops no query
     assert drivers.lives == 1
 
 

@@ -69,7 +69,7 @@ AS_FROM_XML = [
     "<!-- c --><a>1<!-- d --></a><?pi?>",
     "<a><_VALUE>3</_VALUE></a>",
 ]
-"""Documents of which `from_xml` of Spark and the lake make the same value."""
+"""Documents of which `from_xml` of Spark and the lake make equal values."""
 KEPT = {
     "<a>one<!-- c -->two</a>": "onetwo",
     "<a>one<?pi x?>two</a>": "onetwo",

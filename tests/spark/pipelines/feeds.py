@@ -1,4 +1,4 @@
-"""Message rows and histories as files, for the lake's tests: what a server would have told."""
+"""Message rows and histories as files, for the lake's tests: what a server would have exported."""
 
 from __future__ import annotations
 

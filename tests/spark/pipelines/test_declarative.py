@@ -26,7 +26,7 @@ def rows(folder: Path, table: str) -> int:
 
 
 def counted(folder: Path) -> int:
-    """What gold has counted."""
+    """Return the sum of the counts in the gold table."""
     [place] = folder.rglob("spark-warehouse/flow")
     return sum(sum(pq.read_table(path)["messages"].to_pylist()) for path in place.rglob("*.parquet"))
 

@@ -49,7 +49,7 @@ def test_a_published_envelope_is_read(name: str) -> None:
 
 
 TOLD_APART = [name for name, each in BATCHES.items() if each.data.startswith((b"request:", b"HTTPR/"))]
-"""An answer in a session cannot be told from text."""
+"""An answer in a session cannot be distinguished from text."""
 
 
 @pytest.mark.parametrize("name", TOLD_APART)

@@ -39,7 +39,7 @@ GOOD = 6
 
 
 class Told(Progress):
-    """Keeps what is told while a pipeline runs."""
+    """Keeps the progress messages of a pipeline while it runs."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, str, int]] = []
@@ -159,7 +159,7 @@ DAY = 86_400
 
 
 def test_gold_is_right_with_events_that_come_late(place: Place) -> None:
-    """The receiving is told a day after the sending, and its file comes first."""
+    """The receiving is recorded a day after the sending, and its file comes first."""
     write_history(
         place.history,
         [
@@ -293,7 +293,7 @@ def test_a_checkpoint_that_is_gone_is_noticed_before_anything_is_lost(place: Pla
 def test_queues_of_a_server_come_into_the_lake_stay_in_their_queue_and_are_replayed_once(
     spark: SparkSession, server: Served, queue: str, tmp_path: Path
 ) -> None:
-    """With the history that the same server exports: both speak of a queue by the same name."""
+    """With the history that this server exports: both have one name for a queue."""
     history = tmp_path / "history"
     history.mkdir()
     with connect(server.data, control=server.control) as manager:

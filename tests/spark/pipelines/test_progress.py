@@ -1,4 +1,4 @@
-"""Progress is told now and then to a pipe, and always to a terminal."""
+"""Tests that progress is shown now and then on a pipe, and always on a terminal."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_a_replay_that_died_and_is_run_again_sends_each_message_once_in_order(
     assert replay(spark, lake, ledger).sent == 20
     assert replay(spark, lake, ledger).sent == 0
     assert ledger.bodies == [body(number) for number in range(30)]
-    # the same name for another slice, or another queue
+    # one run id for another slice, or another queue
     with pytest.raises(UsageError, match="had 30 messages when it began and is another one now, of 5"):
         replay(spark, lake, ledger, run_id=planned.run_id, until=at(5))
     one = {"run_id": "one", "until": at(5), "where": "feed_id <> 3"}

@@ -1,4 +1,4 @@
-"""Text is told from binary, in the encoding that it is in."""
+"""Tests that text is distinguished from binary data, and that its encoding is found."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The audit once more, over plain rows and one message at a time: slow, short, written from the guide alone.
 
-Spark's answer must be the same.  It knows nothing of masks, hashes or shares of work.
+Spark's answer must be equal.  It knows nothing of masks, hashes or shares of work.
 """
 
 from __future__ import annotations

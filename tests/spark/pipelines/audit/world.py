@@ -463,7 +463,7 @@ def table(rows: list[Row]) -> pa.Table:
 
 
 def write(folder: Path, rows: list[Row], files: int = 1, name: str = "part") -> list[Path]:
-    """Write rows into so many files, as they come."""
+    """Write rows into `files` files, as they come."""
     folder.mkdir(parents=True, exist_ok=True)
     size = -(-len(rows) // files)
     written = []

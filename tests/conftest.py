@@ -1,4 +1,4 @@
-"""What all tests share: marks, and Hypothesis that finds the same examples in every run.
+"""What all tests share: marks, and Hypothesis that finds equal examples in every run.
 
     @pytest.mark.spec("DM-028", "DM-193")   the requirements that the test shows
     @pytest.mark.needs("strace")            skipped without the package; with CI=true it fails

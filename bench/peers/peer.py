@@ -135,7 +135,7 @@ async def _create(kind: type[Link], settings: Settings) -> None:
 
 
 def _ordinary_user(folder: Path) -> dict[str, Any]:
-    """How Popen runs a program as an ordinary user, to whom the folder now belongs."""
+    """Return the options of Popen for an ordinary user, who becomes the owner of the folder."""
     if os.geteuid() != 0:
         return {}
     nobody = pwd.getpwnam("nobody")

@@ -1,4 +1,4 @@
-"""`reliquary acts`."""
+"""Tests of the command `reliquary acts`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log of acts beside the loop: noted acts are on disk, attempts are counted, trouble is told."""
+"""Tests of the log of acts beside the loop: acts are on disk, attempts are counted, failures are logged."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_only_who_may_change_the_manager_sees_acts(tmp_path: Path, token: str | 
 
 def test_an_act_is_named_like_its_handler() -> None:
     async def purge_queue() -> None:
-        """Do nothing."""
+        """Do nothing; only the name of this handler is noted."""
 
     assert name_of(purge_queue) == "purge-queue"
 

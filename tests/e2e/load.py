@@ -79,7 +79,7 @@ class Load:
             await self._send_to(api, queue, lane, tuple(self._next(lane) for _ in range(100)))
 
     async def run(self, api: Api, *, is_over: Callable[[], bool]) -> list[str]:
-        """One life of the server, up to its end; the connections that were lost before."""
+        """One run of the server, up to its end; the connections that were lost before."""
         self._life += 1
         early: list[str] = []
         clients = (

@@ -40,7 +40,7 @@ def complaints_of(folder: Path) -> Path:
 
 
 class ServerProcess:
-    """One life of a server on a folder; what it says to stderr is kept in a file beside it."""
+    """One process of a server on a folder; its stderr is kept in a file beside the folder."""
 
     def __init__(
         self,

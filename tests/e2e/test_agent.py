@@ -23,7 +23,7 @@ COUNT = 500
 
 
 class Application:
-    """One life of the application: it goes step by step, and can be killed in the middle of one."""
+    """One process of the application: it goes step by step, and can be killed in the middle of one."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         assert process.stdin is not None

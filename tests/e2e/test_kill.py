@@ -34,7 +34,7 @@ from tests.e2e.process import SERVER, ServerProcess, complaints_of
 
 KILLS = 10
 REQUESTS = (20, 500)
-"""How many are answered in one life, at least and at most."""
+"""How many requests are answered in one run of the server, at least and at most."""
 LONGEST_PAUSE = 3_000
 """Microseconds between the last answer and the kill: the server works on what it has been sent."""
 LONGEST_OPENING = 60_000
@@ -58,7 +58,7 @@ class Trial:
         self.kills = 0
 
     async def run(self) -> None:
-        """All lives, and the last look."""
+        """Run and kill the server, and check the queues after the last run."""
         self._kill_while_it_opens()
         while self.kills < KILLS:
             if self.random.random() < 0.2:

@@ -1,4 +1,4 @@
-"""A queue manager and a protocol's machine on one bench, in the same turns; a test is the network."""
+"""A queue manager and a protocol's machine on one bench, in common turns; a test is the network."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ProtocolBench(Bench):
     """A manager that speaks a protocol; each has a bench of its own that says which."""
 
     ADDRESSED: ClassVar[Event]
-    """What it is told when the server listens."""
+    """The event that announces the addresses at which the server listens."""
     GOES_OUT: ClassVar[tuple[type[Effect], ...]]
     """What is kept for the test."""
 

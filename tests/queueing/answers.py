@@ -37,7 +37,7 @@ def sleep_through(bench: Bench, span: float) -> None:
 
 
 def everything(state: State) -> tuple[Any, ...]:
-    """What a refused request must leave as it was: what is durable, and what lives in memory."""
+    """What a refused request must leave as it was: the durable state and the state in memory."""
     return (
         durable(state),
         state.numbers.sequence,

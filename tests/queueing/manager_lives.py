@@ -1,4 +1,4 @@
-"""Random lives of a manager: from a seed, checked at every step, and shortened when one goes wrong.
+"""Random runs of a manager: from a seed, checked at every step, and shortened when one goes wrong.
 
 At each restart the new process must know what the old one knew; after a crash, what was flushed.
 """

@@ -1,4 +1,4 @@
-"""Settings that are read anew: what is applied, what is named, and that nobody who was removed gets in."""
+"""Tests of settings that are read anew: what is applied, what is named; a removed user has no access."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Kept:
         return cls(*await asyncio.open_connection(host, int(port)), AT_HEALTH % authorization)
 
     async def status(self) -> int:
-        """Ask with the same bytes as before."""
+        """Send the request again, with the bytes of the first time."""
         self._writer.write(self._head)
         head = (await self._reader.readuntil(b"\r\n\r\n")).lower()
         length = re.search(rb"content-length: (\d+)", head)

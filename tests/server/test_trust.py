@@ -1,4 +1,4 @@
-"""Whom a server trusts when it calls others; a file that is none is named."""
+"""Which certificates a server trusts when it calls others; an error names a file that has none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of acts."""
+"""Tests of the web page that shows the log of acts."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class PausedResponder:
 
 
 class Sink:
-    """Notes what it hears."""
+    """A sink that keeps the calls to it."""
 
     def __init__(self) -> None:
         self.heard: list[object] = []

@@ -151,7 +151,7 @@ def share(
 def connect(
     handler: Handler, limits: Limits | None = None, *mounts: Mount, tls: bool = False
 ) -> tuple[Connection, Glass]:
-    """A connection on a transport of glass, at time 0."""
+    """A connection on a recording transport, at time 0."""
     return connect_to(share(handler, limits, *mounts), tls=tls)
 
 

@@ -1,4 +1,4 @@
-"""A connection whose answers go to sinks while they arrive, on a transport of glass and on sockets."""
+"""A connection whose answers go to sinks while they arrive, on a recording transport and on sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies that are handed on while they come, on a transport of glass and on sockets."""
+"""Bodies that are handed on while they come, on a recording transport and on sockets."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ EVER = (datetime(2020, 1, 1, tzinfo=UTC), datetime(2020, 1, 1, tzinfo=UTC) + tim
 
 
 class Authority:
-    """Vouches for whom it is asked to."""
+    """An authority that signs certificates for the names it is given."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder

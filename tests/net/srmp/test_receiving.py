@@ -171,7 +171,7 @@ def test_whoever_waits_for_a_go_ahead_gets_it() -> None:
 
 @pytest.mark.srmp("F-06")
 class TestTooMuch:
-    """A message over the limit is refused for good, before it is read."""
+    """A message over the limit is refused permanently, before it is read."""
 
     def test_a_length_over_the_limit_is_refused_before_the_body_comes(self) -> None:
         async def scene() -> None:

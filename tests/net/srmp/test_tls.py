@@ -1,4 +1,4 @@
-"""SRMP by HTTPS: whom the courier believes, and whom a server lets in."""
+"""SRMP over HTTPS: which servers the courier trusts, and which clients a server accepts."""
 
 from __future__ import annotations
 

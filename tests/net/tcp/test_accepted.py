@@ -1,4 +1,4 @@
-"""One connection on a transport of glass: what holds its reading, and what ends with it."""
+"""One connection on a recording transport: what holds its reading, and what ends with it."""
 
 from __future__ import annotations
 

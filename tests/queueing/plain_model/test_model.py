@@ -72,7 +72,7 @@ HAPPENINGS: list[st.SearchStrategy[Step]] = []
 
 
 def happens(weight: int, **arguments: st.SearchStrategy[Any]) -> Callable[[Method], Method]:
-    """Let a method of a life happen so often.  One rule draws them all, so that no example lacks any."""
+    """Let the rule `happen` draw a method with this weight, so that no example lacks any method."""
 
     def note(method: Method) -> Method:
         name = method.__name__  # a strategy for each: Hypothesis counts equal ones once
@@ -83,10 +83,10 @@ def happens(weight: int, **arguments: st.SearchStrategy[Any]) -> Callable[[Metho
 
 
 class Life(RuleBasedStateMachine):
-    """One random life of the two."""
+    """One random run of the manager and the model."""
 
     steps: ClassVar[int] = 0
-    """Of all the lives so far."""
+    """The number of steps in all runs so far."""
     sizes: ClassVar[Sizes] = SMALL
 
     def __init__(self) -> None:

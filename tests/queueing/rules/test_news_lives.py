@@ -1,4 +1,4 @@
-"""Random lives of one message that asks for its final outcome: the answer comes exactly once."""
+"""Random runs of one message that asks for its final outcome: the answer comes exactly once."""
 
 from __future__ import annotations
 

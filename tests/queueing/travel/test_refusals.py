@@ -1,4 +1,4 @@
-"""Messages that a peer refuses for good, and where an administrator finds them."""
+"""Messages that a peer refuses permanently, and where an administrator finds them."""
 
 from __future__ import annotations
 

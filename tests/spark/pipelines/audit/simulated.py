@@ -20,7 +20,7 @@ from tests.spark.pipelines.audit.world import Row
 
 
 class RememberingSrmp(SrmpPlugin):
-    """SRMP that remembers long enough whom it knows."""
+    """SRMP whose duplicate detection lasts for the whole run."""
 
     def draw_settings(self, chance: SeededChance, names: tuple[str, ...]) -> None:
         super().draw_settings(chance, names)
@@ -42,7 +42,7 @@ class RememberingMqqb(MqqbPlugin):
 
 
 def srmp(seed: int) -> World:
-    """Managers that talk by SRMP, and remember long enough whom they know."""
+    """Managers that send by SRMP, with duplicate detection for the whole run."""
     return World(seed, [RememberingSrmp])
 
 

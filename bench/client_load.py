@@ -28,7 +28,7 @@ PATIENCE = 10
 
 
 class Settings(msgspec.Struct):
-    """Which client, and how much of it."""
+    """The client to measure, and the size of the load."""
 
     kind: str
     host: str
@@ -44,7 +44,7 @@ class Settings(msgspec.Struct):
 
 
 class Receipt(msgspec.Struct):
-    """What the bare requests need of an answer."""
+    """The fields of an answer that the bare requests need."""
 
     receipt: str
 

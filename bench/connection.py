@@ -28,7 +28,7 @@ class Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        """Collect an answer until it is whole."""
+        """Collect the bytes of an answer until it is complete."""
         self._received += data
         head = self._received.find(b"\r\n\r\n")
         if head < 0:

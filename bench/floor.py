@@ -40,7 +40,7 @@ class Listener(asyncio.Protocol):
         self._url = url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Headers are read, and not kept."""
+        """Ignore the header fields of a request."""
 
     def on_body(self, body: bytes) -> None:
         self._body = body

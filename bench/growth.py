@@ -167,7 +167,7 @@ def ratios(work: str, shallow: Row, deep: Row) -> Row:
 
 
 def processor(row: Row) -> float:
-    """Microseconds of all threads for a message."""
+    """Return the processor time of all threads for a message, in microseconds."""
     return float(row["foreground_us"] + row["background_us"])
 
 

@@ -32,7 +32,7 @@ class Template:
 
 
 def begin(service: str, channel: str, batch: int, depth: int) -> bytes:
-    """GET-RESPONDER-INFO: a session with batches of this size."""
+    """Return a GET-RESPONDER-INFO that begins a session with batches of this size."""
     body = (
         f"request:GET-RESPONDER-INFO HTTPR/1.0\r\nrequester:{REQUESTER}\r\nchannel:{channel}\r\n"
         f"session:begin\r\ncapabilities:idle_session_interval=600,empty_batch_delay=100,max_wait_batch=100,"
@@ -61,7 +61,7 @@ def pull(service: str, session: str) -> Template:
 
 
 def report(service: str, session: str, pushed: int) -> Template:
-    """REPORT: acknowledges, and ends the session."""
+    """Return a REPORT, which acknowledges and ends the session."""
     head = (
         f"request:REPORT HTTPR/1.0\r\nsessionid:{session}\r\nsession:end\r\n"
         f"last-pushed-id:{pushed:016X}\r\noutcome:COMMIT\r\ncompleted:"

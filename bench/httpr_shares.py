@@ -113,7 +113,7 @@ def shares(folder: Path, batch: int) -> dict[str, Any]:
 
 
 def _read(request: bytes) -> RequestArrived:
-    """What the network makes of a request."""
+    """Return the header and the messages that the network reads from a request."""
     reader = RequestReader(lambda _: BatchLimits(100_000_000, 1000))
     header, *messages, end = reader.feed(request)
     reader.end()

@@ -62,7 +62,7 @@ class Consumer(Protocol):
 
 
 class Endpoint(Protocol):
-    """How a load reaches what is measured."""
+    """The way in which a load reaches the measured server."""
 
     async def producer(self, settings: Settings) -> Producer:
         """Open a connection that sends."""
@@ -153,7 +153,7 @@ _pack = msgspec.msgpack.Encoder().encode
 
 
 class Label(msgspec.Struct):
-    """What the stopwatch needs of a received message."""
+    """The field of a received message that the measurement needs."""
 
     label: str
 

@@ -90,7 +90,7 @@ def _server(folder: Path, host: str, core: int, window: int, **more: Any) -> Ser
 def _measure(
     folder: Path, arguments: argparse.Namespace, there: str, *, transactional: bool
 ) -> dict[str, Any]:
-    """Messages that wait at A go to B."""
+    """Measure how fast messages that wait at A go to B."""
     count, window = arguments.messages, arguments.window
     with (
         _server(folder / "a", HOSTS[0], 0, window, port=A_DATA_PORT) as a,

@@ -108,11 +108,11 @@ class Server:
         return next(float(line.split()[1]) for line in text.splitlines() if line.startswith(name + " "))
 
     def cpu_seconds(self) -> float:
-        """Processor time it has used."""
+        """Return the processor time that the server has used."""
         return self.usage().processor
 
     def usage(self) -> Usage:
-        """What it has used so far."""
+        """Return the processor time and the writes of the server so far."""
         return usage_of(Path(f"/proc/{self.pid}"))
 
     def resident_bytes(self) -> int:

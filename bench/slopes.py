@@ -11,7 +11,7 @@ ALLOWED = 1.2
 
 
 class Point(NamedTuple):
-    """What a message cost in a case."""
+    """The cost of a message in one case."""
 
     extent: float
     """The depth of the queue, the bytes of the body, the number of queues or of connections."""

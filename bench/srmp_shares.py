@@ -81,7 +81,7 @@ def shares(folder: Path, content_type: str, posts: list[bytes]) -> dict[str, Any
 
 
 def _each(work: Any, count: int) -> float:
-    """Microseconds of one, the best of three runs."""
+    """Return the microseconds of one call, from the best of three runs."""
     times = []
     for _ in range(3):
         start = process_time()

@@ -67,7 +67,7 @@ def _measure(folder: Path, pending: int) -> dict[str, Any]:
 
 
 def _fill(manager: Manager, count: int) -> None:
-    """Messages that are delayed, and that expire later still."""
+    """Send messages that are delayed, and that expire later still."""
     queue = manager.queue("bench")
     for _ in range(count // BATCH):
         queue.send_many([b"x" * 100] * BATCH, delay=FAR, expires=2 * FAR)

@@ -29,7 +29,7 @@ class Usage(NamedTuple):
         return self.foreground + self.background
 
     def since(self, before: Usage) -> Usage:
-        """What was used between two moments."""
+        """Return what was used between two moments."""
         return Usage(*(now - then for now, then in zip(self, before, strict=True)))
 
     def each(self, messages: int) -> Usage:

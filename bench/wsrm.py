@@ -127,7 +127,7 @@ def _transfer(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _peer(window: int, *, addressable: bool = False) -> str:
-    """How A speaks with B."""
+    """Return the settings with which A sends to B."""
     return (
         f'[[wsrm.peers]]\naddress = "wsrm://127.0.0.1:{B_PORT}/*"\n'
         f"window = {window}\naddressable = {str(addressable).lower()}\n"

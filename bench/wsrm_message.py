@@ -96,6 +96,6 @@ def acknowledged_in(envelope: bytes) -> int:
 
 
 def room_in(envelope: bytes) -> int | None:
-    """BufferRemaining; None where there is none."""
+    """Return BufferRemaining of an envelope, or None."""
     found = _BUFFER.search(envelope)
     return int(found[1]) if found else None

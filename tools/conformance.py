@@ -168,7 +168,7 @@ def departures(source: Path, root: Path) -> list[Departure]:
 
 
 def _name_at(node: ast.AST, line: int) -> str:
-    """::Class::function of the innermost definition round a line."""
+    """Return ::Class::function of the innermost definition round a line."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue

@@ -86,7 +86,7 @@ class Environment:
 
     @property
     def name(self) -> str:
-        """Its folder, as it is called in messages."""
+        """The folder of the environment, relative to the project."""
         return str(self.folder.relative_to(ROOT))
 
     def ensure(self) -> None:

@@ -26,7 +26,7 @@ ID = re.compile(r"\b([A-Z]{2})-(\d{2,3})\b(?: to \1-(\d{2,3})\b)?")
 
 
 class Kind(Enum):
-    """What a citation can belong to."""
+    """The kinds of objects that a citation can belong to."""
 
     FUNCTION = "function"
     CLASS = "class"

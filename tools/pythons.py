@@ -68,7 +68,7 @@ def _numbers(version: str) -> list[int]:
 
 
 class Outcome(Enum):
-    """What came of the tests with one Python."""
+    """The result of the tests with one Python."""
 
     PASSED = "passed"
     FAILED = "FAILED"

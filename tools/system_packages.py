@@ -119,7 +119,7 @@ def venv_of(python: str) -> Need:
 
 
 def missing(needs: Iterable[Need]) -> list[Need]:
-    """Those that are not on this machine."""
+    """Return the packages that are not on this machine."""
     return [need for need in needs if not need.present()]
 
 

@@ -47,7 +47,7 @@ class Link(asyncio.Protocol, ABC):
 
     @abstractmethod
     async def greet(self) -> None:
-        """Go through what the protocol begins with."""
+        """Exchange the first messages of the protocol."""
 
     @abstractmethod
     async def create(self) -> None:

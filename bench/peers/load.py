@@ -24,7 +24,7 @@ class PeerSettings(Settings):
 
 
 class Peered:
-    """How a load reaches a peer."""
+    """The way in which a load reaches a peer."""
 
     def __init__(self, peer: Peer) -> None:
         self._link = peer.link

@@ -144,13 +144,13 @@ class Nats(Peer):
         return version_in([str(installed("nats-server")), "--version"])
 
     def refusal(self) -> str | None:
-        """Why an older version is left out."""
+        """Return why an older version is left out, or None."""
         if too_old(self._version()):
             return f"version {self._version()} cannot sync before every confirm, which came with 2.10"
         return None
 
     def command(self, folder: Path) -> list[str]:
-        """JetStream is set up in a file."""
+        """Write the settings of JetStream to a file and return the command."""
         settings = folder / "nats.conf"
         settings.write_text(f'jetstream {{ store_dir: "{folder}/data", sync_interval: always }}\n')
         return [str(installed("nats-server")), "-a", HOST, "-p", str(self.port), "-c", str(settings)]

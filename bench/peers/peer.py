@@ -54,7 +54,7 @@ class Measured(ABC):
     @property
     @abstractmethod
     def title(self) -> str:
-        """Its name and version, as a reader knows them."""
+        """The name and version of the peer, for the report."""
 
     def refusal(self) -> str | None:
         """Why the version that is installed cannot take part, or nothing."""
@@ -80,7 +80,7 @@ class Peer(Measured):
         """Write what the server reads at its start."""
 
     def environment(self, folder: Path) -> dict[str, str]:
-        """What its environment adds to ours."""
+        """Return the environment variables that the peer adds to ours."""
         return {}
 
     def clean_up(self, folder: Path) -> None:

@@ -57,7 +57,7 @@ class RedisLink(Link):
         self._read = b""
 
     async def greet(self) -> None:
-        """Nothing comes before the first command."""
+        """Do nothing: no message comes before the first command."""
 
     async def create(self) -> None:
         """Make the stream and its group."""
@@ -106,7 +106,7 @@ class RedisLink(Link):
 
 
 class Redis(Peer):
-    """Whichever of the two is installed."""
+    """Redis or Valkey, the one that is installed."""
 
     name = "redis"
     setting = "streams, `appendfsync always`"
@@ -121,7 +121,7 @@ class Redis(Peer):
 
     @property
     def title(self) -> str:
-        """Redis or Valkey, and its version."""
+        """The name of Redis or Valkey, with its version."""
         return f"{SERVERS[self._server]} {version_in([self._server, '--version'])}"
 
     @property
@@ -129,6 +129,6 @@ class Redis(Peer):
         return next(each for each in SERVERS if installed(each))
 
     def command(self, folder: Path) -> list[str]:
-        """No snapshots; all else as it comes."""
+        """Return the command: no snapshots, and all other settings at their defaults."""
         words = f"--bind {HOST} --port {self.port} --appendonly yes --appendfsync always".split()
         return [self._server, *words, "--dir", str(folder), "--save", ""]

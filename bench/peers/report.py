@@ -51,5 +51,5 @@ def put_between_marks(text: str, block: str) -> str:
 
 
 def publish(page: Path, block: str) -> None:
-    """Renew the block of a page."""
+    """Replace the block of figures in a page."""
     page.write_text(put_between_marks(page.read_text(), block))

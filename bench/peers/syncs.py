@@ -27,7 +27,7 @@ PAUSE = 3 * HELD_MS / 1000
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """What strace saw of one peer."""
+    """The confirms and syncs of one peer that strace counted."""
 
     peer: str
     confirms: int

@@ -1,4 +1,4 @@
-"""How commands end: one sentence, a named code."""
+"""Tests of how commands end: with one sentence and a named exit code."""
 
 from __future__ import annotations
 

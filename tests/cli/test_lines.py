@@ -8,7 +8,7 @@ from reliquary.cli.lines import MOST, batches
 
 
 class Pipe(io.BytesIO):
-    """Brings one part a read, as a pipe does."""
+    """A stream that returns one part at each read, as a pipe does."""
 
     def __init__(self, *parts: bytes) -> None:
         super().__init__()

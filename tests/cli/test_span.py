@@ -1,4 +1,4 @@
-"""Spans of time as people write them."""
+"""Tests of spans of time as people write them."""
 
 from __future__ import annotations
 

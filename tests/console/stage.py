@@ -53,7 +53,7 @@ class Stage:
         return status, answer["code"], answer["error"]
 
     async def send(self, queue: str, *texts: str) -> None:
-        """Messages through the data plane."""
+        """Send messages through the data plane."""
         body = json.dumps([{"text": text} for text in texts]).encode()
         answer = await self.data.request("POST", f"/api/v1/queues/{queue}/messages", body)
         assert answer.status == 201, answer.body

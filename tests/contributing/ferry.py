@@ -152,7 +152,7 @@ def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
 
 
 def on_ended(state: State, event: CarryEnded, now: Instant) -> None:
-    """Tell the manager what became of a message."""
+    """Report to the manager what became of a message."""
     del now
     outcome = Outcome.DELIVERED if event.delivered else Outcome.TRY_LATER
     state.draft.tell(TransferEnded(event.queue, (event.lookup_id,), outcome, rest=seconds(0.05)))

@@ -60,7 +60,7 @@ def test_the_page_tells_of_every_field_of_a_protocol() -> None:
 
 
 def test_the_ferry_is_known_nowhere_else() -> None:
-    """No room was changed for it."""
+    """No file of src names the ferry."""
     sources = [path for path in (ROOT / "src").rglob("*.py") if "ferry" in path.read_text().casefold()]
     assert sources == []
     tree = ast.parse((ROOT / "tests" / "contributing" / "ferry.py").read_text())

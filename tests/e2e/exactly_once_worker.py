@@ -24,7 +24,7 @@ TIMEOUT = 1.0
 
 
 class Worker:
-    """Where it stops, and what it works with."""
+    """The worker: it stops once at the point that the test names."""
 
     def __init__(self, point: str) -> None:
         self._point = point
@@ -63,7 +63,7 @@ class Worker:
 
 
 def connect(database: str, worker: Worker) -> Any:
-    """SQLite by the path of a file, else PostgreSQL."""
+    """Connect to SQLite by the path of a file, else to PostgreSQL."""
     if database.endswith(".sqlite"):
 
         class Lite(sqlite3.Connection):

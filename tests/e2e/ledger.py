@@ -34,7 +34,7 @@ class Shown(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Its number in the lane; a body is PRODUCER/NUMBER."""
+        """The number of the message in its lane; a body is PRODUCER/NUMBER."""
         return int(self.body.rpartition("/")[2])
 
 
@@ -85,7 +85,7 @@ class Order:
         self._last: dict[str, int] = {}
 
     def see(self, messages: Iterable[Shown]) -> None:
-        """Messages in the order in which they came."""
+        """Check that messages come in the order of their lanes."""
         for message in messages:
             last = self._last.get(message.lane, -1)
             assert message.number > last, f"out of order: {message} after number {last}"
@@ -150,7 +150,7 @@ class Ledger:
             self._received(self.stocks[taking.queue], message.body)
 
     def hold(self, queue: str, messages: list[Shown]) -> None:
-        """Messages are locked for one reader."""
+        """Note that messages are locked for one reader."""
         for message in messages:
             self._must_be_free(queue, message)
             self.stocks[queue].held.add(message.body)

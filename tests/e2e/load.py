@@ -130,7 +130,7 @@ class Load:
             self._orders[name].see(messages)
 
     async def _hold(self, api: Api, queue: str) -> None:
-        """What was held is acknowledged with the next receive."""
+        """Receive with a lock, and acknowledge with the next receive."""
         order = Order()
         held: tuple[str, ...] = ()
         receipt: str | None = None

@@ -26,7 +26,7 @@ def growth_of(pid: int) -> Iterator[Growth]:
 
 
 def descriptors_of(pid: int) -> int:
-    """How many descriptors a process has open."""
+    """Return how many descriptors a process has open."""
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 

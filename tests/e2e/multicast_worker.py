@@ -42,7 +42,7 @@ def send(address: str, count: int) -> None:
 
 
 def counts() -> None:
-    """Say what the server counted."""
+    """Print the counters of multicast of the server."""
     with urlopen(METRICS) as answer:
         page = answer.read().decode()
     for name, value in re.findall(r'reliquary_multicast_total\{kind="(.*?)"\} (\d+)', page):

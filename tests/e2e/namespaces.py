@@ -27,7 +27,7 @@ class Host:
 
     @property
     def inside(self) -> tuple[str, ...]:
-        """What to put before a command that runs there."""
+        """Return the words to put before a command that runs there."""
         return ("ip", "netns", "exec", self.name)
 
     def run(self, *module: str) -> None:

@@ -35,7 +35,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def complaints_of(folder: Path) -> Path:
-    """What all servers on a folder said to stderr."""
+    """Return the file with the stderr of all servers on a folder."""
     return folder.with_name(folder.name + ".stderr")
 
 

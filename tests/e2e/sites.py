@@ -72,13 +72,13 @@ class Site:
         self._process = None
 
     def end(self) -> None:
-        """Nothing of it is left, whatever happened."""
+        """Kill the server if it still runs."""
         if self._process is not None:
             self.kill()
 
     @property
     def authority(self) -> str:
-        """Under which others reach it."""
+        """The address under which other managers reach this one."""
         return f"localhost:{self.data_port}"
 
     def connect(self) -> reliquary.Manager:

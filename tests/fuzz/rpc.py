@@ -65,7 +65,7 @@ def try_client(data: bytes) -> bool:
 
 
 def _nobody(_auth_type: int) -> None:
-    """Know no type of authentication."""
+    """Return no mechanism: every type of authentication is unknown."""
 
 
 def _check_output(data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Chance from the operating system."""
+"""Tests of random bits from the operating system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a service of a domain is."""
+"""Tests of the lookup of a domain's service."""
 
 from __future__ import annotations
 

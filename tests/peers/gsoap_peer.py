@@ -71,7 +71,7 @@ def acknowledgements_in(lines: Sequence[str]) -> list[Acknowledgement]:
 
 @dataclass(frozen=True)
 class Report:
-    """What a client said, to its end."""
+    """The exit code of a client, and all lines that it printed."""
 
     code: int
     lines: tuple[str, ...]

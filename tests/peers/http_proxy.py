@@ -22,7 +22,7 @@ from tests.net.stream_server import stream_server
 
 
 class Fate(Enum):
-    """What becomes of one request."""
+    """What the proxy does with one request."""
 
     PASS = "pass"
     LOSE_REQUEST = "lose the request"

@@ -46,7 +46,7 @@ class Refused(Exception):
 
 
 class Read(NamedTuple):
-    """What RemoteQMStartReceive and its two relatives return."""
+    """The results of RemoteQMStartReceive and of its two variants."""
 
     status: int
     handle: bytes
@@ -62,7 +62,7 @@ class MqqpPeer(Protocol):
         """R_QMOpenRemoteQueue with a direct name: status, context handle, number of the queue."""
 
     def close_remote(self, handle: bytes) -> bytes:
-        """R_QMCloseRemoteQueueContext: the handle that comes back."""
+        """R_QMCloseRemoteQueueContext: return the handle that comes back."""
 
     def create_cursor(self, queue: int) -> tuple[int, int]:
         """R_QMCreateRemoteCursor: return the status and the cursor."""
@@ -71,10 +71,10 @@ class MqqpPeer(Protocol):
         """Call R_QMGetRTQMServerPort and return the port."""
 
     def open(self, queue: int) -> tuple[int, bytes]:
-        """RemoteQMOpenQueue: status and session handle."""
+        """RemoteQMOpenQueue: return the status and the session handle."""
 
     def close(self, handle: bytes) -> tuple[int, bytes]:
-        """RemoteQMCloseQueue: status and the handle that comes back."""
+        """RemoteQMCloseQueue: return the status and the handle that comes back."""
 
     def start(self, queue: int, action: int, timeout: int = 0, request: int = 7, cursor: int = 0) -> Read:
         """RemoteQMStartReceive: return the outcome of the read."""
@@ -86,7 +86,7 @@ class MqqpPeer(Protocol):
         """RemoteQMStartReceiveByLookupId: return the outcome of the read."""
 
     def end(self, handle: bytes, acknowledge: int) -> tuple[int, bytes]:
-        """RemoteQMEndReceive: status and the handle that comes back."""
+        """RemoteQMEndReceive: return the status and the handle that comes back."""
 
     def cancel(self, queue: int, request: int) -> int:
         """Call RemoteQMCancelReceive and return the status."""

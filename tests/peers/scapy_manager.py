@@ -141,7 +141,7 @@ class ScapyManager:
 
 
 class _Server(_DcerpcServer):  # type: ignore[misc]
-    """Both interfaces, over one queue."""
+    """A server of both interfaces over one queue."""
 
     queue_of_test: FarQueue
     port_of_test: int
@@ -248,7 +248,7 @@ class _Server(_DcerpcServer):  # type: ignore[misc]
         return wanted[0] if wanted else 0
 
     def _read(self, desc: Any) -> tuple[int, Any, int]:
-        """Perform an action; status, context handle and LookupIdentifier."""
+        """Perform an action; return status, context handle and LookupIdentifier."""
         queue = self.queue_of_test
         free = queue.free()
         if desc.hCursor:

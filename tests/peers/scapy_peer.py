@@ -220,7 +220,7 @@ def descriptor(queue: int, action: int, timeout: int, request: int, cursor: int)
 
 
 def stubs(*, ndr64: bool) -> dict[str, bytes]:
-    """Some of its requests, as stubs."""
+    """Return some requests as stubs, by name."""
     desc = partial(descriptor, 9, 0x80000001, 5, 7, 3)
     requests = {
         "start": ms_mqqp.RemoteQMStartReceive_Request(lpRemoteReadDesc=desc()),

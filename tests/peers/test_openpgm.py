@@ -83,7 +83,7 @@ def numbered(first: int, after: int) -> list[tuple[int, str]]:
 
 
 def numbers_of(process: subprocess.Popen[str], last: int) -> list[int]:
-    """What our application got, until this number came."""
+    """Return the numbers that our application got, until this number came."""
     assert process.stdout is not None
     numbers: list[int] = []
     while not numbers or numbers[-1] != last:
@@ -101,7 +101,7 @@ def wait_until_followed(source: Peer, application: subprocess.Popen[str]) -> Non
 
 
 def counts(host: Host) -> dict[str, int]:
-    """What our server on this host counted of multicast."""
+    """Return the counters of multicast of our server on this host."""
     process = host.start(WORKER, "counts")
     out, _ = process.communicate()
     return {name: int(value) for name, value in (line.split() for line in out.splitlines())}

@@ -93,7 +93,7 @@ class Clerk:
         """How many sends it lets be in progress."""
 
     def handle(self, event: Event, now: Instant) -> Turn:
-        """Say what the test says."""
+        """Send the signal that the test wants."""
         del now
         assert isinstance(event, Say)
         return Turn(signals=(event.signal,))
@@ -203,7 +203,7 @@ class Exchange(Bench):
         return [signal for signal in self.clerk.heard if isinstance(signal, MessageWithdrawn)]
 
     def happen(self, happening: Happening, status: ConnectionStatus, name: str = ELSEWHERE) -> Turn:
-        """Something happens to the connection."""
+        """Report a change of a connection to the manager."""
         return self.say(ConnectionChanged(self.outgoing(name).number, happening, status))
 
     def sent(self) -> list[bytes]:

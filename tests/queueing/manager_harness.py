@@ -272,7 +272,7 @@ class Bench:
         return found
 
     def bodies(self, path: str = "orders") -> list[bytes]:
-        """What is available in a queue, in its order."""
+        """Return the bodies of the available messages of a queue, in order."""
         queue = self.queue(path)
         return [self.state.messages.get(position).body for position in walk(queue)]
 

@@ -74,7 +74,7 @@ class Process:
         self.call("POST", "/queues/orders/messages", {"text": text, "label": text})
 
     def labels(self) -> list[str]:
-        """What is in the queue."""
+        """Return the labels of the messages in the queue."""
         return [each["label"] for each in self.call("GET", "/queues/orders/messages?limit=10000")["messages"]]
 
     def signal(self, number: int) -> None:

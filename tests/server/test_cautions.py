@@ -1,4 +1,4 @@
-"""What a server warns of when it starts."""
+"""Tests of the warnings of a server when it starts."""
 
 from __future__ import annotations
 

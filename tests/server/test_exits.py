@@ -1,4 +1,4 @@
-"""Exit codes: each fault has its own."""
+"""Tests that each fault has an exit code of its own."""
 
 from __future__ import annotations
 

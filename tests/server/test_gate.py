@@ -136,7 +136,7 @@ def test_a_request_has_a_host_and_only_one(tmp_path: Path) -> None:
 
 
 def failures_of(server: Server) -> Failures:
-    """What the server remembers of wrong tokens."""
+    """Return the server's record of wrong tokens."""
     credentials = endpoint_of(server, ApiEndpoint).plane._admission._credentials
     [bearer] = [each for each in credentials if isinstance(each, BearerToken)]
     return bearer._failures

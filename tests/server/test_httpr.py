@@ -188,7 +188,7 @@ class TestLarge:
     async def comes_and_goes(
         self, stage: Stage, size: int, in_chunks: bool, watch: Callable[[], None]
     ) -> None:
-        """Push it and pull it."""
+        """Push a body and pull it again."""
         async with connected(stage) as client:
             client.send(HEAD)
             for part in self.pushed(size, in_chunks):
@@ -233,7 +233,7 @@ class TestLarge:
 
 
 def resident() -> int:
-    """Bytes of memory that the process has."""
+    """Return the bytes of memory that the process has."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 

@@ -68,7 +68,7 @@ class Log:
 
 @contextmanager
 def own(log: Log) -> Iterator[None]:
-    """Warnings of ours go to this log."""
+    """Send our warnings to this log while the block runs."""
     LOG.addHandler(log.handler)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Under which names a server is reached."""
+"""Tests of the names under which a server is reached."""
 
 from __future__ import annotations
 

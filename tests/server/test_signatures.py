@@ -1,4 +1,4 @@
-"""Keys and certificates from files."""
+"""Tests of keys and certificates that are read from files."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Site:
 
     @property
     def waiting(self) -> int:
-        """Messages in all outgoing queues."""
+        """Return the number of messages in all outgoing queues."""
         outgoing = self.server.opened.state.names.outgoing.values()
         return sum(len(each.order) + len(each.order.locked) for each in outgoing)
 

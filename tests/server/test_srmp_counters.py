@@ -1,4 +1,4 @@
-"""What SRMP counts; tests/console/test_pages.py shows it as metrics."""
+"""Tests of the counters of SRMP; tests/console/test_pages.py shows them as metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What values of settings must be like."""
+"""Tests of the rules for values of settings."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Desk:
             self.manager.queue(queue).send_many(list(bodies))
 
     def bodies(self, queue: str) -> list[str]:
-        """What lies in a queue, in its order."""
+        """Return the bodies of the messages in a queue, in order."""
         return [message.body.decode() for message in self.manager.queue(queue).browse()]
 
     # -- reading

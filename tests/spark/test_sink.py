@@ -32,7 +32,7 @@ def batches(*bodies: str) -> Iterator[pa.RecordBatch]:
 
 
 class Task:
-    """What Spark tells a task about itself."""
+    """The context that Spark gives to a task."""
 
     def __init__(self, partition: int, batch: int | None = 0, query: str = "query-1") -> None:
         self.partition = partition

@@ -52,7 +52,7 @@ def capture(path: Path, tcp: bytes, udp: list[bytes]) -> None:
 
 
 def shown(path: Path) -> list[dict[str, Any]]:
-    """What tshark reads, layer by layer."""
+    """Return what tshark reads, layer by layer."""
     script = f"lua_script:{ROOT / dissector.PAGE}"
     command = ["tshark", "-X", script, "-r", str(path), "-T", "json", "-J", "mqqb", "--no-duplicate-keys"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

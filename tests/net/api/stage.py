@@ -89,7 +89,7 @@ class Stage:
         return [each["lookup_id"] for each in answer["messages"]]
 
     async def texts(self, queue: str) -> list[str]:
-        """What is in a queue."""
+        """Return the texts of the messages in a queue."""
         return bodies(await self.ok("GET", on(queue, "messages")))
 
     def waiting(self, queue: str = "orders") -> int:

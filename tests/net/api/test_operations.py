@@ -1,4 +1,4 @@
-"""What handlers say of themselves."""
+"""Tests of the descriptions that handlers give of themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests as a stranger might send them."""
+"""Requests as an unknown client might send them."""
 
 from __future__ import annotations
 

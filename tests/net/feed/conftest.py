@@ -37,6 +37,6 @@ def queue(qm: Manager) -> Queue:
 
 @pytest.fixture(scope="module")
 def client(server: Served) -> Iterator[FeedClient]:
-    """Feeds and batches of the server."""
+    """A client for feeds and batches of the server."""
     with FeedClient(server.data, pauses=()) as client:
         yield client

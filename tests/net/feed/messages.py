@@ -77,7 +77,7 @@ def guid(value: UUID | None) -> str | None:
 
 
 def row(queue: str, place: Position, message: Message) -> dict[str, object]:
-    """What the columns of one message must be."""
+    """Return the values that the columns of one message must have."""
     sequence = message.sequence
     words = {each.value: each.name.lower().replace("_", "-") for each in MessageClass}
     origins = {

@@ -38,7 +38,7 @@ def texts(queue: Queue) -> list[str]:
 
 
 def put(client: FeedClient, queue: Queue, *batches: pa.RecordBatch, bad: str = "fail") -> list[str]:
-    """Stage, publish, and see what is there."""
+    """Stage and publish batches, and return what is in the queue."""
     staged = client.stage(queue.name, place(queue.name), batches, batches[0].schema, bad=bad)
     assert texts(queue) == []
     client.publish(queue.name, 1, [staged.stage])
@@ -90,7 +90,7 @@ def test_a_bad_row_fails_the_part_and_is_named(
 
 
 def waiting(server: Served, query: str) -> int:
-    """Parts of a query that are not published."""
+    """Return the number of parts of a query that are not published."""
     return sum(of_query == query for of_query, *_ in server.server.opened.state.staging.places)
 
 

@@ -44,7 +44,7 @@ class Told:
 def played(
     work: Callable[[], Awaitable[None]], responder: Told, warned: list[Warn] | None = None
 ) -> list[object]:
-    """What the client learns of it."""
+    """Run the work for a responder and return what the client gets."""
 
     async def whole() -> None:
         engine = SimpleNamespace(warn=(warned if warned is not None else []).append)

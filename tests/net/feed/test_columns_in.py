@@ -44,7 +44,7 @@ values: dict[str, st.SearchStrategy[Any]] = {
 
 
 def batch_of(rows: list[dict[str, Any]], names: list[str]) -> pa.RecordBatch:
-    """Rows as a record batch."""
+    """Return rows as a record batch."""
     return pa.record_batch({name: pa.array([row.get(name) for row in rows], TYPE_OF[name]) for name in names})
 
 

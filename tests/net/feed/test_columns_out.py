@@ -24,12 +24,12 @@ from tests.net.feed.messages import disk_with, messages, positions, row
 
 
 def batches(columns: Columns, places: Sequence[Position]) -> list[memoryview]:
-    """What is sent of these."""
+    """Return the batches that are sent for these places."""
     return [sent for some in columns.cut(places) if (sent := columns.batch(some)) is not None]
 
 
 def rows_of(columns: Columns, places: Sequence[Position]) -> list[dict[str, Any]]:
-    """What a reader gets of these."""
+    """Return the rows that a reader gets for these places."""
     stream = b"".join([columns.opening(), *batches(columns, places), END])
     reader = pa.ipc.open_stream(stream)
     assert reader.schema == columns.schema
@@ -41,7 +41,7 @@ def rows_of(columns: Columns, places: Sequence[Position]) -> list[dict[str, Any]
 
 
 def numbered(given: list[tuple[Position, Message]]) -> tuple[list[Position], MemoryDisk]:
-    """Places whose messages lie on a disk."""
+    """Return places whose messages lie on a disk."""
     places = [msgspec.structs.replace(place, message=number) for number, (place, _) in enumerate(given)]
     return places, disk_with(dict(enumerate(message for _, message in given)))
 

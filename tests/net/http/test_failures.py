@@ -1,4 +1,4 @@
-"""How an outgoing request can fail."""
+"""Tests of the ways in which an outgoing request can fail."""
 
 from __future__ import annotations
 

@@ -339,11 +339,11 @@ class TestUpload:
         return clock
 
     async def moved(self, here: Asking, seen: int) -> None:
-        """Until more has left than was seen."""
+        """Wait until more has left than was seen."""
         await until(lambda: self.left(here) > seen)
 
     def left(self, here: Asking) -> int:
-        """How much of the request the peer's system has."""
+        """Return how many bytes of the request the peer's system has."""
         route = here.courier.routes[1]
         assert route._connection is not None
         return route._written - route._connection.unsent

@@ -62,7 +62,7 @@ class Clerk(DeafClerk):
         return Turn() if answer is None else Turn(effects=(Reply(event.to, answer),))
 
     def kinds(self) -> list[str]:
-        """What came, by its names."""
+        """The names of the events that came."""
         return [type(event).__name__ for event in self.heard]
 
 
@@ -80,7 +80,7 @@ class Agency(EndpointStage[Clerk]):
 
     @property
     def loose(self) -> int:
-        """How many large bodies belong to no message."""
+        """The number of large bodies that belong to no message."""
         return len(self.state.messages.bodies.loose)
 
 

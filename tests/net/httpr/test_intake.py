@@ -23,7 +23,7 @@ from reliquary.queueing.model.message import StoredBody
 
 
 class Cellar:
-    """Bodies; a test says when a piece is stored."""
+    """A store of bodies; a test says when a piece is stored."""
 
     def __init__(self) -> None:
         self.kept: dict[int, list[bytes]] = {}

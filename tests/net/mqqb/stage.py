@@ -18,7 +18,7 @@ E = TypeVar("E", bound=Event)
 
 
 class Events:
-    """What the network reported, in its order."""
+    """The events that the network reported, in their order."""
 
     def __init__(self) -> None:
         self.seen: list[Event] = []

@@ -1,4 +1,4 @@
-"""Who may come in, and how addresses are written."""
+"""Tests of which peers may connect, and how addresses are written."""
 
 from __future__ import annotations
 

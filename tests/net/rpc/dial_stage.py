@@ -38,7 +38,7 @@ def whole(data: bytes) -> Iterator[bytes]:
 
 
 def nobody(auth_type: int) -> None:
-    """No authentication is known here."""
+    """Return no mechanism: every type of authentication is unknown."""
     del auth_type
 
 
@@ -87,7 +87,7 @@ class RpcServer:
 
     @property
     def open(self) -> int:
-        """How many clients are connected."""
+        """The number of clients that are connected."""
         return sum(not line.gone for line in self.lines)
 
     @property

@@ -114,7 +114,7 @@ class Caller(StreamClient):
         self._writer.write(b"".join(self.client.output()))
 
     async def hear(self) -> ClientHappening | None:
-        """What happens next; None when the server hangs up."""
+        """Return the next event, or None when the server hangs up."""
         while True:
             data = await self._reader.read(65536)
             if not data:

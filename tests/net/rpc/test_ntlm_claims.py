@@ -64,7 +64,7 @@ def test_any_message_has_a_claim_or_is_refused(rest: bytes) -> None:
 
 
 def asked(domain: str | None, user: str) -> object:
-    """What pyspnego learns when it asks for a user."""
+    """Return what pyspnego gets when it asks for a user."""
     return vars(spnego._ntlm)["_get_credential"]("a file", domain, user)
 
 

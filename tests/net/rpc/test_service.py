@@ -1,4 +1,4 @@
-"""What stands behind the interfaces of a listener."""
+"""Tests of the services behind the interfaces of a listener."""
 
 from __future__ import annotations
 

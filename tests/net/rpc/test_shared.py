@@ -1,4 +1,4 @@
-"""What the connections of one RPC listener share."""
+"""Tests of the limits that the connections of one RPC listener share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all connections may hold together."""
+"""Tests of the memory that all connections may hold together."""
 
 from __future__ import annotations
 

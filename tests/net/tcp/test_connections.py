@@ -1,4 +1,4 @@
-"""What the connections of one acceptor share."""
+"""Tests of the state that the connections of one acceptor share."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from reliquary.net.tcp.epochs import Epochs
 
 
 class Link:
-    """Knows whether it was ended."""
+    """A link that counts how often it was ended."""
 
     def __init__(self) -> None:
         self.ends = 0

@@ -1,4 +1,4 @@
-"""How much a peer has not got yet."""
+"""Tests of the number of bytes that a peer has not got yet."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class TestRequests:
 
 
 class TestResponses:
-    """What the machine gets of them."""
+    """Tests of the events that the machine gets for responses."""
 
     def test_what_is_posted_arrives_at_an_endpoint_and_its_answer_comes_back(self) -> None:
         async def scene() -> None:

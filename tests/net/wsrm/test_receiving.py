@@ -310,7 +310,7 @@ class TestDescriptions:
 
 
 class TestRefusals:
-    """What the machine never sees."""
+    """Tests of requests that never reach the machine."""
 
     def test_another_method_is_405(self) -> None:
         async def scene() -> None:

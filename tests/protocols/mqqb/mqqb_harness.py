@@ -93,7 +93,7 @@ class MqqbBench(ProtocolBench):
 
     @property
     def mqqb(self) -> State:
-        """What the machine of MQQB knows."""
+        """The state of the machine of MQQB."""
         return self.machine(Mqqb).state
 
     @property
@@ -179,7 +179,7 @@ class Peer:
 
     @property
     def state(self) -> Session:
-        """What the machine knows of the session."""
+        """The machine's state of the session."""
         return self.bench.mqqb.sessions[self.session]
 
     @property

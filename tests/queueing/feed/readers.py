@@ -50,7 +50,7 @@ class Readers:
         self._safe = deepcopy((self._arrivals, self._kept))
 
     def crashed(self) -> None:
-        """What came after the last flush never was."""
+        """Forget everything that came after the last flush."""
         self._followed = len(self.bench.turns)
         self._arrivals, self._kept = deepcopy(self._safe)
 

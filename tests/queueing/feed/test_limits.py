@@ -25,7 +25,7 @@ def limited(bench: Bench, keep: Keep | None, name: str = "lake", *, inherit: boo
 
 
 def passed(bench: Bench, *messages: bytes) -> None:
-    """Messages come and are received at once."""
+    """Send messages and receive each of them at once."""
     for body in messages:
         bench.send("orders", body)
         bench.receive("orders")

@@ -38,7 +38,7 @@ def events_of(disk: Disk) -> list[Event]:
 
 
 def words(events: Iterable[Event], *names: str) -> list[tuple[Any, ...]]:
-    """Of each event what happened, and these columns."""
+    """Return the kind of each event, with these columns."""
     return [tuple(event.get(name) for name in ("event", *names)) for event in events]
 
 

@@ -27,7 +27,7 @@ def filled(rows: StagedRows, *pieces: bytes, spool: int = 7) -> Bodies:
 
 
 def keys(rows: StagedRows) -> tuple[list[bytes], list[bytes]]:
-    """Of the notes and of the pieces."""
+    """Return the keys of the notes and those of the pieces."""
     return (
         [key for key, _ in rows.range(SPOOLS, b"", PAST_THE_END, limit=100)],
         [key for key, _ in rows.range(PIECES, b"", PAST_THE_END, limit=100)],

@@ -239,7 +239,7 @@ BY_TYPE: dict[type, st.SearchStrategy[Any]] = {
 
 
 def any_of(kind: Any) -> st.SearchStrategy[Any]:
-    """Values of a field's type."""
+    """Return a strategy for values of a field's type."""
     if kind in BY_TYPE:
         return BY_TYPE[kind]
     if isinstance(kind, type) and issubclass(kind, Enum):

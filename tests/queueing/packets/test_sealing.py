@@ -28,7 +28,7 @@ AES_KINDS = [EncryptionAlgorithm.AES128, EncryptionAlgorithm.AES192, EncryptionA
 
 
 class Seeded:
-    """Chance out of a seed."""
+    """A source of random bits that repeats with its seed."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)

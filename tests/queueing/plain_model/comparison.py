@@ -71,7 +71,7 @@ class Comparison:
         assert found == expected, f"{what}: the manager says {found}, the model {expected}"
 
     def compare(self) -> None:
-        """Look at everything that can be seen."""
+        """Compare everything that can be seen of the manager and the model."""
         self.bench.advance(0)
         self._compare_waits()
         for queue in self.plain.every_queue():
@@ -316,7 +316,7 @@ class Comparison:
 
 
 def told(answer: Any) -> Told | None:
-    """What an answer says: its status, and the bodies."""
+    """Return the status of an answer and the bodies in it."""
     if answer is None:
         return None
     bodies = tuple(each.message.body for each in getattr(answer, "messages", ()))

@@ -160,7 +160,7 @@ class Wait:
 
 @dataclass(eq=False)
 class Operation:
-    """What a transaction has done: send, receive or move."""
+    """One operation of a transaction: send, receive or move."""
 
     kind: str
     queue: PlainQueue

@@ -32,7 +32,7 @@ OK = HResult.OK
 
 
 class PlainStore:
-    """What all the rules work on."""
+    """The queues, handles and waits that all rules of the model change."""
 
     def __init__(self, now: int) -> None:
         self.now = now

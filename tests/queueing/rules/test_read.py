@@ -28,7 +28,7 @@ from tests.queueing.state_checks import check, walk
 
 
 def reasons(bench: Bench) -> list[MessageClass]:
-    """Why messages left their queues, in order."""
+    """Return the reasons why messages left their queues, in order."""
     return [signal.reason for signal in bench.signals if isinstance(signal, PositionDeleted)]
 
 

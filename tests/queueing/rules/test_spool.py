@@ -79,7 +79,7 @@ def send(bench: Bench, queue: str = "orders", *parts: bytes, **attributes: Any) 
 
 
 def rows(bench: Bench) -> tuple[int, int]:
-    """How many notes and pieces there are."""
+    """Return the numbers of notes and of pieces on the disk."""
     return len(every(bench.state, SPOOLS)), len(every(bench.state, PIECES))
 
 

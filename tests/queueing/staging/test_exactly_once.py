@@ -65,7 +65,7 @@ class Part:
 
 @dataclass
 class Known:
-    """What a plain list knows."""
+    """The expected content of the queues, as plain lists."""
 
     shown: dict[str, list[bytes]] = field(default_factory=lambda: {queue: [] for queue in QUEUES})
     last: int = -1

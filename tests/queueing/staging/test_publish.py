@@ -131,7 +131,7 @@ def test_an_empty_batch_is_noted_too() -> None:
 
 
 def refused(bench: Bench, *stages: int, **parameters: Any) -> PublishAnswer:
-    """What is answered; nothing has changed."""
+    """Return the answer, and check that nothing has changed."""
     before = durable(bench.state)
     answer = publish(bench, *stages, **parameters)
     assert durable(bench.state) == before

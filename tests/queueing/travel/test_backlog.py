@@ -42,7 +42,7 @@ def state_of(bench: Bench, name: str) -> OutgoingState:
 
 
 def held_warnings(bench: Bench) -> list[str]:
-    """What the warnings about held messages say."""
+    """Return the texts of the warnings about held messages."""
     return [each.why for each in bench.warnings if each.what == WHAT]
 
 

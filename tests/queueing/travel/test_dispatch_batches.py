@@ -48,7 +48,7 @@ def told(exchange: Exchange) -> list[tuple[int, str]]:
 
 
 def hold(exchange: Exchange, *queues: int | str, key: tuple[int, int] = KEY, most: int = 100) -> list[bytes]:
-    """What the carrier holds when it looks."""
+    """Ask for a hold as the carrier, and return what it holds."""
     exchange.say(HoldWanted("httpr", key, queues or (exchange.outgoing(AGENT).number,), most, 1_000_000))
     held = [each for each in exchange.clerk.heard if isinstance(each, MessagesHeld)][-1]
     return [message.body for message in held.messages]

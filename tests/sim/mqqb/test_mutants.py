@@ -56,7 +56,7 @@ def first_failure(process: type[Process] = Process, seeds: range = SEEDS) -> str
 
 
 class Hasty(Process):
-    """Tells the world before the disk has it."""
+    """Performs the effects of a batch before its sync."""
 
     def _settle(self, batch: Batch) -> None:
         self._perform(batch.after_sync)

@@ -52,7 +52,7 @@ class PlannedFault(Exception):
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """Who falls over, where, and at which batch."""
+    """What fails, where, and at which batch."""
 
     who: str
     """`raise`, `worker`, `driver`, `server`, or `node`: an executor and the worker that started it."""
@@ -153,14 +153,14 @@ class FaultyReader(StreamReader):
         self._plan_of_faults = plan
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802 - Spark's name
-        """In the process of the driver."""
+        """Runs in the process of the driver, and meets the faults of `plan`."""
         end = super().latestOffset(start, limit)
         if end != start:
             self._plan_of_faults.meet("plan", self._plan_of_faults.batch_at_hand() + 1)
         return end
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
-        """In the process of the driver."""
+        """Runs in the process of the driver, and meets the faults of `logged`."""
         self._plan_of_faults.meet("logged", self._plan_of_faults.batch_at_hand())
         return super().partitions(start, end)
 
@@ -235,7 +235,7 @@ class FaultyWriter(StreamWriter):
         return part
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's
-        """In a process of the driver."""
+        """Runs in a process of the driver, and meets the faults of a publish."""
         self._plan.meet("unpublished", batchId)
         super().commit(messages, batchId)
         self._plan.meet("published", batchId)

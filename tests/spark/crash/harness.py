@@ -162,7 +162,7 @@ class Drivers:
 
     @property
     def said(self) -> str:
-        """What all of them complained of."""
+        """The last part of the stderr of all drivers."""
         return (self.folder / "driver.stderr").read_text()[-20_000:]
 
     def run(self, job: Job) -> Done:
@@ -202,7 +202,7 @@ def _close(stream: IO[str] | None) -> None:
 
 
 def body_of(label: str) -> bytes:
-    """What the row of this label carries."""
+    """Return the body of the row with this label."""
     return f"body of {label}".encode()
 
 
@@ -222,7 +222,7 @@ class Crossing:
         self.send(rows)
 
     def send(self, count: int) -> None:
-        """More rows for the source."""
+        """Send more rows to the source."""
         labels = [f"{number:05}" for number in range(len(self.labels), len(self.labels) + count)]
         with connect(self._ground.data, control=self._ground.control) as manager:
             messages = [OutgoingMessage(body=body_of(label), label=label) for label in labels]

@@ -104,7 +104,7 @@ def address_of(address: Address) -> object:
 
 
 def read_twice(data: bytes) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """What both decoders read; None for a refusal."""
+    """Return what both decoders read; None stands for a refusal."""
     try:
         first: dict[str, Any] | None = as_fields(decode_packet(data))
     except PacketFault:

@@ -1,4 +1,4 @@
-"""What the manager learns about sessions."""
+"""Tests of the reports to the manager about sessions."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Audited:
-    """What was audited, and what came out."""
+    """The rows that were audited, the expected findings and the results."""
 
     rows: list[Row]
     expected: set[Expected]
@@ -34,7 +34,7 @@ class Audited:
 
 @pytest.fixture(scope="session")
 def audited(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Audited:
-    """Six worlds, three of them with every fault."""
+    """The audit of six worlds, three of them with every fault."""
     from reliquary.spark.pipelines.audit.run import AuditConfig, run_audit
 
     worlds = [World(seed, FAULTS if seed % 2 else ()) for seed in range(6)]

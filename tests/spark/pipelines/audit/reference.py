@@ -107,7 +107,7 @@ class Reference:
         return list(told.values())
 
     def _cover(self, rows: list[Row]) -> dict[str, list[tuple[int, int]]]:
-        """Stretches of time without a gap, of each manager."""
+        """Return the stretches of time without a gap, of each manager."""
         managers: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
             managers[row["manager"]].append(row)

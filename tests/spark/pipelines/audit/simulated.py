@@ -31,7 +31,7 @@ class RememberingSrmp(SrmpPlugin):
 
 
 class RememberingMqqb(MqqbPlugin):
-    """MQQB that remembers long enough which messages it knows."""
+    """MQQB whose duplicate detection lasts for the whole run."""
 
     def draw_settings(self, chance: SeededChance, names: tuple[str, ...]) -> None:
         super().draw_settings(chance, names)
@@ -52,17 +52,17 @@ def forgetful(seed: int) -> World:
 
 
 def httpr(seed: int) -> World:
-    """Managers that talk by HTTPR."""
+    """Return managers that send by HTTPR."""
     return World(seed, [HttprPlugin])
 
 
 def wsrm(seed: int) -> World:
-    """Managers that talk by WS-ReliableMessaging."""
+    """Return managers that send by WS-ReliableMessaging."""
     return World(seed, [WsrmPlugin])
 
 
 def mqqp(seed: int) -> World:
-    """Managers that read each other's queues by MQQP."""
+    """Return managers that read each other's queues by MQQP."""
     return World(seed, [MqqpPlugin])
 
 

@@ -1,4 +1,4 @@
-"""Lines of the history behind a finding."""
+"""Tests of the lines of the history that a finding quotes."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def finding(number: int, kind: Kind) -> dict[str, Any]:
 
 
 class Tags(HTMLParser):
-    """Which tags there are, and whether they close."""
+    """A parser that collects the tags and checks that they close."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Which managers a queue sends to."""
+"""Tests that the managers which a queue sends to are found."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Manager:
         self.told.append((at, len(self.told), row))
 
     def rows(self) -> list[Row]:
-        """In the order of time, numbered from 1."""
+        """Return the rows in the order of time, numbered from 1."""
         blank = dict.fromkeys(SCHEMA.names)
         return [
             blank
@@ -458,7 +458,7 @@ class World:
 
 
 def table(rows: list[Row]) -> pa.Table:
-    """Rows as the files have them."""
+    """Return rows as a table with the schema of the files."""
     return pa.Table.from_pylist(rows, SCHEMA)
 
 

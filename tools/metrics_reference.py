@@ -45,7 +45,7 @@ HEAD = """# Metrics
 
 
 def page(_: Path) -> str:
-    """The whole page."""
+    """Return the page of all metrics as Markdown."""
     lines = [HEAD]
     for title, found in groupby(_declared(), key=lambda each: each[0]):
         lines += [f"## {title}", "", "| Name | Type | Labels | Meaning |", "|---|---|---|---|"]

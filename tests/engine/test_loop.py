@@ -269,7 +269,7 @@ def test_an_observer_sees_events_before_their_turns_and_the_answers_that_it_inte
         def see(event: Event) -> Event:
             assert isinstance(event, Write)
             room.engine.intercept(event.to, wrap)
-            room.engine.intercept(999, wrap)  # nobody waits under this number
+            room.engine.intercept(999, wrap)  # no caller waits under this number
             return Write(event.to, event.text.upper())
 
         room.engine.observer = see

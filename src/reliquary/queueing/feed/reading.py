@@ -24,6 +24,7 @@ from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import (
     DELAYED,
+    LANE_SHIFT,
     LANES,
     LATE,
     POSITIONS_ALONE,
@@ -32,7 +33,6 @@ from reliquary.queueing.model.tables import (
     Late,
     PlaceAlone,
     arrival_key,
-    lane_start,
     position_key,
 )
 
@@ -96,7 +96,7 @@ def _sources(
     found: list[tuple[list[Position], int]] = []
     floors = queue.order.floors()
     for lane in range(LANES):
-        start = lane_start(lane)
+        start = lane << LANE_SHIFT
         first, last = max(start + after + 1, floors[lane]), start + until + 1
         if first >= last:
             continue

@@ -356,18 +356,17 @@ class Order:
         lanes = range(max(after, 0) >> LANE_SHIFT, LANES)
         for lane in reversed(lanes) if reverse else lanes:
             low = max(after + 1, self._floors[lane])
-            high = min(until, lane_start(lane + 1))
-            spans = self._shown(lane, low, high)
+            high = min(until, LANE_ENDS[lane])
+            spans = [(low, high)] if self.hidden is None else self._shown(lane, low, high, self.hidden)
             for first, last in reversed(spans) if reverse else spans:
                 found += self._span(first, last, limit=limit - len(found), reverse=reverse)
         return found
 
-    def _shown(self, lane: int, first: int, last: int) -> list[tuple[int, int]]:
+    @staticmethod
+    def _shown(lane: int, first: int, last: int, hidden: range) -> list[tuple[int, int]]:
         """Return the parts of a range of one lane that are not hidden."""
-        if self.hidden is None:
-            return [(first, last)]
         start = lane_start(lane)
-        return [(first, min(last, start + self.hidden.start)), (max(first, start + self.hidden.stop), last)]
+        return [(first, min(last, start + hidden.start)), (max(first, start + hidden.stop), last)]
 
     def _span(self, first: int, last: int, *, limit: int, reverse: bool) -> list[Position]:
         """Return up to `limit` rows of a range that are not locked."""

@@ -29,21 +29,21 @@ class Alarm:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._handle: asyncio.TimerHandle | None = None
         self._due = 0
-        """The moment, on the clock that never jumps, for which the handle was made."""
+        """The time, on the monotonic clock, for which the handle was made."""
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Use this loop from now on."""
+        """Use this asyncio loop from now on."""
         self._loop = loop
 
     def set(self, name: TimerName, after: Duration) -> None:
-        """Set a timer, or set it anew, and wake up in time for it."""
+        """Set or replace a timer, and wake the engine when it is due."""
         at = self._clock.monotonic() + after
         self.timers.set(name, at)
         if self._handle is None or at < self._due:
             self.renew()
 
     def renew(self) -> None:
-        """Wake up when the next timer is due; to wake up when none is due does no harm."""
+        """Wake the engine when the next timer is due; to wake it when none is due does no harm."""
         at = self.timers.next()
         if at is not None and (self._handle is None or at < self._due):
             if self._handle is not None:
@@ -72,6 +72,6 @@ class Alarm:
         self.renew()
 
     def stop(self) -> None:
-        """Wake up for no timer any more."""
+        """Cancel the handle, so that no timer wakes the engine any more."""
         if self._handle is not None:
             self._handle.cancel()

@@ -1,4 +1,4 @@
-"""The clock that an engine reads: the calendar, and a time that never jumps."""
+"""The clock that an engine reads: the calendar, and a monotonic time."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from reliquary.base.time import Instant
 
 
 class Clock(Protocol):
-    """The time of the calendar, and a time that never jumps, in microseconds."""
+    """Returns the time of the calendar and a monotonic time, both in microseconds."""
 
     jumps: int
-    """How often `now` found that the calendar had been set forward."""
+    """The number of times that `now` found that the calendar had been set forward."""
 
     def now(self) -> Instant:
-        """Return the moment of the calendar."""
+        """Return the present time of the calendar."""
 
     def monotonic(self) -> int:
-        """Return the microseconds since a moment that stays as it is while the process runs."""
+        """Return the microseconds since a moment that does not change while the process runs."""

@@ -1,15 +1,15 @@
-"""Turns into batches: everything about the order of the world, nothing about clocks and threads.
+"""Run turns and collect their changes in batches, without a clock or a thread.
 
-    turn(event)        run a machine, and those that hear its signals; their changes join the open batch
+    turn(event)        run a machine, and those that its signals reach; their changes join the open batch
     take_at_once()     effects that need not wait, of the turns since the last call
     close() -> Batch   stage the counters, apply the changes; the effects wait for the caller's sync
 
 The batch stays open for any number of turns: a row that several of them change is written once.
 
-What leaves the process waits until a sync that began after `close` has returned.  Timers and work
-for later turns stay inside and need not wait, nor do effects that show only what was on disk before
-(`Effect.waits_for_disk`); neither do answers about express messages alone, because nobody was promised
-that those outlive a crash.
+An effect that leaves the process waits until a sync that began after `close` has returned.  Three kinds of
+effects need not wait: timers and work for later turns, which stay in the process; effects that show only what
+was on disk before (`Effect.waits_for_disk`); and answers about express messages alone, because express
+messages need not survive a crash.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from reliquary.store.disk import Disk
 from reliquary.store.staging import StagedRows
 
 SIGNALS_IN_A_TURN: Final = 100_000
-"""More than any turn can need: machines that answer each other for ever are found."""
+"""No turn needs more signals than this; a turn that does has machines that answer each other endlessly."""
 
 
 Key = TypeVar("Key")
@@ -43,31 +43,31 @@ class Batch:
     """The turns whose changes are written together."""
 
     after_sync: list[Effect] = field(default_factory=list)
-    """Effects that leave the process."""
+    """Effects that leave the process, and therefore wait for a sync."""
     applied: bool = False
-    """There is something to sync; else `after_sync` waits only for what was applied before."""
+    """The batch has changes to sync; without any, `after_sync` waits only for earlier batches."""
     turns: int = 0
     size: int = 0
     """The bytes of its large rows (`Rows.put`)."""
 
 
 class Core:
-    """Runs machines over one store."""
+    """Runs the machines of one store."""
 
     def __init__(self, disk: Disk, rows: StagedRows) -> None:
         self._disk = disk
         self.rows = rows
-        """What the machines have staged since the last batch was closed."""
+        """The rows that the machines have staged since the last batch was closed."""
         self._machines: list[Machine] = []
         self._settling: list[Machine] = []
-        """Those that stage something once a batch."""
+        """The machines that stage rows once a batch."""
         self._routes: dict[type[Event], Machine] = {}
         self._timers: dict[str, Machine] = {}
         self._listeners: dict[type[Signal] | tuple[type[Signal], str], list[Machine]] = {}
-        """Who hears a signal: by its type, and of a directed one also by the machine's name."""
+        """The machines that get a signal, by its type; for a directed signal, also by the machine's name."""
         self._names: set[str] = set()
         self.at_once: list[Effect] = []
-        """Effects that need not wait: they stay inside, or concern only what a crash may take."""
+        """Effects that need not wait: they stay in the process, or concern only what a crash may lose."""
         self.batch = Batch()
         """The batch that is open; `turn` and `close` write it."""
 
@@ -80,9 +80,9 @@ class Core:
         takes: tuple[type[Event], ...] = (),
         timers: tuple[str, ...] = (),
     ) -> None:
-        """Put a machine to work: which events it takes, and which of the timers are its own.
+        """Add a machine, with the signals, events and timers that go to it.
 
-        The first machine gets all the others.  Directed signals reach a machine under its name.
+        Events and timers that no machine claims go to the first one.  A directed signal names its machine.
         """
         self._machines.append(machine)
         if not isinstance(machine, Ruled) or type(machine).settle is not Ruled.settle:
@@ -95,7 +95,7 @@ class Core:
         _claim(self._timers, timers, machine)
 
     def turn(self, event: Event, now: Instant) -> Turn:
-        """Run one event, with all that is heard of it inside the turn."""
+        """Run the turn of one event, with the answers of all machines that its signals reach."""
         machine = (
             self._timers.get(event.name[0]) if type(event) is TimerFired else self._routes.get(type(event))
         ) or self._machines[0]
@@ -109,7 +109,7 @@ class Core:
             if not fact.volatile:
                 volatile = False
                 break
-        if volatile:  # all that was said is meant to be forgotten by a crash
+        if volatile:  # a crash may lose all facts of this turn
             self.at_once += turn.effects
             return turn
         for effect in turn.effects:
@@ -122,10 +122,10 @@ class Core:
         return effects
 
     def _spread(self, turn: Turn, now: Instant) -> Turn:
-        """Hand the signals of a turn to the machines that hear them, and those that these answer with."""
+        """Hand the signals of a turn to their machines, and then the signals with which these answer."""
         facts, effects, waits = list(turn.facts), list(turn.effects), turn.waits
         heard = list(turn.signals)
-        for signal in heard:  # it grows by what they say to it
+        for signal in heard:  # the list grows by the signals of the answers
             if isinstance(signal, DirectedSignal):
                 assert signal.to in self._names, (
                     f"no machine is called {signal.to}, which is to hear {signal}"
@@ -155,7 +155,7 @@ class Core:
 
 
 def _claim(claimed: dict[Key, Machine], wanted: tuple[Key, ...], machine: Machine) -> None:
-    """Give a machine the events or timers that are its own; what another machine has is refused."""
+    """Register a machine for these events or timers; two machines that claim one are a programming error."""
     for each in wanted:
         assert each not in claimed, f"{machine} and {claimed[each]} both claim {each}"
         claimed[each] = machine

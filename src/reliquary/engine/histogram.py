@@ -1,4 +1,4 @@
-"""How often values fell below each of some bounds: what Prometheus calls a histogram.
+"""A histogram as Prometheus defines it: the number of values in each of several ranges.
 
 bounds   0.001   0.01   0.1          a value is counted in the first bucket whose bound it does not pass,
 counts   12      40     3     1      or in the last one, which has no bound
@@ -26,13 +26,13 @@ class Histogram:
         self.sum = 0.0
 
     def add(self, value: float) -> None:
-        """Count one value."""
+        """Count a value in its bucket, and add it to the sum."""
         self.counts[bisect_left(self.bounds, value)] += 1
         self.sum += value
 
     @property
     def count(self) -> int:
-        """The number of values."""
+        """The number of all values that were added."""
         return sum(self.counts)
 
     def cumulative(self) -> Iterator[tuple[float, int]]:

@@ -1,11 +1,12 @@
-"""The exporter: a task beside the engine that turns the history into files, and lets its rows go.
+"""The exporter: a task beside the engine that writes the history to files, and then deletes its rows.
 
-    every few seconds, or when much waits:
-        what was told --AwaitDisk--> rows --a thread--> files --ForgetHistory--> rows are gone
-                                                          '--> the oldest files go, when there are too many
+    every few seconds, or when many events wait:
+        events --AwaitDisk--> rows --a thread--> files --ForgetHistory--> rows are deleted
+                                                   '--> the oldest files are deleted, if there are too many
 
-Only what is on disk is exported, so no file knows what a crash could take back.  Whatever goes wrong here
-(no folder, no room, no right to write) is warned of, shown in the status and tried again; the queues go on.
+Only events on disk are exported, so no file has an event that a crash could undo.  An error (no folder, no
+room, no right to write) becomes a warning, is shown in the status, and the export is tried again; the queues
+are not affected.
 """
 
 from __future__ import annotations
@@ -33,19 +34,19 @@ from reliquary.store.disk import Disk
 from reliquary.store.history.folder import HistoryFile, Kept, clear_unfinished, copy_missing, files_in, sweep
 
 LOOK_SECONDS: Final = 1.0
-"""How often it is looked whether much waits."""
+"""The time between two checks whether many events wait."""
 MUCH: Final = 100_000
-"""Events that are not left waiting for the clock."""
+"""The number of waiting events that starts an export before its time."""
 SWEEP_EVERY: Final = timedelta(minutes=10)
 ABOUT: Final = "history"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TROUBLES: Final = (OSError, UsageError, StoreDamage, StoreFailure, ValueError)
-"""What may go wrong with files and rows; Arrow's own errors are among them."""
+"""The errors that files and rows can cause; the errors of Arrow are subclasses of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryOptions:
-    """What an administrator may choose about the history."""
+    """The settings of the history that an administrator can choose."""
 
     folder: Path
     every: float = 10
@@ -54,11 +55,11 @@ class HistoryOptions:
 
 
 class NotExported(Exception):
-    """The history cannot be brought into files now; the sentence says why."""
+    """The history cannot be exported to files now; the sentence says why."""
 
 
 class HistoryStatus(msgspec.Struct, frozen=True):
-    """How the history stands."""
+    """The state of the history and of its export."""
 
     folder: str
     last: int
@@ -69,20 +70,20 @@ class HistoryStatus(msgspec.Struct, frozen=True):
     files: int
     bytes: int
     oldest: datetime | None
-    """When the first hour of the files begins."""
+    """The beginning of the first hour that the files contain."""
     newest: datetime | None
-    """When the last one begins."""
+    """The beginning of the last hour that the files contain."""
     stopped: bool
-    """There is no room for more: events are only counted."""
+    """The history has stopped for lack of room: events are only counted."""
     missing: int
-    """Events that were counted since."""
+    """The number of events that were only counted since it stopped."""
     error: str
-    """Why nothing can be exported; empty when all is well."""
+    """The reason why the last export failed; empty if it succeeded."""
 
 
 @dataclass(slots=True)
 class _Shelf:
-    """What is known of the files without looking."""
+    """The totals of the files, kept in memory so that the folder need not be read again."""
 
     files: int = 0
     bytes: int = 0
@@ -97,7 +98,7 @@ class _Shelf:
 
 
 class Exporter:
-    """Exports the history of one engine; made before it is started."""
+    """Exports the history of one engine; it is created before the engine starts."""
 
     def __init__(
         self, engine: Engine, state: State, disk: Disk, clock: Clock, options: HistoryOptions
@@ -121,7 +122,7 @@ class Exporter:
     # -- what the other rooms call
 
     def first_look(self, manager: UUID | None) -> int:
-        """What the files know, before the manager starts; 0 when the folder cannot be read.  Blocks."""
+        """Return the number of the last event in the files; 0 if the folder cannot be read.  It blocks."""
         try:
             return self._look(manager)
         except _TROUBLES as why:
@@ -129,11 +130,11 @@ class Exporter:
             return 0
 
     def start(self) -> None:
-        """Begin to export."""
+        """Start the task that exports the history."""
         self._task = asyncio.ensure_future(self._export_forever())
 
     async def stop(self) -> None:
-        """Export what still waits, and end; what cannot be exported now is, after the next start."""
+        """Export the waiting events and end the task; after a failure, the next start exports them."""
         self._stopped.set()
         if self._task is not None:
             await self._task
@@ -142,10 +143,10 @@ class Exporter:
                 await self._export()
 
     async def export_now(self, to: Path | None = None) -> list[HistoryFile]:
-        """Bring all that has happened until now into files, and tell which were written.
+        """Export all events until now to files, and return the files that were written.
 
-        With `to`, all files that this folder has not are copied there, and told.  NotExported says why
-        it cannot be done.
+        With `to`, copy all files that this folder lacks into it, and return those.  NotExported says why an
+        export or a copy failed.
         """
         async with self._busy:
             files = await self._export()
@@ -160,7 +161,7 @@ class Exporter:
         return files
 
     def status(self) -> HistoryStatus:
-        """How it stands."""
+        """Return the state of the history and of its export."""
         history, shelf = self._history, self._shelf
         return HistoryStatus(
             str(self.options.folder),
@@ -194,7 +195,7 @@ class Exporter:
         return self._stopped.is_set()
 
     async def _export(self) -> list[HistoryFile]:
-        """One export of all that is on disk by now."""
+        """Export all events that are on disk now, and return the files that were written."""
         if self._history.gap:
             why = f"too much waits for its export, {self._history.missing} events are not told"
             self._engine.warn(Warn(ABOUT, "it has stopped", why))
@@ -218,14 +219,14 @@ class Exporter:
         return files
 
     def _forget(self, until: int) -> None:
-        with suppress(EngineStopped):  # then after the next start
+        with suppress(EngineStopped):  # the next start deletes these rows
             self._engine.submit(ForgetHistory(until))
 
     # -- in a thread
 
     def _look(self, manager: UUID | None) -> int:
-        """Read the folder; the last event in its files."""
-        from reliquary.store.history.export import last_in  # Arrow is slow to load, and few need it
+        """Read the folder, and return the number of the last event in its files."""
+        from reliquary.store.history.export import last_in  # imported here because Arrow is slow to load
 
         folder = self.options.folder
         folder.mkdir(parents=True, exist_ok=True)
@@ -261,7 +262,7 @@ class Exporter:
                 self._shelf.add(file)
                 files.append(file)
                 forget(file.last)
-        self._sweep(exported)  # files of this round stay: their rows may be there until it is on disk
+        self._sweep(exported)  # new files stay: the deletion of their rows may not be on disk yet
 
     def _sweep(self, exported: int) -> None:
         now = _EPOCH + timedelta(microseconds=self._clock.now())

@@ -9,7 +9,7 @@
     Syncs     when the batch is closed and synced, inline or in the store's thread (`syncs`)
     Alarm     timers that are due become events (`alarm`)
 
-A sync that fails ends all work: nothing that was not confirmed before will be.
+A sync that fails ends all work: no request is confirmed after it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Engine:
         self._paused = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._idle: asyncio.Future[None] | None = None
-        """Done when nothing is under way; None while no task waits for that."""
+        """Done when no event and no effect waits; None while no task waits for that."""
         self._reminder: asyncio.TimerHandle | None = None
         self.syncs = Syncs(self, core, disk, self._events)
         self.warnings = Warnings()
@@ -77,12 +77,12 @@ class Engine:
         self.performers: dict[type[Effect], Callable[[Any], None]] = {}
         """Functions that perform the effects of the protocols."""
         self.observer: Callable[[Event], Event] | None = None
-        """Sees each event from outside before its turn, and may return another; see `intercept`."""
+        """Gets each event from outside before its turn, and may return another event; see `intercept`."""
 
     # -- what the other rooms call
 
     def start(self) -> None:
-        """Begin to work, in the loop that runs now."""
+        """Start to work in the asyncio loop that runs now."""
         self._loop = asyncio.get_running_loop()
         self._accepting = True
         self._alarm.start(self._loop)
@@ -126,12 +126,12 @@ class Engine:
             self.forget(caller)
 
     def warn(self, warning: Warn) -> None:
-        """Log a warning; of one cause at most once a minute."""
+        """Log a warning, for each cause at most once a minute."""
         self.warnings.tell(warning, self._clock.monotonic())
         self._remind_later()
 
     def _remind_later(self) -> None:
-        """Plan to log what happened again, in case nothing else happens."""
+        """Set a timer that logs repeated warnings, in case no later warning does."""
         if self.warnings.waiting and self._reminder is None and self._loop is not None:
             self._reminder = self._loop.call_later(MINUTE / SECOND, self._remind)
 
@@ -141,7 +141,7 @@ class Engine:
         self._remind_later()
 
     async def stop(self, last: Event | None = None) -> None:
-        """Finish everything that was submitted, then `last`, then close the disk."""
+        """Finish all submitted events, then the event `last`, then close the disk."""
         if last is not None and self.failure is None:
             self.enqueue(last)
         self._accepting = False
@@ -245,7 +245,7 @@ class Engine:
             self.on_pressure(False)
 
     def fail(self, failure: BaseException) -> None:
-        """End all work: nothing leaves after this, and what was not confirmed will not be."""
+        """End all work: no effect leaves after this, and no request is confirmed any more."""
         if self.failure is not None:
             return
         self.failure = failure
@@ -256,7 +256,7 @@ class Engine:
         self.on_failure(failure)
 
     def notify_idle(self) -> None:
-        """Wake the task that waits until nothing is under way."""
+        """Wake the task that waits until no event and no effect waits."""
         if self._idle is not None and not self._idle.done():
             self._idle.set_result(None)
 

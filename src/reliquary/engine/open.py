@@ -2,8 +2,8 @@
 
     Protocol, Protocol, ... --> tables of the disk, machines of the core, carriers and readers of the manager
 
-The server and the in-process client both begin here, so both keep the same promises.  No protocol is known by
-name here: what one brings along is in its `Protocol`.
+The server and the in-process client both start a manager here, so both give equal guarantees.  This module
+names no protocol: each protocol is described by its `Protocol`.
 """
 
 from __future__ import annotations
@@ -52,22 +52,22 @@ class RunningManager:
     machines: Mapping[str, Machine]
     """The machines of the protocols, by the names of the protocols."""
     started: asyncio.Future[object]
-    """The answer of the start: it comes when the manager is ready, or cannot be."""
+    """The answer to the start: it comes when the manager is ready, or when the start has failed."""
 
     def machine(self, kind: type[Kind]) -> Kind:
         """Return the machine of this class, for views, to be read only."""
         return next(each for each in self.machines.values() if isinstance(each, kind))
 
     async def settled(self) -> None:
-        """Return when all that can be seen now is on disk."""
+        """Wait until every change that can be seen now is on disk."""
         await self.engine.ask(AwaitDisk)
 
     async def ready(self) -> None:
-        """Return when the manager is ready; StartFailed says why it cannot be."""
+        """Wait until the manager is ready; StartFailed says why it cannot become ready."""
         _check(await asyncio.shield(self.started))
 
     async def close(self) -> None:
-        """Finish all that was submitted, tell those who wait, let go of the disk."""
+        """Finish all submitted events, answer the callers that wait, and close the disk."""
         await self.engine.stop(StopManager())
 
 
@@ -77,10 +77,10 @@ class OpenedEngine(RunningManager):
 
     disk: RocksDisk
     history: Exporter | None
-    """None where the history is off."""
+    """The exporter of the history; None if no history is kept."""
 
     async def close(self) -> None:
-        """Finish all that was submitted, tell those who wait, let go of the folder."""
+        """Finish all submitted events, answer the callers that wait, and release the folder."""
         if self.history is not None:
             await self.history.stop()
         await RunningManager.close(self)
@@ -89,7 +89,7 @@ class OpenedEngine(RunningManager):
 async def open_in_memory(
     *, clock: Clock, chance: Chance, computer_name: str, protocols: Sequence[Protocol]
 ) -> RunningManager:
-    """Start a queue manager that keeps nothing: it has no folder, and all it knows ends with it."""
+    """Start a queue manager without a folder: its state is lost when it is closed."""
     disk = MemoryDisk(tables_of(protocols))
     core, manager, machines = assemble(disk, StagedRows(disk), chance, (*BUILT_IN, *protocols))
     engine = Engine(core, disk, clock)
@@ -118,23 +118,23 @@ async def open_engine(
     sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
     witness: Path | None = None,
 ) -> OpenedEngine:
-    """Open a folder, or make it a store; the manager is started when this returns.
+    """Open a folder, or create a store in it, and start its manager.
 
-    `integrate` says how the manager takes part in a directory; it is asked in a thread, once the
-    folder is ours.  `find_servers` is asked again, in a thread, when its list has become old.
+    `integrate` returns the settings of a manager that takes part in a directory; it is called in a thread,
+    after the folder is locked.  `find_servers` is called in a thread whenever its list has become too old.
 
     `protocols` run beside the manager; a folder that was opened with a protocol is always opened with it.
-    Their messages go nowhere until an endpoint with a network puts itself among the engine's performers.
-    New queues let anonymous senders in where there is `http_support`; None leaves it as it was.
+    Their messages stay here until an endpoint with a network adds itself to the engine's performers.
+    New queues allow anonymous senders if `http_support` is set; None leaves the setting unchanged.
 
-    `witness` is a file outside the folder that tells when the folder is an older copy; without it, it lies
-    beside the folder.
+    `witness` is a file outside the folder that shows whether the folder is an older copy of the store; if it
+    is None, the file is beside the folder.
 
-    With `history`, what happens to messages is told and exported to files.
+    With `history`, the events of messages are recorded and exported to files.
 
-    It is ready then too, unless `in_doubt_wait` lets it wait for the outcome of transactions; then
-    `ready` tells.  A StoreFailure, StoreDamage or StartFailed says why it cannot be had; the folder
-    is let go of then.
+    The manager is ready when this returns, unless `in_doubt_wait` lets it wait for the outcomes of
+    transactions: then `ready` waits for it.  A StoreFailure, StoreDamage or StartFailed says why the manager
+    cannot be started; the folder is released then.
     """
     disk = RocksDisk(folder, tables_of(protocols), witness=witness or beside(Path(folder)))
     try:
@@ -186,7 +186,7 @@ async def open_engine(
 
 
 def _check_owner(disk: RocksDisk, state: State) -> None:
-    """Refuse a store that had a manager and lost it: another one would begin with empty queues."""
+    """Refuse a store whose manager is lost: a new manager would start with empty queues."""
     found = None if state.manager.record is None else state.manager.record.identifier
     if disk.owner is not None and disk.owner != found:
         now = "has none" if found is None else f"has {found}"
@@ -194,7 +194,7 @@ def _check_owner(disk: RocksDisk, state: State) -> None:
 
 
 async def _start(engine: Engine, start: StartManager, in_files: int) -> asyncio.Future[object]:
-    """Start, and wait until the start is on disk; its answer may take longer."""
+    """Start the manager, and wait until the start is on disk; return the future of its answer."""
     loop = asyncio.get_running_loop()
     failed: asyncio.Future[object] = loop.create_future()
     answered: asyncio.Future[object] = loop.create_future()

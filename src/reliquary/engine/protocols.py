@@ -1,4 +1,4 @@
-"""Put the protocols of a queue manager to work: tables, carriers, machines, effects without a network.
+"""Build a queue manager with its protocols: tables, carriers, machines, effects without a network.
 
 The server, the in-process client and the simulator build their managers with these functions.
 """
@@ -23,7 +23,7 @@ from reliquary.store.staging import StagedRows
 
 
 def tables_of(protocols: Iterable[Protocol]) -> tuple[str, ...]:
-    """Return the tables of a folder: the manager's, and those of these protocols."""
+    """Return the tables of a store: those of the manager and of these protocols."""
     names = [*TABLES, *(table for each in protocols for table in each.tables)]
     assert len(set(names)) == len(names), f"two machines claim one table: {sorted(names)}"
     return tuple(names)
@@ -50,7 +50,7 @@ def assemble(
 ) -> Assembled:
     """Build a queue manager that knows the carriers and readers of these protocols, and their machines.
 
-    `also_heard` are signals that a machine hears which the caller adds to the core.
+    `also_heard` are the signals to a machine that the caller adds to the core.
     """
     carriers = Carriers(
         (each.carrier for each in protocols if each.carrier is not None),

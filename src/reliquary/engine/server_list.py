@@ -17,7 +17,7 @@ FindServers = Callable[[], tuple[str, ...]]
 
 
 class ServerList:
-    """Hears that the list is wanted; what is found comes back as an event of a later turn."""
+    """Resolves the list when the manager signals that it needs it; the result is an event of a later turn."""
 
     HEARS: Final[tuple[type[Signal], ...]] = (DirectoryServersWanted,)
 
@@ -27,11 +27,11 @@ class ServerList:
         self.submit: Callable[[Event], None] = lambda _: None
 
     def handle(self, event: Event, now: Instant) -> Turn:
-        """No event is routed here."""
+        """Raise AssertionError, because no event is routed to this machine."""
         raise AssertionError(f"the server list takes no events, and got {event} at {now}")
 
     def hear(self, signal: Signal, now: Instant) -> Turn:
-        """Begin to look, unless somebody looks already."""
+        """Start to resolve the names in a thread, unless a thread does it already."""
         del signal, now
         if self._looking is None:
             self._looking = asyncio.get_running_loop().run_in_executor(None, self._find)
@@ -39,7 +39,7 @@ class ServerList:
         return Turn()
 
     def settle(self) -> None:
-        """There is nothing to stage."""
+        """Do nothing, because this machine has no rows to stage."""
 
     def _found(self, looked: asyncio.Future[tuple[str, ...]]) -> None:
         self._looking = None

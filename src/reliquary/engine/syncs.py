@@ -1,4 +1,4 @@
-"""When the open batch is written and synced, and the thread that syncs large ones.
+"""Decide when the open batch is written and synced, and run the thread that syncs large batches.
 
     turns --> the open batch --close: applied--> a sync begins --> it ends: effects are performed
                     ^                                  |
@@ -45,7 +45,7 @@ INLINE_BYTES: Final = 64 * 1024
 LOOK_BYTES: Final = 1024 * 1024
 """The bytes of large rows after which no more requests are looked for."""
 UNASKED_SYNC_SECONDS: Final = 0.05
-"""How long a change may stay unsynced if no caller waits for it."""
+"""The longest time that a change stays without a sync if no caller waits for it."""
 SECONDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 """Bounds of the histogram of the time that syncs take."""
 TURNS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096)
@@ -53,10 +53,10 @@ TURNS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096)
 
 
 class Owner(Protocol):
-    """The engine, as the syncs see it."""
+    """The functions of the engine that `Syncs` calls."""
 
     failure: BaseException | None
-    """Why all work ended; None while it goes on."""
+    """The reason why all work ended; None while the engine works."""
 
     def perform(self, effects: list[Effect]) -> None:
         """Perform effects that may leave the process."""
@@ -86,13 +86,13 @@ class Syncs:
         """Events that are handed back when a sync has begun (`ContinueBesideSync`)."""
         self.is_syncing = False
         self.unsynced = False
-        """Something was applied after the last sync began."""
+        """A batch was applied after the last sync began."""
         self.count = 0
         """The number of syncs that succeeded."""
         self.durations = Histogram(SECONDS)
         self.sizes = Histogram(TURNS)
         self.began = self.ended = 0.0
-        """When the last sync that ended had begun, and when it ended, on the clock of `perf_counter`."""
+        """The beginning and the end of the last sync that ended, as `perf_counter` counts."""
         self._covered = 0
         """The number of turns that were applied since the last sync began."""
         self.turns = 0
@@ -103,7 +103,7 @@ class Syncs:
         self._core = core
         self._disk = disk
         self._events = events
-        """Events that wait for their turns; written by the engine."""
+        """The events that wait for their turns; the engine writes this list."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._later: asyncio.TimerHandle | None = None
         """Begins the sync of changes that no caller waits for."""
@@ -130,7 +130,7 @@ class Syncs:
             return
         elif not (core.batch.after_sync or self.waiting):
             self._sync_some_time()
-        elif not self.unsynced and core.rows.is_empty:  # questions, and all that they show is safe
+        elif not self.unsynced and core.rows.is_empty:  # only reads, and all that they show is on disk
             self._sync()
         else:
             self._is_looking = True
@@ -149,7 +149,7 @@ class Syncs:
         self.beside.clear()
 
     def close(self) -> None:
-        """Write what is left, end the store's thread, and close the disk."""
+        """Write the changes that are left, end the store's thread, and close the disk."""
         if self._later is not None:
             self._later.cancel()
         if self._owner.failure is None:
@@ -206,7 +206,7 @@ class Syncs:
             self.turns -= batch.turns
 
     def _sync(self) -> None:
-        """Close the open batch and make it safe, then perform its effects; a large one in the thread."""
+        """Close the open batch, sync it and perform its effects; a large batch is synced in the thread."""
         self._write()
         if not self.unsynced:
             self._covered = 0
@@ -245,7 +245,7 @@ class Syncs:
         self._jobs.put(True)
 
     def _begin_beside(self) -> None:
-        """Write the open batch, sync it in the store's thread, and hand back the events that go on beside."""
+        """Write the open batch, sync it in the store's thread, and enqueue the events that run beside it."""
         self._write()
         self._begin()
         events, self.beside = self.beside, []
@@ -259,7 +259,7 @@ class Syncs:
             began = perf_counter()
             try:
                 self._disk.sync()
-            except BaseException as error:  # noqa: BLE001 - it is the loop that decides
+            except BaseException as error:  # noqa: BLE001 - the loop decides what follows
                 failure = error
             assert self._loop is not None
             self._loop.call_soon_threadsafe(self._synced, failure, began, perf_counter())

@@ -1,10 +1,11 @@
-"""Keeps a log short: of one thing at most once a minute, with how often it happened.
+"""Limits repeated log entries: one entry for a cause in a minute, with the number of repeats.
 
-    about "client 10.0.0.1", what "refused with 400", why "there is no queue 'a'"    one thing
-                                                     why "there is no queue 'b'"    another one
+    about "client 10.0.0.1", what "refused with 400", why "there is no queue 'a'"    one entry
+                                                     why "there is no queue 'b'"    another entry
 
-Each cause is a thing of its own, so that no cause hides behind another.  A peer that makes up causes is
-bounded: beyond CAUSES of them in a minute the rest is counted together, and so is what is beyond KEPT things.
+Each cause has its own entry, so that a frequent cause does not hide a rare one.  The number of entries is
+limited, because a peer can invent causes: all causes of one kind after the first CAUSES in a minute share one
+entry, and so do all entries after the first KEPT.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from typing import Final, NamedTuple
 from reliquary.base.time import MINUTE
 
 CAUSES: Final = 50
-"""Causes of one kind that are told apart in a minute."""
+"""The largest number of causes of one kind that have their own entries in a minute."""
 KEPT: Final = 10_000
-"""Things that are remembered."""
+"""The largest number of entries that are remembered."""
 LONGEST: Final = 2_000
-"""Characters of a cause; the rest of a longer one is left out."""
+"""The largest number of characters of a cause; the rest of a longer text is cut off."""
 OTHERS: Final = "other causes"
 MANY: Final = ("warnings", "were too many", "there are more different ones than are told apart")
 
@@ -27,42 +28,42 @@ Key = tuple[str, str, str]
 
 
 class Due(NamedTuple):
-    """A thing to tell now."""
+    """An entry that the caller has to log now."""
 
     about: str
     what: str
     why: str
     times: int
-    """How often it happened since it was told last."""
+    """The number of times that it happened since it was last logged."""
 
 
 @dataclass(slots=True)
 class _Told:
-    """When a thing was told, and how often it happened since."""
+    """The time at which an entry was logged, and the number of repeats since then."""
 
     at: int
     untold: int = 0
 
 
 class Throttle:
-    """What was told in the last minute.  Time is microseconds of the clock that never jumps."""
+    """The entries that were logged in the last minute; times are microseconds of a monotonic clock."""
 
     __slots__ = ("_causes", "_told", "_waiting")
 
     def __init__(self) -> None:
         self._told: dict[Key, _Told] = {}
-        """In the order in which they were told."""
+        """The entries by their keys, the one that was logged first at the beginning."""
         self._causes: dict[tuple[str, str], int] = {}
-        """How many of them there are for each kind."""
+        """The number of entries for each kind, which is the pair of `about` and `what`."""
         self._waiting = 0
 
     @property
     def waiting(self) -> bool:
-        """Whether something happened that was not told yet."""
+        """Whether there are repeats that were not logged yet."""
         return self._waiting > 0
 
     def add(self, about: str, what: str, why: str, count: int, now: int) -> list[Due]:
-        """Note that a thing happened; the answer is what is to be told now."""
+        """Count that this happened `count` times, and return the entries that the caller has to log now."""
         key = (about, what, why[:LONGEST])
         known = self._told.get(key)
         if known is not None and now - known.at < MINUTE:
@@ -78,7 +79,7 @@ class Throttle:
         return [Due(*key, count), *due]
 
     def overdue(self, now: int) -> list[Due]:
-        """Return what happened again and was told a minute ago or earlier; forget what did not."""
+        """Return repeated entries that were logged a minute ago or earlier; remove those without repeats."""
         due: list[Due] = []
         while self._told:
             key, told = next(iter(self._told.items()))
@@ -92,7 +93,7 @@ class Throttle:
         return due
 
     def _with_room(self, key: Key) -> Key:
-        """Return the key itself, or one under which the many are counted together."""
+        """Return the key, or when there are too many entries, the key of the entry that they share."""
         about, what, _ = key
         if self._causes.get((about, what), 0) >= CAUSES:
             key = (about, what, OTHERS)
@@ -107,7 +108,7 @@ class Throttle:
         self._causes[key[:2]] = self._causes.get(key[:2], 0) + 1
 
     def _forget(self, key: Key) -> int:
-        """Remove a thing; the answer is how often it happened since it was told."""
+        """Remove an entry, and return the number of its repeats that were not logged."""
         told = self._told.pop(key, None)
         if told is None:
             return 0

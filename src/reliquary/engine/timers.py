@@ -1,4 +1,4 @@
-"""Timers by name, in the order they are due; a name is set at most once."""
+"""Timers by name, in the order in which they fire; each name has at most one timer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reliquary.base.turn import TimerName
 
 
 class Timers:
-    """Moments are microseconds of whatever clock the owner counts on."""
+    """Timers that are set; times are microseconds of the clock that the owner uses."""
 
     def __init__(self) -> None:
         self._due: dict[TimerName, int] = {}
@@ -21,7 +21,7 @@ class Timers:
         return name in self._due
 
     def set(self, name: TimerName, at: int) -> None:
-        """Set a timer, or set it anew."""
+        """Set a timer; a timer with this name is replaced."""
         self._due[name] = at
         heappush(self._heap, (at, name))
         if len(self._heap) > 2 * len(self._due) + 64:
@@ -29,17 +29,17 @@ class Timers:
             heapify(self._heap)
 
     def cancel(self, name: TimerName) -> None:
-        """Forget a timer; one that is not set is no error."""
+        """Remove a timer; a timer that is not set is no error."""
         self._due.pop(name, None)
 
     def next(self) -> int | None:
-        """When the next timer is due."""
+        """Return the time at which the next timer fires, or None if no timer is set."""
         while self._heap and self._due.get(self._heap[0][1]) != self._heap[0][0]:
             heappop(self._heap)
         return self._heap[0][0] if self._heap else None
 
     def take_due(self, now: int) -> list[TimerName]:
-        """The timers that have run out, which are set no longer."""
+        """Remove the timers whose time has come, and return their names."""
         due = []
         while (at := self.next()) is not None and at <= now:
             _, name = heappop(self._heap)

@@ -1,4 +1,4 @@
-"""Warnings for whoever looks after the system: each cause once a minute, with how often it was."""
+"""Log warnings for administrators: each cause at most once a minute, with the number of repeats."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ LOG: Final = logging.getLogger("reliquary")
 
 
 class Warnings:
-    """What was warned of, when, and how often it happened since."""
+    """Logs warnings, and counts the repeats of those that were logged less than a minute ago."""
 
     def __init__(self) -> None:
         self._throttle = Throttle()
 
     @property
     def waiting(self) -> bool:
-        """Whether something happened that was not logged yet."""
+        """Whether there are repeats that were not logged yet."""
         return self._throttle.waiting
 
     def tell(self, warning: Warn, now: int) -> None:
-        """Log it, unless it was logged with this cause less than a minute ago."""
+        """Log a warning, or count it if its cause was logged less than a minute ago."""
         _log(self._throttle.add(warning.about, warning.what, warning.why, warning.count, now))
 
     def remind(self, now: int) -> None:
-        """Log what happened again and was logged a minute ago."""
+        """Log the warnings that were repeated and were last logged a minute ago or earlier."""
         _log(self._throttle.overdue(now))
 
     def tell_all(self, now: int) -> None:
-        """Log all that was not logged yet: nothing more will happen."""
+        """Log all repeats that were not logged yet, because the engine stops."""
         _log(self._throttle.overdue(now + MINUTE))
 
 

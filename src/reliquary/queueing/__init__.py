@@ -1,4 +1,4 @@
-"""The queue manager of [MS-MQDMPR] as a machine: no I/O, no clock, no chance of its own.
+"""The queue manager of [MS-MQDMPR] as a machine, without I/O, a clock or random numbers of its own.
 
 Imports and calls go down only; `lint-imports` and tests/e2e/test_walk.py check it.
 
@@ -11,9 +11,9 @@ Imports and calls go down only; `lint-imports` and tests/e2e/test_walk.py check 
                each folder registers rules, timers, permits and appliers in its feature.py;
                none imports another, but for the two imports that the contract lists with their reasons
     rules      the processing rules: enqueue, read, transactions, expiry, destinations ...
-    changes    what a fact changes in memory and in the rows, and what it tells the history
+    changes    the changes that facts make in memory and in the rows, and their history events
     model      values, names, tables, order, state: data without rules
 
-Begin with `model.state` (what the manager knows), then `rules.enqueue` and `changes.positions` (what one
-message does to it), then `manager`.  `./dev where ID` goes from a requirement to its function.
+Begin with `model.state`, then `rules.enqueue` and `changes.positions` (the way of one message), then
+`manager`.  `./dev where ID` prints the function that implements a requirement.
 """

@@ -28,12 +28,12 @@ CHANGES: Final = Feature(
     appliers=counters.APPLIERS | positions.APPLIERS | queues.APPLIERS | transactions.APPLIERS,
     tellers=telling.TELLERS,
 )
-"""The facts that need no feature."""
+"""The appliers of facts that belong to no feature."""
 FEATURES: Final = (CORE, CHANGES, SECURITY, DIRECTORY, FEED, STAGING, HISTORY, TRAVEL)
 
 
 def _joined(tables: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
-    """Join tables; a key that two of them have is an error of ours."""
+    """Return the tables joined; a key that two of them have is a programming error."""
     joined: dict[Any, Any] = {}
     for table in tables:
         claimed = joined.keys() & table.keys()

@@ -127,20 +127,20 @@ def _purge_locked(state: State, queue: QueueState, now: Instant) -> None:
 
 
 def delete(state: State, to: int, path: str, now: Instant, *, skip_directory: bool = False) -> HResult:
-    """Delete Queue: its name is free at once, its messages go turn by turn.
+    """Delete Queue: its name is free at once, its messages are removed turn by turn.
 
-    What a prepared transaction received stays until the transaction ends, and the queue with it.
+    Messages that a prepared transaction received stay until it ends, and so does the queue.
     """
     queue = destinations.find(state, path)
     verdict = after(queue, Step.DELETE)
     if isinstance(verdict, HResult):
         return verdict
     assert queue is not None
-    # DEPARTS from 3.1.7.1.4 (AN-23): waits end, and journal and subqueues go along, because
-    # nobody could ever reach them again.
+    # DEPARTS from 3.1.7.1.4 (AN-23): waits end, and journal and subqueues are deleted too,
+    # because no client could ever reach them again.
     turns.finish_for(state, _family(queue), now)
     undo_users(state, _family(queue), now, f"the queue {path} was deleted")
-    family = _family(queue)  # again: what came back may have been put aside, in a new subqueue
+    family = _family(queue)  # again: a returned message may have created the subqueue for poison messages
     for number in family:
         member = state.queues[number]
         _let_go(state, member)
@@ -208,7 +208,7 @@ def empty(state: State, request: EmptyQueue) -> None:
         trimming.trim_some(state, queue)
         state.draft.ask(Continue(msgspec.structs.replace(request, count=count)))
         return
-    # a purge that a delete overtook leaves what came after it, which the delete will find
+    # the delete removes the messages that came after the purge
     if deleting and after(queue, Step.EMPTIED) is Life.ABSENT and not kept & queue.order.locked.keys():
         apply(state, facts.QueueDeleted(queue.number))  # DM-156
     if request.to:

@@ -31,7 +31,7 @@ _READY: Final = ManagerState.READY
 
 
 class QueueManager:  # DM-001
-    """[MS-MQDMPR] as a machine.  Its state is rebuilt from the rows it is given."""
+    """The queue manager of [MS-MQDMPR] as a machine, whose state is built from the rows."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class QueueManager:  # DM-001
         sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
         history: bool = False,
     ) -> None:
-        """`heard` are undirected signals that another machine hears; with `history`, facts are recorded."""
+        """`heard` are undirected signals that another machine takes; with `history`, events are recorded."""
         self.state = State(rows, chance, heard=heard, carriers=carriers, sizes=sizes, hooks=features.HOOKS)
         recover(self.state, history=history)
 
@@ -60,7 +60,7 @@ class QueueManager:  # DM-001
         self._finish(now)
         if state.travel.to_dispatch:
             dispatch.run(state, now)
-            self._finish(now)  # what was to be sent may have expired
+            self._finish(now)  # messages that were to be sent may have expired
             if state.travel.to_dispatch:
                 dispatch.ask_for_dispatch(state)
         return state.draft.take()

@@ -51,7 +51,7 @@ from reliquary.queueing.rules.transactions import Step
 from reliquary.queueing.security import permissions
 
 OWNER_LIMIT: Final = 128
-"""How many characters the name of the owner of a transaction may have."""
+"""The largest number of characters in the name of the owner of a transaction."""
 
 
 def send(state: State, request: events.SendMessages, now: Instant) -> None:

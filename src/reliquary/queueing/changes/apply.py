@@ -1,11 +1,11 @@
 """The one way to change durable state: a fact is applied, in memory and in the rows, and stated in the turn.
 
-    rule --> apply(fact) --> telling: the history notes what the fact tells about messages
+    rule --> apply(fact) --> telling: the history notes the events of the fact
                          --> appliers[type of the fact]: memory and rows change
                          --> the turn states the fact
 
-The appliers of `changes` and of all features are joined in `queueing.features`.  Recovery builds the state
-that they leave from the rows alone; a fact about express messages changes no row.
+The appliers of `changes` and of all features are joined in `queueing.features`.  Recovery builds the
+state from the rows alone; a fact about express messages changes no row.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from reliquary.queueing.model.state import State
 
 
 def apply(state: State, fact: Fact) -> None:
-    """Make a fact true and state it in this turn."""
+    """Change memory and rows as the fact says, and state the fact in this turn."""
     kind = type(fact)
     if state.history is not None and (tell := state.hooks.tellers[kind]) is not None:
         tell(state, state.history.notes, fact)

@@ -1,4 +1,4 @@
-"""Counters of queues and reserved numbers, which are written once a batch, and the copies that were lost."""
+"""Write the counters of queues, the reserved numbers and the counts of lost copies, once a batch."""
 
 from __future__ import annotations
 

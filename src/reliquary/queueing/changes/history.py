@@ -65,7 +65,7 @@ def recover(state: State, history: History) -> None:
     if state.manager.record is not None:
         history.notes.lineage = state.manager.record.lineage
         if mark is None and not rows:
-            history.gap = True  # messages came before there was a history
+            history.gap = True  # the store has messages that are older than its history
 
 
 def leave_off(rows: Rows) -> None:

@@ -1,4 +1,4 @@
-"""Notes for the history about what is no fact, because nothing that is kept changes."""
+"""Note events for the history that belong to no fact, because they change no durable state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def noted(
     positions: Sequence[Position],
     reason: MessageClass = MessageClass.NORMAL,
 ) -> None:
-    """Note what happened to positions without any fact: their carrier reported it."""
+    """Note an event of positions that their carrier reported and that no fact records."""
     if state.history is not None and positions:
         state.history.notes.note_positions(
             happening, queue.record, positions, reason, carrier_of(queue, state.turn.bringer)
@@ -33,18 +33,18 @@ def heard(
     identifiers: Sequence[ObjectId],
     reason: MessageClass = MessageClass.NORMAL,
 ) -> None:
-    """Note messages that did not get into a queue; `destination` is the name that they gave."""
+    """Note messages that were not put into a queue; `destination` is the name that they had."""
     if state.history is not None:
         state.history.notes.note_unnumbered(
             happening, None, identifiers, reason, state.turn.bringer, destination
         )
 
 
-# -- who does it
+# -- the origin of an event
 
 
 def carrier_of(queue: QueueState, bringer: Bringer = NOBODY) -> Bringer:
-    """Return who takes messages from a queue: the carrier of an outgoing one, else the source of the turn."""
+    """Return the origin of a removal: the carrier of an outgoing queue, else the source of the turn."""
     link = queue.link
     if link is None or bringer.by not in ("", API.by):
         return bringer

@@ -20,7 +20,7 @@ disk, or it will never belong to a message.
                         PENDING    a prepared transaction sent it: it has no number until the commit
 
 A large batch gets its places in several turns (`staging.turns`).  Until the last one its numbers are hidden:
-readers are told of no number from the first of them on, so its messages keep their own sequences.
+readers get no number from the first of them on, so its messages keep their own sequences.
 
 A queue without consumers has the mark 0 and assigns no numbers.  A message that waits for a retry has arrived
 and keeps its number; a message that was never visible has none.

@@ -1,4 +1,4 @@
-"""Facts about messages and their positions: what they change in memory and in the rows."""
+"""Apply facts about messages and their positions, in memory and in the rows."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _position_moved(state: State, fact: facts.PositionMoved) -> None:
     _delete_rows(state, source, (fact.position,))
     if before.arrival:
         forget_number(state, source, before)
-    if position.arrival:  # the number is of the feed that it leaves
+    if position.arrival:  # the number belongs to the feed that the position leaves
         position = msgspec.structs.replace(position, arrival=0)
     if source.feed.consumers and retain_moved(state, source, before):
         position = msgspec.structs.replace(position, shared=True)
@@ -142,8 +142,8 @@ def place(
 ) -> None:
     """Put positions into a queue, visible unless they are delayed; `fresh` ones have no rows yet.
 
-    `messages` are theirs, for those that are stored in the row of their position.  `keeps_number` says that
-    no reader of the feed was told of a number from their sequences on.
+    `messages` has the messages that are stored in the rows of their positions.  `keeps_number` says that
+    no reader of the feed has got a number from their sequences on.
     """
     unlike = []
     for position in positions:
@@ -182,7 +182,7 @@ def show(state: State, queue: QueueState, hidden: Hidden, size: int) -> None:
     state.totals.bytes += hidden.size
     state.note_room(queue)
     state.touch(queue)
-    check_limits(state, queue)  # a consumer keeps all that comes after a hidden batch
+    check_limits(state, queue)  # messages that come after a hidden batch are kept for consumers
     first = min([lowest for lowest, _ in hidden.lanes.values()], default=LAST_ID)
     state.wake(queue, queue.order.some(first - 1, len(queue.readers.waiting) + 1))
 

@@ -1,4 +1,4 @@
-"""Facts about the manager and its queues: what they change in memory and in the rows."""
+"""Apply facts about the manager and its queues, in memory and in the rows."""
 
 from __future__ import annotations
 
@@ -92,11 +92,11 @@ def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
     queue = state.queues.pop(fact.number)
     state.names.in_order.remove(queue.record)
     state.forget_names()
-    there = max(queue.counts.stored, len(queue.order))  # some of either are not in the other
+    there = max(queue.counts.stored, len(queue.order))  # each of the two has positions that the other lacks
     left = there + queue.counts.delayed + len(queue.delayed_express) + queue.feed.retained
     assert not left, f"queue {fact.number} still holds {left} messages"
     assert not queue.feed.consumers, f"queue {fact.number} still has consumers"
-    for lookup_id in queue.order.locked:  # of prepared transactions, which keep the messages
+    for lookup_id in queue.order.locked:  # prepared transactions keep these messages
         state.rows.delete(POSITIONS, position_key(fact.number, lookup_id))
     settle(state, queue, list(queue.order.locked))
     _forget_name(state, queue.record)
@@ -147,7 +147,7 @@ def _listened(record: Queue) -> str:
         return ""
     try:
         return normalized(settings.multicast_address)
-    except UsageError:  # it was stored before addresses were looked at
+    except UsageError:  # it was stored by a release that did not check addresses
         return ""
 
 

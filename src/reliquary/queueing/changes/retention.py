@@ -63,13 +63,13 @@ def _keep(state: State, queue: QueueState, positions: list[Position]) -> None:
 
 
 def check_limits(state: State, queue: QueueState) -> None:
-    """Let the end of the turn look for messages that consumers lose, if too much is kept for them."""
+    """Mark the queue for a check at the end of the turn, if more is kept for consumers than allowed."""
     if queue.feed.limits and is_overfull(queue):
         state.turn.overfull[queue.number] = queue
 
 
 def is_overfull(queue: QueueState) -> bool:
-    """Return whether bytes or count of what is kept passed the limits of all who are the furthest behind.
+    """Return whether bytes or count of the kept messages passed the limits of all consumers furthest behind.
 
     A limit may be passed by a sixteenth, so that messages are deleted some at a time.
     """

@@ -1,9 +1,10 @@
-"""From facts to the history: a table that says for each fact what is noted, or that nothing is.
+"""Note the history events of facts: a table has the function for each type of fact, or None.
 
     apply(fact) --> its teller --> notes --> one row a batch (`changes.history`)
 
-It runs before the fact is made true, so a position can be seen as it was.  Features that have facts of their
-own register what these tell.  What is no fact, because nothing that is kept changes, is noted by `noting`.
+It runs before the fact is applied, so that it sees the old state of a position.  Features register the
+functions for their own facts.  Events that belong to no fact, because no durable state changes, are noted by
+`noting`.
 """
 
 from __future__ import annotations
@@ -54,10 +55,10 @@ def note_delays(notes: Notes, queue: Queue, positions: Sequence[Position]) -> No
 
 
 def _arrival(queue: Queue, fact: facts.MessagesStored, bringer: Bringer) -> Happening:
-    """Return what the history calls the arrival of a message in this queue."""
+    """Return the kind of event that the arrival of a message in this queue is for the history."""
     if queue.outgoing is not None:
         return Happening.QUEUED
-    if fact.positions[0].reason:  # buried: it never was in another queue
+    if fact.positions[0].reason:  # a dead letter that was never in another queue
         return _DEAD_LETTERED
     return _ACCEPTED if bringer.by in ("api", "manager", "spark") else Happening.ARRIVED
 
@@ -183,20 +184,20 @@ TELLERS: Final[dict[type[Fact], Teller | None]] = {
     facts.TransactionPrepared: _prepared,
     facts.PreparedMessageDropped: _dropped,
     facts.HoldBegun: _held,
-    # of queues and of the manager, not of messages
+    # facts about queues and the manager, not about messages
     facts.ManagerNamed: None,
     facts.QueueCreated: None,
     facts.QueueChanged: None,
     facts.QueueDeleted: None,
     facts.DirectoryObjectWritten: None,
     facts.DirectoryObjectRemoved: None,
-    # told by the facts beside them
+    # other facts of the turn note these events
     facts.TransactionEnded: None,
     facts.OutcomesForgotten: None,
     facts.HoldsOver: None,
-    # nobody's message yet, or no longer
+    # pieces without a message, and copies that are lost
     facts.PieceKept: None,
     facts.SpoolsDropped: None,
     facts.CopyLost: None,
 }
-"""A fact with None tells the history nothing."""
+"""The function that notes the events of each type of fact; None for a fact without events."""

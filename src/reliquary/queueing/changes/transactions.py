@@ -1,4 +1,4 @@
-"""Facts about prepared transactions and their outcomes: what they change in memory and in the rows."""
+"""Apply facts about prepared transactions and their outcomes, in memory and in the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts about objects of the directory: what they change in memory and in the rows."""
+"""Apply facts about objects of the directory, in memory and in the rows."""
 
 from __future__ import annotations
 

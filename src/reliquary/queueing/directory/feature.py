@@ -1,4 +1,4 @@
-"""What the directory adds to the queue manager: its rules, timers, permits and appliers."""
+"""The rules, timers, permits and appliers that the directory adds to the queue manager."""
 
 from __future__ import annotations
 

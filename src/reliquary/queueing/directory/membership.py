@@ -41,7 +41,7 @@ def enter(
     if not isinstance(made.subject, QueueObject):
         return made.status
     # DEPARTS from 3.1.7.1.3 (AN-18): the queue is made although its paths cannot be read, because it
-    # is in the directory already, and the caller was told of a success.
+    # is in the directory already, and the directory has reported a success.
     where = by_identifier(made.subject.identifier)
     found = read(state, Kind.QUEUE, where, ("full_path", "directory_path")).subject  # DM-143
     paths = {

@@ -1,4 +1,4 @@
-"""Who may ask the directory, and who may change it."""
+"""Check that a user may read or change the directory."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from reliquary.queueing.model.directory.objects import DirectoryObject, ManagerO
 from reliquary.queueing.model.state import State
 
 IMPORT_LIMIT: Final = 100_000
-"""How many objects one import may have."""
+"""The largest number of objects in one import."""
 
 
 def create(state: State, event: events.CreateDirectoryObject, now: Instant) -> None:
@@ -64,7 +64,7 @@ def read_end(state: State, event: events.ReadDirectoryEnd, now: Instant) -> None
 
 
 def write(state: State, event: events.WriteDirectory, now: Instant) -> None:
-    """Write Directory: change an object; what it says of this manager takes effect at once."""
+    """Write Directory: change an object; attributes of this manager take effect at once."""
     answer = operations.write(state, event.subject, now, event.attributes)
     if answer.subject is not None:
         _take(state, answer.subject)
@@ -87,7 +87,7 @@ def take_in(state: State, event: events.ImportDirectory, now: Instant) -> None:
 
 
 def _take(state: State, subject: DirectoryObject) -> None:
-    """Take what the directory says about this manager or one of its queues."""
+    """Copy the attributes of this manager or one of its queues from their directory object."""
     identity = state.identity()
     if not identity.directory_integrated:
         return

@@ -1,11 +1,11 @@
-"""Tell how old messages of feeds are, by the numbers that feeds had at some moments.
+"""Compute how old messages of feeds are, from the numbers that feeds had at some moments.
 
     time      ----10----20----30----40----50--> elapsed      counted only while a manager runs
     number        41    41    58    90    93                 the highest number of any feed then
 
-A message up to number 58 was in its feed at 30, so it is at least 20 old.  A look raises the marks of the
-feeds, so that no message becomes visible later under a number that was noted.  Old marks are thinned out:
-between two that stay there is a sixteenth of their age at most.
+A message up to number 58 was in its feed at 30, so it is at least 20 old.  Each note of the
+numbers raises the marks of the feeds, so that no message becomes visible later under a number that was noted.
+Old entries are thinned out: the time between two that stay is at most a sixteenth of their age.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Moments
 
 LOOK: Final = ("keep", 0)
-"""The timer of the next look; it runs while a consumer has a limit by age."""
+"""The timer of the next note; it runs while a consumer has a limit by age."""
 PARTS: Final = 16
 SHORTEST_LOOK: Final = seconds(1)
 LONGEST_LOOK: Final = seconds(3600)
@@ -50,7 +50,7 @@ def noted(moments: Moments, step: int, mark: int, longest: int) -> Moments:
 
 
 def watch(state: State, queue: QueueState) -> None:
-    """Set the timer of the next look, if a consumer of this queue needs one earlier than it is set for."""
+    """Set the timer of the next note earlier, if a consumer of this queue needs that."""
     if limits := _ages(state, queue):
         interval = _interval(min(limits))
         if not state.ages.watched or interval < state.ages.watched:
@@ -58,7 +58,7 @@ def watch(state: State, queue: QueueState) -> None:
 
 
 def look(state: State, now: Instant) -> list[QueueState]:
-    """Note how far the feeds go, and return the queues whose messages may be too old."""
+    """Note the highest number of the feeds, and return the queues whose messages may be too old."""
     step = min(max(now - state.ages.looked, 0), 2 * state.ages.watched) if state.ages.looked else 0
     state.ages.watched = 0
     limited = _limited(state)
@@ -73,7 +73,7 @@ def look(state: State, now: Instant) -> list[QueueState]:
 
 
 def begin(state: State) -> None:
-    """Begin to look in a process that starts."""
+    """Set the first timer after a start, if a consumer has a limit by age."""
     state.ages.watched, state.ages.looked = 0, 0
     for number in _limited(state):
         watch(state, state.queues[number])

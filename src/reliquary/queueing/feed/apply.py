@@ -1,4 +1,4 @@
-"""Facts about consumers and about messages that are kept for them: what they change in memory and rows."""
+"""Apply facts about consumers and the messages that are kept for them, in memory and in the rows."""
 
 from __future__ import annotations
 

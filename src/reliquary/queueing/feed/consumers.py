@@ -43,14 +43,14 @@ def adopt_consumer(state: State, key: bytes, record: Consumer) -> None:
 
 
 def limit_of(state: State, queue: QueueState, record: Consumer) -> Keep:
-    """Return how much is kept for a consumer: as it says, or its queue, or the settings of the server."""
+    """Return the limit of a consumer: its own, or that of its queue, or that of the settings."""
     if record.keep is not None:
         return record.keep
     return state.sizes.keep if queue.feed.keep is None else queue.feed.keep
 
 
 def pin(state: State, queue: QueueState) -> None:
-    """Note the lowest cursor of a queue, behind which messages are kept, and the limits of who is there."""
+    """Note the lowest cursor of a queue, after which messages are kept, and the limits of its consumers."""
     consumers = queue.feed.consumers.values()
     queue.feed.pinned = lowest = min((each.cursor for each in consumers), default=0)
     limits = {limit_of(state, queue, each) for each in consumers if each.cursor == lowest}

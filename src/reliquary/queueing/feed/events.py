@@ -53,9 +53,9 @@ class DropConsumer(Request, frozen=True):
 
 
 class SetConsumer(Request, frozen=True):
-    """Set how much is kept for a consumer, or pause it; without a name, set the limit of its queue.
+    """Set the limit of a consumer, or pause it; without a name, set the limit of its queue.
 
-    None leaves a thing as it is.
+    None leaves an attribute unchanged.
     """
 
     to: int
@@ -63,12 +63,12 @@ class SetConsumer(Request, frozen=True):
     name: str = ""
     keep: Keep | None = None
     inherit: bool = False
-    """It gets no limit of its own: that of the queue, or of the settings, counts."""
+    """Remove the consumer's own limit: the limit of the queue or of the settings applies."""
     paused: bool | None = None
 
 
 class ResetConsumer(Request, frozen=True):
-    """Move a consumer's cursor forward or back; with `dry_run`, only tell what that would do."""
+    """Move a consumer's cursor forward or back; with `dry_run`, only report the effect."""
 
     to: int
     queue: str
@@ -86,7 +86,7 @@ class FindPlace(Request, frozen=True):
     moment: int
     """Microseconds since 1970."""
     after: int
-    """Look behind this number; what comes before was looked at."""
+    """Search after this number; earlier messages were searched already."""
 
 
 class ReadFeed(Request, frozen=True):
@@ -116,12 +116,12 @@ class TrimFeed(Event, frozen=True):
 
 
 class FeedView(Answer, frozen=True):
-    """How far one feed goes, and where the consumer of the request is in it."""
+    """The mark of one feed, and the cursor of the consumer that the request names."""
 
     queue: str = ""
     """The name of the queue as people write it."""
     incarnation: str = ""
-    """Tells this queue from a later one with an equal name, and from itself before a restore."""
+    """Identifies this queue: it changes if the queue is created again, or the store is restored."""
     mark: int = 0
     """No later message gets an arrival number up to this one."""
     cursor: int | None = None
@@ -133,30 +133,30 @@ class FeedView(Answer, frozen=True):
     paused: bool = False
     """The consumer of the request is paused."""
     loss: Loss | None = None
-    """What this consumer lost last, because its limit was passed."""
+    """The last messages that this consumer lost because its limit was passed."""
 
 
 class PlaceFound(Answer, frozen=True):
-    """The answer to FindPlace."""
+    """The answer to FindPlace: the place that was found, or where to continue."""
 
     place: int = 0
-    """The place, or how far the messages were looked at."""
+    """The arrival number of the place, or of the last message that was searched."""
     more: bool = False
-    """It is not found yet: ask again, after `place`."""
+    """The place is not found yet: send the request again, with `after` set to `place`."""
 
 
 class ConsumerReset(Answer, frozen=True):
-    """The answer to ResetConsumer."""
+    """The answer to ResetConsumer: the old and the new cursor, and their distance."""
 
     before: int = 0
-    """The cursor as it was."""
+    """The cursor before the request."""
     cursor: int = 0
-    """The cursor as it is now, or would be."""
+    """The cursor after the request; with `dry_run`, the cursor that it would have."""
     messages: int = 0
     """Messages that the consumer passes over, or if the cursor moves back, that it can read again."""
     bytes: int = 0
     more: bool = False
-    """There are more of them than were counted."""
+    """There are more messages than were counted."""
 
 
 class FeedViews(Answer, frozen=True):

@@ -32,7 +32,7 @@ class QueueKept(Fact, frozen=True):
 
 
 class FeedsLooked(Fact, frozen=True):
-    """It was noted how far all feeds went at a moment."""
+    """The highest number of all feeds at a moment was noted."""
 
     moments: Moments
 

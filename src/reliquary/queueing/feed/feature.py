@@ -1,4 +1,4 @@
-"""What feeds add to the queue manager: their rules, permits and appliers."""
+"""The rules, permits and appliers that feeds add to the queue manager."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEED: Final = Feature(
     timers={ages.LOOK[0]: lambda state, _, now: trimming.on_look(state, now)},
     permits=PERMITS,
     appliers=APPLIERS,
-    # readers of feeds take nothing away, so their facts tell the history nothing
+    # readers of feeds remove no message, so their facts have no history events
     tellers={
         facts.ConsumerPlaced: None,
         facts.ConsumerLost: None,

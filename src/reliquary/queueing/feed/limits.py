@@ -1,4 +1,4 @@
-"""Let consumers lose what is oldest, when more is kept for them than their limits allow.
+"""Let consumers lose the oldest messages, when more is kept for them than their limits allow.
 
     kept            o   o   o   o   o   o   o            messages that left the queue, by their numbers
     cursors     lake    audit       '-- until here       lake and audit have passed their limits
@@ -76,7 +76,7 @@ class _Reader(NamedTuple):
     """The highest number that has passed the limit by age."""
 
     def may_lose(self, number: int, kept: int, size: int) -> bool:
-        """Return whether a message has passed the limit; so much is kept from it on."""
+        """Return whether a message has passed the limit; `kept` and `size` count the messages from it on."""
         limit = self.limit
         return 0 < limit.count < kept or 0 < limit.bytes < size or number <= self.outdated
 

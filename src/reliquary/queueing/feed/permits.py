@@ -1,4 +1,4 @@
-"""Who may read a feed: a look needs the right to peek, a consumer the right to receive."""
+"""Check that a user may read a feed: LookAtFeeds needs the right to peek, a consumer that to receive."""
 
 from __future__ import annotations
 

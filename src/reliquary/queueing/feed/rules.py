@@ -29,7 +29,7 @@ from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.permission import Act, lacks
 
 READ_LIMIT: Final = 10_000
-"""How many positions one answer has at most."""
+"""The largest number of positions in one answer."""
 ERA: Final = "@"
 """The character between the identifier of a queue and the era of its manager."""
 
@@ -78,9 +78,9 @@ def _other(name: str, then: str, now: str) -> Answer:
 
 
 def incarnation_of(state: State, queue: QueueState) -> str:
-    """Return what tells this queue from others of its name, and from itself before a restore.
+    """Return a text that changes if a queue of this name is created again, or the store is restored.
 
-    A reader that kept an offset sees by it that messages may be missing which came after the backup.
+    A reader with a stored offset compares it, to detect that messages after the backup may be missing.
     """
     era = state.manager.era
     return f"{queue.record.identifier}{ERA}{era.began}" if era is not None else str(queue.record.identifier)
@@ -102,7 +102,7 @@ def _matching(state: State, pattern: str) -> list[QueueState]:
 
 @lru_cache(maxsize=256)
 def _expression(pattern: str) -> re.Pattern[str]:
-    """Return a test for names; each piece of the pattern is searched once, so many stars cost no more."""
+    """Return a test for names; each piece of the pattern is searched once, however many stars it has."""
     begin, *middle, end = map(re.escape, pattern.split("*"))
     pieces = "".join(f"(?>[^;]*?{piece})" for piece in middle)
     return re.compile(f"{begin}{pieces}[^;]*{end}", re.IGNORECASE)

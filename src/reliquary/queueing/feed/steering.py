@@ -1,4 +1,4 @@
-"""What people do with consumers: set limits, pause, and move a cursor forward or back."""
+"""Set limits of consumers, pause them and move their cursors, as an administrator asks."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def reset_consumer(state: State, request: events.ResetConsumer, now: Instant) ->
 
 
 def _told(state: State, queue: QueueState, record: Consumer, cursor: int) -> events.ConsumerReset:
-    """Return what a new cursor means; not more messages are counted than one read may give."""
+    """Return the effect of a new cursor; at most as many messages are counted as one read returns."""
     low, high = sorted((record.cursor, cursor))
     page = reading.read(state, queue, low, high, READ_LIMIT, whole=True)
     return events.ConsumerReset(

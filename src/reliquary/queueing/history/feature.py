@@ -1,4 +1,4 @@
-"""What the history adds to the queue manager: the rules of its exporter."""
+"""The rules that the exporter of the history adds to the queue manager."""
 
 from __future__ import annotations
 

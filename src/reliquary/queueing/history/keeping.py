@@ -1,4 +1,4 @@
-"""The rules of the exporter of the history: rows of exported events go, and a restart goes on behind them."""
+"""Delete the rows of exported events, and continue after them when the manager starts."""
 
 from __future__ import annotations
 

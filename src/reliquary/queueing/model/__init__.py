@@ -1,11 +1,11 @@
-"""What the rules work on: values, names, tables, the order of a queue, and the state.
+"""The data that the rules work on: values, names, tables, the order of a queue, and the state.
 
     message, queue, positions, cursors, waiting, descriptors    values, and tables of their states
     names       path names, format names, schemes, multicast addresses
-    events      what the manager is asked, and what it answers
+    events      requests to the manager, and its answers
     facts       what becomes true;  tables: where it lies on disk
     order       the messages of a queue in their order;  message_store, bodies: the messages themselves
-    state       everything that the manager knows, in the parts of `parts` and of queue_state
+    state       all state of the manager, in the parts of `parts` and of queue_state
     feature     what a feature registers;  protocol, travel: what a protocol registers, and its signals
     directory, history, security, staging    values and state of the features with these names
 

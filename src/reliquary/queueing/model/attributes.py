@@ -64,7 +64,7 @@ class Delivery(Enum):
 
 EXPRESS: Final = Delivery.EXPRESS
 RECOVERABLE: Final = Delivery.RECOVERABLE
-"""Their own names are for what runs for every message: Python 3.11 finds a member of an enum slowly."""
+"""Names for code that runs for every message, because Python 3.11 finds a member of an enum slowly."""
 
 
 class MessagePrivacy(Enum):
@@ -259,9 +259,10 @@ class Attributes(
     soap_header: str = ""
     soap_body: str = ""
     carrier_header: str = ""
-    """Header fields as the carrier wrote them that brought the message, for readers and for the next hop.
+    """Header fields of a message, as its carrier wrote them, for readers and for the next hop.
 
-    In a message that is sent, the fields that its sender chose; the carrier tells the two apart.
+    In a message that an application sends here, they are the fields that the sender chose; the carrier
+    distinguishes the two cases.
     """
     stored_body: StoredBody | None = None
     """The place of a large body; `body` is empty then."""

@@ -1,8 +1,8 @@
 """A feature is one object: everything that it adds to the queue manager.
 
     Feature   rules, hears, timers --> `manager`: each event, signal and timer goes to its rule
-              permits -------------> `manager`: who may make a request, asked before its rule
-              appliers, tellers ---> `changes.apply`: what facts change, and what they tell the history
+              permits -------------> `manager`: checks who may make a request, before its rule
+              appliers, tellers ---> `changes.apply`: changes memory and rows, and notes history events
 
 `queueing.features` lists the features and joins their tables.  A type or a timer that two of them claim is an
 assertion failure at the start.
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 Applier = Callable[["State", Any], None]
 """Changes memory and rows as a fact says."""
 Teller = Callable[["State", Notes, Any], None]
-"""Notes for the history what a fact says about messages."""
+"""Notes the history events of a fact."""
 Permit = Callable[["State", Any], str]
 """Returns why a request is refused, or an empty string when its rule may run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """What one feature adds to the queue manager."""
+    """The tables and functions that one feature adds to the queue manager."""
 
     name: str
     rules: Mapping[type[Event], Rule[State]] = field(default_factory=dict)
@@ -51,13 +51,13 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What the lower layers call and features provide; `features` fills it in, so imports go down only."""
+    """Functions of features that lower layers call; `features` sets them, so that imports go down only."""
 
     appliers: Mapping[type[Fact], Applier] = field(default_factory=dict)
     tellers: Mapping[type[Fact], Teller | None] = field(default_factory=dict)
     published_queue: Callable[[State, UUID], QueueObject | None] = lambda _state, _identifier: None
     """Returns the queue with this identifier from the directory."""
     list_members: Callable[[State, UUID], tuple[str, ...] | None] = lambda _state, _identifier: None
-    """Returns the members of a distribution list, or None when the directory does not tell them."""
+    """Returns the members of a distribution list, or None when the directory does not know them."""
     computer_name: Callable[[State, UUID], str] = lambda _state, _identifier: ""
     """Returns the name of the computer with this identifier; empty when the directory does not know it."""

@@ -28,7 +28,7 @@ _PIECE: Final = re.compile(r"([1-9][0-9]{0,17})(s|min|h|d|b|k|m|g|t|)")
 
 
 class Keep(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How much is kept for a consumer; 0 stands for no limit of that kind."""
+    """The limits of what is kept for a consumer; 0 stands for no limit of that kind."""
 
     age: int = 0
     """Microseconds."""

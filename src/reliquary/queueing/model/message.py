@@ -308,11 +308,11 @@ class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename
     asks: int = 0
     """The acknowledgements and reports that its message asks for, as bits of `acknowledge`; mostly 0."""
     handed_out: int = 0
-    """How many times it was read in a transaction or locked by a read since it is in this queue."""
+    """The number of reads that took it in a transaction or locked it since it is in this queue."""
     aborted: int = 0
-    """How many of these reads were undone; AbortCounter of [MS-MQQP]'s SubqueueHeader."""
+    """The number of these reads that were undone; AbortCounter of [MS-MQQP]'s SubqueueHeader."""
     moved: int = 0
-    """How many times it was moved to another queue; MoveCounter."""
+    """The number of times that it was moved to another queue; MoveCounter."""
     purged: int = 0
     """PurgePending: the moment when its queue was purged while the position was locked, or 0."""
     due: int = 0

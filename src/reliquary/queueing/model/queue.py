@@ -93,7 +93,7 @@ class QueueSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """The security descriptor in self-relative form; empty stands for the default list."""
     base_priority: int = 0
     poison_limit: int = 0
-    """How many times a message is read and returned before it moves to the subqueue `poison`; 0: no limit."""
+    """The number of reads and returns after which a message moves to the subqueue `poison`; 0: no limit."""
     retry_delay: int = 0
     """Seconds before a returned message can be read again; each return doubles them."""
     longest_retry_delay: int = 3600

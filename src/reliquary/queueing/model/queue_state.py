@@ -1,4 +1,4 @@
-"""A queue as the manager knows it while it runs, cut by what changes together."""
+"""The state of a queue in memory, in parts that change together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reliquary.queueing.model.waiting import Waiter
 
 @dataclass(slots=True)
 class Counts:
-    """How many messages a queue holds, and how many bytes.
+    """The number and the bytes of the messages of a queue.
 
     Written by: changes.counters, changes.positions, rules.enqueue, rules.transactions, recovery, model.state.
     """
@@ -38,14 +38,14 @@ class Counts:
 
 @dataclass(slots=True)
 class Readers:
-    """Who has a queue open, who waits for its messages, and which messages readers have.
+    """The open handles of a queue, the reads that wait, and the messages that are handed out.
 
     Written by: rules.handles, rules.read, lifecycle, changes.hand_outs, model.state.
     """
 
     descriptors: dict[int, Descriptor] = field(default_factory=dict)
     exclusive: int = 0
-    """How many of the descriptors deny others to receive."""
+    """The number of descriptors whose share mode denies others to receive."""
     waiting: dict[int, Waiter] = field(default_factory=dict)
     handed_out: dict[int, int] = field(default_factory=dict)
     """The number of the hand-out of each locked position whose tries are not in its own row."""
@@ -55,18 +55,18 @@ class Readers:
 
 @dataclass(slots=True)
 class FeedState:
-    """What consumers of the feed of a queue have read, and what is kept for them.
+    """The consumers of the feed of a queue, and the messages that are kept for them.
 
     Written by: feed, changes.numbering, changes.retention.
     """
 
     mark: int = 0
-    """Up to where the feed was reported to readers (`changes.numbering`); 0 while it has no consumer."""
+    """The last number that readers have got (`changes.numbering`); 0 while the feed has no consumer."""
     consumers: dict[str, Consumer] = field(default_factory=dict)
     pinned: int = 0
     """The lowest cursor of the consumers: messages that arrived later are kept."""
     keep: Keep | None = None
-    """How much is kept for consumers that have no limit of their own; None: as the settings say."""
+    """The limit of consumers that have none of their own; None if the limit of the settings applies."""
     limits: tuple[Keep, ...] = ()
     """The limits of the consumers with the lowest cursor; empty if one of them has none by bytes or count."""
     retained: int = 0
@@ -78,7 +78,7 @@ class FeedState:
 
 @dataclass(slots=True)
 class QueueState:
-    """A queue, the order of its messages, and what is known of it only while the process runs."""
+    """A queue, the order of its messages, and the state that ends with the process."""
 
     record: Queue
     order: Order
@@ -91,7 +91,7 @@ class QueueState:
     """Express messages that are not visible yet."""
     subqueues: set[int] = field(default_factory=set)
     link: Link | None = None
-    """The way out of an outgoing queue; None for all others."""
+    """The connection of an outgoing queue; None for all other queues."""
 
     def __post_init__(self) -> None:
         self.number = self.record.number
@@ -114,6 +114,6 @@ class QueueState:
 
     @property
     def active(self) -> bool:
-        """Active (DM-026): the queue is open, or a message waits in it to go elsewhere."""
+        """Active (DM-026): the queue is open, or a message to another manager waits in it."""
         waits = self.link is not None and bool(len(self.order) or self.order.locked)
         return waits or bool(self.readers.descriptors)

@@ -100,7 +100,7 @@ class Batch:
     """All its chunks, in the order in which they get their places."""
     ends: Ends
     hidden: dict[int, Hidden] = field(default_factory=dict)
-    """What earlier turns have placed, by the number of the queue."""
+    """The messages that earlier turns have placed, by the number of the queue."""
 
     @property
     def size(self) -> int:

@@ -1,4 +1,4 @@
-"""Everything that the queue manager knows, in parts that change together (`parts`).
+"""The whole state of the queue manager, in parts that change together (`parts`).
 
 Durable state changes only through `changes.apply`; `recovery.recover` builds it from the rows.  All other
 state ends with the process.
@@ -48,7 +48,7 @@ LONGEST_TIMER: Final = Duration(60_000_000)
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is kept or done at once.  The simulator makes every limit tiny, so that each one is met."""
+    """Limits for memory and for one turn.  The simulator makes every limit tiny, so that each is reached."""
 
     window: int = WINDOW
     """Positions of a queue that are read at once."""
@@ -61,7 +61,7 @@ class Sizes:
     outcomes: int = 10_000
     """Ended transactions whose outcome is remembered."""
     history: Room = Room()  # noqa: RUF009 - it is frozen
-    """How much of the history may wait to be exported."""
+    """The largest part of the history that may wait for its export."""
     batch: int = 1_000_000
     """Messages that one batch from outside publishes."""
     placed: int = 4_000
@@ -73,7 +73,7 @@ class Sizes:
     queries: int = 100_000
     """Queries whose last batch is remembered, beside the queries that write under a name."""
     keep: Keep = EVERYTHING
-    """How much is kept for consumers of feeds, where neither they nor their queue say it."""
+    """The limit of consumers of feeds, if neither they nor their queue have one."""
 
 
 class State:
@@ -98,7 +98,7 @@ class State:
         self.draft = Draft()
         """The turn that runs now: its facts, signals and effects."""
         self.turn = CurrentTurn()
-        """What the rules collect until the end of the turn."""
+        """The data that the rules collect until the end of the turn."""
         self.manager = ThisManager()
         self.access = AccessChecks()
         self.numbers = Numbers(sizes.sequence_block, chance.bits(52))
@@ -114,9 +114,9 @@ class State:
         self.directory = Directory()
         self.ages = FeedAges()
         self.staging = Staging()
-        """Batches from outside that are not published yet, and what is known of their writers."""
+        """The batches that are not published yet, and their writers."""
         self.history: History | None = None
-        """None: no history is kept."""
+        """The history; None if no history is kept."""
 
     # -- answers
 
@@ -136,7 +136,7 @@ class State:
         return record
 
     def parse(self, path: str) -> Pathname:
-        """Read a path name as one of this manager's."""
+        """Parse a path name of this manager."""
         identity = self.identity()
         return parse(path, identity.computer_name, identity.qualified_computer_name)
 
@@ -153,7 +153,7 @@ class State:
         return self.queues[self.names.by_path[f"system$;{name}"]]
 
     def forget_names(self) -> None:
-        """Forget where names lead and who may send there; both are looked up again when they are needed."""
+        """Empty the caches of destinations and of allowed acts; they are filled again on demand."""
         self.access.permitted.clear()
         self.names.ways.clear()
         self.names.to_receive.clear()

@@ -19,7 +19,7 @@ outcomes      transaction                      the outcome of a transaction that
 holds         carrier, channel, batch          messages that a carrier sends, with unknown outcome
 consumers     queue, name                      the progress of a reader of the queue's feed
 keeps         queue                            how much is kept for readers of the queue's feed
-moments       one row                          how far all feeds went at some moments, to tell ages
+moments       one row                          the highest number of all feeds at some moments
 late          queue, arrival                   a position whose arrival number is not its sequence number
 retained      queue, arrival                   a removed position that a consumer has not read
 stages        stage                            a part of a batch that is published as a whole
@@ -117,7 +117,7 @@ class HandOut(msgspec.Struct, frozen=True, gc=False, array_like=True):
     queue: int
     lookup_ids: tuple[int, ...]
     tries: tuple[int, ...]
-    """How often each was handed out, with this time; one number when it is equal for all."""
+    """The number of times that each was handed out, this time included; one number if all are equal."""
 
 
 class Shares(msgspec.Struct, frozen=True):
@@ -198,7 +198,7 @@ class Loss(msgspec.Struct, frozen=True):
     messages: int
     bytes: int
     moment: int
-    """When it last lost one of them, microseconds since 1970."""
+    """The moment when it last lost one of them, microseconds since 1970."""
 
 
 class Consumer(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -211,9 +211,9 @@ class Consumer(msgspec.Struct, frozen=True, omit_defaults=True):
     moved: int
     """The moment when the cursor last moved, microseconds since 1970."""
     keep: Keep | None = None
-    """How much is kept for it; None: as much as the queue or the settings of the server say."""
+    """The limit of what is kept for it; None if that of the queue or of the settings applies."""
     paused: bool = False
-    """Its reader is asked to begin nothing new."""
+    """The consumer is paused: its reader is asked to begin no new batch."""
     loss: Loss | None = None
     """The last messages that it lost, those that it lost one after the other together."""
     lost: int = 0
@@ -222,7 +222,7 @@ class Consumer(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Moments(msgspec.Struct, frozen=True):
-    """How far feeds went while the manager ran.
+    """The highest numbers of feeds at several times.
 
     Time is counted here only while a manager runs, in microseconds, and a calendar that jumps does not change
     it: what could not be read while the server was off does not get older meanwhile.
@@ -291,7 +291,7 @@ class Published(msgspec.Struct, frozen=True, omit_defaults=True):
     era: int = 0
     """The era of the manager, as the moment when it began; 0 for a store that was never restored."""
     spread: str = ""
-    """How the rows of the batch were spread over managers; empty if this was the only one."""
+    """The distribution of the rows of the batch over managers; empty if this was the only one."""
 
 
 class Publishing(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -305,11 +305,11 @@ class Publishing(msgspec.Struct, frozen=True, omit_defaults=True):
     """The first of the sequence numbers that are reserved for its messages."""
     messages: int
     moment: int
-    """When its messages arrive, microseconds since 1970: the moment when the first turn began."""
+    """The ArrivalTime of its messages, microseconds since 1970: the moment when the first turn began."""
     user: str = ""
     """The SID of the user who publishes it; empty for the manager itself."""
     spread: str = ""
-    """How the rows of the batch are spread over managers."""
+    """The distribution of the rows of the batch over managers."""
     placed: int = 0
     """The number of its chunks that earlier turns have worked on."""
 

@@ -126,7 +126,7 @@ def construct(message: Message, *, computer: str = "") -> UserMessage:
     more = message.more or USUAL
     transaction = _transaction_header(message)
     # DEPARTS from 3.1.7.1.32 (DM-273, DM-281): the debug header and its flag come together, with
-    # tracing or with a queue for it, because one without the other is a packet nobody can read.
+    # tracing or with a queue for it, because no peer can read a packet with only one of them.
     traced = more.tracing_requested or more.tracing_queue != NO_GUID
     return UserMessage(
         base=BaseHeader(

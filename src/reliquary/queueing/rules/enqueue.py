@@ -209,7 +209,7 @@ def insert(
             due = message.due(now) if more is not None and more.delay else 0
         if captured is not None or not message.identifier.uniquifier:
             message = _stamp(state, message, sequence, sent, captured)  # noqa: PLW2901
-        if usual:  # it has no wish but to be stored
+        if usual:  # the message requests nothing but to be stored
             lookup_id = (highest and highest - message.priority) << LANE_SHIFT | sequence & SEQUENCE_MASK
             position = Position(lookup_id, sequence, size, now, home if size <= INLINE_SIZE else 0)
         else:

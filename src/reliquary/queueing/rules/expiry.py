@@ -53,7 +53,7 @@ def expire(state: State, queue: QueueState, position: Position) -> None:
 def _reason_of(state: State, queue: QueueState, position: Position) -> MessageClass:
     """Return the message class that says why the message leaves: purged, or which time ran out."""
     # DEPARTS from 3.1.4.5 (AN-10): after an abort the reason is the purge, not AckReceive, because
-    # nobody received it.
+    # no reader received the message.
     if position.purged:
         return MessageClass.NACK_QUEUE_PURGED
     if queue.link is None:

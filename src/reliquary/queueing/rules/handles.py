@@ -123,13 +123,13 @@ def _name_of(state: State, descriptor: Descriptor, queue: QueueState) -> Pathnam
 def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
     """Close a queue: end its waiting reads, close its cursors, unlock its messages (Close Queue)."""
     # DEPARTS from 3.1.7.1.6 (AN-15): the children are closed before the missing queue of their
-    # parent is noticed, because nobody else could close them.
+    # parent is noticed, because no other request could close them.
     for child in descriptor.children:
         close_queue(state, state.open.handles[child], now)  # DM-180
     queue = queue_of(state, descriptor)
     if queue is not None:  # DM-179
-        # DEPARTS from 3.1.7.1.6 (AN-24): waits without a tag end too, because nobody could end
-        # them afterwards.
+        # DEPARTS from 3.1.7.1.6 (AN-24): waits without a tag end too, because no request could
+        # end them afterwards.
         waiting = list(queue.readers.waiting.values()) if descriptor.waits else []
         for waiter in [each for each in waiting if each.descriptor == descriptor.handle]:
             end_wait(state, queue, waiter, Happening.CLOSED)  # DM-181

@@ -51,7 +51,7 @@ def leave(
 
     A message leaves an outgoing queue with AckReachQueue when the next manager has it.
     `carried`: the carrier of the outgoing queue asks for this, so it needs no signal that they are withdrawn.
-    `told`: another manager has acknowledged the messages already, so no acknowledgement is sent here.
+    The last flag says that another manager has sent the acknowledgements, so that none are sent here.
     """
     if queue.record.outgoing is not None and not carried:
         reason = AT_THE_SOURCE.get(reason, reason)

@@ -17,7 +17,7 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Outcome
 
 REMEMBERED: Final = 30 * DAY
-"""How long an outcome is kept; an operator may ask for it weeks later."""
+"""The time for which an outcome is kept; an operator may ask for it weeks later."""
 AT_ONCE: Final = 100
 """The largest number of outcomes that one turn deletes."""
 

@@ -1,4 +1,4 @@
-"""Whether a user may do something: the right that each act on a queue needs, and the list that grants it.
+"""Decide whether a user may do something: the right that each act needs, and the list that grants it.
 
     what is done (`Act`) to what queue (`Place`) --> NEEDED: the right --> the access list (D.8, E.3)
     what is used (handle, receipt, transaction) --> the user who opened or began it
@@ -37,7 +37,7 @@ Right = QueueRight | ManagerRight
 
 
 class Act(IntEnum):
-    """What a request does with a queue."""
+    """The acts on a queue for which rights are checked."""
 
     SEND = 0
     PEEK = 1
@@ -106,8 +106,8 @@ NEEDED: Final[Mapping[Place, Mapping[Act, Right]]] = {
         Act.RECEIVE: ManagerRight.RECEIVE_JOURNAL_QUEUE_MESSAGE,
         Act.PURGE: ManagerRight.DELETE_JOURNAL_QUEUE_MESSAGE,
     },
-    # What waits to leave may become a dead letter: who may read those may read these.  No list of ours
-    # says who may send elsewhere: the list that counts is there; of anonymous clients see `anonymous`.
+    # A message that waits in an outgoing queue may become a dead letter, so the rights on dead letters count.
+    # A send to another manager is decided by the access list there; for anonymous clients see `anonymous`.
     Place.OUTGOING: {
         **ON_THE_MANAGER,
         Act.SEND: ManagerRight(0),
@@ -186,7 +186,7 @@ def _sentence(by: Principal, missing: Right, where: str) -> str:
 
 
 def may_use(state: State, by: Principal, transaction: Transaction) -> bool:
-    """Return whether a user may use a transaction: it is his, or he may change the manager."""
+    """Return whether a user may use a transaction: the user began it, or may change the manager."""
     return is_own(state, by, transaction.user)
 
 
@@ -249,7 +249,7 @@ def _lacks_at(state: State, by: Principal, to: QueueState | Elsewhere, act: Act)
 
 
 def _named(state: State, text: str, access: Access) -> list[QueueState | Elsewhere]:
-    """Return where a name leads.  A queue that does not exist is left out: the rule will miss it."""
+    """Return the destinations of a name, without queues that do not exist: the rule refuses those."""
     if access is Access.SEND:
         ways = destinations.ways(state, text)
         if not isinstance(ways, HResult):
@@ -284,7 +284,7 @@ def lacks_to_acknowledge(state: State, by: Principal, messages: tuple[Message, .
 
 
 def _lacks_for_name(state: State, by: Principal, name: str) -> str:
-    with suppress(UsageError):  # a name that cannot be read leads nowhere
+    with suppress(UsageError):  # a name that is not valid has no destination
         ways = destinations.ways(state, name)
         for way in () if isinstance(ways, HResult) else ways:
             if not isinstance(way.to, QueueState) or way.to.record.outgoing is not None:

@@ -19,7 +19,7 @@ from reliquary.queueing.model.queue_state import QueueState
 
 
 class Life(Enum):
-    """The state of a queue in its life."""
+    """The states of a queue from its creation to its deletion."""
 
     ABSENT = "absent"
     THERE = "there"

@@ -402,7 +402,7 @@ def _current(
     """Return the position with this identifier (SeekCurrent), or the status that says why it is not read."""
     position = queue.order.get(lookup_id)
     # DEPARTS from 3.1.7.3.3 (DM-312): a message that is gone is not found, whether it was received
-    # or never there, because to tell the two apart every message would have to be remembered.
+    # or never there, because to distinguish the two, every message would have to be remembered.
     if position is None or _is_hidden(queue, position, now):
         return None, HResult.MESSAGE_NOT_FOUND  # DM-307
     if lookup_id not in queue.order.locked:

@@ -1,4 +1,4 @@
-"""Who may make a request, and how access lists change.
+"""Check who may make a request, and change access lists.
 
     permits       for each request of the manager's own rules, what its user needs
     permissions   access lists are changed, and waits that they forbid are ended

@@ -1,4 +1,4 @@
-"""What access lists add to the queue manager: the permits of its own requests."""
+"""The permits that access lists add to the queue manager, for its own requests."""
 
 from __future__ import annotations
 

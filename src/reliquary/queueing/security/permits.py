@@ -1,8 +1,8 @@
-"""Who may make each request of the queue manager's own rules: asked before the rule runs (digest D.8, E.3).
+"""Check who may make each request of the manager's own rules, before the rule runs (D.8, E.3).
 
     request --> PERMITS --> what it does to which queue, or what it uses --> `rules.permission`
 
-The permits of requests that features add lie in the folders of the features.
+The permits of requests that features add are in the folders of the features.
 """
 
 from __future__ import annotations

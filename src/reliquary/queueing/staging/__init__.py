@@ -1,4 +1,4 @@
-"""Batches from outside: written in parts that nobody sees, published as a whole and once.
+"""Batches of writers: written in parts that no reader sees, published as a whole and once.
 
     StageMessages ...  --> message rows, and positions without a place     for each attempt of each part
     CompleteStage      --> the part may be published
@@ -7,7 +7,7 @@
 
     stage, publish, ledger, sweep    the rules;  permits: who may write and publish
     parts, places, turns             chunks by queue, their positions, and batches of several turns
-    apply, telling                   what the facts change, and what they tell the history
+    apply, telling                   the changes that facts make, and their history events
 
 It imports `rules`, `changes` and `model`, and no other feature.  Begin with `stage`, then `publish`.
 """

@@ -1,4 +1,4 @@
-"""Facts about parts of batches and published batches: what they change in memory and in the rows."""
+"""Apply facts about parts of batches and published batches, in memory and in the rows."""
 
 from __future__ import annotations
 

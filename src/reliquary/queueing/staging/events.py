@@ -8,7 +8,7 @@ from reliquary.queueing.model.message import Message
 
 
 class BeginStage(Request, frozen=True):
-    """Begin to write a part of a batch; an attempt that begins a second time starts from nothing."""
+    """Begin to write a part of a batch; an attempt that begins a second time starts with no messages."""
 
     to: int
     query: str
@@ -49,7 +49,7 @@ class PublishBatch(Request, frozen=True):
     take_over: bool = False
     """The query takes the writer's name over, and goes on although a restore may have lost batches of it."""
     spread: str = ""
-    """How the rows of the batch are spread over managers; it must be equal when the batch comes again."""
+    """The distribution of the rows over managers; it must be equal when the batch is published again."""
 
 
 class DropStages(Request, frozen=True):

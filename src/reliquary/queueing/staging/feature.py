@@ -1,4 +1,4 @@
-"""What batches from outside add to the queue manager: their rules, timers, permits, appliers and tellers."""
+"""The rules, timers, permits, appliers and tellers that batches add to the queue manager."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Keep the ledger: the last published batch of each query, and the query that owns each writer's name.
 
-A query publishes its batches in the order of their numbers, so the number of its last batch tells which were
+A query publishes its batches in the order of their numbers, so the number of its last batch says which were
 published.  A writer's name belongs to one query.  A second query with this name, for example a copy of an
 application with its own checkpoint, is refused before it writes all messages a second time.
 """

@@ -1,4 +1,4 @@
-"""Who may write and publish parts of batches: the user who began them, to queues where he may send."""
+"""Check who may write and publish parts: only the user who began them, and may send to their queues."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _drop_stages(state: State, request: events.DropStages) -> str:
 
 
 def _publish(state: State, request: events.PublishBatch) -> str:
-    """Check that the parts belong to the user, and that he may still send to their queues."""
+    """Check that the parts belong to the user, and that the user may still send to their queues."""
     owner = state.staging.writers.get(request.writer, "") if request.take_over else ""
     foreign = (
         _foreign_query(state, request, request.query)

@@ -1,4 +1,4 @@
-"""What the facts of staging tell the history."""
+"""Note the history events of the facts of staging."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def _published(state: State, notes: Notes, fact: facts.StagePublished | facts.St
 
 TELLERS: Final[dict[type[Fact], Teller | None]] = {
     facts.StagePublished: _published,
-    # they will be published for certain, also after a crash
+    # these messages will be published, also after a crash
     facts.StagePlaced: _published,
-    # StagePublished and StagePlaced tell of the messages
+    # StagePublished and StagePlaced note the messages
     facts.BatchBegun: None,
     facts.BatchAdvanced: None,
     facts.BatchPublished: None,
@@ -46,4 +46,4 @@ TELLERS: Final[dict[type[Fact], Teller | None]] = {
     facts.WriterForgotten: None,
     facts.QueryReleased: None,
 }
-"""A fact with None tells the history nothing."""
+"""The function that notes the events of each type of fact; None for a fact without events."""

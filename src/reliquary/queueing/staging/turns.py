@@ -6,12 +6,13 @@
 
     queue      | 1  2  3 | 4  5  6  7  8 | 9 10        4 to 8 are the batch; 9 and 10 came meanwhile
     receivers    see 1 2 3, 9 10                       until the last turn, then all
-    feeds        are told of 1 to 3 only               so that 4 to 8 are not numbers that a reader has passed
+    feeds        show 1 to 3 only                      so that 4 to 8 are not numbers that a reader has passed
 
 From BatchBegun on the batch will be published, and nothing can refuse it any more: quotas are checked and
 their bytes are reserved before.  After a crash the next process goes on behind the last turn that was stored.
-A turn begins when the one before it is on disk, so little waits to be written, and others come in between.
-One such batch is placed at a time; other large batches, and other batches of its query, wait for its end.
+A turn begins when the one before it is on disk: so few changes wait to be written, and other requests are
+served between the two.
+One large batch is placed at a time; other large batches, and other batches of its query, wait for its end.
 
 A chunk with a message that can expire, is delayed, or requests a copy or an acknowledgement is placed in the
 last turn, because each of these acts must come with the moment when the message is visible.

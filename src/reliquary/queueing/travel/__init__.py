@@ -1,9 +1,9 @@
 """Messages that go to other managers and come from there.
 
-    dispatch    messages of outgoing queues go to their carriers;  refusals, failures: what comes back
-    holds       a carrier takes a batch and reports its outcome later;  apply: what these facts change
+    dispatch    messages of outgoing queues go to their carriers;  refusals, failures: the outcomes
+    holds       a carrier takes a batch and reports its outcome later;  apply: the facts about holds
     arrivals    messages come, alone or in batches;  crossing: from one protocol to another
-    steering    online and offline, pause and resume;  rooms, listeners: what carriers want to know
+    steering    online and offline, pause and resume;  rooms, listeners: notices to carriers
     remote      reads of queues that another manager has
     loopback    a carrier without a network
 

@@ -1,4 +1,4 @@
-"""Facts about messages that carriers hold: what they change in memory and in the rows."""
+"""Apply facts about messages that carriers hold, in memory and in the rows."""
 
 from __future__ import annotations
 

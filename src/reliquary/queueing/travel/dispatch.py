@@ -63,7 +63,7 @@ from reliquary.queueing.travel.refusals import give_up, refuse_broken
 from reliquary.wire.history import Happening as Happened
 
 RESTS: Final = tuple(Duration(count * SECOND) for count in (1, 2, 5, 10, 30, 60))
-"""How long a queue rests after 1, 2, 3 ... failures in a row; after more failures, the last value."""
+"""The time that a queue rests after 1, 2, 3 ... failures in a row; after more failures, the last value."""
 ORDINARY: Final = 3
 """The default priority of a message."""
 ENDS: Final = frozenset({Happening.FAILED, Happening.SESSION_CLEANED_UP, Happening.DISCONNECTED})

@@ -1,4 +1,4 @@
-"""What messages to and from elsewhere add to the queue manager: rules of events, signals and timers."""
+"""The rules of events, signals and timers that messages to and from other managers need."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.rules.leave import leave
 
 MOST_BROKEN: Final = 100
-"""How many partly refused transactions an outgoing queue remembers; it forgets the oldest first."""
+"""The number of partly refused transactions that an outgoing queue remembers; the oldest is dropped."""
 KINDS: Final = {
     MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE: False,
     MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE: True,
@@ -48,7 +48,7 @@ def give_up(
 ) -> None:
     """Remove messages from their queue that their destination refuses; `why` is the reason of the peer.
 
-    `carried` says that they left by their carrier, `told` that the peer sent the acknowledgement itself.
+    `carried` says that they left by their carrier; the last flag, that the peer sent the acknowledgement.
     """
     if queue.link is not None:
         queue.link.refused += len(positions)
@@ -67,7 +67,7 @@ def give_up(
 
 
 # DEPARTS from 3.1.1.12 (DM-050): a message that asked for no dead letter is kept as well when its peer
-# refuses it, because its sender heard that it was accepted, and nobody else would learn that it is gone.
+# refuses it, because its sender got the answer that it was accepted, and would never learn that it is lost.
 def _is_kept(queue: QueueState, message: Message, reason: MessageClass) -> bool:
     """Return whether a refused message is kept as a dead letter."""
     if message.negative_journaling:

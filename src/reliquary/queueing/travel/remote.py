@@ -53,7 +53,7 @@ class RemoteReadsEnded(Signal, frozen=True):
 
 
 class _Aspect(NamedTuple):
-    """How a kind of request refers to a queue of another manager."""
+    """The way in which a kind of request refers to a queue of another manager."""
 
     given: str
     """The attribute with the name of the queue, or with the number of a handle, cursor or receipt."""

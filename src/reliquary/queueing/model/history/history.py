@@ -1,4 +1,4 @@
-"""What the manager knows of its history while the history is kept."""
+"""The state of the history in memory, while a history is kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reliquary.queueing.model.history.records import HistoryMark
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How many events and bytes may wait for their export."""
+    """The largest number of events and of bytes that may wait for their export."""
 
     events: int = 20_000_000
     bytes: int = 2 * 1024**3

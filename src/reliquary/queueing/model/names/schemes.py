@@ -26,7 +26,7 @@ class Scheme:
     """One word after `DIRECT=`, and how the rest of the name is read."""
 
     word: str
-    """The word in capital letters."""
+    """The word in upper case, such as HTTP."""
     default_port: str = ""
     """The port of a URL that names none; empty for a scheme whose names are not URLs."""
     queue_path: Callable[[str], str] = _as_written

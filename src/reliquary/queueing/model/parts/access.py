@@ -1,4 +1,4 @@
-"""What decides on access beside the lists of the queues."""
+"""The state of access checks, besides the access lists of the queues."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from reliquary.queueing.model.security.principals import Principal
 
 
 class Verdicts(set[tuple[int | str, Principal, int]]):
-    """Who may do what under which name, as found once; emptied when a name or a list changes."""
+    """A cache of acts that are allowed to users; it is emptied when a name or an access list changes."""
 
     LIMIT: Final = 10_000
 
     def add(self, verdict: tuple[int | str, Principal, int]) -> None:
-        """Remember one verdict; when there are too many, forget all others."""
+        """Store one verdict; when the cache is full, all others are removed first."""
         if len(self) >= self.LIMIT:
             self.clear()
         super().add(verdict)
@@ -23,13 +23,13 @@ class Verdicts(set[tuple[int | str, Principal, int]]):
 
 @dataclass(slots=True)
 class AccessChecks:
-    """What the checks of rights know beside the access lists.
+    """The state of access checks, besides the access lists of the queues.
 
     Written by: startup, security.permissions, rules.permission, model.state.
     """
 
     first_list: bytes = b""
-    """The access list of the manager until it is given one."""
+    """The access list of the manager until another one is set."""
     anonymous_may: AnonymousAct = EVERY_ACT
-    """What anonymous clients may do that no access list decides."""
+    """The acts that anonymous clients may do and that no access list decides."""
     permitted: Verdicts = field(default_factory=Verdicts)

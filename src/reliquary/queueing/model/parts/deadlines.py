@@ -1,4 +1,4 @@
-"""When messages expire, become due, or are purged."""
+"""The deadlines of messages: when they expire, become due, or are purged."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Deadlines:
-    """How far the manager has looked through the deadlines, and what it keeps of them in memory.
+    """The progress of the scan of deadlines, and the deadlines that are only in memory.
 
     Written by: changes.positions, rules.expiry, recovery, model.state.
     """
@@ -15,11 +15,11 @@ class Deadlines:
     express: list[tuple[int, int, int]] = field(default_factory=list)
     """A heap of (deadline, queue, LookupIdentifier) of express messages."""
     timer: int = 0
-    """When the timer for deadlines and delays will fire; 0 when it is not set."""
+    """The moment when the timer for deadlines and delays fires; 0 when it is not set."""
     scan: bytes = b""
     """The key of the expiry rows where the next scan begins."""
     overdue: dict[tuple[int, int], int] = field(default_factory=dict)
-    """Deadlines before that, of positions that were locked when they passed."""
+    """Deadlines before `scan`, of positions that were locked when the deadline passed."""
 
     @property
     def floor(self) -> int:

@@ -1,4 +1,4 @@
-"""How old the messages of feeds are, known by their numbers."""
+"""The ages of messages in feeds, which are computed from their numbers."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ class FeedAges:
 
     moments: Moments = field(default_factory=Moments)
     looked: int = 0
-    """When the last number was noted, microseconds since 1970; 0 before the first look of this process."""
+    """The moment when a number was last noted, microseconds since 1970; 0 before this process noted one."""
     watched: int = 0
-    """The time between two looks, microseconds; 0 while no look is awaited."""
+    """The time between two notes of the number, microseconds; 0 while no timer is set."""

@@ -1,4 +1,4 @@
-"""Which hand-outs are open: positions that receives have locked."""
+"""The open hand-outs: positions that receives have locked."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ class HandOuts:
     last: int = 0
     """The number of the newest hand-out; the rows of an earlier process are deleted by recovery."""
     open: dict[int, int] = field(default_factory=dict)
-    """How many positions of each hand-out are neither removed nor written again."""
+    """The number of positions of each hand-out that are neither removed nor written again."""

@@ -1,4 +1,4 @@
-"""Which queue a name leads to."""
+"""The index from names to queues."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from reliquary.queueing.model.travel.carriers import Carrier
 
 
 class Elsewhere(NamedTuple):
-    """A destination that is not here and has no outgoing queue yet."""
+    """A destination on another manager that has no outgoing queue yet."""
 
     name: SingleName
     base_priority: int
 
 
 class Way(NamedTuple):
-    """Where one destination of a send leads."""
+    """A destination of a send, with its queue and its carrier."""
 
     name: Pathname | SingleName
     to: QueueState | Elsewhere
-    """A queue of ours, an outgoing queue, or a destination whose outgoing queue is still to be created."""
+    """A queue of this manager, an outgoing queue, or a destination that has no outgoing queue yet."""
     carrier: Carrier | None
-    """The protocol that brings messages there; None for a queue of ours, and where no protocol does."""
+    """The protocol that brings messages there; None for a queue of this manager, and if there is none."""
 
 
 @dataclass(slots=True)
@@ -46,10 +46,10 @@ class NameIndex:
     in_order: QueueOrder = field(default_factory=QueueOrder)
     """Queues by name, for lists."""
     ways: dict[str, tuple[Way, ...]] = field(default_factory=dict)
-    """Where the names lead that messages were sent to; `State.forget_names` empties it."""
+    """A cache of the destinations of names in sends; `State.forget_names` empties it."""
     to_receive: dict[str, QueueState] = field(default_factory=dict)
-    """The queues that path names of receives lead to; `State.forget_names` empties it."""
+    """A cache of the queues of path names in receives; `State.forget_names` empties it."""
     to_send: dict[str, QueueState] = field(default_factory=dict)
-    """The queues of ours that path names of messages from elsewhere lead to; emptied likewise."""
+    """A cache of the queues of path names in arriving messages; `State.forget_names` empties it."""
     ways_of_turn: dict[str, tuple[Way, ...]] = field(default_factory=dict)
-    """Where a name leads that depends on the directory; each turn begins with an empty one."""
+    """A cache of destinations that depend on the directory; it is empty when a turn begins."""

@@ -11,7 +11,7 @@ Half a block is more than the express messages that can be confirmed while one s
 
 
 class Numbers:
-    """What numbers were given out.
+    """The last numbers that were given out, and the reserved ones.
 
     Written by: changes.counters, changes.queues, changes.positions, rules.era, startup, recovery.
     """
@@ -19,7 +19,7 @@ class Numbers:
     __slots__ = ("_block", "_last_handle", "ceiling", "dirty", "last_queue", "sequence")
 
     def __init__(self, block: int, first_handle: int) -> None:
-        """`first_handle` is random, so that a handle of an earlier process names nothing in this one."""
+        """`first_handle` is random, so that a handle of an earlier process is not valid in this one."""
         self._block = block
         self._last_handle = first_handle
         self.sequence = 0

@@ -1,4 +1,4 @@
-"""What applications have open: handles, cursors, and callers that wait for an answer."""
+"""The handles and cursors of applications, and the callers that wait for an answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RemoteHandle(NamedTuple):
 
 @dataclass(slots=True)
 class OpenQueues:
-    """OpenQueueDescriptors and what belongs to them.
+    """OpenQueueDescriptors, cursors and waiting callers.
 
     Written by: rules.handles, lifecycle, travel.remote, manager, model.state.
     """
@@ -32,4 +32,4 @@ class OpenQueues:
     askers: dict[int, Bringer] = field(default_factory=dict)
     """The protocol that gets the answer, and its peer, by the number of a caller that has no answer yet."""
     callers: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """Where a waiting caller waits: the number of the queue and of the waiter."""
+    """The number of the queue and of the waiter, for each caller that waits."""

@@ -1,4 +1,4 @@
-"""Who this manager is, and whether it answers."""
+"""The attributes and the state of this manager."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ class ThisManager:
     """Messages that leave by HTTP can be signed."""
 
     def know(self, record: QueueManagerRecord) -> None:
-        """Take LocalQueueManager as it is now; only `changes` and `recovery` call this."""
+        """Set the record of LocalQueueManager; only `changes` and `recovery` call this."""
         self.record, self.lineage, self.era = record, record.lineage, record.era

@@ -1,4 +1,4 @@
-"""What all queues together hold, and which counters have to be written."""
+"""The sums over all queues, and the queues whose counters have to be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transactions of this manager, and how the last prepared ones ended."""
+"""The transactions of this manager, and the outcomes of the last prepared ones."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Transaction:
     prepared: bool = False
     single_phase: bool = True
     external: bool = False
-    """A coordinator elsewhere gave it its identifier, and decides on it (AN-30)."""
+    """An external coordinator gave it its identifier, and decides its outcome (AN-30)."""
     owner: str = ""
     """The application that will ask for it after a crash."""
     begun: int = 0
-    """When it was begun, in microseconds since 1970."""
+    """The moment when it was begun, microseconds since 1970."""
     prepared_at: int = 0
     undone: str = ""
-    """Why it can no longer commit: its operations were undone."""
+    """The reason why its operations were undone, so that it can no longer commit; else empty."""
 
 
 @dataclass(slots=True)
@@ -45,6 +45,6 @@ class Transactions:
     """
 
     open: dict[UUID, Transaction] = field(default_factory=dict)
-    """Those that have not ended."""
+    """The transactions that have not ended."""
     outcomes: dict[UUID, Outcome] = field(default_factory=dict)
-    """How the last prepared transactions ended, the oldest first."""
+    """The outcomes of the last prepared transactions, the oldest first."""

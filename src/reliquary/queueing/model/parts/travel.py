@@ -1,4 +1,4 @@
-"""What concerns other managers: carriers, what they hold and watch, addresses, what is to be dispatched."""
+"""The state for other managers: carriers, holds, watched queues, addresses and queues to dispatch."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ class Rooms:
     wanted: dict[str, frozenset[str]] = field(default_factory=dict)
     """The names that each carrier watches."""
     watched: dict[int, list[tuple[str, str]]] = field(default_factory=dict)
-    """Carriers and names, by the queue that the name leads to."""
+    """Carriers and watched names, by the number of the queue that the name means."""
     changed: dict[int, QueueState] = field(default_factory=dict)
     """Queues with more or less room since this turn."""
     stale: bool = False
-    """Names may lead to other queues than those in `watched`, or queues have other quotas."""
+    """Names may mean other queues than those in `watched`, or queues have other quotas."""
 
 
 @dataclass(slots=True)
 class Travel:
-    """Messages that go elsewhere and come from there.
+    """The state of messages to and from other managers.
 
     Written by: travel, changes.queues, rules.outgoing, rules.readiness, recovery, model.state.
     """
@@ -43,7 +43,7 @@ class Travel:
     """The carriers that are notified when a message is available in one of these queues, by queue."""
     rooms: Rooms = field(default_factory=Rooms)
     own_urls: dict[str, AddressesKnown] = field(default_factory=dict)
-    """The URLs that lead to this manager, by their schemes."""
+    """The URLs that mean this manager, by their schemes."""
     listeners: dict[str, set[int]] = field(default_factory=dict)
     """Queues by the multicast address that they listen to, `ip:port`."""
     listeners_changed: bool = False
@@ -51,4 +51,4 @@ class Travel:
     to_dispatch: dict[int, QueueState] = field(default_factory=dict)
     """Queues that may have messages for a carrier."""
     dispatch_asked: bool = False
-    """A later turn will dispatch them."""
+    """A later turn that dispatches these queues was requested."""

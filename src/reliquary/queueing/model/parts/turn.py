@@ -1,4 +1,4 @@
-"""What one turn collects and does at its end."""
+"""The data that one turn collects and handles at its end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Owed(NamedTuple):
     """An acknowledgement or a report that a message asked for; sent at the end of the turn (`rules.news`)."""
 
     queue: int
-    """The queue where it happened; 0 for none."""
+    """The number of the message's queue; 0 for none."""
     message: Message
     reason: MessageClass
     asks: int
@@ -34,7 +34,7 @@ class CurrentTurn:
     by: Principal = MANAGER
     """The user on whose behalf the turn runs."""
     bringer: Bringer = API
-    """The way by which its messages come, for the history."""
+    """The origin of its messages, for the history."""
     owed: list[Owed] = field(default_factory=list)
     """Acknowledgements and reports that this turn has to send."""
     losses: dict[tuple[str, Copy], tuple[str, int]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What the manager and the protocols say to each other: carriers, links, and the signals between them.
+"""The interface between the manager and the protocols: carriers, links and signals.
 
 It imports other modules of `model`; every protocol imports it.  Begin with `transfer`, then `carriers`.
 """

@@ -329,7 +329,7 @@ class RunArrived(Signal, frozen=True):
     destination: str
     """The path name or format name of a queue of this manager."""
     messages: tuple[Message, ...]
-    """In their order; each one would be handed over in a `MessageArrived` with nothing special."""
+    """The messages in their order; each could also come in a `MessageArrived` with default attributes."""
     peer: str = ""
 
 
@@ -436,7 +436,7 @@ class BatchArrived(Signal, frozen=True):
     A message that may have come before a restore then becomes a dead letter.
     """
     peer: str = ""
-    """Whom they come from, as far as the carrier knows."""
+    """The sending manager, as far as the carrier knows it."""
 
 
 class DuplicatesDropped(Signal, frozen=True):

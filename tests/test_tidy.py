@@ -310,8 +310,8 @@ UNWANTED = re.compile(
 )
 PLAIN_ROOMS = {
     "base", "wire", "streams", "views", "store", "sim", "client", "scenes", "srmp", "httpr", "wsrm", "mqqp",
-    "rpc", "pgm", "bench", "tools", "examples", "tests/net", "tests/queueing", "tests/server",
-    "tests/console", "tests/cli", "tests/spark", "tests/engine", "tests/e2e", "tests/peers", "tests/fuzz",
+    "rpc", "pgm", "queueing", "engine", "bench", "tools", "examples", "tests/net", "tests/server",
+    "tests/console", "tests/cli", "tests/spark", "tests/e2e", "tests/peers", "tests/fuzz",
     "tests/contributing", "tests/deploy", "tests/mqqb",
 }  # fmt: skip
 """Folders whose words were revised: `store` in src/reliquary and tests, `tests/net` in tests only."""

@@ -23,11 +23,11 @@ from reliquary.views.pages import as_json, wanted_page
 
 _encode = msgspec.json.Encoder().encode
 _VALUES: Final[Mapping[type, Callable[[str, str], object]]] = {bool: flag_of, str: lambda _, text: text}
-"""What a filter means, by its kind, in a query."""
+"""The functions that read a filter of a query, by the type of its value."""
 
 
 def routes_of(noun: Noun[Any], machines: Machines) -> Mapping[str, Mapping[str, ApiHandler]]:
-    """The shapes of one noun's paths, with a handler for each method."""
+    """Return the path shapes of one noun, with a handler for each method."""
     shape = f"queues/*/{noun.plural}" if noun.of_a_queue else noun.plural
     routes = {shape: {"GET": _list_handler(noun, machines)}}
     if noun.showing is not None:
@@ -36,7 +36,7 @@ def routes_of(noun: Noun[Any], machines: Machines) -> Mapping[str, Mapping[str, 
 
 
 def filters_of(noun: Noun[Any], query: Mapping[str, str]) -> dict[str, object]:
-    """The filters that a query has, with their values."""
+    """Return the filters that a query has, with their values."""
     return {
         each.name: _VALUES[each.kind](each.name, query[each.name])
         for each in noun.listing.filters
@@ -86,6 +86,6 @@ def _show_handler(noun: Noun[Any], machines: Machines) -> ApiHandler:
 
 
 def _respond(context: Context, responder: Responder, content: object) -> None:
-    """Answer when all that was seen is on disk."""
+    """Send a response once all the state that it shows is on disk."""
     body = _encode(content)
     context.settled(lambda _: responder.respond(200, body))

@@ -1,4 +1,4 @@
-"""What every handler of the data plane works with, and how an answer finds its way back."""
+"""The state that all handlers of the data plane share, and the way of an answer back to its request."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OnAct = Callable[[Principal, str, str, str], None]
 
 
 class Asking:
-    """The engine as clients reach it: whatever a request says, its user says it."""
+    """The engine as clients reach it: every event carries the user of its request."""
 
     __slots__ = ("_submit", "by", "caller", "forget")
 
@@ -41,12 +41,12 @@ class Asking:
         self.forget = engine.forget
         self._submit = engine.submit
         self.by: Principal = ANONYMOUS
-        """Who asks now; a handler is done with its request before the next one comes."""
+        """The user of the current request; a handler is done with a request before the next one comes."""
 
     def submit(self, event: Event) -> None:
-        """Hand over an event."""
+        """Submit an event to the engine with the user of the current request."""
         if hasattr(event, "by"):
-            force_setattr(event, "by", self.by)  # nobody else has it yet
+            force_setattr(event, "by", self.by)  # the event is new, so no other code has a reference to it
         self._submit(event)
 
 
@@ -61,12 +61,12 @@ class Context:
         self.tickets = Tickets(chance)
         self.version = version
         self.stopping = False
-        """Set when the server begins to stop: nothing new is taken."""
+        """Whether the server has begun to stop: new requests are refused."""
         self.on_act: OnAct = lambda *_: None
         """Called for acts of administrators that come over the data plane."""
 
     def handle_of(self, queue: str, handle: str | None) -> int | str:
-        """The open handle that a request names, or the queue of the path."""
+        """Return the open handle that a request names, or the queue of the path."""
         if handle is None:
             return queue
         number = self.tickets.read("handle", handle)
@@ -76,13 +76,13 @@ class Context:
         return number
 
     def cursor_of(self, cursor: str | None) -> int:
-        """The cursor that a request names, or 0."""
+        """Return the cursor that a request names, or 0."""
         return 0 if cursor is None else self.tickets.read("cursor", cursor)
 
     def gone(self, caller: int) -> None:
-        """Nobody listens for this answer any more: a read that waits for it ends."""
+        """End a read that waits, because its client is gone."""
         self.engine.forget(caller)
-        with suppress(EngineStopped):  # it ends all waits itself
+        with suppress(EngineStopped):  # the engine ends all waits when it stops
             self.engine.submit(CallerGone(caller))
 
     def refuse(self, responder: Responder, answer: Answer) -> None:
@@ -93,13 +93,13 @@ class Context:
             refuse(responder, answer.status, answer.why)
 
     def check_right(self, make: Callable[[int], events.Request]) -> None:
-        """Refuse an event now if its user may not ask it: before what it carries is decoded, at some cost."""
+        """Refuse an event now if its user lacks the right, before the body is decoded at some cost."""
         why = refusal(self.state, msgspec.structs.replace(make(0), by=self.engine.by))
         if why:
             raise Refused(HResult.ACCESS_DENIED, why)
 
     def expect_answer(self, responder: Responder, source: int | str, count: int, lookup_id: int = -1) -> None:
-        """Count the answer of a read before it is made; PeerFault where too much waits."""
+        """Count the answer of a read before it is made; raise PeerFault where too many bytes wait."""
         queue = self._queue_of(source)
         size = 0 if queue is None else queue.expected_bytes(count, ANSWER_BYTES, lookup_id)
         if size > SMALL:
@@ -112,7 +112,7 @@ class Context:
         return None if descriptor is None else self.state.queues.get(descriptor.queue or 0)
 
     def settled(self, seen: Callable[[object], None]) -> None:
-        """Call this when all that can be seen now is on disk."""
+        """Call `seen` when all state that is visible now is on disk."""
         self.engine.submit(AwaitDisk(self.engine.caller(seen)))
 
     def submit(self, responder: Responder, make: Callable[[int], Event]) -> None:
@@ -128,7 +128,7 @@ class Context:
 
 
 def parameters(request: Request, *known: str) -> dict[str, str]:
-    """The query; a parameter that is not known is refused by name."""
+    """Return the parameters of the query; a parameter that is not known is refused by name."""
     if not request.query:
         return {}
     found = request.parameters()

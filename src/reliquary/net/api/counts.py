@@ -1,4 +1,4 @@
-"""How much a body of JSON may hold, counted before it is decoded: a byte of it can become 200 in memory.
+"""Limits of the contents of a JSON body, counted before it is decoded: a byte of it can become 200 in memory.
 
     3 MB of [{},{},...]  -->  a million messages, 690 MB
 
@@ -16,17 +16,17 @@ from reliquary.base.faults import UsageError
 from reliquary.queueing.rules.checks import COUNT_LIMIT
 
 SMALL_BODY: Final = 64 * 1024
-"""A body of this size cannot hold enough to matter."""
+"""A body of this size cannot hold enough values to matter."""
 OBJECTS_LIMIT: Final = 2 * COUNT_LIMIT
 """A message is one object, and one more if it has fields of HTTPR."""
 VALUES_LIMIT: Final = 500_000
 """Fields and items of lists: all fields of the largest list of messages, and more."""
 
 SLICE: Final = 64 * 1024
-"""Bytes that are looked at together."""
+"""Bytes that are examined together."""
 
 _OTHERS: Final = bytes(set(range(256)) - set(b'"{,'))
-"""All that is neither counted nor the beginning or the end of a string."""
+"""All bytes that are neither counted nor the beginning or the end of a string."""
 _STRING: Final = re.compile(rb'"[^"]*"?')
 
 

@@ -28,7 +28,7 @@ Routes = Mapping[str, Mapping[str, Callable[..., Any]]]
 
 
 def path_of(shape: str) -> str:
-    """Return the path of a shape, with a name for what stands at its star.
+    """Return the path of a shape, with a name for the part at its star.
 
     >>> path_of("queues/*/messages"), path_of("health")
     ('/api/v1/queues/{queue}/messages', '/api/v1/health')
@@ -47,12 +47,12 @@ def described(routes: Routes) -> Iterator[Described]:
 def with_description(
     version: str, routes: Mapping[str, Mapping[str, ApiHandler]], streams: Iterable[Described] = ()
 ) -> Mapping[str, Mapping[str, ApiHandler]]:
-    """Return the routes and the path that describes them; `streams` have paths that no shape fits."""
+    """Return the routes and the path that describes them; `streams` have paths that fit no shape."""
     further = tuple(streams)
 
     @operation("Describe this API in OpenAPI", answer=dict[str, Any])
     def describe(_: Context, request: Request, responder: Responder, __: str) -> None:
-        """GET /openapi.json."""
+        """Answer GET /openapi.json with the description of the data plane."""
         parameters(request)
         responder.respond(200, encoded())
 
@@ -60,7 +60,7 @@ def with_description(
 
     @cache
     def encoded() -> bytes:
-        """Make the document when it is asked for first."""
+        """Return the document; it is made for the first request."""
         return msgspec.json.encode(document(TITLE, version, [*described(whole), *further]))
 
     return whole

@@ -1,4 +1,4 @@
-"""Refusals as responses: which status a code travels under, and the one form they have.
+"""Refusals as responses: the HTTP status of each code, and the form that all refusals have.
 
 {"error": "one sentence", "code": "QUEUE_NOT_FOUND"}
 """
@@ -60,7 +60,7 @@ NOT_DONE: Final = "NOT_DONE"
 BUSY: Final = "BUSY"
 TOO_LARGE: Final = "TOO_LARGE"
 FAILED: Final = "FAILED"
-"""Codes of this API alone, which no specification has."""
+"""Codes of this API that no specification defines."""
 
 OWN_CODES: Final = (
     (401, "UNAUTHENTICATED"),
@@ -75,7 +75,7 @@ OWN_CODES: Final = (
     (503, STOPPING),
     (503, BUSY),
 )
-"""The statuses that they travel under, and those of admission (`net.identity`)."""
+"""The HTTP statuses of these codes, and those of admission (`net.identity`)."""
 
 STOPPING_SENTENCE: Final = "the server is stopping"
 
@@ -89,7 +89,7 @@ class Refused(Exception):
 
 
 class ErrorBody(msgspec.Struct):
-    """What every refusal looks like."""
+    """The body of every refusal."""
 
     error: str
     code: str
@@ -99,7 +99,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def error_json(code: str, why: str) -> bytes:
-    """The body of a refusal; a sentence that quotes very much is cut."""
+    """Return the body of a refusal; a sentence that quotes too much text is cut."""
     return _encode(ErrorBody(bounded(why), code))
 
 
@@ -109,5 +109,5 @@ def refuse(responder: Responder, status: HResult, why: str) -> None:
 
 
 def refuse_stopping(responder: Responder) -> None:
-    """Answer that the server is on its way out: another one, or this one later, may do it."""
+    """Answer that the server stops: the client may try another server, or this one later."""
     responder.respond(503, error_json(STOPPING, STOPPING_SENTENCE))

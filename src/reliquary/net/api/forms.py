@@ -1,4 +1,4 @@
-"""The forms of a body: how a request says what it carries and which answer it wants.
+"""The forms of a body: how a request names the form of its body and of the wanted answer.
 
     Content-Type                what the body of the request is
     application/msgpack         MessagePack, with the structure of the JSON and bytes in place of base64
@@ -30,11 +30,11 @@ Body = TypeVar("Body")
 PACKED: Final = b"application/msgpack"
 RAW: Final = b"application/octet-stream"
 MOST: Final = msgspec.Meta(max_length=VALUES_LIMIT)
-"""Of a list or an object: in MessagePack its length is compared before any item is read."""
+"""The limit of a list or an object: in MessagePack its length is compared before any item is read."""
 
 
 class Form(Enum):
-    """How a body is written; the value is its media type."""
+    """The encoding of a body; the value is its media type."""
 
     JSON = JSON
     PACKED = PACKED
@@ -44,7 +44,8 @@ class Form(Enum):
 IN_JSON: Final = Form.JSON
 IN_PACKED: Final = Form.PACKED
 IN_RAW: Final = Form.RAW
-"""Their own names are for what runs for every request: Python 3.11 finds a member of an enum slowly."""
+"""Module names for members that are used for every request: Python 3.11 looks up a member of an enum slowly.
+"""
 
 
 class Bodies(Generic[Body]):
@@ -59,7 +60,7 @@ class Bodies(Generic[Body]):
 
 
 def read_body(bodies: Bodies[Body], request: Request) -> Body:
-    """The body of a request; where all is optional, so is the body."""
+    """Return the decoded body of a request; the body may be absent where all its fields are optional."""
     body = request.body
     if not body:
         return bodies.json.decode(b"{}")
@@ -71,7 +72,9 @@ def read_body(bodies: Bodies[Body], request: Request) -> Body:
 
 
 def forms_of(request: Request) -> tuple[Form, Form]:
-    """The form of the body of a request, and the form of its answer; both are found out once for a head."""
+    """Return the form of the body of a request, and the form of its answer; both are determined once for a
+    head.
+    """
     notes = request.notes
     if notes.forms is None:
         body, answer = request.header(b"content-type"), request.header(b"accept")
@@ -82,7 +85,7 @@ def forms_of(request: Request) -> tuple[Form, Form]:
 
 @lru_cache(maxsize=64)
 def preferred(value: bytes) -> Form:
-    """The form with the highest weight (RFC 9110 12.5.1), the first of equals; JSON if none is known.
+    """Return the form with the highest weight (RFC 9110 12.5.1), the first of equals; JSON if none is known.
 
     >>> preferred(b"application/json;q=0.5, application/msgpack")
     <Form.PACKED: b'application/msgpack'>
@@ -100,7 +103,7 @@ _FORMS: Final = {form.value: form for form in Form}
 
 
 def _weight(given: bytes) -> float:
-    """The weight of a media type; 0 for one that is not a number, so that it is never chosen."""
+    """Return the weight of a media type; 0 for one that is not a number, so that it is never chosen."""
     try:
         return float(given)
     except ValueError:

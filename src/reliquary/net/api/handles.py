@@ -1,4 +1,4 @@
-"""Open queues and cursors."""
+"""The handlers that open and close queues and cursors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from reliquary.queueing.model.events import (
 
 
 class OpenFor(Enum):
-    """What a client may open a queue for; the administrative modes are not for this plane."""
+    """The access modes for which a client may open a queue; this plane has no administrative modes."""
 
     RECEIVE = "receive"
     PEEK = "peek"
@@ -36,7 +36,7 @@ class OpenFor(Enum):
 
 
 class OpenIn(msgspec.Struct, forbid_unknown_fields=True):
-    """How to open a queue."""
+    """The body of a request to open a queue."""
 
     access: OpenFor = OpenFor.RECEIVE
     share: Share = Share.DENY_NONE
@@ -44,13 +44,13 @@ class OpenIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Handle(msgspec.Struct):
-    """An open queue."""
+    """The answer to a request that opened a queue."""
 
     handle: str
 
 
 class Cursor(msgspec.Struct):
-    """A cursor of an open queue."""
+    """The answer to a request that opened a cursor."""
 
     cursor: str
 
@@ -61,7 +61,7 @@ _open = Bodies(OpenIn)
 
 @operation("Open a queue", body=OpenIn, bodies=(MSGPACK,), answer=Handle, status=201)
 def open_queue(context: Context, request: Request, responder: Responder, queue: str) -> None:
-    """POST /queues/{queue}/open."""
+    """Answer POST /queues/{queue}/open: open a queue and return its handle."""
     parameters(request)
     given = read_body(_open, request)
     lease = span_of("lease", given.lease, LONGEST_WAIT)
@@ -71,7 +71,7 @@ def open_queue(context: Context, request: Request, responder: Responder, queue: 
 
 @operation("Open a cursor", answer=Cursor, status=201)
 def open_cursor(context: Context, request: Request, responder: Responder, handle: str) -> None:
-    """POST /handles/{handle}/cursors."""
+    """Answer POST /handles/{handle}/cursors: open a cursor of an open queue."""
     parameters(request)
     number = context.tickets.read("handle", handle)
     caller = context.engine.caller(partial(_opened, context, responder, "cursor"))
@@ -88,7 +88,7 @@ def _opened(context: Context, responder: Responder, what: str, answer: object) -
 
 @operation("Close an open queue", status=204)
 def close_queue(context: Context, request: Request, responder: Responder, handle: str) -> None:
-    """DELETE /handles/{handle}."""
+    """Answer DELETE /handles/{handle}: close an open queue."""
     parameters(request)
     number = context.tickets.read("handle", handle)
     context.submit(responder, lambda to: CloseQueue(to, number))
@@ -96,7 +96,7 @@ def close_queue(context: Context, request: Request, responder: Responder, handle
 
 @operation("Close a cursor", status=204)
 def close_cursor(context: Context, request: Request, responder: Responder, cursor: str) -> None:
-    """DELETE /cursors/{cursor}."""
+    """Answer DELETE /cursors/{cursor}: close a cursor."""
     parameters(request)
     number = context.tickets.read("cursor", cursor)
     context.submit(responder, lambda to: CloseCursor(to, number))

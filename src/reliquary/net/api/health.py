@@ -1,4 +1,4 @@
-"""Is the server there, and which one is it?"""
+"""The handler that says whether the server is ready, and which queue manager it has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reliquary.net.http import Request, Responder
 
 
 class HealthOut(msgspec.Struct):
-    """Who answers, and whether it takes requests."""
+    """The queue manager that answers, and whether it takes requests."""
 
     status: str
     """The state of the manager: `ready`, or `initializing` while transactions wait for their outcome."""
@@ -23,7 +23,7 @@ _encode = msgspec.json.Encoder().encode
 
 @operation("Say which manager answers, and whether it is ready", answer=HealthOut)
 def health(context: Context, request: Request, responder: Responder, _: str) -> None:
-    """GET /health."""
+    """Answer GET /health with the state of the queue manager."""
     parameters(request)
     state = context.state
     shown = HealthOut(state.manager.state.value, str(state.identity().identifier), context.version)

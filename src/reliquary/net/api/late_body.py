@@ -1,7 +1,7 @@
 """A body that comes while the password of its request is being checked.
 
-head --> Checking --> what comes is kept, and the client is read no further
-                         '-- right --> the handler begins, and gets what was kept
+head --> Checking --> the bytes that come are kept, and reading stops
+                         '-- right --> the handler begins, and gets the bytes that were kept
                          '-- wrong --> the request is refused
 """
 
@@ -28,7 +28,7 @@ class LateBody:
         self._responder = responder
         self._begin = begin
         self._refuse = refuse
-        self._kept: list[bytes] = []  # a slice at most: the client is read no further
+        self._kept: list[bytes] = []  # at most one slice: nothing more is read from the client
         self._sink: BodySink | None = None
         self._ended = False
         self._lost = False

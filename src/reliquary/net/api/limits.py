@@ -30,8 +30,11 @@ def either(*cases: Mapping[str, Any]) -> msgspec.Meta:
 
 
 def _case(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """A case by its fields: None and False are values of a field that may be left out; a list has the values
-    of a field that must be there, and ... stands for any string in such a field."""
+    """Return a case by its fields.
+
+    None and False are values of a field that may be left out; a list has the values of a field that must be
+    there, and ... stands for any string in a field of this kind.
+    """
     required = [name for name, value in fields.items() if value is ... or isinstance(value, list)]
     return {"properties": {name: _value(value) for name, value in fields.items()}, "required": required}
 

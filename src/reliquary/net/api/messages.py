@@ -1,4 +1,4 @@
-"""Messages as requests and answers have them: what is sent, and what is shown."""
+"""Messages in the bodies of requests and answers: those that are sent, and those that are shown."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.wire import trace_context
 
 REACH: Final = USUAL.time_to_reach_queue
-"""Seconds; TimeToReachQueue of a message that does not say another (DM-057)."""
+"""Seconds: the TimeToReachQueue of a message that does not set another (DM-057)."""
 CAN_BE_ASKED_FOR: Final = (AuthenticationLevel.NONE, AuthenticationLevel.XML_SIG)
-"""The other signatures are of protocols that do not send yet."""
+"""The authentication levels that a message may ask for; other signatures need protocols that do not send yet.
+"""
 
 FIELDS_LIMIT: Final = 100
-"""Fields of HTTPR of a message in MessagePack."""
+"""The most HTTPR fields of a message in MessagePack."""
 
 _GUID: Final = "^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$"
 _ID: Final = r"^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\\[0-9]{1,9})?$"
@@ -51,7 +52,7 @@ _CLASS_WORDS: Final = {each.value: each.name.lower().replace("_", "-") for each 
 
 
 class UsualIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A message to send that has no rare attribute, as most have none."""
+    """A message to send that has no rare attribute; most messages have none."""
 
     body: Octets | None = None
     text: str | None = None
@@ -63,7 +64,7 @@ class UsualIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class MessageIn(UsualIn, forbid_unknown_fields=True, gc=False):
-    """A message to send, with all that it may have."""
+    """A message to send, with all attributes that it may have."""
 
     reach: Annotated[float, limited(minimum=1, maximum=FOREVER)] = REACH
     journal: bool = False
@@ -142,14 +143,14 @@ class MessagesOut(msgspec.Struct, gc=False):
 
 
 class Messages(msgspec.Struct):
-    """Messages, and the receipt under which they are held, if they are."""
+    """Messages, and the receipt under which they are locked, if there is one."""
 
     messages: list[MessageOut]
     receipt: str | None = None
 
 
 def message_of(given: UsualIn) -> Message:
-    """The message to send; its ranges are checked by the machine, spans and ids here."""
+    """Return the message to send; the machine checks its ranges, and this function its durations and ids."""
     body = given.body
     if given.text is not None:
         if body is not None:
@@ -169,7 +170,7 @@ def message_of(given: UsualIn) -> Message:
 
 
 def _rare(given: UsualIn) -> Attributes | None:
-    """The rare attributes of a message to send."""
+    """Return the rare attributes of a message to send."""
     assert isinstance(given, MessageIn), "a message that is not usual has all attributes"
     if given.acknowledgements and not given.administration_queue:
         raise UsageError("acknowledgements are asked for, and no administration_queue is named for them")
@@ -200,7 +201,9 @@ def _rare(given: UsualIn) -> Attributes | None:
 
 
 def _trace_context(given: MessageIn) -> str:
-    """The context that a message names; here a malformed one is refused, because its sender can mend it."""
+    """Return the trace context that a message names; a malformed one is refused, because its sender can
+    correct it.
+    """
     if not given.traceparent:
         if given.tracestate:
             raise UsageError("tracestate means nothing without traceparent")
@@ -215,12 +218,12 @@ def _trace_context(given: MessageIn) -> str:
 
 
 def traced(message: Message, context: str) -> Message:
-    """A message to send, in the trace of its request unless it names another."""
+    """Return a message to send with the trace context of its request, unless it names another."""
     return message if message.trace_context else message.changed(trace_context=context)
 
 
 def shown(delivered: Delivered) -> UsualOut:
-    """A message to show."""
+    """Return a message in the form of an answer."""
     message, position = delivered.message, delivered.position
     identifier, life = message.identifier, message.time_to_be_received
     is_usual = message.more is None and not position.reason and not position.origin_path
@@ -233,7 +236,7 @@ def shown(delivered: Delivered) -> UsualOut:
         moment(message.sent_time * SECOND),
         moment(position.arrived),
         identifier.lineage,
-        FOREVER if life == FOREVER else life,  # this very object is left out, a number of a row is not
+        FOREVER if life == FOREVER else life,  # this object is left out by identity
         message.delivery is RECOVERABLE,
         message.body_type,
         position.handed_out,
@@ -247,13 +250,13 @@ def shown(delivered: Delivered) -> UsualOut:
 
 
 def shown_whole(delivered: Delivered) -> MessageOut:
-    """A message to show, with all attributes that a message may have."""
+    """Return a message in the form of an answer, with all attributes that a message may have."""
     out = shown(delivered)
     return out if isinstance(out, MessageOut) else MessageOut(*astuple(out))
 
 
 def _show_rare(out: MessageOut, message: Message, position: Position) -> None:
-    """Add the attributes that few messages have."""
+    """Add the attributes that few messages have to an answer."""
     more = message.more or USUAL
     if more.source_machine is not None:
         out.source = more.source_machine
@@ -283,25 +286,27 @@ def _show_rare(out: MessageOut, message: Message, position: Position) -> None:
 
 
 def _carried(message: Message) -> tuple[dict[str, str] | None, dict[str, str] | None]:
-    """What came in the header of the protocol that brought it: fields of HTTPR, and what WS-RM keeps."""
+    """Return the fields of the protocol header that came with a message: those of HTTPR, and of WS-RM."""
     fields = dict(fields_of(message))
     return {name: fields[name] for name in fields if name != FIELD_NAME} or None, shown_header(message)
 
 
 def _class_word(value: int) -> str:
-    """Why it is in a journal or dead-letter queue; or what the message itself is."""
+    """Return the reason why a message is in a journal or dead-letter queue, or the class of the message
+    itself.
+    """
     return "" if value == MessageClass.NORMAL else _CLASS_WORDS.get(value, str(value))
 
 
 @lru_cache(maxsize=64)
 def guid_text(number: int) -> str:
-    """A GUID as text, by its number, because a UUID hashes slowly."""
+    """Return a GUID as text; the cache key is its number, because a UUID hashes slowly."""
     return str(UUID(int=number))
 
 
 @lru_cache(maxsize=1024)
 def moment(microseconds: int) -> str:
-    """A moment in RFC 3339; those of one batch are the same, so they are kept.
+    """Return a timestamp in RFC 3339; messages of one batch share a timestamp, so results are cached.
 
     >>> moment(1_000_000)
     '1970-01-01T00:00:01Z'

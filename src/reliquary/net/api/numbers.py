@@ -21,12 +21,12 @@ from reliquary.queueing.model.tables import LAST_ID
 LONGEST_WAIT: Final = Duration(7 * DAY)
 LONGEST_HOLD: Final = Duration(12 * HOUR)
 SHORTEST: Final = MILLISECOND
-"""A span that is asked for must not become none by rounding."""
+"""The shortest duration: a duration above 0 must not be rounded to 0."""
 NAME_LIMIT: Final = 1024
 
 
 def wait_of(given: float | None) -> Duration:
-    """A time to wait; None is for ever."""
+    """Return a time to wait; None means without end."""
     if given is None:
         return FOREVER_WAIT
     if not 0 <= given <= LONGEST_WAIT / SECOND:
@@ -35,47 +35,47 @@ def wait_of(given: float | None) -> Duration:
 
 
 def hold_of(given: float) -> Duration:
-    """How long messages are held; 0 is not at all."""
+    """Return the time for which messages are locked; 0 means that they are not locked."""
     return span_of("hold", given, LONGEST_HOLD) if given != 0 else Duration(0)
 
 
 def span_of(name: str, given: float, longest: Duration) -> Duration:
-    """A time after which something ends by itself."""
+    """Return the time after which an object ends by itself."""
     if not SHORTEST / SECOND <= given <= longest / SECOND:
         raise UsageError(f"{name} is {SHORTEST / SECOND} to {longest // SECOND} seconds, not {given}")
     return seconds(given)
 
 
 def delay_of(given: float) -> Duration:
-    """A time before which nobody sees a message; 0 is none."""
+    """Return the time until a message becomes visible; 0 means no delay."""
     if not 0 <= given <= FOREVER:
         raise UsageError(f"delay is 0 to {FOREVER} seconds, not {given}")
     return seconds(given)
 
 
 def whole_seconds(name: str, given: float, least: int) -> int:
-    """A time that is kept in whole seconds: rounded up, so that nothing ends early."""
+    """Return a time that is stored in whole seconds: it is rounded up, so that it does not end early."""
     if not least <= given <= FOREVER:
         raise UsageError(f"{name} is {least} to {FOREVER} seconds, not {given}")
     return ceil(given)
 
 
 def number_of(name: str, given: int, least: int, most: int) -> int:
-    """A whole number between two others."""
+    """Return a whole number, checked against both limits."""
     if not least <= given <= most:
         raise UsageError(f"{name} is {least} to {most}, not {given}")
     return given
 
 
 def lookup_id_of(given: str) -> int:
-    """A LookupIdentifier as a string of digits."""
+    """Return a LookupIdentifier that was written as a string of digits."""
     if not (given.isascii() and given.isdigit() and len(given) <= 20) or int(given) > LAST_ID:
         raise UsageError(f"a lookup_id is a string with a number from 0 to {LAST_ID}, not {given[:40]!r}")
     return int(given)
 
 
 def object_id_of(name: str, given: str) -> ObjectId:
-    r"""A message's id, GUID\NUMBER."""
+    r"""Return the id of a message, which was written as GUID\NUMBER."""
     lineage, _, number = given.rpartition("\\")
     try:
         if number.isascii() and number.isdigit() and len(number) <= 10 and int(number) <= 0xFFFFFFFF:
@@ -86,14 +86,14 @@ def object_id_of(name: str, given: str) -> ObjectId:
 
 
 def flag_of(name: str, given: str) -> bool:
-    """True or false in a query."""
+    """Return the value of true or false in a query."""
     if given not in {"true", "false"}:
         raise UsageError(f"{name} is true or false, not {given[:40]!r}")
     return given == "true"
 
 
 def queue_name(name: str, given: str) -> str:
-    """The name of a queue that a message carries along; it may be another manager's."""
+    """Return the name of a queue that a message carries; the queue may belong to another manager."""
     if not given:
         return given
     if len(given) > NAME_LIMIT:
@@ -111,7 +111,7 @@ def queue_name(name: str, given: str) -> str:
 
 
 def tracing_queue_of(given: str) -> UUID:
-    """The id of the queue that reports go to."""
+    """Return the id of the queue that receives trace reports."""
     try:
         return UUID(given)
     except ValueError:
@@ -119,10 +119,10 @@ def tracing_queue_of(given: str) -> UUID:
 
 
 class Tickets:
-    """Handles, cursors and receipts as the outside knows them.
+    """Handles, cursors and receipts in the form that clients see.
 
     The machine numbers them from 1 at every start.  A receipt of yesterday must not acknowledge
-    what somebody else holds today, so each carries a mark of this run, which nobody can guess.
+    messages that another client has locked today, so each carries a random mark of this run.
     """
 
     __slots__ = ("_mark",)
@@ -131,11 +131,11 @@ class Tickets:
         self._mark = f"{chance.bits(64):016x}-"
 
     def write(self, number: int) -> str:
-        """What a client is given."""
+        """Return the text that a client gets for a number."""
         return f"{self._mark}{number}"
 
     def read(self, what: str, given: str) -> int:
-        """The number, when it is of this run."""
+        """Return the number of a text; it must be of this run."""
         number = given.removeprefix(self._mark)
         if number == given or not (number.isascii() and number.isdigit() and len(number) <= 20):
             raise Refused(HResult.INVALID_HANDLE, f"the {what} is not known: it may be of an earlier run")

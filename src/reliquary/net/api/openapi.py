@@ -29,7 +29,7 @@ _SECURITY: Final = {
     },
     "password": {"type": "http", "scheme": "basic", "description": "The name and the password of a user."},
 }
-"""How clients say who they are; a scheme that is listed here is one of the ways for every path."""
+"""The ways in which clients authenticate; each scheme that is listed here is accepted for every path."""
 _MEANINGS: Final = {
     400: "The request is wrong; nothing was done.",
     401: "No user has these credentials.",
@@ -52,14 +52,14 @@ _BINARY: Final = {"type": "string", "format": "binary"}
 
 
 class Described(NamedTuple):
-    """One method of one path."""
+    """The description of one method of one path."""
 
     method: str
     path: str
-    """From the root on, with names of parameters in braces."""
+    """The whole path, with names of parameters in braces."""
     operation: Operation
     kinds: Mapping[str, Any]
-    """The types of path parameters that are no strings."""
+    """The types of path parameters that are not strings."""
 
 
 def document(title: str, version: str, described: Iterable[Described]) -> dict[str, Any]:

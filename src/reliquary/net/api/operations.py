@@ -1,4 +1,4 @@
-"""What a handler of the API says of itself: its query, its body and its answers.
+"""The declaration of a handler of the API: its query, its body and its answers.
 
     @operation("Send messages", query=(TRANSACTION, HANDLE), body=MessageIn, answer=SendOut, status=201)
     def send(...): ...
@@ -38,7 +38,7 @@ class Query:
 
 AFTER: Final = Query(name="after", help="The field `next` of the page before; the first page without it.")
 AFTER_NUMBER: Final = replace(AFTER, kind=Annotated[str, limited(pattern="^[0-9]{0,15}$")])
-"""Of lists in which the place of a record is its number."""
+"""The parameter of lists in which the position of a record is its number."""
 LIMIT: Final = Query(name="limit", kind=PageSize, help="How many records the page has at most.")
 AFTER_MESSAGE: Final = Query(
     name="after",
@@ -80,7 +80,7 @@ def names_of(query: Sequence[Query]) -> tuple[str, ...]:
 
 
 def operation(summary: str, **said: Any) -> Callable[[Handler], Handler]:
-    """Declare what a handler takes and answers."""
+    """Declare the parameters, the body and the answers of a handler."""
     declared = Operation(summary=summary, **said)
 
     def declare(handler: Handler) -> Handler:

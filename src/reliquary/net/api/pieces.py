@@ -1,4 +1,4 @@
-"""Large answers are made while they leave: base64 makes four bytes of three, and each copy costs as much.
+"""Large answers are made while they leave: base64 needs four bytes for three, and copies add to it.
 
     {"messages": [ {"id": ..., "body": "  | base64, piece by piece, as the client takes it |  ", ...}, ...]}
 
@@ -24,7 +24,7 @@ from reliquary.net.tcp.budget import SMALL
 from reliquary.queueing.model.events import Delivered
 
 LARGE: Final = 1024 * 1024
-"""Bytes of messages whose answer is not made at once."""
+"""An answer with messages of more bytes is made in pieces."""
 PIECE: Final = 192 * 1024
 """Bytes of a body that become one piece; a multiple of three, so that pieces of base64 can be joined."""
 assert PIECE % 3 == 0, "base64 ends with padding where three bytes are not full"
@@ -34,7 +34,7 @@ _encode_packed = msgspec.msgpack.Encoder().encode
 _EMPTY: Final = b'"body":""'
 _NO_BODY: Final = b"\xa4body\xc4\x00"
 _NO_MESSAGES: Final = b"\xa8messages\x90"
-"""An empty body and an empty list in MessagePack, with their names; what is there takes their place."""
+"""An empty body and an empty list in MessagePack, with their names; the real values replace them."""
 
 
 def respond_in_pieces(
@@ -42,7 +42,7 @@ def respond_in_pieces(
 ) -> None:
     """Answer with messages; the next piece is made when the client has taken the last one."""
     if not responder.connected:
-        responder.respond(200, b"")  # nobody gets it
+        responder.respond(200, b"")  # the client is gone, so these bytes are dropped
         return
     responder.settle()
     responder.hold(sum(each.position.size for each in messages))
@@ -64,7 +64,7 @@ def respond_in_pieces(
 def pieces_of(
     messages: Sequence[Delivered], receipt: str | None, wanted: Form = Form.JSON
 ) -> Iterator[bytes]:
-    """An answer with messages, which is that of `MessagesOut` or one raw body, in pieces of bounded size."""
+    """Yield an answer with messages in pieces of bounded size: that of `MessagesOut`, or one raw body."""
     parts: list[bytes] = []
     size = 0
     for part in _PARTS[wanted](messages, receipt):
@@ -86,7 +86,7 @@ def _raw_parts(messages: Sequence[Delivered], _: str | None) -> Iterator[bytes]:
 
 
 def _packed_parts(messages: Sequence[Delivered], receipt: str | None) -> Iterator[bytes]:
-    """The MessagePack of `MessagesOut`."""
+    """Yield the parts of the MessagePack of `MessagesOut`; bodies are separate parts."""
     before, found, behind = _encode_packed(MessagesOut([], receipt)).partition(_NO_MESSAGES)
     assert found, "the messages stand before the receipt"
     yield before + _NO_MESSAGES[:-1] + b"\xdd" + len(messages).to_bytes(4)
@@ -104,7 +104,7 @@ def _packed_parts(messages: Sequence[Delivered], receipt: str | None) -> Iterato
 
 
 def _parts(messages: Sequence[Delivered], receipt: str | None) -> Iterator[bytes]:
-    """The JSON of `MessagesOut`."""
+    """Yield the parts of the JSON of `MessagesOut`; bodies are separate parts."""
     start = b'{"messages":['
     for each in messages:
         message = shown(each)

@@ -1,4 +1,4 @@
-"""The data plane: one handler for its listener, and how a request is refused."""
+"""The data plane: one handler for its listener, and the refusal of requests."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ REFUSALS: Final = (
     UsageError, msgspec.MsgspecError, UnicodeDecodeError, PeerFault, Denied, Refused, Refusal,
     EngineStopped,
 )  # fmt: skip
-"""What is wrong with a request, or with the moment of it."""
+"""The exceptions for a request that is wrong or that comes at a wrong time."""
 
 Route = tuple[ApiHandler, str, Principal]
-"""Who answers a request, the name in its path, and who asks: all of it follows from the head."""
+"""The handler of a request, the name in its path, and its user: all of them follow from the head."""
 
 
 class DataPlane:
@@ -71,16 +71,16 @@ class DataPlane:
         self._admission = admission or Admission()
 
     def mounts(self) -> tuple[Mount, ...]:
-        """The paths of this API, and all paths that nobody else has."""
+        """Return the mounts for the paths of this API, and for all paths that no other mount has."""
         own = Mount(prefix=PREFIX, handler=self.handle, admit=self._admission)
         return own, Mount(prefix="", handler=nothing)
 
     def stop(self) -> None:
-        """Take nothing new: what comes now is told that the server stops."""
+        """Refuse new requests: the answer says that the server stops."""
         self._context.stopping = True
 
     def handle(self, request: Request, responder: Responder) -> None:
-        """Take a request; the responder is answered now or when its event has been."""
+        """Take a request; it is answered now, or when its event has been answered."""
         context, notes = self._context, request.notes
         try:
             if context.stopping:
@@ -97,7 +97,7 @@ class DataPlane:
             _refuse(responder, why)
 
     def _checked(self, request: Request, responder: Responder, checked: asyncio.Future[Principal]) -> None:
-        """Go on with a request whose password was checked, or refuse it."""
+        """Continue with a request whose password was checked, or refuse it."""
         if responder.gone or checked.cancelled():
             return
         wrong = checked.exception()
@@ -107,7 +107,7 @@ class DataPlane:
             self.handle(request, responder)
 
     def _route(self, request: Request) -> Route:
-        """Find who answers requests with this head, and let the client in."""
+        """Return the handler and the user for requests with this head; the client is admitted or refused."""
         shape, name = shape_of(request.path)
         methods = self._routes.get(shape)
         if methods is None:
@@ -119,7 +119,7 @@ class DataPlane:
         return handler, name, request.mount.admit(request)
 
     def streamed(self, prefix: str, methods: Mapping[str, StreamHandler]) -> Mount:
-        """A path of this API whose bodies are handed on while they come."""
+        """Return the mount of a path of this API whose bodies are handed on while they come."""
 
         def begin(request: Request, responder: Responder) -> BodySink:
             handler = methods.get(request.method)
@@ -143,26 +143,26 @@ class DataPlane:
 
 
 def nothing(request: Request, responder: Responder) -> None:
-    """Answer a request for a path that is not there."""
+    """Answer a request for a path that does not exist."""
     why = f"there is nothing at {request.path[:200]!r}"
     responder.respond(404, error_json(PATH_NOT_FOUND, why))
 
 
 class _Unwanted:
-    """Takes a body that nobody wants."""
+    """Drops the body of a request that was refused."""
 
     def feed(self, data: bytes) -> None:
-        """A part of it."""
+        """Drop a part of the body."""
 
     def end(self) -> None:
-        """It is whole."""
+        """Do nothing: the request was answered already."""
 
     def lost(self) -> None:
-        """It will not be."""
+        """Do nothing: the request was answered already."""
 
 
 def _refuse(responder: Responder, why: Exception) -> None:
-    """What is wrong with a request is its answer."""
+    """Answer a request with the reason why it is refused."""
     match why:
         case PeerFault():
             code = BUSY if why.status == 503 else HResult.INVALID_PARAMETER.name

@@ -6,8 +6,8 @@
     x-reliquary-priority: 5                             x-reliquary-priority: 5, and x-reliquary-id, ...
     (the body)                                          (the body)
 
-A field has the name of the attribute in JSON, with hyphens.  Its value is UTF-8; what a header cannot hold is
-percent-encoded, and so is each per cent sign.  Lists have commas, objects are JSON, bytes are base64.
+A field has the name of the attribute in JSON, with hyphens.  Its value is UTF-8; a character that a
+header cannot hold is percent-encoded, and so is each per cent sign.  Lists have commas, objects are JSON, bytes are base64.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ _encode = msgspec.json.Encoder().encode
 
 
 def message_in(fields: Headers, body: bytes) -> MessageIn:
-    """The message that a request carries as its body; UsageError names a field that is not known or bad."""
+    """Return the message that a request carries as its body; UsageError names a field that is unknown or
+    wrong.
+    """
     given: dict[str, Any] = {}
     for name, value in fields:
         key = name.lower()
@@ -74,7 +76,7 @@ def _read(attribute: str, value: bytes) -> object:
 
 
 def fields_of(message: UsualOut, receipt: str | None) -> Headers:
-    """The header fields of an answer that has the body of this message as its own."""
+    """Return the header fields of an answer whose body is the body of this message."""
     shown: dict[str, Any] = msgspec.to_builtins(replace(message, body=b""))
     del shown["body"]
     if receipt is not None:
@@ -94,7 +96,7 @@ def _write(value: object) -> bytes:
 
 
 def field_name(attribute: str) -> str:
-    """The header field of an attribute.
+    """Return the name of the header field of an attribute.
 
     >>> field_name("body_type")
     'x-reliquary-body-type'

@@ -1,4 +1,4 @@
-"""Receive, peek, browse, look up, acknowledge: messages out of queues."""
+"""The handlers that receive, peek, browse, look up and acknowledge messages of queues."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from reliquary.queueing.rules.transactions import transaction_of
 
 
 class ReceiveIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """What a receive may say."""
+    """The body of a receive."""
 
     count: Annotated[int, limited(minimum=1, maximum=COUNT_LIMIT)] = 1
     timeout: Wait | None = 0
@@ -68,7 +68,7 @@ class ReceiveIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class PeekIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """What a peek may say."""
+    """The body of a peek."""
 
     timeout: Wait | None = 0
     handle: str | None = None
@@ -77,7 +77,7 @@ class PeekIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class LookUpIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """What a lookup may say."""
+    """The body of a lookup."""
 
     lookup_id: LookupId | None = None
     seek: Seek = Seek.CURRENT
@@ -88,7 +88,7 @@ class LookUpIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class EndIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """What becomes of messages that were held."""
+    """The outcome of messages that were locked."""
 
     delete: bool = True
     reject: bool = False
@@ -97,13 +97,13 @@ class EndIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class EndNamedIn(EndIn, forbid_unknown_fields=True, kw_only=True, gc=False):
-    """What becomes of messages that were held under a receipt, which is named here."""
+    """The outcome of messages that were locked under a receipt, which is named here."""
 
     receipt: str
 
 
 class CancelIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """Which wait is to end."""
+    """The tag of the waiting receive that is to end."""
 
     tag: Annotated[int, limited(minimum=1, maximum=FOREVER)]
 
@@ -127,7 +127,7 @@ _NOTHING: Final = {
     Form.PACKED: (200, _encode_packed(MessagesOut([])), PACKED),
     Form.RAW: (204, b"", RAW),
 }
-"""What is answered when no message came in time."""
+"""The answers for a read in which no message came in time, by form."""
 _NO_MESSAGE = frozenset({HResult.IO_TIMEOUT, HResult.MESSAGE_NOT_FOUND})
 
 
@@ -140,7 +140,7 @@ _NO_MESSAGE = frozenset({HResult.IO_TIMEOUT, HResult.MESSAGE_NOT_FOUND})
     statuses=NO_MESSAGE,
 )
 def receive(context: Context, request: Request, responder: Responder, queue: str) -> None:
-    """POST /queues/{queue}/receive."""
+    """Answer POST /queues/{queue}/receive: receive messages, and wait for the first one."""
     if request.query:
         parameters(request)
     given = read_body(_receive, request)
@@ -161,7 +161,7 @@ def receive(context: Context, request: Request, responder: Responder, queue: str
 
 
 def _wanted(request: Request, name: str, count: int) -> Form:
-    """The form of the answer; a raw one has one message, so its request must not ask for more."""
+    """Return the form of the answer; a raw answer has one message, so its request must not ask for more."""
     wanted = forms_of(request)[1]
     if wanted is IN_RAW and count != 1:
         raise UsageError(f"an answer in {RAW.decode()} has one message: {name} is 1, not {count}")
@@ -169,7 +169,7 @@ def _wanted(request: Request, name: str, count: int) -> Form:
 
 
 def _caller(context: Context, responder: Responder, wanted: Form, timeout: Duration) -> int:
-    """A caller's number for a read; one that waits ends when the client hangs up."""
+    """Return the number of the caller of a read; a read that waits ends when the client hangs up."""
     caller = context.engine.caller(partial(_received, context, responder, wanted))
     if timeout:
         responder.on_gone(partial(context.gone, caller))
@@ -177,7 +177,7 @@ def _caller(context: Context, responder: Responder, wanted: Form, timeout: Durat
 
 
 def _received(context: Context, responder: Responder, wanted: Form, answer: object) -> None:
-    """Messages, or an empty list when none came in time."""
+    """Answer with messages, or with an empty list when none came in time."""
     if type(answer) is not Received and answer.status in _NO_MESSAGE:  # type: ignore[attr-defined]
         responder.respond(*_NOTHING[wanted])
     else:
@@ -212,7 +212,7 @@ def _show(context: Context, responder: Responder, wanted: Form, answer: object) 
     statuses=NO_MESSAGE,
 )
 def peek(context: Context, request: Request, responder: Responder, queue: str) -> None:
-    """POST /queues/{queue}/peek."""
+    """Answer POST /queues/{queue}/peek: show a message and leave it in the queue."""
     parameters(request)
     given = read_body(_peek, request)
     wanted = forms_of(request)[1]
@@ -233,7 +233,7 @@ def peek(context: Context, request: Request, responder: Responder, queue: str) -
     statuses=NO_MESSAGE,
 )
 def browse(context: Context, request: Request, responder: Responder, queue: str) -> None:
-    """GET /queues/{queue}/messages?after=LOOKUP_ID&limit=100."""
+    """Answer GET /queues/{queue}/messages?after=LOOKUP_ID&limit=100 with a page of messages."""
     query = parameters(request, *_BROWSE_NAMES)
     source = context.handle_of(queue, query.get("handle"))
     after = lookup_id_of(query["after"]) if "after" in query else -1
@@ -257,7 +257,7 @@ def browse(context: Context, request: Request, responder: Responder, queue: str)
     statuses=NO_MESSAGE,
 )
 def look_up(context: Context, request: Request, responder: Responder, queue: str) -> None:
-    """POST /queues/{queue}/lookup."""
+    """Answer POST /queues/{queue}/lookup: show or receive a message by its lookup id."""
     parameters(request)
     given = read_body(_look_up, request)
     wanted = forms_of(request)[1]
@@ -284,7 +284,7 @@ def look_up(context: Context, request: Request, responder: Responder, queue: str
     status=204,
 )
 def end_read(context: Context, request: Request, responder: Responder, receipt: str) -> None:
-    """POST /receipts/{receipt}."""
+    """Answer POST /receipts/{receipt}: acknowledge messages of a receipt, or give them back."""
     parameters(request)
     _end_read(context, responder, receipt, read_body(_end, request))
 
@@ -297,7 +297,7 @@ def end_read(context: Context, request: Request, responder: Responder, receipt: 
     status=204,
 )
 def end_named_read(context: Context, request: Request, responder: Responder, _: str) -> None:
-    """POST /receipts: the head of the request never changes, which is cheaper for both sides."""
+    """Answer POST /receipts: the head of the request never changes, which is cheaper for both sides."""
     parameters(request)
     given = read_body(_end_named, request)
     _end_read(context, responder, given.receipt, given)
@@ -316,7 +316,7 @@ def _end_read(context: Context, responder: Responder, receipt: str, given: EndIn
 
 @operation("End a receive that waits", body=CancelIn, bodies=(MSGPACK,), body_required=True, status=204)
 def cancel(context: Context, request: Request, responder: Responder, queue: str) -> None:
-    """POST /queues/{queue}/cancel."""
+    """Answer POST /queues/{queue}/cancel: end a receive that waits."""
     parameters(request)
     tag = number_of("tag", read_body(_cancel, request).tag, 1, FOREVER)
     context.submit(responder, lambda to: CancelRead(to, queue, tag))

@@ -20,7 +20,7 @@ PREFIX: Final = "/api/v1/"
 ApiHandler = Callable[[Context, Request, Responder, str], None]
 
 StreamHandler = Callable[[Context, Request, Responder], BodySink]
-"""Of a path whose bodies are handed on while they come."""
+"""The handler of a path whose bodies are handed on while they come."""
 
 ROUTES: Final[Mapping[str, Mapping[str, ApiHandler]]] = {
     "queues/*/messages": {"POST": send.send, "GET": read.browse},
@@ -44,7 +44,7 @@ ROUTES: Final[Mapping[str, Mapping[str, ApiHandler]]] = {
 
 
 def merged(*tables: Mapping[str, Mapping[str, ApiHandler]]) -> Mapping[str, Mapping[str, ApiHandler]]:
-    """One table of several; a path may have methods in more than one of them."""
+    """Return one table of several; a path may have methods in more than one of them."""
     whole: dict[str, dict[str, ApiHandler]] = {}
     for shape, methods in (row for table in tables for row in table.items()):
         known = whole.setdefault(shape, {})
@@ -55,7 +55,7 @@ def merged(*tables: Mapping[str, Mapping[str, ApiHandler]]) -> Mapping[str, Mapp
 
 @lru_cache(maxsize=256)
 def shape_of(path: str) -> tuple[str, str]:
-    """The shape of a path and the name in it; clients repeat a few, so they are kept.
+    """Return the shape of a path and the name in it; clients repeat a few paths, so results are cached.
 
     >>> shape_of("/api/v1/queues/orders/receive")
     ('queues/*/receive', 'orders')
@@ -70,5 +70,5 @@ def shape_of(path: str) -> tuple[str, str]:
 
 
 def allowed(methods: Mapping[str, ApiHandler]) -> str:
-    """The methods of a path, for the Allow header."""
+    """Return the methods of a path, for the Allow header."""
     return ", ".join([*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"])

@@ -1,4 +1,4 @@
-"""Send, and move: messages into queues."""
+"""The handlers that send messages to a queue, or move one to another queue."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from reliquary.queueing.rules.transactions import transaction_of
 
 
 class SentOut(msgspec.Struct, gc=False):
-    """Where one message went."""
+    """The id of one message that was sent, and its lookup id."""
 
     id: str
     lookup_id: str
 
 
 class SendOut(msgspec.Struct, gc=False):
-    """Where all went, in the order given."""
+    """The answer to a send: one entry for each message, in the order of the request."""
 
     messages: list[SentOut]
 
 
 class MoveIn(msgspec.Struct, forbid_unknown_fields=True):
-    """A message and where to."""
+    """The message to move, and its destination."""
 
     lookup_id: LookupId
     target: Name
@@ -75,7 +75,7 @@ _ANSWER: Final = b'{"messages":[%b]}'
     status=201,
 )
 def send(context: Context, request: Request, responder: Responder, queue: str) -> None:
-    """POST /queues/{queue}/messages."""
+    """Answer POST /queues/{queue}/messages: send one message or a list of messages."""
     target: int | str = queue
     transaction = None
     if request.query:
@@ -94,7 +94,7 @@ def send(context: Context, request: Request, responder: Responder, queue: str) -
     else:
         try:
             given = (_usual.json if form is IN_JSON else _usual.packed).decode(request.body)
-        except msgspec.ValidationError:  # it has a rare attribute, or one that is wrong
+        except msgspec.ValidationError:  # the message has a rare attribute, or a wrong one
             given = (_messages.json if form is IN_JSON else _messages.packed).decode(request.body)
     messages = tuple(map(message_of, given)) if isinstance(given, list) else (message_of(given),)
     if trace := request.notes.trace_context:
@@ -123,7 +123,7 @@ def _sent(context: Context, responder: Responder, wanted: Form, answer: object) 
 
 @operation("Move a message to another queue", body=MoveIn, bodies=(MSGPACK,), body_required=True, status=204)
 def move(context: Context, request: Request, responder: Responder, queue: str) -> None:
-    """POST /queues/{queue}/move."""
+    """Answer POST /queues/{queue}/move: move a message to another queue."""
     parameters(request)
     given = read_body(_move, request)
     source = context.handle_of(queue, given.handle)

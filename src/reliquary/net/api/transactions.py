@@ -1,4 +1,4 @@
-"""Transactions: begin, prepare, commit, abort."""
+"""The handlers that begin, prepare, commit and abort transactions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from reliquary.queueing.rules.transactions import transaction_of
 
 
 class BeginIn(msgspec.Struct, forbid_unknown_fields=True):
-    """How long an active transaction may be left alone, who decides it and who asks for it later."""
+    """The time after which an unused transaction ends, its id at the coordinator, and its owner."""
 
     timeout: Span = 60
     id: Annotated[str, limited(format="uuid")] | None = None
@@ -34,7 +34,7 @@ class BeginIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class PrepareIn(msgspec.Struct, forbid_unknown_fields=True):
-    """Whether somebody else decides the outcome."""
+    """Whether the queue manager decides the outcome itself, without a second phase."""
 
     single_phase: bool = False
 
@@ -46,7 +46,7 @@ class DecideIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Transaction(msgspec.Struct):
-    """A transaction that began."""
+    """The id of a transaction that began."""
 
     transaction: str
 
@@ -59,7 +59,7 @@ _decide = Bodies(DecideIn)
 
 @operation("Begin a transaction", body=BeginIn, bodies=(MSGPACK,), answer=Transaction, status=201)
 def begin(context: Context, request: Request, responder: Responder, _: str) -> None:
-    """POST /transactions."""
+    """Answer POST /transactions: begin a transaction and return its id."""
     parameters(request)
     given = read_body(_begin, request)
     timeout = span_of("timeout", given.timeout, LONGEST_WAIT)
@@ -78,7 +78,7 @@ def _begun(context: Context, responder: Responder, answer: object) -> None:
 
 @operation("Prepare a transaction", body=PrepareIn, bodies=(MSGPACK,), status=204)
 def prepare(context: Context, request: Request, responder: Responder, transaction: str) -> None:
-    """POST /transactions/{id}/prepare."""
+    """Answer POST /transactions/{id}/prepare: make a transaction ready for its outcome."""
     parameters(request)
     single_phase = read_body(_prepare, request).single_phase
     identifier = transaction_of(transaction)
@@ -87,13 +87,13 @@ def prepare(context: Context, request: Request, responder: Responder, transactio
 
 @operation("Commit a transaction", body=DecideIn, bodies=(MSGPACK,), status=204)
 def commit(context: Context, request: Request, responder: Responder, transaction: str) -> None:
-    """POST /transactions/{id}/commit."""
+    """Answer POST /transactions/{id}/commit: commit a transaction."""
     _end(context, request, responder, transaction, CommitTransaction)
 
 
 @operation("Abort a transaction", body=DecideIn, bodies=(MSGPACK,), status=204)
 def abort(context: Context, request: Request, responder: Responder, transaction: str) -> None:
-    """POST /transactions/{id}/abort."""
+    """Answer POST /transactions/{id}/abort: abort a transaction."""
     _end(context, request, responder, transaction, AbortTransaction)
 
 

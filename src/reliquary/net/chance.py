@@ -1,4 +1,4 @@
-"""Chance from the operating system, for `base.chance`: nobody can guess the next id."""
+"""Chance from the operating system, for `base.chance`: the next id cannot be guessed."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ class SystemChance:
     __slots__ = ()
 
     def bits(self, count: int) -> int:
-        """A number of so many random bits."""
+        """Return a number with `count` random bits."""
         return randbits(count)

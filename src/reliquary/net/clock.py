@@ -15,7 +15,7 @@ from typing import Final
 from reliquary.base.time import MILLISECOND, Instant
 
 PACE: Final = (7, 8)
-"""How much of a span `now` shows while it waits for the calendar."""
+"""The part of a span that `now` advances while it waits for the calendar."""
 LEAST_JUMP: Final = 50 * MILLISECOND
 """A calendar that gained less than this on the other clock was not set: it was corrected a little."""
 
@@ -30,13 +30,13 @@ class RealClock:
         """How often `now` found that the calendar had been set forward."""
         self._last = 0
         self._offset = time.time_ns() // 1_000 - self.monotonic()
-        """How far `now` was before the other clock, the least since the last jump."""
+        """The smallest difference of `now` and the other clock since the last jump."""
         self._ahead_at = 0
-        """What was answered last before the calendar went back, and when, on the other clock."""
+        """The last answer before the calendar went back, and its time on the other clock."""
         self._ahead_since: int | None = None
 
     def now(self) -> Instant:
-        """Microseconds since 1970 UTC, never before what was answered last."""
+        """Return microseconds since 1970 UTC, never less than the last answer."""
         calendar, counted = time.time_ns() // 1_000, time.monotonic_ns() // 1_000
         if self._ahead_since is None and calendar < self._last:
             self._ahead_at, self._ahead_since = self._last, counted
@@ -53,5 +53,5 @@ class RealClock:
         return Instant(calendar)
 
     def monotonic(self) -> int:
-        """Microseconds since some moment; only differences mean anything."""
+        """Return microseconds since an arbitrary start; only differences have a meaning."""
         return time.monotonic_ns() // 1_000

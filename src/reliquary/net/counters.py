@@ -16,26 +16,26 @@ from reliquary.engine.histogram import Histogram
 Kind = Literal["counter", "gauge", "histogram"]
 
 Sample = tuple[Mapping[str, str], float]
-"""Labels and value."""
+"""The labels and the value."""
 
 
 class Section(IntEnum):
-    """Where a family stands on the page of metrics."""
+    """The place of a family on the page of metrics."""
 
     MANAGER = 1
     TRAFFIC = 2
-    """What came and went by the endpoints."""
+    """Requests and bytes that passed the endpoints."""
     HISTORY = 3
     MACHINES = 4
-    """What the machines of protocols count."""
+    """Events that the machines of protocols count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric, without values."""
+    """The description of one metric, without its values."""
 
     name: str
-    """Without the prefix that all metrics of a server have."""
+    """The name without the prefix that all metrics of a server have."""
     kind: Kind
     meaning: str
     """One sentence with a full stop."""
@@ -72,5 +72,5 @@ class Family:
 
     @property
     def section(self) -> Section:
-        """Where it stands on the page."""
+        """The place of the metric on the page."""
         return self.metric.section

@@ -1,4 +1,4 @@
-"""Who this computer is."""
+"""The names and addresses of this computer."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ NETBIOS_LIMIT: Final = 15
 
 
 def own_name() -> str:
-    """This computer's name as MSMQ would write it: the first label, in capitals, 15 characters."""
+    """Return the name of this computer as MSMQ writes it: the first label, in capitals, 15 characters."""
     label = socket.gethostname().partition(".")[0].upper()
     return re.sub(r"[^A-Z0-9-]", "-", label)[:NETBIOS_LIMIT] or "RELIQUARY"
 
 
 def host_name() -> str:
-    """This computer's name as the network knows it."""
+    """Return the name of this computer in the network."""
     return socket.gethostname()
 
 
@@ -39,7 +39,7 @@ def own_addresses() -> tuple[str, ...]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this computer reaches an address."""
+    """Whether an address can be reached from this computer only."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

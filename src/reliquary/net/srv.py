@@ -1,6 +1,6 @@
-"""Where a service of a domain is: one question for SRV records, RFC 2782, over UDP.
+"""Find the servers of a domain by one query for SRV records, RFC 2782, over UDP.
 
-Nobody waits long for it: a resolver that does not answer leaves the list as it is.
+The wait is short: a resolver that does not answer leaves the list unchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PATIENCE_SECONDS: Final = 2.0
 LARGEST: Final = 4096
 RESOLVERS: Final = Path("/etc/resolv.conf")
 LABELS: Final = 128
-"""A name with more parts and jumps than this goes in circles."""
+"""The limit of parts and jumps of a name: one with more has a loop."""
 
 _HEAD: Final = struct.Struct(">HHHHHH")
 _QUESTION: Final = struct.Struct(">HH")
@@ -31,11 +31,11 @@ _FAILED: Final = 0x000F
 
 
 class BadAnswer(Exception):
-    """What came is no answer to the question."""
+    """The datagram is no answer to the question."""
 
 
 def find_servers(service: str, resolvers: Iterable[tuple[str, int]] | None = None) -> tuple[str, ...]:
-    """The hosts of a service, the preferred ones first; empty when nobody knows."""
+    """Return the hosts of a service, the preferred ones first; empty when no resolver knows them."""
     for address in resolvers if resolvers is not None else _resolvers():
         try:
             return _ask(service, address)
@@ -64,14 +64,14 @@ def _resolvers() -> list[tuple[str, int]]:
 
 
 def question(number: int, service: str) -> bytes:
-    """A query for the SRV records of a name."""
+    """Return a query for the SRV records of a name."""
     labels = [label.encode("ascii") for label in service.split(".") if label]
     name = b"".join(bytes([len(label)]) + label for label in labels) + b"\0"
     return _HEAD.pack(number, _RECURSION, 1, 0, 0, 0) + name + _QUESTION.pack(_SRV_TYPE, _IN)
 
 
 def hosts_in(data: bytes, number: int) -> tuple[str, ...]:
-    """The hosts of an answer: by priority, then the heavier weight first."""
+    """Return the hosts of an answer: by priority, then the heavier weight first."""
     try:
         answered, flags, questions, answers, _, _ = _HEAD.unpack_from(data)
         if answered != number or not flags & _ANSWER or flags & _FAILED:
@@ -94,7 +94,7 @@ def hosts_in(data: bytes, number: int) -> tuple[str, ...]:
 
 
 def _name(data: bytes, place: int) -> tuple[str, int]:
-    """A name, and where it ends; a part of it may be written elsewhere."""
+    """Return a name, and the place where it ends; a part of it may be written elsewhere."""
     labels: list[str] = []
     end = 0
     for _ in range(LABELS):

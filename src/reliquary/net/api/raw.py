@@ -7,7 +7,8 @@
     (the body)                                          (the body)
 
 A field has the name of the attribute in JSON, with hyphens.  Its value is UTF-8; a character that a
-header cannot hold is percent-encoded, and so is each per cent sign.  Lists have commas, objects are JSON, bytes are base64.
+header cannot hold is percent-encoded, and so is each per cent sign.
+Lists have commas, objects are JSON, bytes are base64.
 """
 
 from __future__ import annotations

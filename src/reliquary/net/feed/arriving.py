@@ -1,9 +1,9 @@
 """PUT /stages/{query}/{batch}/{part}/{attempt}: a part of a batch, taken while it comes.
 
     bytes --> record batches --> messages, in a thread --> StageMessages ... --> CompleteStage --> 201
-                 '-- two at most wait: then nothing more is read of the connection
+                 '-- two at most wait: then nothing more is read from the connection
 
-A part that does not get to its end is dropped, whatever the reason; nobody ever saw it.
+A part that is not completed is dropped, whatever the reason; no reader ever saw its messages.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ STAGES: Final = "/api/v1/stages/"
 FAIL: Final = "fail"
 DEAD: Final = "dead:"
 WAITING: Final = 2
-"""Record batches that may wait for their turn."""
+"""Record batches that may wait to be stored."""
 UNDER_WAY: Final = 4
 """Requests to the manager that may wait for their answers."""
 LARGEST: Final = 2**63 - 1
@@ -53,7 +53,7 @@ Bad = Annotated[str, limited(pattern=f"^({FAIL}|{DEAD}[a-z]+)$")]
 
 
 class StagedOut(msgspec.Struct):
-    """A part that may be published."""
+    """The answer for a part that is stored and may be published."""
 
     stage: str
     rows: int
@@ -70,7 +70,7 @@ Make = Callable[[int], events.Request]
 
 
 class Arrivals:
-    """Takes parts of batches."""
+    """Takes the parts of batches that writers upload."""
 
     def __init__(self, conversations: Conversations) -> None:
         self._conversations = conversations
@@ -84,7 +84,7 @@ class Arrivals:
         status=201,
     )
     def begin(self, context: Context, request: Request, responder: Responder) -> BodySink:
-        """The head of a request is here."""
+        """Start to take a part whose request head has come, and return the sink of its body."""
         given = parameters(request, *names_of(_QUERY))
         place = request.path.removeprefix(STAGES).split("/")
         if len(place) != 4:
@@ -106,7 +106,7 @@ class Arrivals:
 
 
 class Arrival:
-    """One part."""
+    """One part of a batch while it is uploaded."""
 
     def __init__(
         self,
@@ -133,10 +133,10 @@ class Arrival:
         self._rows = 0
         self._bad = 0
 
-    # -- what the connection tells
+    # -- called by the connection
 
     def feed(self, data: bytes) -> None:
-        """A part of the body."""
+        """Take bytes of the body, and pause the client when enough record batches wait."""
         if self._wrong is not None:
             return
         try:
@@ -149,7 +149,7 @@ class Arrival:
         self._news.set()
 
     def end(self) -> None:
-        """All of it came."""
+        """Note that the whole body has come; it must be a complete Arrow stream."""
         if self._wrong is None:
             try:
                 self._stream.end()
@@ -159,14 +159,14 @@ class Arrival:
         self._news.set()
 
     def lost(self) -> None:
-        """The rest will not come."""
+        """Note that the client hung up before the end of the body."""
         self._wrong = ConnectionError("the client hung up")
         self._news.set()
 
-    # -- what becomes of it
+    # -- storing the part
 
     async def take(self) -> None:
-        """Take it to its end."""
+        """Store all rows of the part and answer the request; drop the part after an error."""
         await self._begin()
         try:
             intake: Intake | None = None
@@ -183,7 +183,7 @@ class Arrival:
         self._responder.respond(201, _encode(answer))
 
     async def _begin(self) -> None:
-        """Begin a stage; if nobody waits for it any more when it has begun, it is dropped."""
+        """Begin a stage; if the request was cancelled meanwhile, the new stage is dropped."""
         query, batch, part, attempt = self._place
         begun = asyncio.ensure_future(self._ask(lambda to: BeginStage(to, query, batch, part, attempt)))
         try:
@@ -198,7 +198,7 @@ class Arrival:
             self._drop()
 
     async def _next(self) -> bytes | None:
-        """The next record batch; None at the end."""
+        """Return the next record batch; None at the end."""
         while True:
             if self._wrong is not None:
                 raise self._wrong
@@ -219,7 +219,7 @@ class Arrival:
         return Intake(schema, self._queue, self._dead_letters)
 
     async def _store(self, intake: Intake, data: bytes) -> None:
-        """Stage the rows of one record batch; in their order, whatever becomes of bad ones."""
+        """Stage the rows of one record batch in their order; bad rows keep their places."""
 
         def converted() -> list[tuple[pa.RecordBatch, list[Group]]]:
             return [(batch, list(intake.groups(batch))) for batch in batches_of(data)]
@@ -244,7 +244,7 @@ class Arrival:
                 task.cancel()
 
     async def _put(self, intake: Intake, batch: pa.RecordBatch, group: Group) -> None:
-        """Stage some messages; a bad one among them goes where such go, between its neighbours."""
+        """Stage some messages; a bad one is replaced by its dead letter, between its neighbours."""
         if not group.messages:
             return
         messages = tuple(group.messages)
@@ -272,7 +272,7 @@ class Arrival:
         return await self._conversations.ask(self._by, StageAnswer, make)
 
     def _drop(self) -> None:
-        """Nobody will publish what came of it."""
+        """Drop the stage: its messages will not be published."""
         engine = self._conversations.engine
         with suppress(EngineStopped):
             engine.submit(DropStages(engine.caller(lambda _: None), (self._stage,), by=self._by))

@@ -1,7 +1,7 @@
-"""Requests that take several turns: whoever asks, asks as the same user each time.
+"""Requests that take several turns of the engine, all of them for the user of the request.
 
 A conversation runs as a task of the loop.  It ends with its answer, or when its client hangs up, or when the
-server stops: then nobody may take what was sent for a whole answer, and the connection is cut.
+server stops: then the connection is cut, so that no client takes a part of an answer for all of it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from reliquary.queueing.model.events import Answer
 from reliquary.queueing.model.security.principals import Principal
 
 THREADS: Final = 2
-"""Beside the loop: enough to read from the disk while columns are made."""
+"""Threads beside the loop: enough to read from the disk while columns are made."""
 
 A = TypeVar("A", bound=Answer)
 T = TypeVar("T")
 
 
 class CutOff(Exception):
-    """An answer that has begun cannot be brought to its end."""
+    """An answer that has begun cannot be completed."""
 
 
 class NotOk(Exception):
@@ -44,7 +44,7 @@ class NotOk(Exception):
 
 
 class Conversations:
-    """Those that are under way, and the threads that work for them."""
+    """The conversations that are running, and the threads that work for them."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -54,11 +54,11 @@ class Conversations:
 
     @property
     def under_way(self) -> int:
-        """How many there are."""
+        """The number of conversations that have not ended."""
         return len(self._tasks)
 
     async def ask(self, by: Principal, kind: type[A], make: Callable[[int], events.Request]) -> A:
-        """One turn; NotOk where it is refused."""
+        """Let the engine run one turn and return its answer; NotOk where it is refused."""
 
         def event(to: int) -> Event:
             return msgspec.structs.replace(make(to), by=by)
@@ -71,11 +71,11 @@ class Conversations:
         return answer
 
     async def beside(self, work: Callable[[], T]) -> T:
-        """Work for a thread."""
+        """Run a function in a thread and return its result."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     def start(self, responder: Responder, what: str, work: Callable[[], Awaitable[None]]) -> None:
-        """Answer a request with this; `what` is for whoever is warned."""
+        """Answer a request by running `work` as a task; `what` names the work in a warning."""
         task = asyncio.get_running_loop().create_task(self._carried(responder, what, work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -94,7 +94,7 @@ class Conversations:
         except UsageError as wrong:
             why = str(wrong)
             self._end(responder, lambda to: refuse(to, HResult.INVALID_PARAMETER, why))
-        except Exception as wrong:  # noqa: BLE001 - whatever it is, nobody may take this for a whole answer
+        except Exception as wrong:  # noqa: BLE001 - no client may take this for a whole answer
             self.engine.warn(Warn(what, "was cut off", str(wrong) or type(wrong).__name__))
             responder.abort()
 
@@ -109,7 +109,7 @@ class Conversations:
             self._end(responder, refuse_stopping)
 
     async def stop(self) -> None:
-        """End all of them, and wait until no thread works for them any more."""
+        """End all conversations, and wait until no thread works for them any more."""
         self.stopping = True
         tasks = list(self._tasks)
         for task in tasks:

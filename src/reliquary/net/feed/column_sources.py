@@ -1,4 +1,4 @@
-"""Where each column comes from, and how its values are made.
+"""The source of each column of a feed, and the functions that make its values.
 
     PLACES    attributes of the position: values, one for each row
     PARTS     parts of a row of a message: arrays from `row_parts`
@@ -33,19 +33,19 @@ Made: TypeAlias = Any  # pa.Array | pa.Scalar, of which the checker knows nothin
 
 
 class Source(NamedTuple):
-    """Where a column comes from."""
+    """The source of the values of a column."""
 
     field: str
-    """An attribute of the position, or a field of a tail as it lies on disk."""
+    """An attribute of the position, or a field of a tail as it is stored on disk."""
     convert: Convert | None = None
-    """None takes the values as they are."""
+    """The function that converts a value; None keeps the values unchanged."""
 
 
 def _or_null(values: Values) -> Values:
     return [value or None for value in values]
 
 
-# -- of the place
+# -- attributes of the position
 
 _CLASSES: Final = {each.value: each.name.lower().replace("_", "-") for each in MessageClass}
 
@@ -83,7 +83,7 @@ def guid_text(number: bytes) -> str | None:
 
 
 def _lineages(parts: RowParts) -> Made:
-    """The lineages as text; null where there is none."""
+    """Return the lineages as text; null where there is none."""
     lineages, indexes = parts.lineages
     words = pa.array([guid_text(each) for each in lineages], pa.string())
     return words[0] if len(words) == 1 else words.take(indexes)
@@ -105,7 +105,7 @@ PARTS: Final[dict[str, Callable[[RowParts], Made]]] = {
 }
 
 
-# -- fields in the tail of a row, as they lie on disk
+# -- fields in the tail of a row, as they are stored on disk
 
 
 def _moments(values: Values) -> Values:

@@ -1,6 +1,6 @@
-"""Columns as messages: what a batch from outside is made of.
+"""Convert the columns of an uploaded batch to messages.
 
-Fields mean what they mean in a send, and what is wrong is said in the same sentences.  Columns are
+Fields have the meaning and the error texts that they have in a send.  Columns are
 converted one after the other, and a value that cannot be makes its row a bad one, with the reason; ranges are
 the queue manager's to check.  Rows stay in their order, consecutive ones of one queue together:
 
@@ -48,9 +48,9 @@ class Field(NamedTuple):
 
     name: str
     default: Any
-    """What null means."""
+    """The value that null stands for."""
     make: Make | None = None
-    """None takes the value as it is; else it may refuse with UsageError."""
+    """Converts a value, and may refuse it with UsageError; None takes the value unchanged."""
 
 
 @lru_cache(maxsize=512)
@@ -75,7 +75,7 @@ def _authentication(given: str) -> AuthenticationLevel:
 
 
 _OWN: Final = dict(zip(OWN, Message.__struct_defaults__, strict=False))
-"""What every message has in itself, with the defaults."""
+"""The attributes that every message has, with their defaults."""
 _ACKNOWLEDGEMENTS: Final = {each.value: each for each in Acknowledgement}
 
 FIELDS: Final[dict[str, Field]] = {
@@ -116,22 +116,22 @@ FIELDS: Final[dict[str, Field]] = {
     ),
     "authentication": Field("authentication", AuthenticationLevel.NONE, _authentication),
 }
-"""All that a sink takes but the queue."""
+"""The fields of all columns that a sink takes, except the queue."""
 
 
 class Group(NamedTuple):
-    """Messages for one queue."""
+    """Consecutive messages for one queue."""
 
     queue: str
     messages: list[Message]
     rows: list[int]
-    """Their places in the batch."""
+    """The row numbers of the messages in the batch."""
     dead: bool = False
-    """A bad row, on its way to the queue for such rows."""
+    """Whether it is a bad row for the queue of dead letters."""
 
 
 class BadRow(Exception):
-    """A row that breaks a rule, and nobody said where such rows go."""
+    """A row that breaks a rule, while no queue for bad rows is named."""
 
     def __init__(self, row: int, why: str) -> None:
         super().__init__(why)
@@ -139,7 +139,7 @@ class BadRow(Exception):
 
 
 class Intake:
-    """Makes messages of the batches of one part."""
+    """Makes messages from the record batches of one part."""
 
     def __init__(self, schema: pa.Schema, queue: str, dead_letters: str = "") -> None:
         """`queue` takes rows that name none; without `dead_letters`, a bad row is `BadRow`."""
@@ -150,12 +150,12 @@ class Intake:
             raise UsageError("rows go to a queue: name it with the parameter queue, or in a column queue")
 
     def groups(self, batch: pa.RecordBatch) -> Iterator[Group]:
-        """The messages of a batch."""
+        """Yield the messages of a batch in groups."""
         columns = {name: self._values(batch, name) for name in self._casts}
         bad: dict[int, str] = {}
         messages = _messages(columns, batch.num_rows, bad)
         queues = columns.get("queue")
-        if queues is None and not bad:  # as it mostly is
+        if queues is None and not bad:  # the usual case
             for first in range(0, batch.num_rows, GROUP):
                 some = messages[first : first + GROUP]
                 yield Group(self._queue, some, list(range(first, first + len(some))))
@@ -178,7 +178,7 @@ class Intake:
             yield Group(current, [messages[each] for each in rows], rows)
 
     def dead(self, batch: pa.RecordBatch, row: int, why: str) -> Group:
-        """A bad row as a message of its own; BadRow where nobody wants it."""
+        """Return a bad row as a message for the queue of dead letters; BadRow where no queue is named."""
         if not self._dead_letters:
             raise BadRow(row, why)
         values = {name: self._values(batch.slice(row, 1), name)[0] for name in self._casts}
@@ -203,7 +203,7 @@ class Intake:
 
 
 def _messages(columns: dict[str, list[Any]], count: int, bad: dict[int, str]) -> list[Message]:
-    """A message for each row; for those that are bad it means nothing."""
+    """Return a message for each row; those of bad rows are not used."""
     made: dict[str, list[Any]] = {"delivery": [Delivery.RECOVERABLE] * count}
     for name, values in columns.items():
         if name != "queue":
@@ -222,7 +222,7 @@ def _messages(columns: dict[str, list[Any]], count: int, bad: dict[int, str]) ->
 
 
 def _rare_parts(made: dict[str, list[Any]], count: int) -> list[Attributes | None]:
-    """The rare attributes of each row; most batches have no column of any."""
+    """Return the rare attributes of each row; most batches have no column for any."""
     if not made:
         return [None] * count
     names = tuple(made)
@@ -250,7 +250,9 @@ def _made(field: Field, values: list[Any], bad: dict[int, str]) -> list[Any]:
 
 
 def _casts(schema: pa.Schema) -> dict[str, pa.DataType | None]:
-    """The columns that are taken, and to what each is cast; others of the list are passed over."""
+    """Return the columns that are taken, and the type of each after the cast; other known columns
+    are ignored.
+    """
     found: dict[str, pa.DataType | None] = {}
     seen: set[str] = set()
     for field in schema:

@@ -3,7 +3,7 @@
     positions --> those that are wanted --> columns of the place
                         '--> records, only if a column asks for them --> columns of the message
 
-A column whose rows all have one value costs nothing for a row where the reader takes runs: such a stream has
+A column whose rows all have one value costs nothing for a row where the reader takes runs: that stream has
 the types that Arrow calls run-end encoded, and the value of the column travels once in each batch.
 """
 
@@ -30,17 +30,17 @@ BATCH_ROWS: Final = 10_000
 BATCH_BYTES: Final = 16 * 1024 * 1024
 
 END: Final = b"\xff\xff\xff\xff\0\0\0\0"
-"""How an Arrow stream ends."""
+"""The bytes that end an Arrow stream."""
 
 BODIES: Final = ("body", "body_size")
 """Columns that come from the row, or from the pieces of a large body."""
 _SOURCE: Final = "source_machine"
-"""The rare field that says where a message was sent, if that is not the lineage of its identifier."""
+"""The rare field with the machine that sent a message, if that is not the lineage of its identifier."""
 _IN_PIECES: Final = "stored_body"
 
 
 class Group(NamedTuple):
-    """Positions that have their messages, and what was read of these."""
+    """Positions that have their messages, and the parts that were read of these."""
 
     positions: Sequence[Position]
     parts: dict[str, Made]
@@ -83,17 +83,17 @@ class Columns:
         self._tails = TailReader(wanted)
 
     def opening(self) -> memoryview:
-        """How the stream begins."""
+        """Return the beginning of the stream: its schema."""
         return memoryview(self.schema.serialize())
 
     def cut(self, positions: Sequence[Position]) -> Iterator[Sequence[Position]]:
-        """Positions in groups whose rows may be in memory together."""
+        """Yield positions in groups whose rows may be in memory together."""
         return cut(positions, BATCH_ROWS, BATCH_BYTES if self.touches else 0)
 
     def batch(
         self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING
     ) -> memoryview | None:
-        """Such a group as a record batch, ready to be sent; None for nothing.
+        """Return a group of `cut` as a record batch, ready to be sent; None if no row is left.
 
         `at_hand` are records that were read with the positions, by the numbers of their messages.
         """
@@ -176,7 +176,7 @@ class Columns:
 
 
 def _sources(group: Group) -> pa.Array:
-    """The managers where messages were sent: the rare field, or else the lineage of the identifier."""
+    """Return the managers where messages were sent: the rare field, or else the lineage of the identifier."""
     lineages, count = group.parts["source"], len(group.positions)
     words = [lineages.as_py()] * count if isinstance(lineages, pa.Scalar) else lineages.to_pylist()
     pairs = zip(words, group.of_each(_SOURCE), strict=True)
@@ -185,7 +185,7 @@ def _sources(group: Group) -> pa.Array:
 
 
 def _of_tails(name: str, group: Group) -> Made:
-    """A column of a field that lies in the tails."""
+    """Return the column of a field that is stored in the tails."""
     source, tails = TAILS[name], group.tails
     made = made_of(name, source, tails.values(source.field))
     if isinstance(made, pa.Scalar) or len(tails.decoded) == len(group.positions):  # then each has its own
@@ -194,7 +194,7 @@ def _of_tails(name: str, group: Group) -> Made:
 
 
 def _spread(made: Made, count: int, *, runs: bool) -> pa.Array:
-    """The array of a column."""
+    """Return the array of a column."""
     if isinstance(made, pa.Scalar):
         return _one_run(made, count) if runs else pa.repeat(made, count)
     return pa.RunEndEncodedArray.from_arrays(_each(count), made) if runs else made
@@ -202,12 +202,12 @@ def _spread(made: Made, count: int, *, runs: bool) -> pa.Array:
 
 @lru_cache(maxsize=256)
 def _one_run(value: pa.Scalar, count: int) -> pa.RunEndEncodedArray:
-    """A column in which all rows have this value."""
+    """Return a column in which all rows have this value."""
     return pa.RunEndEncodedArray.from_arrays(pa.array([count], RUN_ENDS), pa.repeat(value, 1))
 
 
 def _usual(names: tuple[str, ...], runs: frozenset[str], count: int) -> dict[str, pa.Array]:
-    """The columns of messages without rare fields; None for a column that is made for each batch."""
+    """Return the columns of messages without rare fields; None for a column that is made for each batch."""
     if not runs:
         return {name: pa.repeat(USUAL[name], count) if name in USUAL else None for name in names}
     return dict(_usual_runs(names, runs, count))
@@ -215,18 +215,20 @@ def _usual(names: tuple[str, ...], runs: frozenset[str], count: int) -> dict[str
 
 @lru_cache(maxsize=16)
 def _usual_runs(names: tuple[str, ...], runs: frozenset[str], count: int) -> dict[str, pa.Array]:
-    """These columns as runs: they are small, so those of some sizes are kept."""
+    """Return these columns as runs: they are small, so those of some sizes are cached."""
     return {name: _spread(USUAL[name], count, runs=name in runs) if name in USUAL else None for name in names}
 
 
 @lru_cache(maxsize=16)
 def _each(count: int) -> pa.Array:
-    """The ends of runs of one row each."""
+    """Return the ends of runs of one row each."""
     return pa.array(range(1, count + 1), RUN_ENDS)
 
 
 def cut(positions: Sequence[Position], most: int, most_bytes: int) -> Iterator[Sequence[Position]]:
-    """Groups of at most so many rows and bytes, one row at least; with 0 bytes, only rows are counted."""
+    """Yield groups of at most `most` rows and `most_bytes` bytes, one row at least; with 0 bytes, only rows
+    count.
+    """
     first = 0
     while first < len(positions):
         some = positions[first : first + most]

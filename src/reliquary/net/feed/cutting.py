@@ -1,7 +1,7 @@
-"""How far a batch goes, and how it is cut into parts of about equal size.
+"""Find the end of a batch, and cut it into parts of about equal size.
 
     places      o  o   o o     o   o  o      o          each with its bytes
-    admitted   |<-- at most so many rows and bytes -->|
+    admitted   |<-- until a limit of rows or bytes -->|
     parts      |<---------->|<--------->|<----------->| by bytes, and a little for each row
 
 Parts are ranges of numbers, one behind the other: each place of the batch lies in just one of them.
@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 ROW: Final = 256
-"""What a row costs beside its bytes, in bytes."""
+"""The cost of a row beside its bytes, in bytes."""
 
 
 class PartOut(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class PartOut(msgspec.Struct, frozen=True):
 
 
 class PlanOut(msgspec.Struct, frozen=True):
-    """A batch."""
+    """The end of a batch, its size, and its parts."""
 
     until: str
     rows: int
@@ -58,7 +58,7 @@ class Admission:
         self._sizes = array("q")
         self._total = 0
         self.full = False
-        """The next place did not fit."""
+        """Whether the next place did not fit."""
 
     @property
     def is_bounded(self) -> bool:
@@ -67,7 +67,7 @@ class Admission:
 
     @property
     def rows(self) -> int:
-        """How many places were counted one by one."""
+        """The number of places that were counted one by one."""
         return len(self._ends)
 
     @property
@@ -76,7 +76,7 @@ class Admission:
         return self._ends[-1]
 
     def take(self, numbers: Sequence[int], sizes: Sequence[int]) -> None:
-        """More places; those behind the first that does not fit are passed over."""
+        """Count more places; those behind the first that does not fit are ignored."""
         if self.full or not numbers:
             return
         room = len(numbers)
@@ -86,7 +86,7 @@ class Admission:
             totals = list(accumulate(sizes[:room], initial=self._total))
             room = min(room, bisect_left(totals, self._most_bytes + 1, lo=1) - 1)
         if not self._ends:
-            room = max(room, 1)  # one row at least, or nothing would ever move
+            room = max(room, 1)  # one row at least, or the batch would never advance
         self.full = room < len(numbers)
         self._ends.extend(numbers[:room])
         self._rows.extend([1] * room)
@@ -94,13 +94,13 @@ class Admission:
         self._total += sum(sizes[:room])
 
     def estimate(self, steps: Sequence[Step]) -> None:
-        """Places behind those that were counted, not one by one but about so many."""
+        """Add places behind the counted ones, with estimated numbers of rows and bytes."""
         self._ends.extend([step.until for step in steps])
         self._rows.extend([step.rows for step in steps])
         self._sizes.extend([step.bytes for step in steps])
 
     def plan(self, after: int, until: int, parts: int) -> PlanOut:
-        """The batch, which goes to `until` unless it is full."""
+        """Return the batch, which ends at `until` unless it is full."""
         if self.full:
             until = self.last
         ends, rows, sizes = self._ends, self._rows, self._sizes

@@ -23,7 +23,7 @@ from reliquary.store.disk import Disk
 
 
 class FeedEndpoint:
-    """What of a server is there for readers of feeds and writers of batches."""
+    """The part of a server that serves readers of feeds and writers of batches."""
 
     def __init__(self, engine: Engine, state: State, disk: Disk) -> None:
         self._conversations = Conversations(engine)
@@ -33,7 +33,9 @@ class FeedEndpoint:
         self._arrivals = Arrivals(self._conversations)
 
     def routes(self) -> Mapping[str, Mapping[str, ApiHandler]]:
-        """The paths that are its own; the lists of consumers and writers are nouns of administration."""
+        """Return the paths of feeds and batches; the lists of consumers and writers are nouns of
+        administration.
+        """
         return {
             "feeds": {"GET": feeds.look},
             "queues/*/consumers": {
@@ -51,20 +53,20 @@ class FeedEndpoint:
         }
 
     def streams(self) -> tuple[Described, ...]:
-        """The path of parts of batches, whose bodies are taken while they come."""
+        """Return the description of the path of parts, whose bodies are taken while they come."""
         numbers = {"batch": PlainNumber, "part": PlainNumber}
         path = f"{STAGES}{{query}}/{{batch}}/{{part}}/{{attempt}}"
         return (Described("PUT", path, operation_of(self._arrivals.begin), numbers),)
 
     def mount(self, plane: DataPlane) -> Mount:
-        """The path where parts of batches come, guarded as the others are."""
+        """Return the mount for parts of batches, with the access checks of the other paths."""
         return plane.streamed(STAGES, {"PUT": self._arrivals.begin})
 
     @property
     def under_way(self) -> int:
-        """Requests that take more than one turn, and have not ended."""
+        """The number of requests that take more than one turn, and have not ended."""
         return self._conversations.under_way
 
     async def stop(self) -> None:
-        """Cut off what is under way, before the disk closes: whoever reads will ask again."""
+        """Cut off the requests that are running, before the disk closes: readers will ask again."""
         await self._conversations.stop()

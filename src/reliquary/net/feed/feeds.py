@@ -1,4 +1,4 @@
-"""Feeds and their consumers: how far they go, and where consumers begin, move and end."""
+"""Feeds and their consumers: the ends of feeds, and the handlers that make, move and remove consumers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LATEST: Final = "latest"
 
 
 class FeedOut(msgspec.Struct, omit_defaults=True):
-    """How far a feed goes."""
+    """The mark of a feed, and the cursor and the backlog of a consumer."""
 
     queue: str
     incarnation: str
@@ -45,7 +45,7 @@ class FeedOut(msgspec.Struct, omit_defaults=True):
 
 
 class FeedsOut(msgspec.Struct):
-    """Several of them."""
+    """A page of feeds."""
 
     feeds: list[FeedOut]
     next: str | msgspec.UnsetType = msgspec.UNSET
@@ -53,14 +53,14 @@ class FeedsOut(msgspec.Struct):
 
 
 class OpenConsumerIn(msgspec.Struct, forbid_unknown_fields=True):
-    """A consumer, and where it begins."""
+    """The name of a new consumer, and the place where it begins."""
 
     name: ConsumerName
     at: Annotated[str, limited(pattern=f"^({EARLIEST}|{LATEST}|[0-9]{{1,15}})$")] | PlainNumber = EARLIEST
 
 
 class MoveConsumerIn(msgspec.Struct, forbid_unknown_fields=True):
-    """How far a consumer has read."""
+    """The place up to which a consumer has read."""
 
     name: str
     cursor: Digits | PlainNumber
@@ -86,7 +86,7 @@ _move = Bodies(MoveConsumerIn)
 
 @operation("List the feeds of queues", query=_LOOK, answer=FeedsOut)
 def look(context: Context, request: Request, responder: Responder, _: str) -> None:
-    """GET /feeds?match=orders,inv*&consumer=lake."""
+    """Answer GET /feeds?match=orders,inv*&consumer=lake with the feeds of matching queues."""
     query = parameters(request, *names_of(_LOOK))
     names = tuple(name.strip() for name in query.get("match", "*").split(","))
     if not all(names):
@@ -131,7 +131,7 @@ def _shown(view: FeedView) -> FeedOut:
     statuses={200: "The consumer exists, and was left as it is."},
 )
 def open_consumer(context: Context, request: Request, responder: Responder, queue: str) -> None:
-    """POST /queues/{queue}/consumers."""
+    """Answer POST /queues/{queue}/consumers: make a consumer."""
     parameters(request)
     given = read_body(_open, request)
     known = destinations.find(context.state, queue)
@@ -154,7 +154,7 @@ def _opened(context: Context, responder: Responder, status: int, answer: object)
 
 @operation("Move the cursor of a consumer forward", body=MoveConsumerIn, body_required=True, status=204)
 def move_consumer(context: Context, request: Request, responder: Responder, queue: str) -> None:
-    """PATCH /queues/{queue}/consumers."""
+    """Answer PATCH /queues/{queue}/consumers: move the cursor of a consumer forward."""
     parameters(request)
     given = read_body(_move, request)
     cursor = number_of("cursor", given.cursor)
@@ -163,7 +163,7 @@ def move_consumer(context: Context, request: Request, responder: Responder, queu
 
 @operation("Remove a consumer", query=(_CONSUMER,), status=204)
 def drop_consumer(context: Context, request: Request, responder: Responder, queue: str) -> None:
-    """DELETE /queues/{queue}/consumers?name=lake."""
+    """Answer DELETE /queues/{queue}/consumers?name=lake: remove a consumer."""
     name = parameters(request, _CONSUMER.name).get(_CONSUMER.name)
     if not name:
         raise UsageError("the name of the consumer is missing")

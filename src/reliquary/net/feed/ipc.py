@@ -31,7 +31,7 @@ _int32, _uint16, _int64 = Layout("<i"), Layout("<H"), Layout("<q")
 
 
 class IpcStream:
-    """One stream: what comes in are bytes in any cuts, what comes out are record batches."""
+    """Divides one Arrow stream, which comes as bytes in any cuts, into its record batches."""
 
     def __init__(self, limit: int = MESSAGE_LIMIT) -> None:
         self._limit = limit
@@ -44,7 +44,7 @@ class IpcStream:
         self._ended = False
 
     def feed(self, data: bytes | memoryview) -> Iterator[bytes]:
-        """A part of the stream; each record batch that it completes, as a stream of its own."""
+        """Take bytes of the stream, and yield each record batch that they complete as a stream of its own."""
         buffer = self._buffer
         buffer += data
         while len(buffer) >= self._need:
@@ -60,13 +60,13 @@ class IpcStream:
                 yield from self._message()
 
     def end(self) -> None:
-        """All of it came."""
+        """Check that the stream is complete."""
         if not self._ended:
             raise UsageError("the Arrow stream ends in the middle")
 
     @property
     def schema(self) -> pa.Schema | None:
-        """What the columns are, once that came."""
+        """The schema of the columns, once it has come."""
         return pa.ipc.read_schema(pa.py_buffer(self._before[0])) if self._before else None
 
     def _open(self) -> None:
@@ -82,7 +82,7 @@ class IpcStream:
             self._need = _OPENING.size + size
 
     def _look(self) -> None:
-        """The metadata is here."""
+        """Check the metadata of a message, and add the size of its body to the bytes that are needed."""
         kind, size = _kind_and_size(bytes(self._buffer[_OPENING.size : self._need]))
         first = not self._before
         if kind not in {_SCHEMA, _DICTIONARY, _BATCH} or (kind == _SCHEMA) != first or size < 0:
@@ -94,7 +94,7 @@ class IpcStream:
         self._kind = kind
 
     def _message(self) -> Iterator[bytes]:
-        """A message is whole."""
+        """Take a complete message from the buffer; yield it if it is a record batch."""
         kind, message = self._kind, bytes(memoryview(self._buffer)[: self._need])
         del self._buffer[: self._need]
         self._need, self._metadata, self._kind = _OPENING.size, 0, 0
@@ -126,7 +126,7 @@ def _kind_and_size(table: bytes) -> tuple[int, int]:
 
 
 def batches_of(stream: bytes) -> list[pa.RecordBatch]:
-    """The record batches of a stream, all of it checked: a stranger made it."""
+    """Return the record batches of a stream; all of it is checked, because a client made it."""
     try:
         batches = list(pa.ipc.open_stream(stream))
         for batch in batches:

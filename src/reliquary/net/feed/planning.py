@@ -1,4 +1,4 @@
-"""POST /queues/{queue}/plan: how far a batch goes, and how it is cut.
+"""POST /queues/{queue}/plan: find the end of a batch, and cut it into parts.
 
 Where the batch is bounded, every place of it is counted.  One without bounds may be all of a long queue,
 and to count it would take as long as to read it: there only the first pages are counted, and behind them the
@@ -27,11 +27,11 @@ from reliquary.queueing.feed.events import FeedRead, FeedViews, LookAtFeeds, Rea
 
 PAGE: Final = 10_000
 COUNTED: Final = 2 * PAGE
-"""So many places are counted in any case."""
+"""The number of places that are counted one by one in any case."""
 LOOKS: Final = 48
-"""Behind those: in so many places."""
+"""The number of samples that are taken behind the counted places."""
 LOOK: Final = 32
-"""Positions that are seen in each."""
+"""The number of positions that one sample reads."""
 MOST_PARTS: Final = 10_000
 
 
@@ -40,7 +40,7 @@ _BOUNDS: Final = limited(propertyNames={"enum": list(BOUNDS)})
 
 
 class PlanIn(msgspec.Struct, forbid_unknown_fields=True):
-    """What a batch may have."""
+    """The range and the limits of a batch."""
 
     after: Digits | PlainNumber
     until: Digits | PlainNumber | None = None
@@ -57,14 +57,14 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Plans:
-    """Answers how batches can be cut."""
+    """Answers requests for plans of batches."""
 
     def __init__(self, conversations: Conversations) -> None:
         self._conversations = conversations
 
     @operation("Cut a range of a feed into parts", body=PlanIn, body_required=True, answer=PlanOut)
     def plan(self, context: Context, request: Request, responder: Responder, queue: str) -> None:
-        """POST /queues/{queue}/plan."""
+        """Answer POST /queues/{queue}/plan with the end and the parts of a batch."""
         parameters(request)
         given = read_body(_plan, request)
         for name, number in (("rows", given.rows), ("bytes", given.bytes)):
@@ -106,7 +106,7 @@ class Plans:
         responder.respond(200, _encode(admission.plan(asked.after, asked.until, given.parts)))
 
     async def _mark(self, asked: Range) -> int:
-        """How far the feed goes now."""
+        """Return the current end of the feed."""
         views = await self._conversations.ask(
             asked.by, FeedViews, lambda to: LookAtFeeds(to, (asked.queue,), asked.consumer)
         )
@@ -122,7 +122,7 @@ class Plans:
         )
 
     async def _looks(self, asked: Range, after: int) -> list[Step]:
-        """What about lies behind a number, without reading all of it."""
+        """Estimate the rows and bytes behind a number from samples, without reading all of them."""
         steps: list[Step] = []
         for look in range(LOOKS):
             end = after + (asked.until - after) * (look + 1) // LOOKS
@@ -130,7 +130,7 @@ class Plans:
             if end <= start:
                 continue
             page = await self._page(asked, start, LOOK)
-            if page.reached >= end:  # nothing, or little that lies far apart
+            if page.reached >= end:  # there are no more messages, or few that lie far apart
                 within = [each for each in page.positions if arrival_of(each) <= end]
                 share = 1.0
             else:

@@ -1,4 +1,4 @@
-"""Publish a batch, drop parts of one, and forget those who published."""
+"""The handlers that publish a batch, drop parts of one, and forget writers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class UnstageIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class PublishedOut(msgspec.Struct):
-    """What became of a batch."""
+    """The outcome of a batch."""
 
     rows: int
     already: bool
@@ -53,7 +53,7 @@ _unstage = Bodies(UnstageIn)
 
 @operation("Publish a batch of rows", body=PublishIn, body_required=True, answer=PublishedOut)
 def publish(context: Context, request: Request, responder: Responder, _: str) -> None:
-    """POST /publish."""
+    """Answer POST /publish: make the messages of a batch visible."""
     parameters(request)
     given = read_body(_publish, request)
     numbers = _numbers(given.stages)
@@ -72,7 +72,7 @@ def _published(context: Context, responder: Responder, answer: object) -> None:
 
 @operation("Drop parts of a batch", body=UnstageIn, body_required=True, status=204)
 def unstage(context: Context, request: Request, responder: Responder, _: str) -> None:
-    """POST /unstage."""
+    """Answer POST /unstage: drop parts of a batch that will not be published."""
     parameters(request)
     numbers = _numbers(read_body(_unstage, request).stages)
     context.submit(responder, lambda to: DropStages(to, numbers))
@@ -80,7 +80,7 @@ def unstage(context: Context, request: Request, responder: Responder, _: str) ->
 
 @operation("Forget a query that published batches", query=_FORGET, status=204)
 def forget(context: Context, request: Request, responder: Responder, _: str) -> None:
-    """DELETE /writers?query=Q, or ?writer=W."""
+    """Answer DELETE /writers?query=Q, or ?writer=W: forget a writer."""
     given = parameters(request, *names_of(_FORGET))
     context.submit(responder, lambda to: ForgetWriter(to, given.get("query", ""), given.get("writer", "")))
 

@@ -4,7 +4,7 @@
     thread        '--> columns      '--> columns ...         while the next page is read
     client                 '--> taken      '--> taken        one batch of rows is on its way at a time
 
-What cannot be brought to its end is cut off, so that no client takes a part of a range for all of it.
+An answer that cannot be completed is cut off, so that no client takes a part of a range for all of it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _QUERY: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What of a feed is asked for, and by whom."""
+    """The range of a feed that a request asks for, and its user."""
 
     queue: str
     after: int
@@ -62,7 +62,7 @@ class Range:
 
 
 class Readings:
-    """Hands out ranges of feeds."""
+    """Answers requests for ranges of feeds."""
 
     def __init__(self, conversations: Conversations, state: State, stored: Stored) -> None:
         self._conversations = conversations
@@ -71,7 +71,7 @@ class Readings:
 
     @operation("Read a range of a feed as an Arrow stream", query=_QUERY, answers=(ARROW.decode(),))
     def read(self, context: Context, request: Request, responder: Responder, queue: str) -> None:
-        """GET /queues/{queue}/feed."""
+        """Answer GET /queues/{queue}/feed with a range as an Arrow stream."""
         query = parameters(request, *names_of(_QUERY))
         if query.get("encoding", RUNS) != RUNS:
             raise UsageError(f"encoding is {RUNS}, or not given, not {query['encoding'][:40]!r}")
@@ -98,7 +98,7 @@ class Readings:
         )
 
     async def _answer(self, responder: Responder, asked: Range, columns: Columns, *, alone: bool) -> None:
-        """`alone`: only the head is wanted."""
+        """Send a range of a feed; with `alone`, send only the head."""
         page = await self._page(asked, asked.after, with_messages=columns.touches)
         found = self._state.queues.get(page.queue)
         if found is not None:
@@ -123,7 +123,7 @@ class Readings:
         )
 
     async def _pieces(self, asked: Range, columns: Columns, page: FeedRead) -> AsyncGenerator[memoryview]:
-        """Record batches; the next page is read meanwhile."""
+        """Yield record batches; the next page is read meanwhile."""
         while True:
             coming = None
             if page.more:
@@ -146,13 +146,13 @@ class Readings:
 
 
 async def taken(responder: Responder) -> None:
-    """Wait until the client has taken what was written."""
+    """Wait until the client has taken the bytes that were written."""
     went: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     responder.when_taken(lambda: None if went.done() else went.set_result(None))
     await went
 
 
 def _seen(page: asyncio.Future[FeedRead]) -> None:
-    """A page that nobody waits for any more may have been refused."""
+    """Read the exception of a page that is no longer needed, so that asyncio does not report it."""
     if not page.cancelled():
         page.exception()

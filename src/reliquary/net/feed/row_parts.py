@@ -27,7 +27,7 @@ from reliquary.base.faults import StoreDamage
 FIELDS: Final = 9
 """The elements of a row."""
 HEAD: Final = bytes([0x90 + FIELDS, 0x92, 0xC4, 16])
-"""How each row begins: an array, in it an identifier, in it 16 bytes of a lineage."""
+"""The first bytes of each row: an array, in it an identifier, in it 16 bytes of a lineage."""
 HEAD_BYTES: Final = len(HEAD) + 16
 TAIL_FIELDS: Final = 6
 
@@ -61,7 +61,7 @@ _ZERO, _EIGHT = pa.scalar(0, pa.uint64()), pa.scalar(8, pa.uint64())
 
 
 class Spans(NamedTuple):
-    """Where a value lies in the buffer, for each row."""
+    """The place of a value in the buffer, for each row."""
 
     starts: pa.Array
     ends: pa.Array
@@ -94,12 +94,12 @@ class RowParts:
 
     @cached_property
     def bodies(self) -> pa.Array:
-        """The bodies; that of a message whose body lies in pieces is empty."""
+        """The bodies; the body of a message that is stored in pieces is empty."""
         return self._rows.cut_out(self._bodies, pa.binary())
 
     @cached_property
     def body_sizes(self) -> pa.Array:
-        """The bytes of each body."""
+        """The number of bytes of each body."""
         return _subtract([self._bodies.ends, self._bodies.starts])
 
     @cached_property
@@ -109,7 +109,7 @@ class RowParts:
 
 
 class _Rows:
-    """Many rows in one buffer, and a place in each."""
+    """Many rows in one buffer, and a read position in each."""
 
     def __init__(self, records: Sequence[bytes | memoryview]) -> None:
         self._buffer = pa.py_buffer(b"".join(records))
@@ -161,7 +161,7 @@ class _Rows:
         return value
 
     def span(self, size: pa.Array | pa.Scalar) -> Spans:
-        """Step over so many bytes, and return where they lie."""
+        """Step over `size` bytes, and return where they lie."""
         starts = self._at
         self._at = _add([starts, size])
         return Spans(starts, self._at)

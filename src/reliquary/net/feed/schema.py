@@ -34,7 +34,7 @@ _RUNS: Final = {name: pa.run_end_encoded(RUN_ENDS, TYPE_OF[name]) for name in IN
 
 
 def schema_of(names: Sequence[str] = (), *, runs: bool = False) -> pa.Schema:
-    """The schema of these columns in this order, or of all; one that is not known is refused by name."""
+    """Return the schema of these columns in this order, or of all; an unknown column is refused by name."""
     for place, name in enumerate(names):
         if name not in BY_NAME:
             raise UsageError(f"there is no column {name[:80]!r}; there is {', '.join(NAMES)}")

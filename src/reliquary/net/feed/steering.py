@@ -1,4 +1,4 @@
-"""Limits of consumers, pauses, and cursors that people move."""
+"""The handlers that limit, pause and reset consumers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ _PLACE: Final = f"^({EARLIEST}|{LATEST}|[0-9]{{1,15}}|{_TIME})$"
 
 
 class SetIn(msgspec.Struct, forbid_unknown_fields=True):
-    """What is set; without a name, the limit is of all consumers of the queue that have none of their own."""
+    """The new settings; without a name, the limit is for all consumers of the queue that have none of their
+    own.
+    """
 
     name: str = ""
     keep: Annotated[str, limited(pattern=_KEEP)] | None = None
@@ -38,7 +40,7 @@ class SetIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ResetIn(msgspec.Struct, forbid_unknown_fields=True):
-    """Where a consumer goes on."""
+    """The place at which a consumer continues."""
 
     name: ConsumerName
     to: Annotated[str, limited(pattern=_PLACE)] | PlainNumber
@@ -46,7 +48,7 @@ class ResetIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ResetOut(msgspec.Struct):
-    """What a reset does, or would do."""
+    """The effect of a reset, or the effect that it would have."""
 
     before: str
     cursor: str
@@ -66,7 +68,7 @@ _encode = msgspec.json.Encoder().encode
     status=204,
 )
 def set_consumer(context: Context, request: Request, responder: Responder, queue: str) -> None:
-    """PUT /queues/{queue}/consumers."""
+    """Answer PUT /queues/{queue}/consumers: set the limit of a consumer, pause or resume it."""
     parameters(request)
     given = read_body(_set, request)
     inherit = given.keep == INHERIT
@@ -87,7 +89,7 @@ class Resets:
         answer=ResetOut,
     )
     def reset(self, context: Context, request: Request, responder: Responder, queue: str) -> None:
-        """POST /queues/{queue}/reset."""
+        """Answer POST /queues/{queue}/reset: move the cursor of a consumer to any place."""
         parameters(request)
         given = read_body(_reset, request)
         place, moment = _place(str(given.to))
@@ -116,7 +118,7 @@ class Resets:
         responder.respond(200, _encode(shown))
 
     async def _find(self, queue: str, moment: int, by: Principal) -> int:
-        """The place before the first message that came at a moment or later."""
+        """Return the place before the first message that arrived at a timestamp or later."""
         after, more = 0, True
         while more:
             start = after
@@ -130,7 +132,7 @@ class Resets:
 
 
 def _place(to: str) -> tuple[int | None, int | None]:
-    """The number that a place means, None for the mark, and the moment if it is one."""
+    """Return the number that a place means, None for the mark, and the timestamp if it is one."""
     if to == EARLIEST:
         return 0, None
     if to == LATEST:

@@ -20,22 +20,22 @@ from reliquary.store import StagedRows
 from reliquary.store.disk import Disk
 
 Record = bytes | memoryview | msgspec.Raw
-"""As it was written."""
+"""A message in the form in which it was written."""
 NOTHING: Final[Mapping[int, Record]] = {}
 
 MANY: Final = 4
-"""From so many neighbours on, one range is cheaper to read than each alone."""
+"""The least number of neighbours for which one range is cheaper to read than single rows."""
 
 
 _HOME = attrgetter("home")
 
 
 class Gone(Exception):
-    """A message is not there any more, and whoever reads may not miss it."""
+    """A message is gone, and the reader may not miss it."""
 
 
 class Stored(Protocol):
-    """Where rows of messages come from."""
+    """The interface of a source of message rows."""
 
     def records(
         self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING
@@ -43,7 +43,7 @@ class Stored(Protocol):
         """Return the record of the message of each position; None where it is gone."""
 
     def body(self, body: StoredBody) -> bytes | None:
-        """A body that lies in pieces; None where it is gone."""
+        """Return a body that is stored in pieces; None where it is gone."""
 
 
 class StoredMessages:
@@ -51,7 +51,7 @@ class StoredMessages:
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
-        self._bodies = Bodies(StagedRows(disk))  # nothing is ever staged here: it reads what is applied
+        self._bodies = Bodies(StagedRows(disk))  # this object stages no rows: it reads the applied ones
 
     def records(
         self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING
@@ -88,7 +88,7 @@ class StoredMessages:
             return self._bodies.whole(body)
         except StoreDamage:
             if all(self._bodies.piece(body.spool, index) is not None for index in range(body.pieces)):
-                raise  # nothing went: it is damaged
+                raise  # no piece is gone, so the body is damaged
             return None
 
     # -- in the rows of positions
@@ -160,7 +160,7 @@ _decode = msgspec.msgpack.Decoder(_PlaceBytes).decode
 
 
 def runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
-    """Neighbours together, by their first and last.
+    """Return neighbours as pairs of their first and last numbers.
 
     >>> runs([7, 8, 9, 3, 12])
     [(7, 9), (3, 3), (12, 12)]

@@ -23,7 +23,7 @@ from reliquary.queueing.model.message import OWN, Attributes, Message
 FIELDS: Final = tuple(name for name in OWN if name not in {"identifier", "body", "label"})
 """The fields of every message that lie in the tail."""
 _ARRAY: Final = bytes([0x90 + len(FIELDS) + 1])
-"""What makes an array of a tail."""
+"""The byte that makes an array of a tail."""
 
 _encode = msgspec.msgpack.Encoder(uuid_format="bytes").encode
 _elements = msgspec.msgpack.Decoder(list[msgspec.Raw]).decode
@@ -40,7 +40,7 @@ _OWN: Final = dict(zip(OWN, Message.__struct_defaults__, strict=False))
 DEFAULTS: Final[dict[str, Any]] = {
     name: _as_stored(default) for name, default in ({name: _OWN[name] for name in FIELDS} | _RARE).items()
 }
-"""What a field that is not in its row means, in the form of those that are."""
+"""The values of fields that are not in a row, in the form of stored ones."""
 
 
 class Tails(NamedTuple):
@@ -60,7 +60,7 @@ class Tails(NamedTuple):
 
 
 class TailReader:
-    """Reads these fields; it learns from what it reads, so one serves for a whole feed."""
+    """Reads these fields; it learns from the tails that it reads, so one reader serves for a whole feed."""
 
     def __init__(self, wanted: Collection[str]) -> None:
         self._wanted = frozenset(wanted)

@@ -12,12 +12,12 @@ from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.tables import LAST_ID, SEQUENCE_MASK
 
 LATEST: Final = 2**62
-"""Microseconds since 1970, later than anything."""
+"""Microseconds since 1970: later than any timestamp."""
 BOUNDS: Final = ("from_lookup", "to_lookup", "from_time", "to_time")
 
 
 def number_of(name: str, given: str | int, most: int = SEQUENCE_MASK) -> int:
-    """A number as it travels in JSON and queries: digits, of which none is lost on the way."""
+    """Return a number that JSON or a query has as digits, so that none of them is lost."""
     text = str(given)
     if not (text.isascii() and text.isdigit() and len(text) <= 20) or int(text) > most:
         raise UsageError(f"{name} is a string with a number from 0 to {most}, not {text[:40]!r}")
@@ -25,7 +25,7 @@ def number_of(name: str, given: str | int, most: int = SEQUENCE_MASK) -> int:
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """Which positions are wanted, both ends included."""
+    """The bounds of the wanted positions, both ends included."""
 
     from_lookup: int = 0
     to_lookup: int = LAST_ID
@@ -33,7 +33,7 @@ class Bounds(msgspec.Struct, frozen=True):
     to_time: int = LATEST
 
     def wanted(self, positions: Sequence[Position]) -> Sequence[Position]:
-        """Those that lie within."""
+        """Return the positions that lie within the bounds."""
         if self == EVERYTHING:
             return positions
         low, high, since, until = self.from_lookup, self.to_lookup, self.from_time, self.to_time
@@ -46,7 +46,7 @@ EVERYTHING: Final = Bounds()
 
 
 def bounds_of(given: Mapping[str, str | int]) -> Bounds:
-    """The bounds that a request names, among other things."""
+    """Return the bounds that a request names, among other things."""
     most = {"from_lookup": LAST_ID, "to_lookup": LAST_ID, "from_time": LATEST, "to_time": LATEST}
     said = {name: number_of(name, given[name], most[name]) for name in BOUNDS if name in given}
     return Bounds(**said)

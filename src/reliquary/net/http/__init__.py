@@ -1,4 +1,4 @@
-"""HTTP/1.1 by hand: the data plane's listener and its twin, a small pooled client.
+"""HTTP/1.1: the listener of the data plane, and a small pooled client.
 
 It may import `net.tcp` and `engine` and the rooms below.  Begin with `listener`.
 

@@ -1,4 +1,4 @@
-"""A small pooled HTTP client: the twin of the listener.
+"""A small HTTP client with a pool of connections.
 
     request --> a place on a connection --> one write --> the answer's future
                 |  idle: the last one given back
@@ -9,7 +9,7 @@
 A request that was sent may have been done, whatever became of its answer.  So nothing is sent
 twice, with one exception: on a connection that was used before, the peer may have hung up just
 as we sent.  When no byte of an answer came and the caller says that the request is idempotent,
-it goes out again.  Everyone else gets `ConnectionLost` and decides for himself.
+it is sent again.  In all other cases the caller gets `ConnectionLost` and decides.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class ClientLimits:
 
     connections: int = 32
     pipelined: int = 1
-    """Requests in flight on one connection; above 1 a failure takes those behind it along."""
+    """The most requests in flight on one connection; above 1, a failure also fails the requests behind it."""
     head_bytes: int = 64 * 1024
-    """The head of an answer, as far as it does not come in one read."""
+    """The limit of the head of an answer that does not come in one read."""
     body_bytes: int = 64 * 1024 * 1024
     connect_time: Duration = field(default=seconds(10))
     idle_time: Duration = MINUTE
-    """A connection that was not used for so long is not used again: the peer may be about to close it."""
+    """A connection that was idle for this time is not used again: the peer may be about to close it."""
 
 
 class HttpClient:
@@ -74,10 +74,12 @@ class HttpClient:
         self._closed = False
         self._all_gone: asyncio.Future[None] | None = None
         self._deadlines: dict[asyncio.Future[Response], tuple[float, ClientConnection]] = {}
-        """Answers that must come in time.  One timer serves all of them: most come, and a timer is dear."""
+        """The answers that must come in time. One timer serves all of them: most come, and a timer
+        is expensive.
+        """
         self._timer: asyncio.TimerHandle | None = None
         self._due = inf
-        """When the timer fires; no deadline is before that."""
+        """The time at which the timer fires; no deadline is earlier."""
 
     async def request(
         self,
@@ -126,7 +128,7 @@ class HttpClient:
                 del self._deadlines[answer]
             self._give_back(connection)
 
-    # The times in which answers must come.
+    # Deadlines of answers.
 
     def _set_timer(self, deadline: float) -> None:
         if self._timer is not None:
@@ -146,7 +148,7 @@ class HttpClient:
     # Places on connections.
 
     def _pick(self, now: float) -> ClientConnection | None:
-        """A place that can be had at once."""
+        """Return a connection with room that can be used at once."""
         if self._closed:
             raise UsageError("the client is closed")
         oldest = now - self._limits.idle_time / SECOND
@@ -173,7 +175,7 @@ class HttpClient:
         return len(self._connections) + self._opening < self._limits.connections
 
     async def _obtain(self, deadline: float | None, alone: bool) -> ClientConnection:
-        """A place that must be waited for."""
+        """Wait for a connection with room and return it."""
         try:
             async with asyncio.timeout_at(deadline):
                 return await (self._open_alone() if alone else self._next_place())
@@ -189,11 +191,11 @@ class HttpClient:
                 connection = await self._wait_in_line()
             if connection is not None and connection.usable:
                 return connection
-            if connection is not None:  # it was lost between being given and being taken
+            if connection is not None:  # it was lost after it was handed over and before it was used
                 connection.busy -= 1
 
     async def _wait_in_line(self) -> ClientConnection | None:
-        """What is handed over: a place, or None when there is room for a new connection."""
+        """Wait in line; return a connection, or None when a new connection may be opened."""
         waiter: asyncio.Future[ClientConnection | None] = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
         try:
@@ -214,12 +216,12 @@ class HttpClient:
             self._idle.append(connection)
 
     def _offer(self, connection: ClientConnection) -> None:
-        """Give the free places of a connection to those in line."""
+        """Give the free places of a connection to the callers that wait in line."""
         while connection.busy < self._limits.pipelined and self._hand_over(connection):
             connection.busy += 1
 
     def _hand_over(self, connection: ClientConnection | None) -> bool:
-        """Give a place, or the news that there is room, to the first in line."""
+        """Give a connection, or the notice that a new one may be opened, to the first in line."""
         while self._waiters:
             waiter = self._waiters.popleft()
             if not waiter.done():
@@ -253,7 +255,7 @@ class HttpClient:
         return connection
 
     async def _open_alone(self) -> ClientConnection:
-        """A connection for one HEAD request, outside the pool."""
+        """Open a connection for one HEAD request, outside the pool."""
         connection = await self._connect(_forget)
         connection.busy = 1
         connection.without_bodies = True
@@ -297,7 +299,7 @@ _OnLost = Callable[[ClientConnection], None]
 
 
 def _forget(connection: ClientConnection) -> None:
-    """A connection outside the pool needs no book-keeping."""
+    """Do nothing: a connection outside the pool is not counted."""
 
 
 def _busy(connection: ClientConnection) -> int:
@@ -305,6 +307,6 @@ def _busy(connection: ClientConnection) -> int:
 
 
 def _fail_late(connection: ClientConnection, answer: asyncio.Future[Response]) -> None:
-    """The caller's time ran out: whatever comes now would be taken for another's answer."""
+    """Cut a connection after the time of a caller ran out: the late answer would be taken for another one."""
     fail(answer, TimedOut("the time ran out before the answer came", sent=True))
     connection.cut(ConnectionLost("another request on this connection timed out", began=False))

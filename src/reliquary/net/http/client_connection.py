@@ -1,9 +1,9 @@
-"""One connection of the client: requests out, answers back to those who wait, in order.
+"""One connection of the client: requests leave, and answers are given to the waiting callers in order.
 
     waiting   [future] [future] ...      the first one gets the next answer
 
-A connection is either good or finished: after a lost answer, a cancelled request or a surprise
-nobody can tell which answer belongs to whom, so it is cut and never used again.
+A connection is either good or finished: after a lost answer, a cancelled request or an unexpected
+answer, answers can no longer be matched with requests, so it is cut and never used again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _READ_TO_THE_END: Final = (b"content-length", TRANSFER_ENCODING)
 
 
 class Response:
-    """An answer: status, headers, body."""
+    """An answer: its status, headers and body."""
 
     __slots__ = ("_raw", "body", "status")
 
@@ -36,11 +36,11 @@ class Response:
 
     @property
     def headers(self) -> Headers:
-        """All fields in the order they came, names in lower case."""
+        """All fields in the order in which they came, with names in lower case."""
         return lowered(self._raw)
 
     def header(self, name: bytes) -> bytes | None:
-        """The first value of a header, or None; `name` is in lower case."""
+        """Return the first value of a header, or None; `name` is in lower case."""
         return find(self._raw, name)
 
     def __repr__(self) -> str:
@@ -76,15 +76,15 @@ class ClientConnection(OutgoingConnection):
         self._on_lost = on_lost
         self._parser = httptools.HttpResponseParser(self)
         self._waiting: deque[Any] = deque()
-        """Futures; a streamed connection has its sinks here."""
+        """The futures of answers; a streamed connection has its sinks here."""
         self.busy = 0
-        """Requests that hold a place here, sent or about to be."""
+        """The number of requests that have a place on this connection, sent or about to be."""
         self.used = False
-        """An answer has come over it: the peer may since have closed it without our knowing."""
+        """Whether an answer has come over it: the peer may have closed it since, without a notice so far."""
         self.without_bodies = False
-        """It is for HEAD: the answer speaks of a body that does not come."""
+        """Whether it is for HEAD: the answer describes a body that does not come."""
         self.idle_since = 0.0
-        """When it was last given back, in the loop's time."""
+        """The time at which it was last given back, in the loop's time."""
         self._began = False
         self._interim = 0
         self._next_answer()
@@ -93,7 +93,7 @@ class ClientConnection(OutgoingConnection):
         self._headers: Headers = []
         self._body: bytes | bytearray = b""
         self._in_body = False
-        self._fed = 0  # bytes that came since anything was understood
+        self._fed = 0  # bytes that came since the parser last made progress
         self._moved = True
 
     def send(self, data: bytes, answer: asyncio.Future[Response]) -> None:
@@ -111,11 +111,11 @@ class ClientConnection(OutgoingConnection):
             self._fail(answer, why)
         self.abort()
 
-    # The transport's side.
+    # Called by the transport.
 
     def data_received(self, data: bytes) -> None:
-        """A part of an answer, or several."""
-        if not self._waiting:  # an answer that nobody asked for, such as the 408 of an idle time-out
+        """Parse a part of an answer, or several answers."""
+        if not self._waiting:  # an unexpected answer, such as the 408 of an idle time-out
             self.cut(ConnectionLost("the peer spoke out of turn", began=False))
             return
         self._began = True
@@ -134,10 +134,10 @@ class ClientConnection(OutgoingConnection):
             self._spoiled(bad)
 
     def eof_received(self) -> None:
-        """The peer will send no more."""
+        """Note that the peer will send no more bytes."""
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Whoever waits will get no answer, except one whose end is the end of the connection."""
+        """Fail the answers that wait, except one whose end is the end of the connection."""
         super().connection_lost(exc)
         if exc is None and self._waiting and self._ends_with_the_connection():
             self._answer()
@@ -152,10 +152,10 @@ class ClientConnection(OutgoingConnection):
     def _ends_with_the_connection(self) -> bool:
         return self._in_body and all(find(self._headers, name) is None for name in _READ_TO_THE_END)
 
-    # What the parser calls.
+    # Called by the parser.
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One header field; trailers are not kept."""
+        """Keep one header field; trailers are not kept."""
         if not self._in_body:
             self._headers.append((name, value))
             if len(name) == CODING_LENGTH and name.lower() == TRANSFER_ENCODING and value.lower() != CHUNKED:
@@ -163,14 +163,14 @@ class ClientConnection(OutgoingConnection):
                 raise BadResponse(f"an answer has the transfer coding {coding!r}; only chunked is known")
 
     def on_headers_complete(self) -> None:
-        """The head has ended; after HEAD that is all."""
+        """Take the end of the head; after HEAD it is the end of the answer."""
         self._in_body = self._moved = True
         self._fed = 0
         if self.without_bodies:
             self._finish_head_answer()
 
     def on_body(self, data: bytes) -> None:
-        """A part of the body; one that comes whole is not copied."""
+        """Keep a part of the body; a body that comes in one part is not copied."""
         self._fed = 0
         self._moved = True
         if not self._body:
@@ -183,7 +183,7 @@ class ClientConnection(OutgoingConnection):
             raise BadResponse(f"an answer may have {self._body_bytes} bytes, {len(self._body)} came")
 
     def on_message_complete(self) -> None:
-        """The answer is whole; an interim one (1xx) is passed over."""
+        """Give a complete answer to its caller; an interim one (1xx) is ignored."""
         if 100 <= self._parser.get_status_code() < 200:
             self._pass_over()
             return
@@ -195,7 +195,7 @@ class ClientConnection(OutgoingConnection):
             self.cut(ConnectionLost("the peer closes the connection after an earlier answer", began=False))
 
     def _pass_over(self) -> None:
-        """An interim answer has come; a few of them are allowed before each answer."""
+        """Count an interim answer; a few of them are allowed before each answer."""
         self._interim += 1
         if self._interim > INTERIM_LIMIT:
             raise BadResponse(f"the peer sent more than {INTERIM_LIMIT} interim answers before one answer")
@@ -213,13 +213,13 @@ class ClientConnection(OutgoingConnection):
             answer.set_result(response)
 
     def _finish_head_answer(self) -> None:
-        """The parser would wait for the body, so this connection has done its work."""
+        """Finish this connection: the parser would wait for the body that HEAD does not have."""
         if self._parser.get_status_code() >= 200 and self._waiting:
             self._answer()
             self.cut(ConnectionLost("the connection ends after HEAD", began=False))
 
     def _weigh(self, size: int) -> None:
-        """Bound a head, trailers or chunk framing without end; a read that brought no more counts."""
+        """Limit a head, trailers or chunk framing that never end; reads that complete nothing are counted."""
         self._fed += size
         if self._fed > self._head_bytes:
             raise BadResponse(f"the head of an answer may have {self._head_bytes} bytes, {self._fed} came")
@@ -231,7 +231,9 @@ class ClientConnection(OutgoingConnection):
         self._spoiled(wrong)
 
     def _spoiled(self, why: BadResponse) -> None:
-        """What follows cannot be trusted: the first who waits is told this, the others that it is lost."""
+        """Cut the connection after a malformed answer: the first caller gets this reason, the
+        others `ConnectionLost`.
+        """
         if self._waiting:
             self._fail(self._waiting.popleft(), why)
         self.cut(ConnectionLost("an earlier answer on this connection was bad", began=False))
@@ -241,6 +243,6 @@ class ClientConnection(OutgoingConnection):
 
 
 def fail(answer: asyncio.Future[Response], why: RequestFailed) -> None:
-    """Tell the one who waits, if he still does."""
+    """Fail an answer, if its caller still waits for it."""
     if not answer.done():
         answer.set_exception(why)

@@ -4,21 +4,21 @@
                            '---- one write ----'     '-- stops what is behind it
 
 Reading stops while any of four reasons holds: too many requests wait for an answer, the client
-does not take its answers, the engine asks for a rest, or so does the sink of the body that comes.
-What has come already is kept: bytes unparsed, parsed requests in the queue, but not handed to the
-handler.
+does not take its answers, the engine is overloaded, or the sink of the current body asked for a pause.
+Input that has come already is kept: bytes unparsed, parsed requests in the queue, but not handed to
+the handler.
 
 A body that is handed on while it comes (`streams`) has its responder in the queue from its head on.
 A response that is made while it leaves stands at the front until its end, and its maker is asked for
-more as soon as the client has taken what there was.
+more as soon as the client has taken the last piece.
 
 A refusal (400, 408, 413, 431, 503) stands in the queue like any answer and is the last one.  The
 client may still be sending then; closing would reset the connection and the reason would be lost
 on the way, so our side is shut and the rest is read and thrown away for a moment.
 
-A client that hangs up (end of file) is told to the responders at once: a waiting receive must not
-hand a message to nobody.  An answer that nobody took back is still sent, for clients that shut
-their side after the request.
+When a client hangs up (end of file), the responders are notified at once: a waiting receive must not
+hand a message to a client that is gone.  Other answers are still sent, for clients that shut their
+side after the request.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from reliquary.net.http.streams import Arriving
 from reliquary.net.tcp.accepted import UNREAD, AcceptedConnection
 from reliquary.net.tcp.budget import SMALL
 
-PIPELINED: Final = 4  # why reading is stopped: too many requests without an answer
-SINK: Final = 8  # the sink of a body asked for it
+PIPELINED: Final = 4  # reading stops because too many requests have no answer
+SINK: Final = 8  # reading stops because the sink of a body asked for it
 
 
 class Connection(AcceptedConnection):
@@ -74,17 +74,19 @@ class Connection(AcceptedConnection):
         self._undelivered: deque[tuple[Request | Arriving, Responder]] = deque()
         self._queue: deque[Responder] = deque()
         self.working = False
-        """Answers given now are sent at the end of this work, not of the tick."""
+        """Whether a slice is being read: answers given now are sent at its end, not at the end of
+        the tick.
+        """
         self._most_waiting = shared.limits.pipelined
         self._slice = SLICE
-        self._unread_charge = 0  # bytes of whole answers that count as not taken
+        self._unread_charge = 0  # bytes of complete answers that count as not taken
         self._linger = False  # the client may still be sending when we close
         self._keep_mode: int | None = None
 
-    # The transport's side.
+    # Called by the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client has connected."""
+        """Register a client that has connected."""
         self.is_secure = transport.get_extra_info("sslcontext") is not None
         """Whether the client came over TLS."""
         super().connection_made(transport)
@@ -95,7 +97,7 @@ class Connection(AcceptedConnection):
         self._refuse(503, why)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes have come."""
+        """Read bytes that the client sent, or keep them while reading is stopped."""
         if self.ended:
             return
         too_long = len(data) > self._slice and self._reader.needs_parser(data)
@@ -108,7 +110,7 @@ class Connection(AcceptedConnection):
                 self._pump()
 
     def eof_received(self) -> bool:
-        """The client will send no more; the answer says whether our side stays open."""
+        """Note that the client will send no more; return whether our side stays open."""
         self.ended = self.working = True
         self._lose_body()
         self._reader.forget()
@@ -122,7 +124,7 @@ class Connection(AcceptedConnection):
         return bool(self._queue) and not self.is_secure and not self._shut
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing can be sent any more."""
+        """Notify all responders that their answers can no longer be sent."""
         self.ended = self._shut = True
         self._transport = None
         self._undelivered.clear()
@@ -136,7 +138,7 @@ class Connection(AcceptedConnection):
         super().connection_lost(exc)
 
     def resume_writing(self) -> None:
-        """The client has taken most of its answers."""
+        """Send more answers: the client has taken most of the last ones."""
         super().resume_writing()
         if self._unread_charge:
             self.count_unread()
@@ -145,13 +147,13 @@ class Connection(AcceptedConnection):
     # Back-pressure.
 
     def go_on(self) -> None:
-        """Go on with what came while reading was held."""
+        """Read the input that came while reading was stopped."""
         self._reader.rested(self.shared.now)
         if not self.working:
             self._pump()
 
     def _pump(self) -> None:
-        """Go on with what has come, a slice at a time, until there is a reason to stop."""
+        """Read the input that has come, a slice at a time, until there is a reason to stop."""
         while not self._held:
             if self._undelivered:
                 self._deliver_waiting()
@@ -169,16 +171,16 @@ class Connection(AcceptedConnection):
         return view[: self._slice]
 
     def forget_heads(self) -> None:
-        """Find out anew, for every request from now on, who asks."""
+        """Forget the users of all known heads, so that each request is admitted anew."""
         self._reader.forget_heads()
         for waiting, _ in self._undelivered:
             if isinstance(waiting, Request):
                 waiting.notes.route = None
 
-    # From bytes to the handler.
+    # Requests on their way from bytes to the handler.
 
     def feed(self, data: bytes | memoryview) -> None:
-        """Read one slice, then send what was answered at once."""
+        """Read one slice, then send the answers that were given at once."""
         self.working = True
         self._reader.now = self.shared.now
         try:
@@ -197,7 +199,7 @@ class Connection(AcceptedConnection):
             self.hold(PIPELINED)
 
     def _take(self, request: Request) -> None:
-        """A request is whole: its responder takes its place in the queue."""
+        """Put the responder of a complete request into the queue, and hand the request over if it may be."""
         if self.ended:
             self._reader.forget()
             return
@@ -206,7 +208,7 @@ class Connection(AcceptedConnection):
             mode = self._decide_mode(request)
             self.ended = bool(mode & CLOSE)
         responder = Responder(self, mode | HEAD_ONLY if request.method == "HEAD" else mode)
-        if self._reader.charged:  # until the answer, for the message is in memory as long
+        if self._reader.charged:  # held until the answer, because the message is in memory for that time
             responder.charged, self._reader.charged = self._reader.charged, 0
         self._queue.append(responder)
         if self._held or self._undelivered or len(self._queue) > self._most_waiting:
@@ -215,7 +217,9 @@ class Connection(AcceptedConnection):
             self._deliver(request, responder)
 
     def _begin(self, request: Request) -> Arriving | None:
-        """A request begins whose body is not joined; None where nothing is taken any more."""
+        """Put a request whose body is handed on while it comes into the queue; None where no
+        request is taken any more.
+        """
         if self.ended:
             return None
         mode = self._decide_mode(request)
@@ -230,7 +234,9 @@ class Connection(AcceptedConnection):
         return arriving if responder.body_comes else None
 
     def _decide_mode(self, request: Request) -> int:
-        """How the connection goes on after this request; the version is asked once, it does not change."""
+        """Return how the connection continues after this request; the HTTP version is read once, it
+        does not change.
+        """
         if self._keep_mode is None:
             self._keep_mode = KEEP_SAID if self._reader.is_old() else KEEP
         if not request.keep_alive or self.shared.draining:
@@ -239,12 +245,12 @@ class Connection(AcceptedConnection):
         return self._keep_mode
 
     def _open(self, arriving: Arriving) -> None:
-        """Hand a request on whose body still comes."""
+        """Hand on a request whose body still comes."""
         mount = arriving.request.mount
         assert mount.begin is not None, "bodies of this mount are streamed"
         if mount.ended is not None and mount not in self.belongings:
             self.belongings.keep(mount, partial(mount.ended, self.number))
-        self._slice = LONG_SLICE  # whoever streams sends much, and is not cut more often than need be
+        self._slice = LONG_SLICE  # a streaming client sends large bodies, which are cut as seldom as possible
         try:
             arriving.begin(mount.begin)
         except PeerFault as fault:
@@ -259,7 +265,7 @@ class Connection(AcceptedConnection):
             responder.respond(fault.status, error_body(fault.why))
 
     def _deliver_waiting(self) -> None:
-        """Hand over requests that were held back, as many as may wait for an answer."""
+        """Hand over requests that were held back, as many as may be without an answer."""
         self.working = True
         try:
             while self._undelivered and not self._held and self._outstanding() < self._most_waiting:
@@ -275,21 +281,23 @@ class Connection(AcceptedConnection):
             self.hold(PIPELINED)
 
     def _outstanding(self) -> int:
-        """How many requests the handler has and has not answered; one that still comes is not counted."""
+        """Return the number of requests that the handler has not answered; a request that still
+        comes is not counted.
+        """
         stream = self._reader.stream
         coming = stream is not None and stream.begun
         return len(self._queue) - len(self._undelivered) - coming
 
     def pause_body(self) -> None:
-        """The sink of the body has enough for now."""
+        """Stop reading: the sink of the body has enough for now."""
         self.hold(SINK)
 
     def resume_body(self) -> None:
-        """The sink of the body wants more."""
+        """Read again: the sink of the body asked for more."""
         self.release(SINK)
 
     def body_came(self, responder: Responder) -> None:
-        """A body that was handed on while it came is whole."""
+        """Note that a body that was handed on while it came is complete."""
         if responder.mode & CLOSE:
             self.ended = True
         elif self.shared.draining and responder.out is None:
@@ -297,7 +305,7 @@ class Connection(AcceptedConnection):
             self.ended = True
 
     def _lose_body(self) -> None:
-        """The body that comes now will not be whole, and its request has no answer."""
+        """Notify the sink that the current body will not be complete, and that its request gets no answer."""
         stream = self._reader.stream
         if stream is not None:
             self._reader.stream = None
@@ -305,15 +313,15 @@ class Connection(AcceptedConnection):
             stream.responder.abandoned = True
             stream.lose()
 
-    # The way back.
+    # Responses on their way to the client.
 
     def answered(self, responder: Responder) -> None:
-        """A responder has its response; it is sent at the end of the tick, if its turn has come."""
+        """Note that a responder has its response; it is sent at the end of the tick, if its turn has come."""
         if self._queue and self._queue[0] is responder and not self.working:
             self.shared.wake(self)
 
     def flush(self) -> None:
-        """Send all that is ready from the front of the queue, in one write."""
+        """Send all responses that are ready from the front of the queue, in one write."""
         if self._transport is None or self._shut:
             return
         queue = self._queue
@@ -348,19 +356,19 @@ class Connection(AcceptedConnection):
             self._ask_for_more()
 
     def _ask_for_more(self) -> None:
-        """Let a response that is made while it leaves go on, once the client has taken what there was."""
+        """Let a streamed response continue, once the client has taken its last piece."""
         if self._queue and not self._held & UNREAD and not self._shut:
             streamed = self._queue[0].streamed
             if streamed is not None:
                 streamed.ask()
 
     def charge_unread(self, size: int) -> None:
-        """A whole answer of this size is ready, and may have to wait."""
+        """Count a complete answer of this size, which may have to wait."""
         self._unread_charge += size
         self.shared.budget.answers.used += size
 
     def count_unread(self) -> None:
-        """Count anew what of large answers has not left yet."""
+        """Count anew the bytes of large answers that have not left yet."""
         unread = 0 if self._transport is None else self._transport.get_write_buffer_size()
         unread += sum(len(each.out) for each in self._queue if each.out is not None)
         if unread <= SMALL:
@@ -369,7 +377,7 @@ class Connection(AcceptedConnection):
         self._unread_charge = unread
 
     def end_with(self, responder: Responder) -> None:
-        """This response is the last one: nothing more is read, and what is behind it gets no answer."""
+        """Make this response the last one: nothing more is read, and the requests behind it get no answer."""
         responder.mode |= CLOSE
         if self._transport is None or self._shut:
             return
@@ -388,7 +396,7 @@ class Connection(AcceptedConnection):
             dropped.settle()
 
     def _settle(self) -> None:
-        """What is due when nothing stands before it in the queue: the end, or a go-ahead for the body."""
+        """Close the connection, or send 100 Continue for the body, if no earlier response is due."""
         assert self._transport is not None, "only a connected one settles"
         first = self._queue[0] if self._queue else None
         if first is not None and not first.abandoned and not first.body_comes:
@@ -399,7 +407,7 @@ class Connection(AcceptedConnection):
             self._reader.continue_owed = False
             self._transport.write(CONTINUE)
 
-    # The end.
+    # Closing.
 
     def _refuse(self, status: int, why: str) -> None:
         """Answer with one sentence after all earlier answers, then hang up."""
@@ -407,11 +415,11 @@ class Connection(AcceptedConnection):
         stream = self._reader.stream
         if stream is not None:
             self._lose_body()
-            self._queue.pop()  # its place is taken by the refusal
+            self._queue.pop()  # the refusal takes its place
             if not stream.begun:
                 self._undelivered.pop()
         self._reader.forget()
-        if self.ended:  # what follows the last request is not ours to judge
+        if self.ended:  # input behind the last request is ignored
             return
         self.ended = self._linger = True
         self._unfed.clear()
@@ -425,7 +433,7 @@ class Connection(AcceptedConnection):
             responder.respond(status, b"", b"")
 
     def sweep(self, now: int) -> None:
-        """Once a second: has the client used up a time?"""
+        """Check once a second whether the client exceeded a time limit."""
         if self._unread_charge:
             self.count_unread()
         if self._shut or self._held & UNREAD:
@@ -445,7 +453,7 @@ class Connection(AcceptedConnection):
         return not self._queue
 
     def finish(self) -> None:
-        """The listener stops: take nothing new; what was begun is answered, then we hang up."""
+        """Take no new requests; answer those that were begun, then close. The listener stops."""
         if self._reader.phase == IDLE and not self._unfed:
             self.ended = True
             self.flush()
@@ -461,7 +469,7 @@ class Connection(AcceptedConnection):
             asyncio.get_running_loop().call_soon(self._transport.abort)
 
     def close(self) -> None:
-        """Hang up once all is sent."""
+        """Close the connection once all is sent."""
         assert self._transport is not None, "only a connected one can hang up"
         if self._linger and not self.is_secure and not self.is_crowded:
             self.hear_out()

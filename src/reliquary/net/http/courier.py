@@ -30,14 +30,16 @@ AFTER_A_FAILURE: Final = "a request before it on the same connection has no answ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How a protocol uses its connections."""
+    """The limits and rules of a protocol for its connections."""
 
     response_time: Duration
-    """How long the first request without a response may see no progress, on its way or of its response."""
+    """The time for which the first request without a response may make no progress, on its way or
+    of its response.
+    """
     overdue: str
-    """What did not come when this time is over, for the reason of the failure: `no answer`."""
+    """The thing that did not come when this time is over, for the reason of the failure: `no answer`."""
     in_flight: int = sys.maxsize
-    """How many requests may be unanswered."""
+    """The most requests that may be unanswered."""
     unanswered_bytes: int = sys.maxsize
     """With this many bytes unanswered, the next request waits."""
     resends: bool = False
@@ -45,7 +47,7 @@ class Terms:
 
 
 class HttpCourier(ABC, Generic[Req, Resp]):
-    """The routes of a protocol, and what they ask of it."""
+    """The routes of a protocol, and the functions that they call."""
 
     def __init__(self, terms: Terms, tls: Callable[[], ssl.SSLContext] = ssl.create_default_context) -> None:
         """`tls` is called when the first https server is met."""
@@ -56,14 +58,14 @@ class HttpCourier(ABC, Generic[Req, Resp]):
 
     @property
     def connections(self) -> int:
-        """How many routes have a connection."""
+        """The number of routes that have a connection."""
         return sum(route.is_connected for route in self.routes)
 
     def stop(self) -> None:
-        """Close all connections; what was in flight is not reported."""
+        """Close all connections; requests in flight are not reported."""
         self.routes.end_all()
 
-    # -- what routes ask for
+    # -- called by routes before a request leaves
 
     @abstractmethod
     def url_of(self, request: Req) -> str:
@@ -78,41 +80,41 @@ class HttpCourier(ABC, Generic[Req, Resp]):
 
     @abstractmethod
     def expect(self, request: Req, changed: Callable[[], None]) -> Resp:
-        """The request leaves now; return what takes its response."""
+        """Note that the request leaves now, and return the reader of its response."""
 
-    # -- what routes report
+    # -- called by routes after a response or a failure
 
     @abstractmethod
     def arrived(self, response: Resp) -> None:
-        """Turn a response that is whole into an event of the protocol."""
+        """Turn a complete response into an event of the protocol."""
 
     @abstractmethod
     def failed(self, requests: Sequence[Req], failure: Failure, why: str) -> None:
-        """The first of these requests failed, and so those behind it have no response either."""
+        """Report that the first of these requests failed, so that those behind it have no response either."""
 
     def refuse(self, request: Req, failure: Failure, why: str) -> None:
-        """A request came for an epoch that has failed already; it was not sent."""
+        """Report a request for an epoch that has failed already; it was not sent."""
 
 
 UNANSWERED: Final[Mapping[Failure, Unanswered]] = {
     each: Unanswered.LOST if each is Failure.BAD_RESPONSE else Unanswered(each.value) for each in Failure
 }
-"""What a carrier calls each failure: a response that cannot be read is as good as a lost one."""
+"""The reason that a carrier reports for each failure: a response that cannot be read counts as a lost one."""
 
 
 class PostCourier(HttpCourier[Req, Resp]):
-    """A courier of POSTs, whose protocol is told of each one by itself that it has no response."""
+    """A courier of POSTs, which reports each POST without a response to its protocol separately."""
 
     def __init__(self, terms: Terms, tls: Callable[[], ssl.SSLContext] = ssl.create_default_context) -> None:
         super().__init__(terms, tls)
         self.posted = 0
         self.answers: Counter[int] = Counter()
-        """How many POSTs were answered with each status."""
+        """The number of POSTs that were answered, by status."""
         self.failures: Counter[Unanswered] = Counter()
-        """How many POSTs have no usable response, by reason."""
+        """The number of POSTs without a usable response, by reason."""
 
     def send(self, request: Req, key: int, epoch: int) -> None:
-        """Send a POST behind those that its epoch was given before, unless the epoch is over."""
+        """Send a POST behind the earlier ones of its epoch, unless the epoch is over."""
         route = self.routes.find(key, epoch)
         if route is not None:
             self.posted += 1
@@ -129,7 +131,9 @@ class PostCourier(HttpCourier[Req, Resp]):
         self.unanswered(request, reason, why)
 
     def failed(self, requests: Sequence[Req], failure: Failure, why: str) -> None:
-        """Report the first request with its failure; those behind it may have been seen if it was."""
+        """Report the first request with its failure; the peer may have seen those behind it if it
+        saw the first.
+        """
         self.report(requests[0], failure, why)
         if failure.sent:
             failure, why = Failure.LOST, AFTER_A_FAILURE

@@ -23,10 +23,10 @@ def place_of(url: str, places: Places) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class DialLimits:
-    """What a connection may cost."""
+    """The limits of a connection."""
 
     head_bytes: int = 64 * 1024
-    """The head of an answer, as far as it does not come in one read."""
+    """The limit of the head of an answer that does not come in one read."""
     body_bytes: int = 64 * 1024 * 1024
     connect_time: Duration = field(default=seconds(10))
 
@@ -34,7 +34,7 @@ class DialLimits:
 async def dial(
     place: Place, limits: DialLimits, on_lost: Callable[[ClientConnection], None]
 ) -> ClientConnection:
-    """Connect; ConnectFailed, with its cause, when it cannot be done in time."""
+    """Connect and return the connection; ConnectFailed, with its cause, when this is not possible in time."""
     connection = ClientConnection(limits.head_bytes, limits.body_bytes, on_lost)
     try:
         return await reach(place, connection, limits.connect_time)

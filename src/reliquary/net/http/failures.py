@@ -1,4 +1,4 @@
-"""How an outgoing request can fail.  The first question is always: can it have been done?
+"""The failures of an outgoing request.  Each says whether the request can have been performed.
 
     Failure          sent     what the sender knows afterwards
     NO_ADDRESS       no       nothing was sent
@@ -22,7 +22,7 @@ from enum import Enum
 
 
 class Failure(Enum):
-    """Why a request has no usable response."""
+    """The reason why a request has no usable response."""
 
     NO_ADDRESS = "no-address"
     NO_CONNECTION = "no-connection"
@@ -32,7 +32,7 @@ class Failure(Enum):
     """The connection broke, or the response was cut off."""
     TIMED_OUT = "timed-out"
     BAD_RESPONSE = "bad-response"
-    """It is not HTTP, or not what the protocol above HTTP can read."""
+    """The response is not HTTP, or the protocol above HTTP cannot read it."""
 
     @property
     def sent(self) -> bool:
@@ -41,7 +41,7 @@ class Failure(Enum):
 
 
 class RequestFailed(Exception):
-    """There is no answer.  `sent`: the peer may have seen the request, wholly or in part."""
+    """There is no answer. `sent` says whether the peer may have seen the request, wholly or in part."""
 
     def __init__(self, why: str, failure: Failure, *, sent: bool) -> None:
         super().__init__(why)
@@ -57,7 +57,9 @@ class ConnectFailed(RequestFailed):
 
 
 class ConnectionLost(RequestFailed):
-    """The connection ended before the whole answer came.  `began`: a part of the answer had come."""
+    """The connection ended before the whole answer came. `began` says whether a part of the answer
+    had come.
+    """
 
     def __init__(self, why: str, *, began: bool) -> None:
         super().__init__(why, Failure.LOST, sent=True)
@@ -72,7 +74,7 @@ class TimedOut(RequestFailed):
 
 
 class BadResponse(RequestFailed):
-    """The answer is not HTTP/1.1, or larger than it may be."""
+    """The answer is not HTTP/1.1, or exceeds a limit."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why, Failure.BAD_RESPONSE, sent=True)

@@ -1,4 +1,4 @@
-"""Header fields as they came: a list of (name, value) bytes, names in any case."""
+"""Header fields in the form in which they came: a list of (name, value) bytes, names in any case."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Headers = list[tuple[bytes, bytes]]
 
 TRANSFER_ENCODING: Final = b"transfer-encoding"
 CODING_LENGTH: Final = len(TRANSFER_ENCODING)
-"""The length of a name is compared first: that costs nothing, and few others have it."""
+"""The length of a name is compared first: this costs nothing, and few other names have it."""
 CHUNKED: Final = b"chunked"
 """The only transfer coding that we read (RFC 9112 7); a body in any other one is refused."""
 
@@ -21,12 +21,12 @@ ENDS_OF_HEADS: Final = tuple(b"content-length: %d\r\n\r\n" % size for size in ra
 
 
 def end_of_head(size: int) -> bytes:
-    """The last line of a head, with the empty line that ends it."""
+    """Return the last line of a head, with the empty line that ends it."""
     return ENDS_OF_HEADS[size] if size < SMALL else b"content-length: %d\r\n\r\n" % size
 
 
 def find(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes | None:
-    """The first value of a header, or None; `name` is in lower case."""
+    """Return the first value of a header, or None; `name` is in lower case."""
     for key, value in headers:
         if key.lower() == name:
             return value
@@ -34,12 +34,12 @@ def find(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes | None:
 
 
 def lowered(headers: Headers) -> Headers:
-    """The same fields with their names in lower case."""
+    """Return the fields with their names in lower case."""
     return [(name.lower(), value) for name, value in headers]
 
 
 def format_headers(headers: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """Header lines to send; one that would begin a second line is refused, not sent."""
+    """Return header lines to send; a value that would begin a second line is refused."""
     lines = b"".join([b"%b: %b\r\n" % field for field in headers])
     if lines.count(b"\r") + lines.count(b"\n") + lines.count(b"\0") != 2 * len(headers):
         raise UsageError(f"a header holds a line break or NUL: {lines!r}")

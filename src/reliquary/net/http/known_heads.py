@@ -32,7 +32,7 @@ MOST_FIELDS: Final = 32
 SELDOM: Final = 16
 """After this number of heads in a row that were not known, one of this number is kept and looked for."""
 MOST_DIGITS: Final = 9
-"""Digits of a length; a longer one is the parser's to judge."""
+"""The most digits of a length; the parser handles a longer one."""
 
 NO_BODY: Final = b"0"
 END_OF_HEAD: Final = b"\r\n\r\n"
@@ -43,27 +43,27 @@ _LENGTH_LINE: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,%d})\r\n" 
 
 
 Match = tuple[Request, int, int]
-"""A request still without its body, and where the body begins and ends."""
+"""A request still without its body, and the places where the body begins and ends."""
 
 
 class KnownHead(NamedTuple):
     """A head that the parser has read."""
 
     start: bytes
-    """All before the digits of the length; the whole head of a request without a body."""
+    """All bytes before the digits of the length; the whole head of a request without a body."""
     digits: bytes
-    """The length that it had first."""
+    """The digits of the first length."""
     rest: bytes
-    """All behind them, with the empty line; empty without a length."""
+    """All bytes behind the digits, with the empty line; empty without a length."""
     request: Request
-    """What the parser made of it, without a body."""
+    """The request that the parser made of it, without a body."""
     whole: bytes
-    """The head as it came first."""
+    """The whole head in the form in which it came first."""
     length_at: int = -1
-    """The place of Content-Length among its fields."""
+    """The index of Content-Length among its fields."""
 
     def match_other_length(self, data: bytes, at: int) -> Match | None:
-        """Return what begins at a place, if it is this head with another length; else None."""
+        """Return the request at a place, if it has this head with another length; else None."""
         end = at + len(self.start)
         if not self.rest or not data.startswith(self.start, at):
             return None
@@ -75,7 +75,7 @@ class KnownHead(NamedTuple):
         return replace(self.request, fields=self._fields_with(digits)), end, end + int(digits)
 
     def _fields_with(self, digits: bytes) -> Headers:
-        """Return its fields with another length."""
+        """Return the fields with another length."""
         fields = self.request.fields.copy()
         fields[self.length_at] = (fields[self.length_at][0], digits)
         return fields
@@ -92,13 +92,13 @@ class KnownHeads:
     def __init__(self) -> None:
         self._heads: list[KnownHead] = []
         self._unused = 0
-        """How many heads came that were not known since the last one that was."""
+        """The number of unknown heads since the last known one."""
 
     def __len__(self) -> int:
         return len(self._heads)
 
     def find(self, data: bytes, at: int) -> Match | None:
-        """Return the known head that stands at a place; None if what stands there is for the parser."""
+        """Return the known head that stands at a place; None if the parser must read it."""
         for head in self._heads:
             match: Match | None
             if data.startswith(head.whole, at):
@@ -115,7 +115,7 @@ class KnownHeads:
         return None
 
     def keep(self, data: bytes, target: bytes, request: Request) -> None:
-        """Keep the head that data begin with, which the parser has read, if its bytes leave no doubt."""
+        """Keep the head at the start of `data`, which the parser has read, if its bytes leave no doubt."""
         self._unused += 1
         if self._unused > SELDOM and self._unused % SELDOM:
             self._heads.clear()
@@ -126,11 +126,11 @@ class KnownHeads:
             del self._heads[MOST_KEPT:]
 
     def forget(self) -> None:
-        """Forget all heads: the client has said that there will be no more requests."""
+        """Forget all heads: the client announced that there will be no more requests."""
         self._heads.clear()
 
     def forget_routes(self) -> None:
-        """Forget all heads, and what handlers found out from them: who asks may have another answer now.
+        """Forget all heads and the notes of handlers: the user of a head may have changed.
 
         Requests with these heads that came and were not handled yet share the notes.
         """

@@ -1,6 +1,6 @@
-"""What one client may cost: every number here bounds memory, sockets or time.
+"""The limits of one client: every number here bounds memory, sockets or time.
 
-A client that goes beyond one is told which, with the limit and the value, and is then cut off.
+A client that exceeds one gets an answer with the limit and the value, and is then cut off.
 """
 
 from __future__ import annotations
@@ -18,25 +18,31 @@ class Limits:
     """The bounds of a listener."""
 
     head_bytes: int = 64 * 1024
-    """Request line and headers; also trailers, or chunk framing without a byte of body."""
+    """The limit of the request line and headers; also of trailers, or chunk framing without a byte
+    of body.
+    """
     headers: int = 100
     body_bytes: int = 64 * 1024 * 1024
     pipelined: int = 256
-    """Requests of one connection without an answer; at this number its reading stops."""
+    """The most requests of one connection without an answer; at this number, reading stops."""
     connections: int = 10_000
     spare: int = SPARE
     """Descriptors that clients leave to other listeners, besides those for files."""
     head_time: Duration = field(default=seconds(30))
-    """From the first byte of a request to the end of its head; also for the TLS handshake."""
+    """The time from the first byte of a request to the end of its head; also for the TLS handshake."""
     body_time: Duration = MINUTE
-    """From the head to the end of the body, and longer by what came at `body_rate`."""
+    """The time from the head to the end of the body; it grows by the time that the bytes take at
+    `body_rate`.
+    """
     body_rate: int = 16 * 1024
     """Bytes a second that a body must keep up once `body_time` is over."""
     idle_time: Duration = field(default=seconds(120))
     unread_time: Duration = UNREAD_TIME
-    """How long a client may take no byte of the answers that wait for it."""
+    """The time for which a client may take no byte of the answers that wait for it."""
     linger_time: Duration = LINGER_TIME
-    """How long a refused client is heard out, so that it can read why before it is reset."""
+    """The time for which input of a refused client is read and dropped, so that it can read the
+    refusal before a reset.
+    """
 
     def __post_init__(self) -> None:
         for name in ("head_bytes", "headers", "body_bytes", "pipelined", "connections", "head_time",

@@ -39,11 +39,11 @@ class Listener(Acceptor):
         )
 
     def forget_heads(self) -> None:
-        """Let all connections find out anew who asks: the users of the server have changed."""
+        """Let all connections admit their clients anew: the users of the server have changed."""
         for connection in list(self._shared.connections.values()):
             connection.forget_heads()
 
     def sweep(self, now: int) -> None:
-        """Look for clients that used up a time, and renew the date of responses."""
+        """Close clients that exceeded a time limit, and renew the date of responses."""
         self._shared.heads.renew(self._clock.now())
         super().sweep(now)

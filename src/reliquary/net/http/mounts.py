@@ -1,4 +1,4 @@
-"""The mounts of a listener: which handler takes the requests under a path, and on which terms.
+"""The mounts of a listener: the handler of the requests under a path, and its limits.
 
     /api/v1/stages/   feeds: bodies are streamed
     /api/v1/          the JSON API: bodies are whole
@@ -23,19 +23,19 @@ from reliquary.net.http.responder import Handler
 from reliquary.net.http.streams import Begin
 
 TARGETS_KEPT: Final = 1024
-"""Clients repeat a few request targets, so that many are split and looked up once."""
+"""The number of request targets that are cached with their mounts: clients repeat a few."""
 
 Admit = Callable[[Request], Any]
-"""Returns the identity of the client that sent a request, or raises why it may not come in."""
+"""Returns the identity of the client that sent a request, or raises the reason why it is refused."""
 
 
 def anyone(_: Request) -> None:
-    """Let every client in; nobody is asked who it is."""
+    """Let every client in, without a check of its identity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """How the listener refuses a request under a mount before the handler has seen it."""
+    """The rules by which the listener refuses a request under a mount before the handler has seen it."""
 
     statuses: Mapping[int, int]
     """The listener's statuses that clients of this mount do not know, and those that replace them."""
@@ -57,13 +57,13 @@ class Mount:
     ended: Callable[[int], None] | None = None
     """Called with the number of each connection on which `begin` took a request, once it is lost."""
     any_case: bool = False
-    """Whether the case of the prefix means nothing."""
+    """Whether the case of the prefix is ignored."""
     body_bytes: int | None = None
     """The limit of a whole body; None for the listener's."""
     refusals: Refusals | None = None
     """None for the listener's own: one sentence as JSON."""
     admit: Admit = anyone
-    """Who may come in.  The handler calls it, since each protocol refuses in its own words."""
+    """Checks the client. The handler calls it, since each protocol has its own refusals."""
 
     def __post_init__(self) -> None:
         assert (self.handler is None) is not (self.begin is None), "bodies are whole or streamed"
@@ -73,13 +73,13 @@ class Target(NamedTuple):
     """A request target in its parts, with the mount that takes it."""
 
     path: str
-    """Percent-decoded, without the query."""
+    """The percent-decoded path, without the query."""
     query: bytes
     mount: Mount
 
 
 class Mounts:
-    """Finds the mount of a request target: one look for a target that was asked for before."""
+    """Finds the mount of a request target; results are cached."""
 
     def __init__(self, mounts: Sequence[Mount]) -> None:
         longest_first = sorted(mounts, key=lambda mount: -len(mount.prefix))

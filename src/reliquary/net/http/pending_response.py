@@ -3,8 +3,8 @@
     begun --> taken --> taken --> ended --> whole
         '---------'---------'--------'----> failed
 
-What a response means is the protocol's: a subclass reads it, sets `is_whole` or calls `fail`, and calls
-`changed` whenever its route can go on: something came that counts as progress, or nothing more will come.
+The meaning of a response depends on the protocol: a subclass reads it, sets `is_whole` or calls `fail`, and
+calls `changed` whenever its route can continue: after progress, or when nothing more will come.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from reliquary.net.http.failures import ConnectionLost, Failure, RequestFailed
 from reliquary.net.http.headers import Headers
 
 Req = TypeVar("Req")
-"""What a protocol asks its courier to send."""
+"""The request that a protocol gives to its courier."""
 
 
 class PendingResponse(ABC, Generic[Req]):
@@ -44,13 +44,13 @@ class PendingResponse(ABC, Generic[Req]):
         self.request_bytes = 0
         """The size of the request, as far as it left in one piece."""
         self.body_bytes = 0
-        """How much of the response's body has come."""
+        """The number of bytes of the response's body that have come."""
         self.wait = Duration(0)
-        """How long the server may wait before its time to respond begins."""
+        """The time for which the server may wait before its time to respond begins."""
         self.is_whole = False
         """Whether the response can be reported."""
         self.is_storing = False
-        """Whether a part of it is on its way to disk: nothing more is to be read meanwhile."""
+        """Whether a part of it is being stored: nothing more is read meanwhile."""
         self.failure: Failure | None = None
         self.why = ""
         self.nothing_came = False
@@ -63,23 +63,23 @@ class PendingResponse(ABC, Generic[Req]):
 
     @abstractmethod
     def taken(self, data: bytes) -> None:
-        """A part of the body has come."""
+        """Take a part of the body."""
 
     @abstractmethod
     def ended(self) -> None:
-        """The body has come to its end."""
+        """Note that the body is complete."""
 
     def failed(self, why: RequestFailed) -> None:
-        """The response was cut off, never came, or is not HTTP."""
+        """Note that the response was cut off, never came, or is not HTTP."""
         self.nothing_came = isinstance(why, ConnectionLost) and not why.began
         self.fail(why.failure, str(why))
 
     def fail(self, failure: Failure, why: str) -> None:
-        """Note why there is no usable response; only the first reason counts."""
+        """Keep the reason why there is no usable response; only the first reason counts."""
         if self.failure is None and not self.is_given_up:
             self.failure, self.why = failure, why
             self.changed()
 
     def give_up(self) -> None:
-        """Report nothing of it any more."""
+        """Stop the response: nothing of it is reported any more."""
         self.is_given_up = True

@@ -1,4 +1,4 @@
-"""From bytes to requests: the parser's callbacks, and the bounds of one request.
+"""Read requests from bytes: the callbacks of the parser, and the limits of one request.
 
                 first byte           end of head           end of body
         IDLE -------------> HEAD ----------------> BODY ----------------> IDLE, the request is handed on
@@ -40,7 +40,7 @@ BODY: Final = 2
 SLICE: Final = 32 * 1024
 """The most bytes that the parser gets at once."""
 LONG_SLICE: Final = 256 * 1024
-"""The same where bodies are handed on while they come."""
+"""The most bytes at once where bodies are handed on while they come."""
 
 
 class RequestReader:
@@ -86,7 +86,7 @@ class RequestReader:
         now: int,
         bodies: Account | None = None,
     ) -> None:
-        """`bodies` counts what all connections hold of bodies that come in parts."""
+        """`bodies` counts the bytes of bodies in parts that all connections hold."""
         self._bodies = bodies or Account()
         self._limits = limits
         self._resolve = mounts.resolve
@@ -98,7 +98,7 @@ class RequestReader:
         self._weigh_above = limits.head_bytes - 2 * SLICE
         self._url = b""
         self._headers: Headers = []  # what the parser reads now: a head, or trailers, which are not kept
-        self._request: Request | None = None  # whose head was read or known, and whose body comes in
+        self._request: Request | None = None  # the current request: its head is read, its body comes in
         self._body: bytes | bytearray = b""
         self._long = False  # the slice is so long that a head in it may be too long
         self._fed = 0  # bytes since the head began or the body grew; -1 when that was in this slice
@@ -108,20 +108,20 @@ class RequestReader:
         self._inspected = False
         self._came = 0  # bytes of a body that is handed on, since `since`
         self.charged = 0
-        """Bytes that the body in hand has of the account of all bodies."""
+        """The bytes of the current body that are counted in the account of all bodies."""
         self.stream: Arriving | None = None
-        """Where the body goes that comes now, if it is not joined."""
+        """The receiver of the current body, if the body is not joined."""
         self.continue_owed = False
-        """The client waits for a go-ahead before it sends the body."""
+        """Whether the client waits for a 100 Continue before it sends the body."""
         self.peer = ""
         """The client's address, once it has connected."""
         self.phase = IDLE
         self.now = now
         self.since = now
-        """When the head began, or the body."""
+        """The time at which the head or the body began."""
 
     def feed(self, data: bytes | memoryview) -> memoryview | None:
-        """Read one slice; what is returned was not read and must be fed next."""
+        """Read one slice; return the bytes that were not read and must be fed next."""
         if self._raw_left:
             data = self._take_raw(data)
             if self._raw_left:
@@ -140,7 +140,7 @@ class RequestReader:
                     self._begin_known(request, end - body_at)
                     return self.feed(data[body_at:])
                 if end - body_at > SMALL:
-                    self._request = request  # a refusal is that of its mount
+                    self._request = request  # a refusal has the form of its mount
                     self._charge(end - body_at)
                     self._request = None
                 request.body = data[body_at:end]
@@ -182,7 +182,7 @@ class RequestReader:
         return self._parser.get_http_version() == "1.0"
 
     def forget(self) -> None:
-        """There will be no more requests: let go of what was read of one."""
+        """Drop the parts of a request that were read: there will be no more requests."""
         self.phase = IDLE
         self.continue_owed = False
         self.stream = self._request = None
@@ -192,43 +192,43 @@ class RequestReader:
         self.charged = 0
 
     def forget_heads(self) -> None:
-        """Forget what was found out from heads, also from that of the request in hand."""
+        """Forget the notes of all heads, also of the current request."""
         self._known.forget_routes()
         if self._request is not None:
             self._request.notes.route = None
 
     def rested(self, now: int) -> None:
-        """The client could not send for a time: how slow it is, is counted from now on."""
+        """Count the speed of the client from now on, because it could not send for a time."""
         self.since = now
         self._came = 0
 
     def close(self) -> None:
-        """Let go of the parser, which holds our methods: a cycle less to collect."""
+        """Release the parser, which has references to our methods: one reference cycle less to collect."""
         self.forget()
         del self._parser
         del self._take
         del self._begin
 
-    # What the parser calls, in this order.
+    # Called by the parser, in this order.
 
     def on_message_begin(self) -> None:
-        """The first byte of a request."""
+        """Note the first byte of a request."""
         self.phase = HEAD
         self.since = self.now
         self._fed = -1
 
     def on_url(self, url: bytes) -> None:
-        """The request target, or a part of it."""
+        """Keep the request target, or a part of it."""
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One header field, or a trailer."""
+        """Keep one header field, or a trailer."""
         self._headers.append((name, value))
         if len(name) == CODING_LENGTH and name.lower() == TRANSFER_ENCODING and value.lower() != CHUNKED:
             raise _unknown_coding(value)
 
     def on_headers_complete(self) -> None:
-        """The head has ended."""
+        """Make a request of the head, and begin to read its body."""
         self.phase = BODY
         self.since = self.now
         fields, self._headers = self._headers, []
@@ -251,13 +251,13 @@ class RequestReader:
             self._known.keep(unknown, self._url, request)
 
     def on_body(self, data: bytes) -> None:
-        """A part of the body; one that comes whole is not copied."""
+        """Keep a part of the body, or hand it on; a body that comes in one part is not copied."""
         self._fed = -1
         if self.stream is not None:
             self._came += len(data)
             self.stream.feed(data)
         elif self._request is None:
-            return  # it was forgotten
+            return  # the request was dropped
         elif not self._body:
             if len(data) > SMALL:
                 self._charge(len(data))
@@ -268,14 +268,14 @@ class RequestReader:
             raise self._body_too_large()
 
     def _join(self, data: bytes) -> None:
-        """Put a part behind those that came before, if all connections together do not hold too much."""
+        """Append a part of the body, if all connections together do not hold too much."""
         self._charge(len(self._body) + len(data))
         if type(self._body) is bytes and len(data) != self._raw_left:  # it may grow more often
             self._body = bytearray(self._body)
         self._body += data
 
     def _charge(self, size: int) -> None:
-        """Count the body in hand, which has this size now; PeerFault where all connections hold too much."""
+        """Count the current body, which has this size now; PeerFault where all connections hold too much."""
         if size > max(self.charged, SMALL):
             step = max(size - self.charged, SMALL)
             if not self._bodies.fits(step):
@@ -284,7 +284,7 @@ class RequestReader:
             self.charged += step
 
     def on_message_complete(self) -> None:
-        """The request is whole: make ready for the next one and hand this one on."""
+        """Hand on a complete request, and reset the reader for the next one."""
         if self._raw_left:
             return
         if self.stream is not None:
@@ -295,14 +295,14 @@ class RequestReader:
             self.forget()
             return
         request.body = self._body if type(self._body) is bytes else bytes(self._body)
-        if self._headers and not self._parser.should_keep_alive():  # trailers speak of the connection too
+        if self._headers and not self._parser.should_keep_alive():  # trailers may also close the connection
             request.keep_alive = False
             self._known.forget()
         self._make_ready()
         self._take(request)
 
     def _make_ready(self) -> None:
-        """For the next request."""
+        """Reset the reader for the next request."""
         self.phase = IDLE
         self._url = self._body = b""
         self._request = None
@@ -329,7 +329,7 @@ class RequestReader:
             raise _head_too_large(limits.head_bytes, size)
 
     def _weigh_part(self, size: int) -> None:
-        """The request goes on in the next slice: bound a head, trailers or chunk framing without end."""
+        """Limit a head, trailers or chunk framing that never end: the request continues in the next slice."""
         if self.phase == BODY and not self._inspected:
             self._inspect()
         self._fed = self._fed + size if self._fed >= 0 else 0
@@ -339,7 +339,7 @@ class RequestReader:
             raise _too_many_headers(self._limits.headers, len(self._headers))
 
     def _inspect(self) -> None:
-        """Look once into the head of a request whose body has not come with it."""
+        """Check the head of a request whose body has not come with it, once."""
         self._inspected = True
         if self.stream is None:
             self._foresee_size()
@@ -363,12 +363,12 @@ class RequestReader:
 
     @property
     def _in_hand(self) -> Request:
-        """The request whose body comes in."""
+        """Return the request whose body is being read."""
         assert self._request is not None, "a body follows a head"
         return self._request
 
     def mount(self) -> Mount | None:
-        """The mount of the request in hand; None while its target has not come, or cannot be read."""
+        """The mount of the current request; None while its target has not come, or cannot be read."""
         if self._request is not None:
             return self._request.mount
         if not self._url:
@@ -379,7 +379,7 @@ class RequestReader:
             return None
 
     def overdue(self, now: int) -> str | None:
-        """The sentence for a client that is too slow with its request."""
+        """Return the sentence for a client that is too slow with its request, or None."""
         age = now - self.since
         if self.phase == HEAD and age > self._limits.head_time:
             return _late("the head", self._limits.head_time, age)
@@ -395,7 +395,7 @@ class RequestReader:
     # the parser takes the rest for another protocol.
 
     def _begin_known(self, request: Request, size: int) -> None:
-        """The head of a request has come that was known, and its body comes in parts."""
+        """Begin a request with a known head whose body comes in parts."""
         self.phase = BODY
         self.since = self.now
         self._fed = -1
@@ -410,7 +410,7 @@ class RequestReader:
         self._raw_left = int(find(fields, b"content-length") or 0)
 
     def _take_raw(self, data: bytes | memoryview) -> bytes | memoryview:
-        """Take what belongs to the body; the answer is the rest."""
+        """Take the bytes that belong to the body; return the rest."""
         part = bytes(data[: self._raw_left])
         if part:
             self.on_body(part)

@@ -1,4 +1,4 @@
-"""A request as the handler sees it: head understood, body whole."""
+"""A request in the form in which the handler gets it: a parsed head and a complete body."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MOST_PARAMETERS = 100
 
 
 class HeadNotes(msgspec.Struct, gc=False):
-    """What was found out from the head of a request alone; all requests with these bytes share it."""
+    """Results that follow from the head of a request alone; all requests with these bytes share them."""
 
     route: Any = None
-    """For the handler of the mount: where the request goes, and who asks; None until it has found out."""
+    """For the handler of the mount: the route and the user of the request; None until they are known."""
     forms: Any = None
-    """For that handler: what the body is, and what the answer is to be; None until it has found out."""
+    """For that handler: the form of the body and of the answer; None until they are known."""
     trace_context: str = ""
     """For that handler: the trace that the request belongs to."""
 
@@ -33,32 +33,32 @@ class Request(msgspec.Struct, gc=False, eq=False):
 
     method: str
     path: str
-    """Percent-decoded, without the query."""
+    """The percent-decoded path, without the query."""
     query: bytes
-    """As it came, without the question mark."""
+    """The query in the form in which it came, without the question mark."""
     fields: Headers
-    """Header fields in the order they came, names in any case."""
+    """The header fields in the order in which they came, names in any case."""
     body: bytes
     connection: int
-    """A number that stays the same as long as the connection lives."""
+    """The number of the connection, which does not change while it lives."""
     keep_alive: bool
     mount: Mount
-    """Under which the path is: its handler takes the request, its `admit` says who asks."""
+    """The mount of the path: its handler takes the request, and its `admit` returns the user."""
     peer: str = ""
     """The client's address; empty where it is not known."""
     notes: HeadNotes = msgspec.field(default_factory=HeadNotes)
 
     @property
     def headers(self) -> Headers:
-        """All fields in the order they came, names in lower case."""
+        """All fields in the order in which they came, with names in lower case."""
         return lowered(self.fields)
 
     def header(self, name: bytes) -> bytes | None:
-        """The first value of a header, or None; `name` is in lower case."""
+        """Return the first value of a header, or None; `name` is in lower case."""
         return find(self.fields, name)
 
     def parameters(self) -> dict[str, str]:
-        """The query as names and values; a name that comes twice is the peer's fault."""
+        """Return the query as names and values; a name that comes twice is refused with PeerFault."""
         try:
             pairs = parse_qsl(
                 self.query.decode(), keep_blank_values=True, errors="strict", max_num_fields=MOST_PARAMETERS
@@ -75,7 +75,7 @@ class Request(msgspec.Struct, gc=False, eq=False):
 
 
 def split_target(target: bytes) -> tuple[str, bytes]:
-    """The decoded path and the raw query of a request target.
+    """Return the decoded path and the raw query of a request target.
 
     >>> split_target(b"/msmq/private%24/q?wait=1")
     ('/msmq/private$/q', b'wait=1')

@@ -45,7 +45,7 @@ def encode_request(
     body: bytes,
     behind: bytes = b"",
 ) -> bytes:
-    """Head and body in one piece; `behind` are formatted headers that stand behind the length."""
+    """Return head and body in one piece; `behind` are formatted headers that stand behind the length."""
     start = _start(method, target, host, headers)
     if not body and method in _BODILESS:
         return start + b"\r\n"
@@ -55,12 +55,12 @@ def encode_request(
 
 
 def encode_chunked_head(method: str, target: str, host: bytes, headers: Fields) -> bytes:
-    """The head of a request whose body follows in chunks."""
+    """Return the head of a request whose body follows in chunks."""
     return _start(method, target, host, headers) + b"transfer-encoding: chunked\r\n\r\n"
 
 
 def chunk(data: bytes) -> bytes:
-    """A part of a chunked body; not an empty one, which would end it."""
+    """Return a part of a chunked body; it must not be empty, because an empty chunk ends the body."""
     assert data, "an empty chunk would be the last one"
     return b"%x\r\n%b\r\n" % (len(data), data)
 

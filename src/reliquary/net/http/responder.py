@@ -1,4 +1,4 @@
-"""The way back: a responder answers one request, once, now or later, in any order.
+"""A responder answers one request, once, now or later, in any order.
 
 The connection keeps its responders in the order of the requests and sends what is ready from the
 front, so a handler need not know who came first.
@@ -41,7 +41,7 @@ class Streamed:
         self._on_taken: Callable[[], None] | None = None
 
     def add(self, piece: bytes | memoryview) -> None:
-        """One more piece."""
+        """Add one more piece of the body, in a chunk if the response has chunks."""
         if self._without_body or not piece:
             return
         if self._chunked and len(piece) <= COPIED:
@@ -52,23 +52,23 @@ class Streamed:
             self._pieces.append(piece)
 
     def take(self) -> list[bytes | memoryview]:
-        """All that was not sent yet."""
+        """Return all pieces that were not sent yet."""
         pieces, self._pieces = self._pieces, []
         return pieces
 
     def close(self) -> bytes:
-        """All that was not sent yet, and the end."""
+        """Return all bytes that were not sent yet, and the end of the response."""
         self._on_taken = None
         if self._chunked and not self._without_body:
             self._pieces.append(LAST_CHUNK)
         return b"".join(self.take())
 
     def when_taken(self, callback: Callable[[], None]) -> None:
-        """Whom to ask for more."""
+        """Set the function that is called when there is room for more pieces."""
         self._on_taken = callback
 
     def ask(self) -> None:
-        """There is room: ask for more, unless there is more already."""
+        """Ask for more pieces, unless some wait to be sent."""
         if not self._pieces:
             callback, self._on_taken = self._on_taken, None
             if callback is not None:
@@ -80,15 +80,15 @@ class Responder(msgspec.Struct, eq=False):
 
     _connection: Connection
     mode: int
-    """How the connection goes on, and whether the response has a body."""
+    """How the connection continues, and whether the response has a body."""
     out: bytes | None = None
-    """The response or the end of it, for the connection to send in its turn."""
+    """The response or the end of it, which the connection sends in its turn."""
     streamed: Streamed | None = None
     """A response that has begun."""
     body_comes: bool = False
-    """The body of the request is handed on while it comes, and is not whole yet."""
+    """Whether the body of the request is handed on while it comes, and is not complete yet."""
     abandoned: bool = False
-    """The client hung up, the handler was told, and there is still no answer."""
+    """Whether the client hung up, the handler was notified, and there is still no answer."""
     charged: int = 0
     """Bytes of the request that count as held until it is answered."""
     expected: int = 0
@@ -127,7 +127,7 @@ class Responder(msgspec.Struct, eq=False):
             connection.answered(self)
 
     def slow_down(self, wait: float) -> None:
-        """Let the response leave after so many seconds; what stands behind it in the queue waits too."""
+        """Delay the response by this number of seconds; responses behind it in the queue wait too."""
         self._wait = wait
 
     def _respond_later(
@@ -142,7 +142,7 @@ class Responder(msgspec.Struct, eq=False):
         timer = asyncio.get_running_loop().call_later(wait, respond)
         self.on_gone(timer.cancel)
 
-    # What it holds of the budget of all connections.
+    # The bytes that count in the budget of all connections.
 
     def expect(self, size: int) -> None:
         """Count an answer of this size before it is made; PeerFault where no room is left for it."""
@@ -153,13 +153,13 @@ class Responder(msgspec.Struct, eq=False):
         self.hold(size)
 
     def hold(self, size: int) -> None:
-        """Count as held, until the answer has left, what a part of it is made from."""
+        """Count the bytes from which a part of the answer is made as held, until the answer has left."""
         if self._connection.connected:
             self.expected += size
             self._connection.shared.budget.answers.used += size
 
     def settle(self) -> None:
-        """Give back what it holds of the budget."""
+        """Release all bytes that count in the budget."""
         budget = self._connection.shared.budget
         budget.bodies.used -= self.charged
         budget.answers.used -= self.expected
@@ -168,7 +168,7 @@ class Responder(msgspec.Struct, eq=False):
     # A response that is made while it leaves.
 
     def begin(self, status: int, content_type: bytes, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
-        """Begin a response whose length nobody knows yet; `write` and `end` follow."""
+        """Begin a response whose length is not known yet; `write` and `end` follow."""
         if self.out is not None or self.streamed is not None:
             raise UsageError(f"the request has been answered; a second answer {status} is refused")
         connection = self._connection
@@ -179,22 +179,22 @@ class Responder(msgspec.Struct, eq=False):
         self._more()
 
     def write(self, piece: bytes | memoryview) -> None:
-        """Send one more piece; whoever makes many waits in between until they are taken."""
+        """Send one more piece; a handler with many pieces waits in between until they are taken."""
         self._begun().add(piece)
         self._more()
 
     def when_taken(self, callback: Callable[[], None]) -> None:
-        """Call back once when the client has taken so much that there is room; never when it has gone."""
+        """Call back once when the client has taken enough that there is room; never when it has gone."""
         self._begun().when_taken(callback)
         self._more()
 
     def end(self) -> None:
-        """All of the response was written."""
+        """End the response: all of it was written."""
         self.out = self._begun().close()
         self._more()
 
     def abort(self) -> None:
-        """Cut the connection: nobody shall take what was sent for a whole response."""
+        """Cut the connection, so that no client takes a part of a response for all of it."""
         self._connection.abort_soon()
 
     def _begun(self) -> Streamed:
@@ -209,15 +209,15 @@ class Responder(msgspec.Struct, eq=False):
     # The body of the request, where it is handed on while it comes.
 
     def pause_body(self) -> None:
-        """Let nothing more come once this slice is read, neither of this request nor of those behind it."""
+        """Stop reading after this slice, for this request and for those behind it."""
         self._connection.pause_body()
 
     def resume_body(self) -> None:
-        """Let it come again."""
+        """Read the body of the request again."""
         self._connection.resume_body()
 
     def body_came(self) -> None:
-        """The body is whole."""
+        """Note that the body of the request is complete."""
         self.body_comes = False
         self._connection.body_came(self)
 
@@ -225,7 +225,7 @@ class Responder(msgspec.Struct, eq=False):
 
     @property
     def gone(self) -> bool:
-        """Whether the client has hung up and nobody waits for the answer."""
+        """Whether the client has hung up, so that no answer is needed."""
         return self._gone
 
     @property
@@ -254,7 +254,7 @@ class Responder(msgspec.Struct, eq=False):
             self._tell()
 
     def lose(self) -> None:
-        """The connection tells that the client has hung up."""
+        """Note that the client has hung up, and call back; the connection calls this."""
         if self.streamed is not None and self._connection.connected:
             return
         self._gone = True

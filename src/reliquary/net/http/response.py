@@ -20,10 +20,10 @@ JSON: Final = b"application/json"
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 # How the connection goes on after a response, and whether the request was HEAD.
-KEEP: Final = 0  # HTTP/1.1 stays open, and need not say so
-KEEP_SAID: Final = 1  # HTTP/1.0 stays open only when it is said
+KEEP: Final = 0  # HTTP/1.1 stays open, without a header for it
+KEEP_SAID: Final = 1  # HTTP/1.0 stays open only with a header for it
 CLOSE: Final = 2
-CLOSE_OLD: Final = 3  # HTTP/1.0, which knows no chunks either
+CLOSE_OLD: Final = 3  # HTTP/1.0, which has no chunks either
 HEAD_ONLY: Final = 4
 OLD: Final = KEEP_SAID & CLOSE_OLD
 
@@ -31,7 +31,7 @@ CHUNKED: Final = b"transfer-encoding: chunked\r\n"
 LAST_CHUNK: Final = b"0\r\n\r\n"
 
 SENTENCE_LIMIT: Final = 1000
-"""Characters of a refusal: it may quote what the client sent, and that may be long."""
+"""The most characters of a refusal: it may quote long input of the client."""
 
 _CLOSE_LINE: Final = b"connection: close\r\n"
 _MODE_LINES: Final = (b"", b"connection: keep-alive\r\n", _CLOSE_LINE, _CLOSE_LINE)
@@ -40,7 +40,7 @@ _WITHOUT_BODY: Final = (204, 304)  # RFC 9110 6.4.1
 
 
 def bounded(why: str) -> str:
-    """The sentence of a refusal, cut where it is too long.
+    """Return the sentence of a refusal, cut where it is too long.
 
     >>> len(bounded("x" * 5000))
     1000
@@ -49,7 +49,7 @@ def bounded(why: str) -> str:
 
 
 def error_body(why: str) -> bytes:
-    """The JSON of a refusal: one sentence for a person."""
+    """Return the JSON of a refusal: one sentence for a person."""
     return json.dumps({"error": bounded(why)}).encode()
 
 
@@ -66,14 +66,14 @@ class ResponseHeads:
         self.renew(now)
 
     def renew(self, now: Instant) -> None:
-        """A second has passed: the date is another."""
+        """Forget all heads, because the date has changed."""
         self._date = formatdate(now // SECOND, usegmt=True).encode()
         self.plain: dict[tuple[int, int, bytes], bytes] = {}
 
     def response(
         self, mode: int, status: int, body: bytes, content_type: bytes, headers: Sequence[tuple[bytes, bytes]]
     ) -> bytes:
-        """Head and body in one piece."""
+        """Return head and body in one piece."""
         start = self.plain.get((mode, status, content_type)) or self._start(mode, status, content_type)
         bare = status in _WITHOUT_BODY
         length = b"" if bare else b"content-length: %d\r\n" % len(body)
@@ -86,7 +86,7 @@ class ResponseHeads:
     def opening(
         self, mode: int, status: int, content_type: bytes, headers: Sequence[tuple[bytes, bytes]]
     ) -> bytes:
-        """The head of a response whose length nobody knows: in chunks, or until the connection ends."""
+        """Return the head of a response of unknown length: in chunks, or until the connection ends."""
         framing = b"" if mode & OLD else CHUNKED
         return b"%b%b%b\r\n" % (self._start(mode, status, content_type), framing, format_headers(headers))
 

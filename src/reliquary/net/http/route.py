@@ -36,19 +36,19 @@ if TYPE_CHECKING:
     from reliquary.net.http.courier import HttpCourier
 
 HEAD_BYTES: Final = 64 * 1024
-"""The head of a response, as far as it does not come in one read."""
+"""The limit of the head of a response that does not come in one read."""
 CONNECT_TIME: Final = seconds(10)
 LOOKS: Final = 8
-"""While a request leaves, its progress is looked at so often within the time for a response..."""
+"""The number of checks of the progress of a leaving request within the time for a response."""
 LONGEST_LOOK: Final = 1.0
-"""...and at least after so many seconds."""
+"""The most seconds between two of these checks."""
 
 Resp = TypeVar("Resp", bound=PendingResponse[Any])
-"""What reads the responses of a protocol."""
+"""The reader of the responses of a protocol."""
 
 
 class Route(Generic[Req, Resp]):
-    """One connection at a time, and what was asked over it."""
+    """One connection at a time, and the requests that were sent over it."""
 
     def __init__(self, courier: HttpCourier[Req, Resp]) -> None:
         self._courier = courier
@@ -57,27 +57,29 @@ class Route(Generic[Req, Resp]):
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Req] = deque()
         self._unanswered: deque[Resp] = deque()
-        """Of requests that were sent, wholly or in part."""
+        """The responses to requests that were sent, wholly or in part."""
         self._unanswered_bytes = 0
         self._answers_in_a_row = 0
-        """Since there was last nothing unanswered."""
+        """The number of answers since no request was unanswered."""
         self._closes = False
-        """The peer closed the connection with its latest response."""
+        """Whether the peer closed the connection with its latest response."""
         self._connection: StreamedConnection | None = None
         self._task: asyncio.Task[None] | None = None
-        """Connects, waits for room, or sends the pieces of a request; nothing else is sent meanwhile."""
+        """The task that connects, waits for room, or sends the pieces of a request; nothing else is
+        sent meanwhile.
+        """
         self._pieces: Iterator[bytes] = iter(())
         """The rest of the latest request."""
         self._written = 0
         """Bytes that were given to the connection."""
         self._left = 0
-        """How many of them the peer had got when it was last looked at."""
+        """The number of those bytes that the peer had at the last check."""
         self._moved_at = 0.0
-        """When there was last progress, or the first response became the first."""
+        """The time of the last progress, or the time at which the first response became the first."""
         self._timer: asyncio.TimerHandle | None = None
         self._failure: tuple[Failure, str] | None = None
         self._over = False
-        """It was ended or has failed: nothing is reported any more."""
+        """Whether the route was ended or has failed: nothing is reported any more."""
 
     @property
     def is_connected(self) -> bool:
@@ -85,7 +87,7 @@ class Route(Generic[Req, Resp]):
         return self._connection is not None and self._connection.usable
 
     def send(self, request: Req) -> None:
-        """Send a request behind those that were given before."""
+        """Send a request behind the earlier ones."""
         if self._failure is not None:
             self._courier.refuse(request, *self._failure)
         elif not self._over:
@@ -93,7 +95,7 @@ class Route(Generic[Req, Resp]):
             self._go_on()
 
     def end(self) -> None:
-        """Close the connection; what was in flight is not reported."""
+        """Close the connection; requests in flight are not reported."""
         self._over = True
         self._waiting.clear()
         for response in self._unanswered:
@@ -106,15 +108,15 @@ class Route(Generic[Req, Resp]):
         if self._connection is not None:
             self._connection.cut(ConnectionLost("the connection is not needed any more", began=False))
 
-    # -- out
+    # -- sending
 
     def _go_on(self) -> None:
-        """Send what may leave now; without a connection, connect first."""
+        """Send the requests that may leave now; without a connection, connect first."""
         if self._task is not None or self._over or not self._waiting:
             return
         connection, limit = self._connection, self._terms.unanswered_bytes
         if connection is None or not connection.usable:
-            if not self._unanswered:  # else their failure is reported first
+            if not self._unanswered:  # otherwise their failure is reported first
                 self._begin(self._connect)
             return
         depth = 1 if self._closes else self._depth
@@ -136,7 +138,7 @@ class Route(Generic[Req, Resp]):
                 return
 
     def _ask(self, connection: StreamedConnection, data: bytes) -> None:
-        """Send the first that waits, or the beginning of it."""
+        """Send the first waiting request, or the beginning of it."""
         response = self._courier.expect(self._waiting.popleft(), self._changed)
         response.request_bytes = size = len(data)
         if not self._unanswered:
@@ -191,10 +193,10 @@ class Route(Generic[Req, Resp]):
             connection.write(LAST_CHUNK)
             self._written += len(LAST_CHUNK)
 
-    # -- back
+    # -- responses
 
     def _changed(self) -> None:
-        """A response made progress: report those that are whole, in their order, then send more."""
+        """Report the responses that are complete, in their order, then send more requests."""
         if self._over:
             return
         self._moved_at = self._loop.time()
@@ -218,7 +220,7 @@ class Route(Generic[Req, Resp]):
             self._go_on()
 
     def _lost(self, first: Resp, failure: Failure) -> None:
-        """The first request without a response will have none: send it again where that is allowed."""
+        """Handle a first request that will have no response: send it again where this is allowed."""
         assert self._connection is not None, "a request was sent over a connection"
         if self._terms.resends and first.nothing_came and self._connection.used:
             self._send_again()
@@ -226,7 +228,7 @@ class Route(Generic[Req, Resp]):
             self._fail(failure, first.why)
 
     def _send_again(self) -> None:
-        """The peer closed the connection between two answers, as it may: what it did not answer goes again.
+        """Send the unanswered requests again: the peer closed the connection between two answers, as it may.
 
         A peer that does so while others wait behind the answer gets one request at a time from then on.
         """
@@ -243,11 +245,11 @@ class Route(Generic[Req, Resp]):
     # -- time
 
     def _patience(self) -> float:
-        """How many seconds may pass without progress of the first response."""
+        """Return the seconds that may pass without progress of the first response."""
         return (self._terms.response_time + self._unanswered[0].wait) / SECOND
 
     def _next_look(self) -> float:
-        """After how many seconds the progress of a request that leaves is looked at."""
+        """Return the seconds until the next check of the progress of a leaving request."""
         return min(self._patience() / LOOKS, LONGEST_LOOK)
 
     def _look(self) -> None:
@@ -268,7 +270,7 @@ class Route(Generic[Req, Resp]):
             self._fail(Failure.TIMED_OUT, f"{self._terms.overdue} within {self._patience():g} s")
 
     def _fail(self, failure: Failure, why: str) -> None:
-        """The first request without a response has none, and neither have those behind it."""
+        """Report that the first request without a response has failed, and those behind it too."""
         if self._over:
             return
         requests = [*[response.request for response in self._unanswered], *self._waiting]

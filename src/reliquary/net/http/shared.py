@@ -1,4 +1,4 @@
-"""What the connections of one listener share: mounts, limits, the heads of responses."""
+"""The state that the connections of one listener share: mounts, limits, the heads of responses."""
 
 from __future__ import annotations
 

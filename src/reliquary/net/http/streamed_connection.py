@@ -19,7 +19,7 @@ from reliquary.net.http.headers import Headers
 from reliquary.net.tcp.unsent import unsent_bytes
 
 UNSENT_BYTES: Final = 1024 * 1024
-"""With so many bytes unsent there is no room for more."""
+"""The number of unsent bytes above which no more may be written."""
 GATHERED_BYTES: Final = 64 * 1024
 """With this many bytes gathered, they are written at once."""
 
@@ -31,13 +31,13 @@ class AnswerSink(Protocol):
         """Take the status and the header fields of the response."""
 
     def taken(self, data: bytes) -> None:
-        """A part of the body has come."""
+        """Take a part of the body."""
 
     def ended(self) -> None:
-        """The answer is whole."""
+        """Note that the answer is complete."""
 
     def failed(self, why: RequestFailed) -> None:
-        """The answer was cut off, never came, or is not HTTP."""
+        """Note that the answer was cut off, never came, or is not HTTP."""
 
 
 class StreamedConnection(ClientConnection):
@@ -52,15 +52,15 @@ class StreamedConnection(ClientConnection):
         self.has_room = True
         """Whether more may be sent now."""
         self._room: asyncio.Future[None] | None = None
-        """Done when there is room again; None when nobody waits for that."""
+        """Done when there is room again; None when no task waits for room."""
         self._gathered: list[bytes] = []
         """Requests that were asked and not written yet."""
         self._gathered_bytes = 0
         self._is_fed = False
-        """Whether answers are being read: what is asked meanwhile is written behind them."""
+        """Whether answers are being read: requests that are made meanwhile are written behind them."""
         self._soon = soon
 
-    # Out.
+    # Sending.
 
     def ask(self, data: bytes, sink: AnswerSink) -> None:
         """Send a request, or the beginning of one."""
@@ -75,13 +75,13 @@ class StreamedConnection(ClientConnection):
             self._soon(self._flush)
 
     def _flush(self) -> None:
-        """Write what was gathered; a connection that is gone drops it, and its sinks have failed."""
+        """Write the gathered requests; a connection that is gone drops them, and its sinks have failed."""
         gathered, self._gathered, self._gathered_bytes = self._gathered, [], 0
         if gathered and self.usable and self._transport is not None:
             self._transport.write(gathered[0] if len(gathered) == 1 else b"".join(gathered))
 
     def write(self, data: bytes) -> None:
-        """Send more of the latest request; into a connection that is gone, nothing."""
+        """Send more of the latest request; a connection that is gone drops the bytes."""
         self._flush()
         if self.usable and self._transport is not None:
             self._transport.write(data)
@@ -97,15 +97,15 @@ class StreamedConnection(ClientConnection):
 
     @property
     def unsent(self) -> int:
-        """How many bytes of what was written the peer's system has not got yet."""
+        """Return the number of written bytes that have not reached the peer's system yet."""
         return 0 if self._transport is None else self._gathered_bytes + unsent_bytes(self._transport)
 
     def pause_writing(self) -> None:
-        """The peer takes what we send more slowly than we send it."""
+        """Note that the peer takes bytes more slowly than we send them."""
         self.has_room = False
 
     def resume_writing(self) -> None:
-        """The peer has taken most of what was unsent."""
+        """Note that the peer has taken most of the unsent bytes."""
         self.has_room = True
         room, self._room = self._room, None
         if room is not None and not room.done():
@@ -117,20 +117,20 @@ class StreamedConnection(ClientConnection):
         self.resume_writing()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Connected."""
+        """Keep the transport, and set the limit of its buffer."""
         super().connection_made(transport)
         assert self._transport is not None, "it was made just now"
         self._transport.set_write_buffer_limits(high=UNSENT_BYTES)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Sinks that wait will get no more, except one whose end is the end of the connection."""
+        """Fail the sinks that wait, except one whose end is the end of the connection."""
         super().connection_lost(exc)
         self.resume_writing()
 
-    # Back.
+    # Receiving.
 
     def data_received(self, data: bytes) -> None:
-        """A part of an answer, or several; what is asked because of them leaves in one write."""
+        """Read a part of an answer, or several; requests that are made because of them leave in one write."""
         self._is_fed = True
         super().data_received(data)
         self._is_fed = False
@@ -138,7 +138,7 @@ class StreamedConnection(ClientConnection):
             self._flush()
 
     def read_on(self, wanted: bool) -> None:
-        """Go on reading, or leave what comes where it is."""
+        """Continue to read, or stop reading."""
         if wanted is self.is_reading or self._transport is None or self._transport.is_closing():
             return
         self.is_reading = wanted
@@ -147,10 +147,10 @@ class StreamedConnection(ClientConnection):
         else:
             self._transport.pause_reading()
 
-    # These are called for each answer, so they do themselves what they could leave to the base class.
+    # These are called for each answer, so they repeat code of the base class in place of calls.
 
     def on_headers_complete(self) -> None:
-        """The head has ended; an interim one is passed over."""
+        """Take the end of the head; an interim one is ignored."""
         self._in_body = self._moved = True
         self._fed = 0
         status = self._parser.get_status_code()
@@ -158,14 +158,14 @@ class StreamedConnection(ClientConnection):
             self._waiting[0].begun(status, self._headers)
 
     def on_body(self, data: bytes) -> None:
-        """A part of the body; after a cut, nobody wants it."""
+        """Hand on a part of the body; after a cut it is dropped."""
         self._fed = 0
         self._moved = True
         if self._waiting:
             self._waiting[0].taken(data)
 
     def on_message_complete(self) -> None:
-        """The answer is whole; an interim one (1xx) is passed over; after a cut nobody waits for more."""
+        """Hand on the end of an answer; an interim one (1xx) is ignored, and so is any answer after a cut."""
         if not self.usable:
             return
         if 100 <= self._parser.get_status_code() < 200:
@@ -194,4 +194,4 @@ class StreamedConnection(ClientConnection):
 
 
 def _forget(connection: ClientConnection) -> None:
-    """The owner of a streamed connection hears of its end by the sinks."""
+    """Do nothing: the owner of a streamed connection learns of its end by the sinks."""

@@ -19,16 +19,16 @@ from reliquary.net.http.responder import Responder
 
 
 class BodySink(Protocol):
-    """Takes one body."""
+    """Takes the body of one request."""
 
     def feed(self, data: bytes) -> None:
-        """A part of it; how it was cut means nothing."""
+        """Take a part of the body; the cuts have no meaning."""
 
     def end(self) -> None:
-        """It is whole."""
+        """Note that the body is complete."""
 
     def lost(self) -> None:
-        """The rest of it will not come, and nobody waits for an answer."""
+        """Note that the rest of the body will not come; no answer is needed."""
 
 
 Begin = Callable[[Request, Responder], BodySink]
@@ -36,7 +36,9 @@ Begin = Callable[[Request, Responder], BodySink]
 
 
 class Arriving:
-    """A request whose body comes; its sink begins when its turn has come, and hears then what was kept."""
+    """A request whose body comes; its sink begins when its turn has come, and then gets the parts
+    that were kept.
+    """
 
     __slots__ = ("_ended", "_kept", "_sink", "begun", "request", "responder")
 
@@ -44,13 +46,13 @@ class Arriving:
         self.request = request
         self.responder = responder
         self.begun = False
-        """Whether it was handed on."""
+        """Whether the request was handed on."""
         self._sink: BodySink | None = None
-        self._kept: list[bytes] = []  # a slice at most: nothing more is read until it is handed on
+        self._kept: list[bytes] = []  # at most one slice: nothing more is read until the request is handed on
         self._ended = False
 
     def begin(self, begin: Begin) -> None:
-        """Hand it on."""
+        """Hand on the request, with the parts of its body that have come."""
         self.begun = True
         sink = self._sink = begin(self.request, self.responder)
         for data in self._kept:
@@ -60,14 +62,14 @@ class Arriving:
             sink.end()
 
     def feed(self, data: bytes) -> None:
-        """A part of the body has come."""
+        """Hand on a part of the body, or keep it."""
         if self._sink is not None:
             self._sink.feed(data)
         else:
             self._kept.append(data)
 
     def end(self) -> None:
-        """The body is whole."""
+        """Note that the body is complete, and notify the sink."""
         self.responder.body_came()
         if self._sink is not None:
             self._sink.end()
@@ -75,7 +77,7 @@ class Arriving:
             self._ended = True
 
     def lose(self) -> None:
-        """The rest of the body will not come."""
+        """Notify the sink that the rest of the body will not come."""
         self._kept.clear()
         if self._sink is not None:
             self._sink.lost()

@@ -45,7 +45,7 @@ class FeedOut(msgspec.Struct, omit_defaults=True):
 
 
 class FeedsOut(msgspec.Struct):
-    """A page of feeds."""
+    """A page of the list of feeds."""
 
     feeds: list[FeedOut]
     next: str | msgspec.UnsetType = msgspec.UNSET

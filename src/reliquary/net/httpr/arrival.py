@@ -6,7 +6,7 @@
                  |                       |
                  '-----------------------'--> a fault: RequestArrived without a batch; nothing more is
                  |                            read, and the connection closes after the answer
-                 '--> lost: what was stored of it is dropped, and nobody is told (HR-117)
+                 '--> lost: the stored parts are dropped, and no event is submitted (HR-117)
 
 While a piece of a large body is stored, nothing more is read from the connection.
 """
@@ -60,30 +60,30 @@ class Arrival:
         self.responder = responder
         self.by = by
         self.caller = 0
-        """Under which the engine answers, once it was asked."""
+        """The number under which the engine answers, once the event was submitted."""
         self.count = 0
-        """How many messages its batch has, once it is whole."""
+        """The number of messages in the batch, once it is complete."""
         self.denied = denied
-        """Why nobody may ask so; empty where one may."""
+        """The reason why the client may not send this request; empty where it may."""
         self._reader = RequestReader(self._limits)
         self._intake = Intake(receiving.bodies, self._stored)
-        self._begun = False  # its header was told
-        self._ended = False  # all of it came
-        self._over = False  # it was told, or never will be
+        self._begun = False  # the header was reported
+        self._ended = False  # the whole request has come
+        self._over = False  # the request was reported, or never will be
         self._paused = False  # nothing is read until a piece is stored
 
     @property
     def header(self) -> RequestHeader | None:
-        """None until it is read, and where it cannot be."""
+        """The header of the request; None until it is read, or where it cannot be read."""
         return self._reader.header
 
     def _limits(self, header: RequestHeader) -> BatchLimits:
         return self._receiving.limits_of(self.service, header)
 
-    # -- what the connection tells
+    # -- called by the connection
 
     def feed(self, data: bytes) -> None:
-        """A part of it."""
+        """Read a part of the request."""
         if self._over:
             return
         try:
@@ -94,7 +94,7 @@ class Arrival:
             self._go_on()
 
     def end(self) -> None:
-        """All of it came."""
+        """Note that the whole request has come; report it, or the fault that it has."""
         if self._over:
             return
         try:
@@ -108,18 +108,18 @@ class Arrival:
             self._go_on()
 
     def lost(self) -> None:
-        """The rest will not come."""
+        """Drop the stored parts of the request: the rest will not come."""
         self._over = True
         self._intake.give_up()
 
-    # -- what it makes of it
+    # -- reports to the server agent
 
     def _stored(self) -> None:
         if self._over:
             return
         if self.responder.connected:
             self._go_on()
-        else:  # its end was told while the last piece was on its way: it must not come behind it
+        else:  # the connection ended while the last piece was being stored: no report may follow
             self.lost()
 
     def _go_on(self) -> None:
@@ -159,25 +159,25 @@ class Arrival:
 
 
 class OtherMethod:
-    """A request that is no POST: 405, and nothing of it is looked at."""
+    """A request that is no POST: it is answered with 405, and its body is ignored."""
 
     def __init__(self, responder: Responder) -> None:
         self._responder = responder
         self._answered = False
 
     def feed(self, data: bytes) -> None:
-        """Nobody wants the body."""
+        """Ignore the body, and answer at once."""
         del data
         self.end()
 
     def end(self) -> None:
-        """Say so once."""
+        """Answer with 405, at the first call only."""
         if not self._answered:
             self._answered = True
             self._responder.respond(405, b"", NO_TYPE, ALLOW)
 
     def lost(self) -> None:
-        """Nothing was begun."""
+        """Do nothing: no part of the request was stored."""
 
 
 class Departure:
@@ -191,7 +191,7 @@ class Departure:
         self._pieces = pieces
 
     def go_on(self) -> None:
-        """Send the next piece; without its terminator nobody keeps what came before it (HR-117)."""
+        """Send the next piece; a client drops a batch whose terminator does not come (HR-117)."""
         if self._receiving.stopped:
             self._receiving.broken(self._responder, "the server has stopped")
             return

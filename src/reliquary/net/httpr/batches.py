@@ -16,7 +16,7 @@ from reliquary.queueing.model.message import Message
 AT_ONCE: Final = 1024 * 1024
 """Bytes of bodies that may leave in one piece."""
 ENOUGH: Final = 64 * 1024
-"""Small messages of a batch that leaves in pieces go together, until they are so many bytes."""
+"""The least bytes of a piece: small messages of a batch that leaves in pieces are joined up to this size."""
 
 ReadPiece = Callable[[int, int], bytes]
 
@@ -32,12 +32,12 @@ def is_small(batch: Sequence[Message]) -> bool:
 
 
 def whole(header: bytes, batch: Sequence[Message], home: str) -> bytes:
-    """A header and a batch without large bodies; `home` is the URI of our agent."""
+    """Return a header and a batch without large bodies; `home` is the URI of our agent."""
     return header + batch_bytes([encode_message(message, home) for message in batch])
 
 
 def pieces(header: bytes, batch: Sequence[Message], home: str, read: ReadPiece) -> Iterator[bytes]:
-    """A header and a batch, no more of it at once than a piece and a few small messages."""
+    """Yield a header and a batch in pieces of a part of a large body or a few small messages."""
     ready = bytearray(header)
     for message in batch:
         fields, body = encode_message(message, home)

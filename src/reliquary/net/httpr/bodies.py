@@ -12,20 +12,20 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.rules.spool import read_piece
 
 Stored = Callable[[Answer], None]
-"""Takes a `PieceStored`, or why there is none."""
+"""Takes a `PieceStored`, or the reason why there is none."""
 
 
 class Bodies(Protocol):
-    """What the network needs of them."""
+    """The operations of the network on stored bodies."""
 
     def read(self, spool: int, index: int) -> bytes:
-        """One piece; UsageError when it is gone."""
+        """Return one piece; UsageError when it is gone."""
 
     def store(self, spool: int, data: bytes, stored: Stored) -> None:
-        """Keep one more piece; 0 begins a new body."""
+        """Store one more piece; a spool of 0 begins a new body."""
 
     def drop(self, spool: int) -> None:
-        """It will belong to no message."""
+        """Drop a body that will belong to no message."""
 
 
 class EngineBodies:
@@ -36,11 +36,11 @@ class EngineBodies:
         self._state = state
 
     def read(self, spool: int, index: int) -> bytes:
-        """One piece; UsageError when it is gone."""
+        """Return one piece; UsageError when it is gone."""
         return read_piece(self._state, spool, index)
 
     def store(self, spool: int, data: bytes, stored: Stored) -> None:
-        """Keep one more piece; nobody is told once the engine has stopped."""
+        """Store one more piece; once the engine has stopped, `stored` is not called."""
 
         def answered(answer: object) -> None:
             assert isinstance(answer, Answer), f"no answer to a piece: {answer!r}"
@@ -53,6 +53,8 @@ class EngineBodies:
             self._engine.forget(caller)
 
     def drop(self, spool: int) -> None:
-        """It will belong to no message; what is left at a stop is thrown away at the next start."""
+        """Drop a body that will belong to no message; bodies that are left at a stop are removed at
+        the next start.
+        """
         with suppress(EngineStopped):
             self._engine.submit(DropSpool(spool))

@@ -3,8 +3,8 @@
     SendRequest --> the route of its channel and epoch --> ResponseArrived, or RequestFailed once
     HangUp -------> the route ends, and nothing of it is reported afterwards
 
-A request of a newer epoch ends the older one (HR-042, HR-043).  No request is sent twice: what became of it
-would be unknown, and only a REPORT may find that out.
+A request of a newer epoch ends the older one (HR-042, HR-043).  No request is sent twice: its outcome would
+be unknown, and only a REPORT may find it out.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Submit = Callable[[ResponseArrived | RequestFailed], None]
 
 
 class Courier(HttpCourier[SendRequest, Incoming]):
-    """Performs `SendRequest` and `HangUp`."""
+    """Sends the requests of `SendRequest`, and closes connections for `HangUp`."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class Courier(HttpCourier[SendRequest, Incoming]):
         tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
         tokens: Mapping[str, str] = NO_TOKENS,
     ) -> None:
-        """`submit` takes what became of each request; `tls` is called when the first https server is met.
+        """`submit` takes the outcome of each request; `tls` is called when the first https server is met.
 
-        `tokens` say who we are to servers, by their origins such as `https://host`; nobody else gets them.
+        `tokens` prove our identity to servers, by origins such as `https://host`; no other server gets them.
         """
         super().__init__(Terms(response_time=response_time, overdue="nothing came"), tls)
         self._tokens = tokens
@@ -68,29 +68,29 @@ class Courier(HttpCourier[SendRequest, Incoming]):
         self.home = ""
         """The agent's URI under which others reach our queues; known when the server listens."""
         self.requests: Counter[Command] = Counter()
-        """How many were sent, by command."""
+        """The number of requests that were sent, by command."""
         self.answers: Counter[int] = Counter()
-        """How many of them have a whole response, by its error; 0 for none."""
+        """The number of complete responses, by their error; 0 for none."""
         self.messages_out = 0
         """Messages that were sent, some of them perhaps more than once."""
         self.messages_in = 0
         """Messages that were fetched, some of them perhaps more than once."""
         self.failures: Counter[Failure] = Counter()
-        """How many epochs ended with a failure, by reason."""
+        """The number of epochs that ended with a failure, by reason."""
         self.bytes_received = 0
-        """Bodies of whole responses."""
+        """The bytes of the bodies of complete responses."""
 
     def send(self, request: SendRequest) -> None:
-        """Send a request behind those that its epoch was given before."""
+        """Send a request behind the earlier ones of its epoch."""
         route = self.routes.find(request.channel, request.epoch)
         if route is not None:
             route.send(request)
 
     def hang_up(self, effect: HangUp) -> None:
-        """Close a connection; what was in flight is not reported."""
+        """Close a connection; requests in flight are not reported."""
         self.routes.end(effect.channel, effect.epoch)
 
-    # -- what routes ask for
+    # -- called by routes before a request leaves
 
     def url_of(self, request: SendRequest) -> str:
         """Return the URL of the responder."""
@@ -104,19 +104,19 @@ class Courier(HttpCourier[SendRequest, Incoming]):
         return chunked_head(request, headers), pieces(request, self.home, self.bodies.read)
 
     def headers_for(self, url: str) -> Fields:
-        """Return the fields that HTTP has for a server."""
+        """Return the HTTP header fields for a server."""
         return (*HEADERS, *authorization(url, self._tokens))
 
     def expect(self, request: SendRequest, changed: Callable[[], None]) -> Incoming:
-        """Count a request that leaves, and return what takes its response."""
+        """Count a request that leaves, and return the reader of its response."""
         self.requests[request.header.command] += 1
         self.messages_out += len(request.batch)
         return Incoming(request, self.bodies, changed)
 
-    # -- what routes report
+    # -- called by routes after a response or a failure
 
     def arrived(self, response: Incoming) -> None:
-        """A response is whole."""
+        """Count a complete response, and report it to the machine."""
         event = response.arrived()
         error = event.header.error
         self.answers[NO_ERROR if error is None else error.number] += 1
@@ -125,7 +125,7 @@ class Courier(HttpCourier[SendRequest, Incoming]):
         self._submit(event)
 
     def failed(self, requests: Sequence[SendRequest], failure: HttpFailure, why: str) -> None:
-        """Report the first request without a response; the event says the rest of those behind it."""
+        """Report the first request without a response; its event stands also for those behind it."""
         first, reason = requests[0], FAILURES[failure]
         self.failures[reason] += 1
         self._submit(RequestFailed(first.channel, first.epoch, first.number, reason, why))
@@ -139,7 +139,7 @@ def plug_in(
     tokens: Mapping[str, str] = NO_TOKENS,
     told: Callable[[], None] = lambda: None,
 ) -> Courier:
-    """Let an engine's requests be sent; `told` is called with each answer, and each lack of one."""
+    """Let an engine's requests be sent; the given callback runs after each answer, and after each failure."""
     engine = opened.engine
 
     def submit(event: ResponseArrived | RequestFailed) -> None:

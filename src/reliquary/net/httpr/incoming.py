@@ -21,7 +21,7 @@ from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.events import ResponseArrived
 
 NO_BATCH: Final = BatchLimits(0, 0)
-"""Of a response to a request that fetches nothing."""
+"""The limits of a response to a request that fetches nothing."""
 
 
 class Incoming(PendingResponse[SendRequest]):
@@ -37,7 +37,7 @@ class Incoming(PendingResponse[SendRequest]):
         self._ended = False
 
     def arrived(self) -> ResponseArrived:
-        """Return the event that reports it; its large bodies are the machine's from now on."""
+        """Return the event that reports the response; the machine owns its large bodies from now on."""
         request, header, intake = self.request, self._reader.header, self._intake
         assert header is not None, "a whole response has a header"
         return ResponseArrived(
@@ -45,20 +45,20 @@ class Incoming(PendingResponse[SendRequest]):
         )
 
     def give_up(self) -> None:
-        """Report nothing of it any more, and drop what was stored."""
+        """Stop the response: nothing of it is reported any more, and its stored parts are dropped."""
         super().give_up()
         self._intake.give_up()
 
-    # -- what the connection reports
+    # -- called by the connection
 
     def begun(self, status: int, headers: Headers) -> None:
-        """Only 200 carries HTTPR (F-11)."""
+        """Take the status of the response: only 200 carries HTTPR (F-11)."""
         del headers
         if status != OK:
             self.fail(Failure.BAD_RESPONSE, f"the status is {status}, not {OK}")
 
     def taken(self, data: bytes) -> None:
-        """A part of the body has come."""
+        """Read a part of the body."""
         self.body_bytes += len(data)
         if self.failure is not None:
             return
@@ -72,7 +72,7 @@ class Incoming(PendingResponse[SendRequest]):
             self.changed()
 
     def ended(self) -> None:
-        """All of it has come."""
+        """Note that the whole body has come."""
         if self.failure is not None:
             return
         try:
@@ -84,10 +84,10 @@ class Incoming(PendingResponse[SendRequest]):
             self.is_whole = not self.is_storing
             self.changed()
 
-    # -- what becomes of it
+    # -- the outcome
 
     def fail(self, failure: Failure, why: str) -> None:
-        """Note why there is no usable response, and drop what was stored."""
+        """Keep the reason why there is no usable response, and drop the stored parts."""
         if self.failure is None and not self.is_given_up:
             self._intake.give_up()
             super().fail(failure, why)

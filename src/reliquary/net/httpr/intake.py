@@ -26,7 +26,7 @@ from reliquary.queueing.model.message import StoredBody
 
 
 class Intake:
-    """What has come of one batch."""
+    """The parts of one batch that have come."""
 
     __slots__ = (
         "_bodies",
@@ -42,28 +42,28 @@ class Intake:
     )
 
     def __init__(self, bodies: Bodies, stored: Callable[[], None]) -> None:
-        """`stored` is called when a piece was stored or refused, and what was behind it is looked at."""
+        """`stored` is called when a piece was stored or refused, and the parts behind it were processed."""
         self._bodies = bodies
         self._stored = stored
         self._parts: Iterator[Read] = iter(())
         self._large = ""  # the header of the large message that comes
-        self._body: StoredBody | None = None  # what is stored of it
+        self._body: StoredBody | None = None  # the part of it that is stored
         self._given_up = False
         self.batch: list[Carried] = []
         self.disposition: Disposition | None = None
         self.is_storing = False
-        """A piece is on its way to disk, and the rest waits for it."""
+        """Whether a piece is being stored, so that the rest waits for it."""
         self.refusal = ""
-        """Why a piece could not be stored."""
+        """The reason why a piece could not be stored."""
 
     def take(self, parts: list[Read]) -> None:
-        """Look at what was read, up to a piece that must be stored first."""
+        """Process the parts that were read, up to a piece that must be stored first."""
         self._parts = chain(self._parts, parts) if self.is_storing else iter(parts)
         if not self.is_storing:
             self._go_on()
 
     def give_up(self) -> None:
-        """Nobody will have it: what was stored goes, and what is being stored as soon as it is there."""
+        """Drop the batch: stored pieces now, and a piece that is being stored as soon as that is done."""
         self._given_up = True
         self._parts = iter(())
         if not self.is_storing:

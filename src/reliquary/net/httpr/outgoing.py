@@ -23,7 +23,7 @@ HEADERS: Final[Fields] = ((b"content-type", b"application/octet-stream"),)
 
 
 def whole(request: SendRequest, home: str, headers: Fields = HEADERS) -> bytes:
-    """Head and body of a request without large bodies; `home` is the URI of our agent."""
+    """Return head and body of a request without large bodies; `home` is the URI of our agent."""
     body = encode_request(request.header)
     if request.header.command in SENDS:
         body = batches.whole(body, request.batch, home)
@@ -32,11 +32,11 @@ def whole(request: SendRequest, home: str, headers: Fields = HEADERS) -> bytes:
 
 
 def chunked_head(request: SendRequest, headers: Fields = HEADERS) -> bytes:
-    """The head of one whose body follows in chunks."""
+    """Return the head of a request whose body follows in chunks."""
     target, host = target_and_host(request.url)
     return encode_chunked_head("POST", target, host, headers)
 
 
 def pieces(request: SendRequest, home: str, read: ReadPiece) -> Iterator[bytes]:
-    """Its body, a part at a time."""
+    """Yield the body of a request, a part at a time."""
     return batches.pieces(encode_request(request.header), request.batch, home, read)

@@ -1,12 +1,12 @@
-"""The web endpoint of our server agent: whoever posts to /httpr/<service> is answered by HTTPR, under a 200.
+"""The web endpoint of our server agent: a POST to /httpr/<service> is answered by HTTPR, with status 200.
 
     a request is read while it comes (`arrival`), its answer is encoded when it leaves (`batches`)
     no POST                        405, as HTTP has it
     no HTTPR                       error 519
     not ready, stopping, stopped   errors 513 and 514: nothing is taken, and the session ends
 
-Who asks is said as in the API: by a bearer token; without one he is anonymous.  Who brings a token that
-nobody has, or asks for a page of another site, gets error 525.
+Clients authenticate as in the API, by a bearer token; a client without one is anonymous.  A client with
+an unknown token, or a request that a browser sends for a page of another site, gets error 525.
 """
 
 from __future__ import annotations
@@ -73,24 +73,24 @@ class Receiving:
         self.stopped = False
         self._waiting: dict[int, dict[int, Arrival]] = {}  # connection, caller: requests without an answer
         self.requests: Counter[Command | None] = Counter()
-        """How many came, by their commands; None for what could not be read."""
+        """The number of requests, by command; None for a request that could not be read."""
         self.answers: Counter[int] = Counter()
-        """How many were answered with each error, 0 for none."""
+        """The number of answers with each error, 0 for none."""
         self.messages_in = 0
         """Messages of batches that were taken."""
         self.messages_out = 0
         """Messages that were fetched, some of them perhaps more than once."""
 
     def mount(self) -> Mount:
-        """Where a listener hands requests on while they come."""
+        """Return the mount that hands requests on while they come."""
         return Mount(prefix=PREFIX, begin=self.begin, ended=self._gone, admit=self._admission)
 
     def stop(self) -> None:
-        """Take nothing new: what comes now is refused."""
+        """Refuse all requests that come from now on."""
         self._stopping = True
 
     def finish(self) -> None:
-        """The engine has stopped, and no body can be read any more: tell those who still wait."""
+        """Answer the requests that still wait: the engine has stopped, and no body can be read any more."""
         self.stopped = True
         for arrivals in list(self._waiting.values()):
             for arrival in list(arrivals.values()):
@@ -100,7 +100,7 @@ class Receiving:
     # -- a request comes
 
     def begin(self, request: Request, responder: Responder) -> BodySink:
-        """The head of a request is here."""
+        """Return the sink of a request whose head has come."""
         if request.method != "POST":
             return OtherMethod(responder)
         by, denied = ANONYMOUS, ""
@@ -112,15 +112,17 @@ class Receiving:
         return Arrival(self, request, responder, by, denied)
 
     def limits_of(self, service: str, header: RequestHeader) -> BatchLimits:
-        """What the batch of a request may have."""
+        """Return the limits of the batch of a request."""
         return limits_of(self._httpr, service, header)
 
     def begun(self, arrival: Arrival, header: RequestHeader) -> None:
-        """Its header is here, and its batch still comes: older connections of its channel end (HR-041)."""
+        """Report a header whose batch still comes: older connections of its channel end (HR-041)."""
         self._tell(RequestBegun(arrival.connection, arrival.service, header, arrival.by))
 
     def refusal(self, denied: str) -> tuple[ErrorNumber, str] | None:
-        """Why a request is not taken now, as soon as its header is here; None where it may be."""
+        """Return the reason why a request is not taken now, once its header has come; None where it
+        is taken.
+        """
         if denied:
             return ErrorNumber.AGENT_SECURITY, denied
         if self._stopping:
@@ -130,11 +132,11 @@ class Receiving:
         return None
 
     def arrived(self, arrival: Arrival, intake: Intake) -> None:
-        """It is whole."""
+        """Report a complete request to the machine."""
         self._submit(arrival, tuple(intake.batch), intake.disposition, None, "")
 
     def failed(self, arrival: Arrival, fault: ErrorNumber, why: str) -> None:
-        """It is not taken; the machine finds the words for it."""
+        """Report a request that is not taken; the machine makes the answer."""
         self._submit(arrival, (), None, fault, why)
 
     def _submit(
@@ -154,7 +156,7 @@ class Receiving:
         )
         try:
             self._engine.submit(event)
-        except EngineStopped:  # large bodies that nobody took go at the next start
+        except EngineStopped:  # large bodies without a message are removed at the next start
             self._engine.forget(caller)
             self._respond(arrival, self._stopped(arrival))
             return
@@ -163,7 +165,9 @@ class Receiving:
             arrival.responder.on_gone(partial(self._tell, ConnectionGone(connection)))
 
     def _stopped(self, arrival: Arrival) -> Answer:
-        """What is said when the machine says nothing any more; what became of a batch, a REPORT may ask."""
+        """Return the answer of a server whose machine has stopped; the outcome of a batch is left
+        to a REPORT.
+        """
         header = arrival.header
         responder = ""
         if header is not None and not header.session_id and self._httpr.origin:
@@ -214,14 +218,14 @@ class Receiving:
                 self.messages_in += arrival.count
 
     def broken(self, responder: Responder, why: str) -> None:
-        """A response cannot be made to its end: whoever gets it must not take it for whole."""
+        """Cut a response that cannot be completed, so that no client takes it for complete."""
         self._warn(responder, "a response was cut off", why)
         responder.abort()
 
     # -- the rest
 
     def _gone(self, connection: int) -> None:
-        """A connection has ended: nobody waits there any more."""
+        """Drop the requests of a connection that has ended."""
         for caller in self._waiting.pop(connection, ()):
             self._engine.forget(caller)
         self._tell(ConnectionGone(connection))

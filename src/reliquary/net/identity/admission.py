@@ -1,4 +1,4 @@
-"""Who may come in at a mount, and as whom.
+"""Admission to a mount: whether a client may come in, and as which user.
 
     request --> Host: for this server? --> Origin: a page of another site? --> Credential: who asks?
 
@@ -41,13 +41,13 @@ class BearerToken:
     def __init__(
         self, users: Users, failures: Failures, warn: Callable[[str, str], None] = lambda *_: None
     ) -> None:
-        """`warn` is called with the address of a client whose token is nobody's, and a sentence."""
+        """`warn` is called with the address of a client whose token is unknown, and a sentence."""
         self._users = users
         self._failures = failures
         self._warn = warn
 
     def who(self, request: Shown) -> Principal | None:
-        """The user whose token it is."""
+        """Return the user of the token."""
         authorization = request.header(b"authorization")
         if authorization is None or not self._users.any:
             return None
@@ -64,7 +64,7 @@ class BearerToken:
 
 
 class Admission:
-    """Finds out who sends a request; where no credential is known, every client is anonymous."""
+    """Finds the user that sends a request; where no credential is known, every client is anonymous."""
 
     __slots__ = ("_credentials", "_hosts", "_reads", "_users")
 
@@ -89,7 +89,7 @@ class Admission:
         return Admission((*more, *self._credentials), reads, hosts, self._users)
 
     def __call__(self, request: Shown) -> Principal:
-        """The client of a request; Denied when it may not come in."""
+        """Return the client of a request; Denied when it may not come in."""
         host = origin = None
         several = False
         for name, value in request.fields:
@@ -120,5 +120,5 @@ def admission_of(
     failures: Failures,
     warn: Callable[[str, str], None] = lambda *_: None,
 ) -> Admission:
-    """The admission of a server: bearer tokens of its users."""
+    """Return the admission of a server: bearer tokens of its users."""
     return Admission((BearerToken(users, failures, warn),), users=users)

@@ -18,7 +18,8 @@ from reliquary.base.faults import UsageError
 def serving_context(
     certificate: Path, key: Path | None, client_ca: Path | None, *, client_required: bool
 ) -> ssl.SSLContext:
-    """The TLS context of a listener; with a `client_ca`, only clients whose certificates it vouches for.
+    """Return the TLS context of a listener; with a `client_ca`, it accepts only certificates that this CA
+    signed.
 
     Clients without a certificate may come in unless `client_required`.  UsageError names a file that cannot
     be used.

@@ -25,7 +25,7 @@ PACE: Final = SECOND // 2
 """The time from one answer to the next, in microseconds."""
 LONGEST_WAIT: Final = 5 * SECOND
 KEPT: Final = 10_000
-"""Addresses, and tokens that were right, that are remembered."""
+"""The number of addresses, and of valid tokens, that are remembered."""
 
 
 class TooManyFailures(Denied):
@@ -37,19 +37,19 @@ class TooManyFailures(Denied):
 
 
 class Failures:
-    """What is remembered of tokens that were wrong, and of those that were right."""
+    """The addresses of wrong tokens, and the tokens that were right."""
 
     __slots__ = ("_answered_at", "_monotonic", "_right")
 
     def __init__(self, monotonic: Callable[[], int]) -> None:
-        """`monotonic` counts microseconds."""
+        """Begin without failures; `monotonic` returns the time in microseconds."""
         self._monotonic = monotonic
         self._answered_at: dict[str, int] = {}
-        """When the last answer to an address leaves, the first of them back-dated."""
+        """The time at which the last answer to an address leaves, the first of them back-dated."""
         self._right: dict[tuple[str, bytes], None] = {}
 
     def check(self, peer: str, token: bytes) -> None:
-        """Refuse to look at a token of an address whose answers wait for too long; `token` is its digest."""
+        """Refuse a token of an address whose answers wait for too long; `token` is its digest."""
         address = group_of(peer)
         waits_until = self._answered_at.get(address)
         if waits_until is None or (address, token) in self._right:
@@ -60,7 +60,7 @@ class Failures:
             )
 
     def failed(self, peer: str) -> float:
-        """Note a token of nobody; the answer is the number of seconds until the client is answered."""
+        """Count an unknown token, and return the seconds until the client is answered."""
         address, now = group_of(peer), self._monotonic()
         earliest = now - (AT_ONCE - 1) * PACE
         before = self._answered_at.pop(address, earliest - PACE)

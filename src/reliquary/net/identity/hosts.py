@@ -1,4 +1,4 @@
-"""The names that a server goes by: a request for another host is refused.
+"""The host names of a server: a request for another host is refused.
 
 A page of another site can have its own name lead to 127.0.0.1 or to an address of this network (DNS
 rebinding).  The browser then takes our answers for those of that site, and its Origin is the Host.  Only

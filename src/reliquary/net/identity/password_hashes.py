@@ -36,7 +36,7 @@ def hash_password(password: str) -> str:
 
 
 def check_hash(user: str, text: str) -> None:
-    """Refuse what is no hash of argon2id, and parameters that no server should work with."""
+    """Refuse a text that is no hash of argon2id, and parameters that no server should accept."""
     from argon2 import Type, extract_parameters
     from argon2.exceptions import InvalidHashError
 
@@ -58,7 +58,7 @@ def check_hash(user: str, text: str) -> None:
 
 
 def is_password(text: str, password: str) -> bool:
-    """Whether a hash is that of this password.  It takes long and much memory: call it in a thread."""
+    """Whether a hash belongs to this password. It takes long and much memory: call it in a thread."""
     from argon2 import PasswordHasher
     from argon2.exceptions import Argon2Error, InvalidHashError
 

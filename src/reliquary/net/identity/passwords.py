@@ -33,7 +33,7 @@ AT_ONCE: Final = 2
 MOST_WAITING: Final = 32
 """Checks that run or wait; requests with other proofs are refused until one has ended."""
 KEPT: Final = 10_000
-"""Proofs that are known."""
+"""The number of proofs that are remembered."""
 BASIC: Final = b"basic"
 
 
@@ -44,7 +44,7 @@ class WrongPassword(NotKnown):
 
 
 class TooManyChecks(Denied):
-    """More passwords wait to be checked than a server works at."""
+    """More passwords wait to be checked than a server allows."""
 
     status = 503
     code = "BUSY"
@@ -64,7 +64,7 @@ class Checking(Denied):
 
 
 class NameAndPassword(NamedTuple):
-    """What a client shows."""
+    """The name and the password that a client sent."""
 
     name: str
     password: str
@@ -154,7 +154,7 @@ class Passwords:
     def _ended(self, proof: bytes, task: asyncio.Future[Principal]) -> None:
         del self._checks[proof]
         if not task.cancelled():
-            task.exception()  # those who wait read it too, and they may have gone
+            task.exception()  # the waiting requests read it too, but they may be gone
 
 
 def read_basic(encoded: bytes) -> NameAndPassword:
@@ -173,5 +173,5 @@ def read_basic(encoded: bytes) -> NameAndPassword:
 
 
 def _key_of(name: str) -> str:
-    """Return under which word failures of a user are counted; no address looks like it."""
+    """Return the key under which failures of a user are counted; no address looks like it."""
     return f"user {name[:64].casefold()}"

@@ -1,4 +1,4 @@
-"""How many requests a user may send in a second, or an address without a user.
+"""The limit of requests in a second of a user, or of an address without a user.
 
     bucket of a client   `burst` at first; each request takes one, each second brings `rate`
     empty                429, with the seconds after which one is there again
@@ -18,7 +18,7 @@ from reliquary.net.identity.shown import Denied
 from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 
 KEPT: Final = 10_000
-"""Clients that are counted; where there are more, the one that asked longest ago is forgotten."""
+"""The number of clients that are counted; above it, the client with the oldest request is forgotten."""
 
 
 class TooManyRequests(Denied):
@@ -37,12 +37,12 @@ class Rates:
         """`monotonic` counts microseconds; a `burst` of 0 is as many as a second brings."""
         self._monotonic = monotonic
         self._buckets: dict[Principal | str, tuple[float, int]] = {}
-        """By client: the requests that it may send at a moment, and the moment; who asked last is last."""
+        """By client: the requests that it may send at a time, and that time; the latest client is last."""
         self.rate = rate
         self.burst = burst
 
     def change(self, rate: int, burst: int) -> None:
-        """Take other limits into force; all clients begin anew."""
+        """Set other limits; all clients begin anew."""
         self.rate, self.burst = rate, burst
         self._buckets.clear()
 

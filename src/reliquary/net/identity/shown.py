@@ -1,4 +1,4 @@
-"""What a client shows of itself, and why it is refused."""
+"""The parts of a request that identify its client, and the refusal of a client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Fields = tuple[tuple[bytes, bytes], ...]
 
 
 class Shown(Protocol):
-    """The part of an HTTP request that says who sent it; listener and control plane have one each."""
+    """The part of an HTTP request that identifies its sender; listener and control plane have one each."""
 
     @property
     def method(self) -> str:
@@ -17,14 +17,14 @@ class Shown(Protocol):
 
     @property
     def fields(self) -> Sequence[tuple[bytes, bytes]]:
-        """All header fields in the order they came, names in any case."""
+        """All header fields in the order in which they came, names in any case."""
 
     @property
     def peer(self) -> str:
         """The client's address; empty where it is not known."""
 
     def header(self, name: bytes) -> bytes | None:
-        """The first value of a header; `name` is in lower case."""
+        """Return the first value of a header; `name` is in lower case."""
 
 
 class Denied(Exception):

@@ -1,4 +1,4 @@
-"""The users of a server: who a bearer token, a password or an NTLM name stands for.
+"""The users of a server, by their bearer tokens, passwords or NTLM names.
 
 A client without any of these is anonymous.  Users can change while a server runs: a user whose entry in the
 settings did not change stays the principal that it was, any other becomes a new one.
@@ -45,7 +45,7 @@ _NAME: Final = re.compile(r"[\w.@-]{1,64}")
 
 
 class NotKnown(Denied):
-    """A client says who it is, and no user is meant."""
+    """A client shows a credential that belongs to no user."""
 
     status = 401
     code = UNAUTHENTICATED
@@ -69,13 +69,13 @@ class User(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     groups: tuple[str, ...] = ()
     """The groups that the user belongs to."""
     role: Role | None = None
-    """What the user may do with every queue: reader, sender, receiver, operator or administrator."""
+    """The rights of the user on every queue: reader, sender, receiver, operator or administrator."""
     sid: str = ""
-    """By default one that follows from the name."""
+    """The SID of the user; by default one that follows from the name."""
 
 
 def check_users(users: Sequence[User]) -> None:
-    """Refuse users that have one name or token between them, or a name that no user can have."""
+    """Refuse users that share a name or a token, or that have an invalid name."""
     seen: set[str] = set()
     for user in users:
         for name in (user.name, *user.groups):
@@ -95,7 +95,7 @@ def check_users(users: Sequence[User]) -> None:
 
 
 def _check_proofs(user: User) -> None:
-    """Refuse a user that cannot show who he is, or shows it with something that is no hash."""
+    """Refuse a user that has no proof of identity, or a proof that is no hash."""
     if not (user.token_sha256 or user.nt_hash or user.password_hash):
         raise UsageError(f"the user {user.name} needs a token_sha256, a password_hash or an nt_hash")
     if user.token_sha256 and not _DIGEST.fullmatch(user.token_sha256):
@@ -107,7 +107,9 @@ def _check_proofs(user: User) -> None:
 
 
 def _unique_parts(user: User) -> list[str]:
-    """What no other user may have; two users may have one password, for the name is shown with it."""
+    """Return the values that no other user may have; users may share a password, since the name is
+    sent with it.
+    """
     token = [f"the token of {user.token_sha256}"] if user.token_sha256 else []
     return [f"the name {user.name.casefold()!r}", *token]
 
@@ -127,7 +129,7 @@ class Users:
         self._take(users)
 
     def renew(self, users: Sequence[User]) -> frozenset[Principal]:
-        """Know these users from now on; the answer are principals that were removed or replaced."""
+        """Replace the users, and return the principals that were removed or replaced."""
         before = frozenset(self._principals.values())
         self._take(users)
         return before - frozenset(self._principals.values())
@@ -175,7 +177,7 @@ class Users:
 
     @property
     def principals(self) -> Collection[Principal]:
-        """All users."""
+        """Return the principals of all users."""
         return self._principals.values()
 
     def knows(self, principal: Principal) -> bool:
@@ -183,7 +185,7 @@ class Users:
         return principal is ANONYMOUS or self._principals.get(principal.name.casefold()) is principal
 
     def who(self, authorization: bytes | None) -> Principal:
-        """The user whose Authorization header this is."""
+        """Return the user of an Authorization header."""
         if authorization is None or not self.any:
             return ANONYMOUS
         scheme, _, token = authorization.strip().partition(b" ")
@@ -199,7 +201,7 @@ class Users:
         return found
 
     def named(self, name: str) -> Principal:
-        """The user of this name, which was proved already; the anonymous one for an empty name."""
+        """Return the user of a name that was proved already; the anonymous one for an empty name."""
         if not name:
             return ANONYMOUS
         found = self._principals.get(name.casefold())
@@ -208,17 +210,17 @@ class Users:
         return found
 
     def nt_hash_of(self, name: str) -> str:
-        """The NT hash of a user's password in hexadecimal digits; empty where no such user has one."""
+        """Return the NT hash of a user's password in hexadecimal digits; empty where the user has none."""
         entry = self._entries.get(name.casefold())
         return "" if entry is None else entry.nt_hash
 
     def password_hash_of(self, name: str) -> str:
-        """The hash of a user's password; empty where no such user has one."""
+        """Return the hash of a user's password; empty where the user has none."""
         entry = self._entries.get(name.casefold())
         return "" if entry is None else entry.password_hash
 
     def sid_of(self, name: str) -> Sid:
-        """The SID of a user or a group; a SID may also be given as it is."""
+        """Return the SID of a user or a group; a SID may also be given directly."""
         if name[:4].upper() == "S-1-":
             return parse_sid(name)
         sid = self._sids.get(name.casefold())
@@ -228,5 +230,5 @@ class Users:
         return sid
 
     def name_of(self, sid: Sid) -> str:
-        """What people call a SID; empty when nobody has a name for it."""
+        """Return the name of a SID; empty when it has none."""
         return self._names.get(sid, "")

@@ -25,7 +25,7 @@ from reliquary.wire.packet.fields import PacketFault
 from reliquary.wire.packet.framing import Framer
 
 UNJUDGED: Final = 4
-"""Why reading is held: the machine has not answered what came before."""
+"""Reading stops because the machine has not answered the earlier packets."""
 
 
 class SessionConnection(AcceptedConnection):
@@ -63,17 +63,17 @@ class SessionConnection(AcceptedConnection):
         self._is_woken = False
         self._is_closing = False
         self._is_over = False
-        """The machine has closed the session, or knows that it is lost."""
+        """Whether the machine has closed the session, or knows that it is lost."""
         self._is_choked = False
-        """The peer takes what is sent more slowly than it is made."""
+        """Whether the peer takes bytes more slowly than they are made."""
         self._unjudged = 0
         self._unjudged_bytes = 0
         self._charged = 0
-        """Bytes of a packet that has not come whole and that count as held."""
+        """The bytes of an incomplete packet that count as held."""
         self._since = shared.now
-        """When the first byte of that packet came."""
+        """The time at which the first byte of that packet came."""
 
-    # The transport's side.
+    # Called by the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Register a connection; one that a peer opened is reported, or refused."""
@@ -92,29 +92,29 @@ class SessionConnection(AcceptedConnection):
             self.shared.submit(Accepted(self.session, self.address))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Report a session that has ended, and give back what half a packet held."""
+        """Report a session that has ended, and release the bytes of an incomplete packet."""
         self._charge(0)
         super().connection_lost(exc)
 
     def refuse(self, why: str) -> None:
-        """Close the connection without a packet: nothing is said to those who may not come in."""
+        """Close the connection without a packet: a refused peer gets no answer."""
         del why
         self.shared.counts[Count.REFUSED] += 1
         self.close()
 
     def pause_writing(self) -> None:
-        """The peer takes what is sent more slowly than it is made; it is still read from."""
+        """Note that the peer takes bytes more slowly than they are made; reading continues."""
         self._watch_unsent()
         self._is_choked = True
 
     def resume_writing(self) -> None:
-        """The peer has taken most of what was sent."""
+        """Note that the peer has taken most of the bytes."""
         self._is_choked = False
 
-    # From bytes to the machine.
+    # Packets on their way to the machine.
 
     def feed(self, data: bytes | memoryview) -> None:
-        """Divide what came into packets and hand them to the machine."""
+        """Divide the bytes into packets and hand them to the machine."""
         shared, framer = self.shared, self._framer
         was_whole = not framer.held
         packets = framer.feed(data if isinstance(data, bytes) else bytes(data))
@@ -141,11 +141,11 @@ class SessionConnection(AcceptedConnection):
 
     @property
     def held_bytes(self) -> int:
-        """Return how many bytes of a packet wait for the rest of it."""
+        """Return the number of bytes of an incomplete packet."""
         return self._framer.held
 
     def _charge(self, size: int) -> None:
-        """Count a packet that has not come whole; cut the connection where there is no room for it."""
+        """Count an incomplete packet; cut the connection where there is no room for it."""
         bodies = self.shared.budget.bodies
         bodies.used -= self._charged
         self._charged = 0
@@ -158,7 +158,7 @@ class SessionConnection(AcceptedConnection):
             self.shared.counts[Count.REFUSED] += 1
             self._break("there is no memory for further packets")
 
-    # From the machine to bytes.
+    # Effects on their way to the peer.
 
     def perform(self, effect: SendPackets | HangUp) -> None:
         """Write packets, or close the session, when all effects with lower serials are performed."""
@@ -200,7 +200,7 @@ class SessionConnection(AcceptedConnection):
         if self._is_closing:
             self.hear_out()
 
-    # The end.
+    # Closing.
 
     def _lose_session(self) -> None:
         """Report that the connection has ended, unless the machine knows it."""

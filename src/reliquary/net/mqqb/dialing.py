@@ -31,7 +31,7 @@ class Opening(OutgoingConnection):
         self._early: list[bytes] = []
 
     def data_received(self, data: bytes) -> None:
-        """Keep what a peer sends before the session can take it."""
+        """Keep bytes that a peer sends before the session can take them."""
         self._early.append(data)
 
     def hand_over(self, connection: SessionConnection) -> None:
@@ -41,13 +41,13 @@ class Opening(OutgoingConnection):
         connection.connection_made(self._transport)
 
     def feed_early(self, connection: SessionConnection) -> None:
-        """Hand over what the peer sent before the session was reported."""
+        """Hand over the bytes that the peer sent before the session was reported."""
         for data in self._early:
             connection.data_received(data)
 
 
 class _Trial(NamedTuple):
-    """What became of the last address that was tried."""
+    """The outcome of the last address that was tried."""
 
     failure: Failure
     why: str

@@ -24,7 +24,7 @@ from reliquary.protocols.mqqb.settings import MqqbSettings
 
 
 class Network:
-    """Performs the effects of MQQB and reports what happens to connections."""
+    """Performs the effects of MQQB, and reports the events of connections."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Network:
         self._dialer = Dialer(self._shared)
         self._pings = PingService(self._shared)
         self.pause = self._acceptor.pause
-        """Read nothing from any peer: the engine has enough to do."""
+        """Stop reading from all peers: the engine is overloaded."""
         self.resume = self._acceptor.resume
         self.sweep = self._acceptor.sweep
 
@@ -105,21 +105,21 @@ class Network:
         """Close all connections, and return how many had to be cut."""
         return await self._acceptor.drain(within)
 
-    # -- for those who watch
+    # -- numbers for administrators
 
     @property
     def connections(self) -> int:
-        """Return how many connections there are, of both directions."""
+        """Return the number of connections, of both directions."""
         return self._acceptor.connections
 
     @property
     def held_bytes(self) -> int:
-        """Return how many bytes of packets that have not come whole are held."""
+        """Return the number of bytes of incomplete packets that are held."""
         return sum(each.held_bytes for each in self._shared.connections.values())
 
     @property
     def counts(self) -> Counter[Count]:
-        """Return what was counted since the server started."""
+        """Return the counts since the server started."""
         return self._shared.counts
 
 

@@ -17,7 +17,7 @@ from reliquary.protocols.mqqb.pings import response_to
 from reliquary.wire.packet.ping import decode_ping
 
 RESPONSE_SECONDS: Final = 1.0
-"""How long a response may take: the Ping Response Timer of 3.1.2.9."""
+"""The time for a response: the Ping Response Timer of 3.1.2.9."""
 
 
 class PingService(asyncio.DatagramProtocol):
@@ -35,7 +35,9 @@ class PingService(asyncio.DatagramProtocol):
         return bound
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        """Hand a ping to the machine; other datagrams, and those of a time of pressure, are dropped."""
+        """Hand a ping to the machine; other datagrams, and all datagrams while the engine is
+        overloaded, are dropped.
+        """
         address = plain_address(addr[0])
         if self._shared.paused or not self._shared.admits(address) or decode_ping(data) is None:  # QB-085
             return
@@ -68,14 +70,14 @@ class _Question(asyncio.DatagramProtocol):
             self._answered.set_result(accepted)
 
     def error_received(self, exc: Exception) -> None:
-        """Note that nobody listens there."""
+        """Note that no program listens at the port."""
         del exc
         if not self._answered.done():
             self._answered.set_result(False)
 
 
 async def ask(address: str, port: int, request: bytes) -> bool:
-    """Send a ping and return whether the peer would accept a session; False when it says nothing."""
+    """Send a ping and return whether the peer would accept a session; False without a response."""
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[bool] = loop.create_future()
     try:

@@ -1,4 +1,4 @@
-"""What the connections of MQQB share: the sessions, who may come in, limits, what was counted."""
+"""The state that the connections of MQQB share: the sessions, the admitted networks, limits and counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AnyNetwork = IPv4Network | IPv6Network
 
 
 class Count(Enum):
-    """What is counted since the server started."""
+    """The events that are counted since the server started."""
 
     ACCEPTED = "accepted"
     REFUSED = "refused"

@@ -46,7 +46,7 @@ from reliquary.wire.rpc.protection import Protection
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId
 
 WELL_KNOWN: Final[Mapping[SyntaxId, int]] = {QMCOMM: 2103, QM2QM: 2105}
-"""Where an interface is where nobody says otherwise."""
+"""The port of each interface where neither effect, settings nor mapper name one."""
 MAY_WAIT: Final = (qm2qm.StartReceive, qm2qm.StartReceive2)
 """The methods that a server answers when a message comes."""
 
@@ -56,7 +56,7 @@ AskMapper = Callable[[str, SyntaxId], Awaitable[int]]
 
 
 class Courier:
-    """Performs `CallServer` and `EndLink`."""
+    """Makes the calls of `CallServer`, and closes links for `EndLink`."""
 
     def __init__(
         self,
@@ -76,16 +76,16 @@ class Courier:
         """The highest number of a link so far: links with lower numbers are not begun again."""
         self.traffic = Traffic()
         self.calls: Counter[str] = Counter()
-        """How many calls were made, by the name of the method's request."""
+        """The number of calls, by the name of the method's request."""
         self.responses = 0
         self.faults: Counter[int] = Counter()
-        """How many calls were refused, by the status of the fault."""
+        """The number of calls that were refused, by the status of the fault."""
         self.failures: Counter[Failure] = Counter()
-        """How many links were lost, by reason."""
+        """The number of links that were lost, by reason."""
 
     @property
     def connections(self) -> int:
-        """How many connections are open."""
+        """The number of open connections."""
         return sum(link.connections for link in self.links.values())
 
     def call(self, effect: CallServer) -> None:
@@ -111,15 +111,15 @@ class Courier:
             link.close()
         self.links.clear()
 
-    # -- what links report
+    # -- called by links
 
     def responded(self, event: ServerResponded) -> None:
-        """Count and hand on a response."""
+        """Count a response, and report it."""
         self.responses += 1
         self._submit(event)
 
     def faulted(self, event: ServerFaulted) -> None:
-        """Count and hand on a fault."""
+        """Count a fault, and report it."""
         self.faults[event.status] += 1
         self._submit(event)
 
@@ -131,20 +131,20 @@ class Courier:
 
 
 class _Route(NamedTuple):
-    """Where the calls to one interface go now."""
+    """The association that calls to one interface use now."""
 
     port: int
-    """As the effect named it."""
+    """The port that the effect named."""
     association: Association
 
     def leads_to(self, port: int) -> bool:
-        """Whether it is the way to this port; 0 is any."""
+        """Whether it is the association of this port; 0 is any."""
         place = self.association.place
         return port in (0, self.port) or (place is not None and port == place.port)
 
 
 class Link:
-    """What was opened to another manager for one queue: an association for each interface."""
+    """The connections to another manager for one queue: an association for each interface."""
 
     def __init__(self, courier: Courier, number: int) -> None:
         self._courier = courier
@@ -157,7 +157,7 @@ class Link:
 
     @property
     def connections(self) -> int:
-        """How many connections are open."""
+        """The number of open connections."""
         return sum(each.connections for each in self._associations())
 
     def call(self, effect: CallServer) -> None:
@@ -180,10 +180,10 @@ class Link:
         for association in self._associations():
             association.close()
 
-    # -- what associations report
+    # -- called by associations
 
     def returned(self, call: int, stub: bytes, encoding: Encoding) -> None:
-        """A call is answered; a response that cannot be read ends the link."""
+        """Report the answer of a call; a response that cannot be read ends the link."""
         request = self._requests.pop(call)
         try:
             response = decode_response(request, stub, encoding)
@@ -194,13 +194,13 @@ class Link:
         self._courier.responded(ServerResponded(self._number, call, response))
 
     def faulted(self, call: int, status: int) -> None:
-        """A call was refused, or its method raised a status."""
+        """Report that a call was refused, or that its method raised a status."""
         del self._requests[call]
         self._part()
         self._courier.faulted(ServerFaulted(self._number, call, status))
 
     def lost(self, failure: Failure, why: str) -> None:
-        """One connection is lost, and with it the link."""
+        """Report the loss of a connection, and with it of the link."""
         self.close()
         self._courier.lost(LinkLost(self._number, failure, why))
 
@@ -242,7 +242,7 @@ class Link:
 
 
 async def _find(mapper: AskMapper, host: str, interface: SyntaxId, port: int) -> Place:
-    """Return where an interface of a host is."""
+    """Return the place of an interface of a host."""
     return Place(host, port or await mapper(host, interface) or WELL_KNOWN[interface])
 
 

@@ -33,7 +33,7 @@ from reliquary.wire.rpc.statuses import FaultStatus
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId
 
 INTERFACES: Final[Mapping[SyntaxId, str]] = {QM2QM: "qm2qm", QMCOMM: "qmcomm"}
-"""What is served, and what people call it."""
+"""The interfaces that are served, with their names."""
 
 
 class Serving:
@@ -43,22 +43,22 @@ class Serving:
         self._engine = engine
         self._users = users
         self._encodings: dict[int, dict[int, Encoding]] = {}
-        """How the answers of calls are to be written, by connection and call."""
+        """The encodings of the answers of calls, by connection and call."""
         self.listener: RpcListener | None = None
         self.calls: Counter[str] = Counter()
-        """How often each method was called, by its name."""
+        """The number of calls of each method, by its name."""
         self.faults: Counter[int] = Counter()
-        """How many calls were answered with a fault, by its status."""
+        """The number of calls that were answered with a fault, by its status."""
 
-    # -- what the listener reports
+    # -- called by the listener
 
     def bound(self, connection: int, peer: str, happening: Bound) -> None:
-        """A client may call an interface."""
+        """Note that a client has bound an interface."""
         name = INTERFACES[happening.interface]
         self._submit(ClientBound(happening.association, connection, peer, name))
 
     def called(self, connection: int, peer: str, called: Called) -> None:
-        """A call came: it goes to the machine, or is refused at once."""
+        """Hand a call to the machine, or refuse it at once."""
         del peer
         try:
             request = decode_request(called.interface, called.opnum, called.stub, called.encoding)
@@ -89,24 +89,24 @@ class Serving:
         return self._users.named(user) if user else ANONYMOUS
 
     def cancelled(self, connection: int, call: int, *, forgotten: bool) -> None:
-        """A client cancels a call, or has forgotten it."""
+        """Report that a client cancels a call, or has forgotten it."""
         if forgotten:
             self._encodings.get(connection, {}).pop(call, None)
         self._submit(CallCancelled(connection, call, forgotten))
 
     def connection_lost(self, connection: int) -> None:
-        """Nobody waits for answers on this connection any more."""
+        """Forget the calls of a connection that is lost."""
         self._encodings.pop(connection, None)
         self._submit(ConnectionLost(connection))
 
     def association_lost(self, association: int) -> None:
-        """The last connection of a client is gone."""
+        """Report that the last connection of a client is gone."""
         self._submit(AssociationLost(association))
 
-    # -- what the machine asks for
+    # -- effects of the machine
 
     def respond(self, effect: Respond) -> None:
-        """Answer a call, if somebody still waits for it."""
+        """Answer a call, if its client still waits for it."""
         encoding = self._encodings.get(effect.connection, {}).pop(effect.call, None)
         if encoding is not None:
             assert self.listener is not None, "a call came before there was a listener"
@@ -114,7 +114,7 @@ class Serving:
             self.listener.respond(effect.connection, effect.call, stub)
 
     def raise_fault(self, effect: RaiseFault) -> None:
-        """Answer a call with a fault, if somebody still waits for it."""
+        """Answer a call with a fault, if its client still waits for it."""
         if self._encodings.get(effect.connection, {}).pop(effect.call, None) is not None:
             self._fault(effect.connection, effect.call, effect.status)
 

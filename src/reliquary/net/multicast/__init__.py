@@ -8,5 +8,5 @@ with `carrier`.
 
 A link carries packets as they are, over IP protocol 113, or each in a UDP datagram where the process
 may not open raw sockets: to port 3056 of a group, and to port 3055 of a source, or to one port for both.
-All who talk to each other do it the same way.
+All members of a group must use one of these ways.
 """

@@ -51,26 +51,26 @@ M = TypeVar("M", bound=Source | Receiver)
 
 
 class Count(Enum):
-    """What is counted for those who watch, since the process started."""
+    """The events that are counted since the process started."""
 
     MESSAGES_SENT = "messages-sent"
     MESSAGES_RECEIVED = "messages-received"
     PACKETS_SENT = "packets-sent"
-    """With new data; those that manage the session are not counted."""
+    """Packets with new data; those that manage the session are not counted."""
     PACKETS_REPAIRED = "packets-repaired"
-    """Sent once more, because somebody missed them."""
+    """Packets that were sent again, because a member missed them."""
     PACKETS_LOST = "packets-lost"
-    """That should have come and never did."""
+    """Packets that were expected and never came."""
     PACKETS_REFUSED = "packets-refused"
-    """That came and were not of PGM."""
+    """Packets that came and were not of PGM."""
     PACKETS_DUPLICATE = "packets-duplicate"
-    """That came again, or too late."""
+    """Packets that came again, or too late."""
     PACKETS_DEFERRED = "packets-deferred"
-    """That could not be held when they came; their sources are asked for them again."""
+    """Packets that could not be held when they came; their sources are asked for them again."""
     PACKETS_IGNORED = "packets-ignored"
-    """With numbers far from all that were expected, or of more sources than are followed."""
+    """Packets with numbers far from the expected ones, or of more sources than are followed."""
     SOURCES_RESTARTED = "sources-restarted"
-    """That began anew under the identifier that they had before."""
+    """Sources that began anew under the identifier that they had before."""
 
 
 _UNUSED: Final = {
@@ -81,25 +81,25 @@ _UNUSED: Final = {
 
 
 class Clock(Protocol):
-    """A clock that only counts, in microseconds."""
+    """A monotonic clock, in microseconds."""
 
     def monotonic(self) -> int:
-        """Microseconds since some moment."""
+        """Return microseconds since an arbitrary start."""
 
 
 class Timed(Generic[M]):
-    """A machine and its alarm; one that rings too early does no harm."""
+    """A machine and its timer; a timer that fires too early does no harm."""
 
     def __init__(self, machine: M, address: Address, at: str) -> None:
         self.machine: M = machine
         self.group, self.port = address
         self.at = at
-        """`ip:port`."""
+        """The address, as `ip:port`."""
         self.alarm: asyncio.TimerHandle | None = None
         self.rings_at: Instant | None = None
 
     def stop(self) -> None:
-        """Let the alarm not ring."""
+        """Cancel the timer of the machine."""
         if self.alarm is not None:
             self.alarm.cancel()
 
@@ -131,22 +131,22 @@ class Carrier:
         """The global source id of this process."""
         self._sources: dict[Tsi, Timed[Source]] = {}
         self._open: dict[Address, Timed[Source]] = {}
-        """The sources that take more."""
+        """The sources that take more messages."""
         self._sessions: dict[int, Address] = {}
-        """Where each outgoing queue sends to."""
+        """The address to which each outgoing queue sends."""
         self._receivers: dict[Address, Timed[Receiver]] = {}
         self.budget = Budget(self._settings.most_missing)
-        """Of all receivers together."""
+        """The budget of all receivers together."""
         self._wanted: frozenset[str] = frozenset()
         self._members: dict[str, int] = {}
-        """How many sources and receivers each group has."""
+        """The number of sources and receivers of each group."""
         self._retry: asyncio.TimerHandle | None = None
         self.counts: Counter[Count] = Counter()
 
     # -- effects
 
     def send(self, effect: SendApdu) -> None:
-        """Send a message; what becomes of it is told."""
+        """Send a message; its outcome is reported."""
         failure, why = self._submit(effect)
         if failure is not None:
             ended = PostEnded(effect.session, effect.epoch, effect.lookup_id, 0, failure, why)
@@ -165,7 +165,7 @@ class Carrier:
         self._listen_to_missing()
 
     def end(self, effect: EndSession) -> None:
-        """An outgoing queue has nothing to send for a while: its source says so, and keeps on repairing."""
+        """Pause the source of an outgoing queue that has nothing to send; it continues to repair."""
         address = self._sessions.pop(effect.session, None)
         timed = (
             None if address is None or address in self._sessions.values() else self._open.pop(address, None)
@@ -174,12 +174,12 @@ class Carrier:
             self._close(timed)
 
     def pause(self, pressed: bool) -> None:
-        """The engine has enough to do, or has not any more."""
+        """Stop reading while the engine is overloaded, and read again afterwards."""
         if self._link is not None:
             self._link.pause(pressed)
 
     def stop(self) -> None:
-        """Say good-bye to all groups, and close the link."""
+        """Announce the end to all groups, and close the link."""
         if self._retry is not None:
             self._retry.cancel()
         for timed in self._open.values():
@@ -198,7 +198,7 @@ class Carrier:
     # -- sending
 
     def _submit(self, effect: SendApdu) -> tuple[Failure | None, str]:
-        """Give a message to its source; else why not, and whether it may be tried again."""
+        """Give a message to its source; return the failure, if any, and its reason."""
         address = parse(effect.address)
         if address is None:
             return Failure.NO_ADDRESS, f"{effect.address} is not a multicast address with a port"
@@ -233,7 +233,7 @@ class Carrier:
     # -- listening
 
     def _listen_to_missing(self) -> None:
-        """Listen to all that is wanted; what cannot be had now is tried again later."""
+        """Listen to all wanted addresses; a group that cannot be joined now is tried again later."""
         failed = False
         for wanted in sorted(self._wanted):
             address = parse(wanted)
@@ -273,7 +273,7 @@ class Carrier:
                     self._link.leave(group)
 
     def _hear(self, raw: bytes, sender: str, to: str) -> None:
-        """A packet came: NAKs to the source, and all that is sent to a group to its receiver."""
+        """Hand a packet to its machine: NAKs to the source, and packets to a group to its receiver."""
         try:
             packet = packets.decode(raw)
         except NotServed:
@@ -325,7 +325,7 @@ class Carrier:
             self._set_alarm(timed, step.wake)
 
     def _tell_of(self, timed: Timed[Source] | Timed[Receiver], event: Lost | Restarted) -> None:
-        """Count what happened to a session, and warn of it."""
+        """Count an event of a session, and log a warning."""
         about = f"multicast {timed.at}"
         if isinstance(event, Restarted):
             self.counts[Count.SOURCES_RESTARTED] += 1
@@ -336,12 +336,12 @@ class Carrier:
         self._warn(Warn(about, "messages were lost", why))
 
     def _close(self, timed: Timed[Source]) -> None:
-        """Take nothing more; what was begun is sent, and repaired for a window's time."""
+        """Close a source: messages that were begun are sent, and repaired for the time of a window."""
         timed.machine.withdraw()
         self._perform(timed, timed.machine.close(self._now()))
 
     def _forget(self, source: Source) -> None:
-        """A session's time is up."""
+        """Forget a session whose time is over."""
         del self._sources[source.tsi]
         self._leave(source.group)
 
@@ -357,7 +357,7 @@ class Carrier:
 
 
 def parse(address: str) -> Address | None:
-    """The group and the port of `ip:port`.
+    """Return the group and the port of `ip:port`.
 
     >>> parse("234.1.1.1:8001"), parse("10.0.0.1:8001")
     (('234.1.1.1', 8001), None)

@@ -1,7 +1,7 @@
 """Packets to groups and back: sockets for raw IP, protocol 113, and for UDP.
 
-Of what is heard a link tells who sent it and to which address.  A packet that the system does not take
-now is lost, as any packet may be.
+A link reports each packet with its sender and the address that it was sent to.  A packet that the
+system does not take now is lost, as any packet may be.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _SIOCGIFADDR: Final = 0x8915
 _IP_MULTICAST_ALL: Final = 49
 
 Heard = Callable[[bytes, str, str], None]
-"""A packet, who sent it, and the address that it was sent to."""
+"""Takes a packet, its sender, and the address that it was sent to."""
 
 
 class Link(ABC):
-    """Sends packets, and hears those of the groups it is in."""
+    """Sends packets, and receives those of the groups that it has joined."""
 
     def __init__(self, options: MulticastOptions, heard: Heard) -> None:
         self.unsent = 0
-        """Packets that the system did not take."""
+        """The number of packets that the system did not take."""
         self._options = options
         self._heard = heard
         self._loop = asyncio.get_running_loop()
@@ -50,10 +50,10 @@ class Link(ABC):
             self.close()
             raise
 
-    # -- what both do alike
+    # -- for both kinds
 
     def address_towards(self, group: str) -> str:
-        """Our own address, as the members of a group see it."""
+        """Return our own address, as the members of a group see it."""
         if self._address:
             return self._address
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -61,7 +61,7 @@ class Link(ABC):
             return str(probe.getsockname()[0])
 
     def pause(self, pressed: bool) -> None:
-        """Read nothing for a while: what the system cannot hold meanwhile is asked for again later."""
+        """Stop reading, or read again: packets that the system drops meanwhile are requested again later."""
         self._paused = pressed
         for line, read in self._reading.items():
             if pressed:
@@ -89,7 +89,7 @@ class Link(ABC):
         line.close()
 
     def _sender(self, line: socket.socket, ttl: int) -> socket.socket:
-        """A socket for sending to groups, and what is sent is heard here too."""
+        """Return a socket for sending to groups; its packets are received here too."""
         self._senders.append(line)
         line.setblocking(False)
         line.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, ttl)
@@ -99,7 +99,7 @@ class Link(ABC):
         return line
 
     def _membership(self, group: str) -> bytes:
-        """struct ip_mreqn."""
+        """Return the `struct ip_mreqn` of a group and our interface."""
         address = socket.inet_aton(self._address or "0.0.0.0")
         return socket.inet_aton(group) + address + struct.pack("@i", self._index)
 
@@ -109,31 +109,31 @@ class Link(ABC):
         except OSError:
             self.unsent += 1
 
-    # -- what they do each in their way
+    # -- different for each kind
 
     @abstractmethod
     def _open(self) -> None:
-        """Open the sockets; OSError when it cannot be."""
+        """Open the sockets; OSError when this fails."""
 
     @abstractmethod
     def join(self, group: str) -> None:
-        """Hear what is sent to a group; OSError when it cannot be."""
+        """Receive packets that are sent to a group; OSError when this fails."""
 
     @abstractmethod
     def leave(self, group: str) -> None:
-        """Hear it no longer."""
+        """Stop receiving packets of a group."""
 
     @abstractmethod
     def multicast(self, packet: bytes, group: str, *, near: bool = False, alert: bool = False) -> None:
-        """Send to a group; `near` no farther than the next router, `alert` for routers to look at."""
+        """Send to a group; `near` only up to the next router, `alert` so that routers read the packet."""
 
     @abstractmethod
     def unicast(self, packet: bytes, to: str) -> None:
-        """Send to a source."""
+        """Send a packet to the address of a source."""
 
 
 class RawLink(Link):
-    """IP protocol 113."""
+    """A link over IP protocol 113."""
 
     def _open(self) -> None:
         """Open the sockets; PermissionError when the process may not."""
@@ -144,25 +144,25 @@ class RawLink(Link):
             self._sender(socket.socket(socket.AF_INET, socket.SOCK_RAW, PGM), ttl)
             for ttl in (self._options.ttl, 1, self._options.ttl)
         )
-        for line in (self._far, self._near, self._alert):  # they hear too, and nobody reads it
+        for line in (self._far, self._near, self._alert):  # packets that they receive are never read
             line.setsockopt(socket.IPPROTO_IP, _IP_MULTICAST_ALL, 0)
             line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 0)
         self._alert.setsockopt(socket.IPPROTO_IP, socket.IP_OPTIONS, ROUTER_ALERT)
 
     def join(self, group: str) -> None:
-        """Become a member."""
+        """Become a member of a group."""
         self._line.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, self._membership(group))
 
     def leave(self, group: str) -> None:
-        """Be one no longer."""
+        """End the membership of a group."""
         self._line.setsockopt(socket.IPPROTO_IP, socket.IP_DROP_MEMBERSHIP, self._membership(group))
 
     def multicast(self, packet: bytes, group: str, *, near: bool = False, alert: bool = False) -> None:
-        """Send to a group."""
+        """Send a packet to a group; see `Link`."""
         self._put(self._near if near else self._alert if alert else self._far, packet, (group, 0))
 
     def unicast(self, packet: bytes, to: str) -> None:
-        """Send to a source."""
+        """Send a packet to the address of a source."""
         self._put(self._far, packet, (to, 0))
 
     def _read(self) -> None:
@@ -171,15 +171,15 @@ class RawLink(Link):
                 raw, sender = self._line.recvfrom(LARGEST)
             except (BlockingIOError, InterruptedError):
                 return
-            head = (raw[0] & 15) * 4  # the IP header comes along
+            head = (raw[0] & 15) * 4  # the IP header stands before the packet
             self._heard(raw[head:], sender[0], socket.inet_ntoa(raw[16:20]))
 
 
 class UdpLink(Link):
-    """Each packet in a UDP datagram."""
+    """A link that sends each packet in a UDP datagram."""
 
     def _open(self) -> None:
-        """Open the sockets, and hear NAKs."""
+        """Open the sockets, and receive NAKs."""
         self._groups: dict[str, socket.socket] = {}
         self._far, self._near = (
             self._sender(socket.socket(socket.AF_INET, socket.SOCK_DGRAM), ttl)
@@ -188,7 +188,7 @@ class UdpLink(Link):
         self._listen("", self._options.source_port)
 
     def join(self, group: str) -> None:
-        """Become a member."""
+        """Become a member of a group."""
         line = self._listen(group, self._options.group_port)
         try:
             line.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, self._membership(group))
@@ -198,7 +198,7 @@ class UdpLink(Link):
         self._groups[group] = line
 
     def leave(self, group: str) -> None:
-        """Be one no longer."""
+        """End the membership of a group."""
         self._stop_reading(self._groups.pop(group))
 
     def multicast(self, packet: bytes, group: str, *, near: bool = False, alert: bool = False) -> None:
@@ -207,14 +207,14 @@ class UdpLink(Link):
         self._put(self._near if near else self._far, packet, (group, self._options.group_port))
 
     def unicast(self, packet: bytes, to: str) -> None:
-        """Send to a source."""
+        """Send a packet to the address of a source."""
         self._put(self._far, packet, (to, self._options.source_port))
 
     def _listen(self, address: str, port: int) -> socket.socket:
-        """A socket that hears only what is sent to this address; others on this computer may have one too.
+        """Return a socket that receives only packets to this address; other processes may bind it too.
 
-        Without IP_MULTICAST_ALL it hears no group that it did not join itself: where both ports are one, the
-        socket for NAKs would hear each packet to a group a second time.
+        Without IP_MULTICAST_ALL it receives no group that it did not join itself: where both ports are one,
+        the socket for NAKs would receive each packet to a group a second time.
         """
         line = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
@@ -234,12 +234,12 @@ class UdpLink(Link):
             except (BlockingIOError, InterruptedError):
                 return
             self._heard(packet, sender[0], address)
-            if line not in self._reading:  # what was heard made us leave
+            if line not in self._reading:  # handling the packet closed this socket
                 return
 
 
 def open_link(options: MulticastOptions, heard: Heard) -> Link:
-    """A link of the kind that was chosen; OSError when there can be none."""
+    """Return a link of the kind that was chosen; OSError when it cannot be opened."""
     if options.encapsulation is Encapsulation.UDP:
         return UdpLink(options, heard)
     try:
@@ -251,7 +251,7 @@ def open_link(options: MulticastOptions, heard: Heard) -> Link:
 
 
 def _interface(name: str) -> tuple[int, str]:
-    """The index and the address of an interface; 0 and nothing for the system's choice.
+    """Return the index and the address of an interface; 0 and an empty text for the system's choice.
 
     >>> _interface("127.0.0.1")
     (0, '127.0.0.1')

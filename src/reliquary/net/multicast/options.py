@@ -1,4 +1,4 @@
-"""What an administrator may choose about multicast: the table [multicast] of the settings.
+"""The settings of multicast: the table [multicast].
 
 [multicast]                        RELIQUARY_MULTICAST_...
 interface = "eth1"                 a name, or an address of this computer
@@ -23,40 +23,40 @@ SMALLEST_MTU: Final = 576
 """Every IPv4 network carries packets of this size (RFC 791 3.1)."""
 LARGEST_MTU: Final = 65_000
 HEADERS: Final = 32
-"""Bytes of IP with Router Alert, and of UDP."""
+"""The bytes of the headers of IP with Router Alert, and of UDP."""
 
 
 class Encapsulation(Enum):
-    """How PGM packets travel."""
+    """The way in which PGM packets are sent."""
 
     RAW = "raw"
-    """As they are: IP protocol 113.  The process needs CAP_NET_RAW."""
+    """Directly, over IP protocol 113. The process needs CAP_NET_RAW."""
     UDP = "udp"
     """Each in a UDP datagram."""
     AUTO = "auto"
-    """RAW where the process may, else UDP."""
+    """RAW where the process has the right, else UDP."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MulticastOptions:
-    """Everything that multicast can be told."""
+    """The settings of multicast and of its packets."""
 
     enabled: bool = True
-    """Nothing is opened before a queue listens to a group or sends to one."""
+    """Whether multicast is used; no socket is opened before a queue listens to a group or sends to one."""
     interface: str = ""
-    """Empty for the one that the system chooses."""
+    """The network interface, by name or address; empty for the one that the system chooses."""
     ttl: int = 1
-    """1 stays in the local network."""
+    """The time to live of packets; 1 keeps them in the local network."""
     rate: int = 70_000
-    """TXW_MAX_RTE."""
+    """The most bytes a second for each group (TXW_MAX_RTE)."""
     encapsulation: Encapsulation = Encapsulation.AUTO
-    """How packets travel: as IP protocol 113, in UDP datagrams, or the first if the process may."""
+    """How packets are sent: over IP protocol 113, in UDP datagrams, or the first if the process may."""
     source_port: int = 3055
-    """UDP: where sources hear what is missing."""
+    """UDP: the port at which sources receive requests for missing packets."""
     group_port: int = 3056
-    """UDP: where members of groups hear everything else; it may be the source port too."""
+    """UDP: the port at which members of groups receive all other packets; it may be the source port too."""
     mtu: int = 1500
-    """Bytes of the largest IP packet that is sent, with all headers; larger ones are heard in any case."""
+    """Bytes of the largest IP packet that is sent, with all headers; larger ones are received in any case."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.ttl <= 255:
@@ -71,5 +71,5 @@ class MulticastOptions:
 
     @property
     def protocol(self) -> PgmSettings:
-        """The settings of PGM."""
+        """The settings of the PGM machines that follow from these."""
         return PgmSettings(rate=self.rate, largest_packet=self.mtu - HEADERS)

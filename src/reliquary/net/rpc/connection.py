@@ -50,25 +50,25 @@ class RpcConnection(AcceptedConnection):
         super().__init__(shared)
         self._rpc: ServerConnection | None = None
         self._calls: dict[int, RpcService] = {}
-        """Who answers each call that has no answer yet."""
+        """The service of each call that has no answer yet."""
         self._charged = 0
-        """Bytes of a request in fragments that count as held."""
+        """The bytes of a request in fragments that count as held."""
         self._since = shared.now
         self._port = 0
         self._host = ANY_HOST
         self._working = False
-        """Answers given now are sent at the end of this work, not of the tick."""
+        """Whether input is being read: answers given now are sent at its end, not at the end of the tick."""
         self._closing = False
-        """The client broke the protocol: the connection is closed once it can know why."""
+        """Whether the client broke the protocol: the connection is closed once the reason is sent."""
         self.association = 0
         """The client's association; 0 before its first bind."""
         self.host = ""
         """The client's address, also when it has gone."""
 
-    # The transport's side.
+    # Called by the transport.
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give back what a request in fragments held."""
+        """Release the bytes that a request in fragments held."""
         self._charge(0)
         super().connection_lost(exc)
 
@@ -96,10 +96,10 @@ class RpcConnection(AcceptedConnection):
         self.shared.refused += 1
         self.close()
 
-    # From bytes to the services.
+    # Calls on their way to the services.
 
     def feed(self, data: bytes | memoryview) -> None:
-        """Read what came, then send what was answered at once."""
+        """Read the bytes that came, then send the answers that were given at once."""
         assert self._rpc is not None, "a client that is not connected sends nothing"
         self.idle_since = self.shared.now
         self.shared.reads += 1
@@ -144,7 +144,7 @@ class RpcConnection(AcceptedConnection):
                 self.ended = self._closing = True
 
     def _bound(self, happening: Bound) -> None:
-        """Let the service of an interface know its client, and that it will lose it."""
+        """Notify the service of an interface of its client, now and when the client is lost."""
         self.association = happening.association
         service = self.shared.services.get(happening.interface)
         if service is None:
@@ -179,17 +179,17 @@ class RpcConnection(AcceptedConnection):
         endpoints = self.shared.endpoints
         return epm.answer(called.opnum, called.stub, called.encoding, endpoints, self._host)
 
-    # The way back.
+    # Answers on their way to the client.
 
     def respond(self, call: int, stub: Sequence[bytes | memoryview]) -> None:
-        """Answer a call with a stub; nothing happens for one that has its answer."""
+        """Answer a call with a stub; a call that has its answer is ignored."""
         if self._rpc is not None:
             self._calls.pop(call, None)
             self._rpc.respond(call, stub)
             self._wake()
 
     def fault(self, call: int, status: int) -> None:
-        """Answer a call with a status; nothing happens for one that has its answer."""
+        """Answer a call with a status; a call that has its answer is ignored."""
         if self._rpc is not None:
             self._calls.pop(call, None)
             self._rpc.fault(call, status)
@@ -200,7 +200,7 @@ class RpcConnection(AcceptedConnection):
             self.shared.wake(self)
 
     def flush(self) -> None:
-        """Send all that is ready, in one write; then close a connection that is at its end."""
+        """Send all that is ready in one write; then close a connection that is to end."""
         if self._rpc is None or self._transport is None or self._shut:
             return
         ready = self._rpc.output()
@@ -213,7 +213,7 @@ class RpcConnection(AcceptedConnection):
         elif self.shared.draining and not self._rpc.outstanding:
             self.close()
 
-    # The end.
+    # Closing.
 
     @property
     def outstanding(self) -> int:
@@ -230,13 +230,13 @@ class RpcConnection(AcceptedConnection):
             self.close()
 
     def sweep(self, now: int) -> None:
-        """Close a connection that nobody bound in time, or that is idle for too long."""
+        """Close a connection without a bind in time, or one that is idle for too long."""
         if not self.association and not self._shut and now - self._since > self.shared.bind_time:
             self.close()
         super().sweep(now)
 
     def _lose_association(self) -> None:
-        """Let all services know that a client has gone, when this was its last connection."""
+        """Notify all services that a client is gone, when this was its last connection."""
         assert self._rpc is not None, "a connection that was never made has no association"
         ended = self._rpc.lost()
         if ended:

@@ -28,14 +28,14 @@ from reliquary.wire.ndr.encoding import Encoding
 
 @dataclass(frozen=True, slots=True)
 class DialLimits:
-    """What the calls to one interface may cost."""
+    """The limits of the calls to one interface."""
 
     connections: int = 16
     calls: int = 32
     """Calls without an answer on one connection, where the server multiplexes."""
     connect_time: Duration = field(default=seconds(10))
     bind_time: Duration = field(default=seconds(10))
-    """How long the server may take to accept a bind."""
+    """The time in which the server must accept a bind."""
 
 
 class Call(NamedTuple):
@@ -47,20 +47,20 @@ class Call(NamedTuple):
     encode: Callable[[Encoding], Sequence[bytes]]
     """Returns the stub in the transfer syntax that the server chose."""
     may_wait: bool = False
-    """The server may answer it much later; one place is kept free of them, for one that cancels."""
+    """Whether the server may answer it much later; one place is kept free, for a call that cancels it."""
 
 
 class Caller(Protocol):
-    """Takes what becomes of calls; nothing is reported after `lost`."""
+    """Takes the outcomes of calls; nothing is reported after `lost`."""
 
     def returned(self, call: int, stub: bytes, encoding: Encoding) -> None:
-        """A call is answered."""
+        """Take the answer of a call."""
 
     def faulted(self, call: int, status: int) -> None:
-        """A call was refused, or its method raised a status."""
+        """Take the status of a call that was refused, or whose method raised it."""
 
     def lost(self, failure: Failure, why: str) -> None:
-        """No connection could be made, or one of them was lost: no call gets an answer any more."""
+        """Note that a connection failed or was lost: no call gets an answer any more."""
 
 
 class Association:
@@ -74,14 +74,16 @@ class Association:
         limits: DialLimits,
         traffic: Traffic,
     ) -> None:
-        """`find` tells where the server is, and `connect` makes a connection of a group, 0 for a new one."""
+        """`find` returns the place of the server, and `connect` makes a connection of a group, 0
+        for a new one.
+        """
         self._find = find
         self._connect = connect
         self._caller = caller
         self._limits = limits
         self._traffic = traffic
         self.place: Place | None = None
-        """Where the server is; None until it was found."""
+        """The place of the server; None until it was found."""
         self._waiting: list[Call] = []
         self._patient: set[int] = set()
         """The calls in flight that the server may answer much later."""
@@ -92,7 +94,7 @@ class Association:
 
     @property
     def connections(self) -> int:
-        """How many connections the server has accepted."""
+        """The number of connections that the server has accepted."""
         return len(self._open)
 
     @property
@@ -117,10 +119,10 @@ class Association:
             connection.close()
         self._open.clear()
 
-    # -- which call goes where
+    # -- calls and their connections
 
     def _serve(self) -> None:
-        """Send what can be sent, and open connections for the rest."""
+        """Send the calls that can be sent, and open connections for the rest."""
         for call in self._waiting[:]:
             connection = self._room_for(call)
             if connection is not None:
@@ -136,7 +138,7 @@ class Association:
 
     @property
     def _calls_each(self) -> int:
-        """How many calls without an answer a connection may have."""
+        """Return the number of calls without an answer that a connection may have."""
         agreed = self._open[0].opened
         return self._limits.calls if agreed is not None and agreed.multiplexed else 1
 
@@ -146,7 +148,9 @@ class Association:
         return len(self._patient) + 1 < self._limits.connections * self._calls_each
 
     def _wanted(self) -> int:
-        """How many connections should be under way: one at first, then enough for the calls without room."""
+        """Return the number of connections that are needed: one at first, then enough for the calls
+        without room.
+        """
         if not self._open:
             return min(len(self._waiting), 1)
         without_room = sum(not call.may_wait or self._may_wait for call in self._waiting)

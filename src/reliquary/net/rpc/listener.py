@@ -31,12 +31,12 @@ MOST_STUB: Final = 4 * 1024 * 1024
 
 
 class RpcClient(NamedTuple):
-    """One connection, as administrators see it."""
+    """One connection, as it is listed for administrators."""
 
     connection: int
     peer: str
     association: int
-    """0 for a client that has bound nothing yet."""
+    """The association; 0 for a client that has bound nothing yet."""
     outstanding: int
     """Calls that have no answer yet."""
 
@@ -84,7 +84,7 @@ class RpcListener:
             lambda: RpcConnection(self._shared), self._shared, clock=clock, handshake_time=bind_time
         )
         self.pause = self._acceptor.pause
-        """Read nothing from any client: the engine has enough to do."""
+        """Stop reading from all clients: the engine is overloaded."""
         self.resume = self._acceptor.resume
         self.stop_accepting = self._acceptor.stop_accepting
         """Take no new connections; those that are there go on."""
@@ -95,7 +95,7 @@ class RpcListener:
     async def listen(
         self, host: str = "127.0.0.1", port: int = 0, interfaces: Collection[SyntaxId] | None = None
     ) -> int:
-        """Accept calls at an address and return its port (QP-002); OSError when it cannot be had.
+        """Accept calls at an address and return its port (QP-002); OSError when it cannot be bound.
 
         All interfaces are served there; the endpoint mapper tells clients of `interfaces`, or of all.
         """
@@ -105,19 +105,19 @@ class RpcListener:
         return bound
 
     async def listen_as_mapper(self, host: str = "127.0.0.1", port: int = 135) -> int:
-        """Answer at an address which interface is at which port (QP-004), and return its port."""
+        """Serve the endpoint mapper at an address (QP-004), and return its port."""
         _, bound = await self._acceptor.listen(host, port)
         self._shared.mapper_ports.add(bound)
         return bound
 
     def respond(self, connection: int, call: int, stub: Sequence[bytes | memoryview]) -> None:
-        """Answer a call with a stub in parts; nothing happens when nobody waits for it any more."""
+        """Answer a call with a stub in parts; a call whose client is gone is ignored."""
         found = self._shared.connections.get(connection)
         if found is not None:
             found.respond(call, stub)
 
     def fault(self, connection: int, call: int, status: int) -> None:
-        """Answer a call with a status; nothing happens when nobody waits for it any more."""
+        """Answer a call with a status; a call whose client is gone is ignored."""
         found = self._shared.connections.get(connection)
         if found is not None:
             found.fault(call, status)
@@ -130,26 +130,28 @@ class RpcListener:
 
     @property
     def connections(self) -> int:
-        """How many clients are connected."""
+        """The number of clients that are connected."""
         return self._acceptor.connections
 
     @property
     def associations(self) -> int:
-        """How many groups of connections there are."""
+        """The number of groups of connections."""
         return len(self._shared.associations)
 
     @property
     def calls(self) -> int:
-        """How many calls have come."""
+        """The number of calls that have come."""
         return self._shared.calls
 
     @property
     def refused(self) -> int:
-        """Connections closed because the client broke the protocol, or because there were too many."""
+        """The number of connections closed because the client broke the protocol, or because there
+        were too many.
+        """
         return self._shared.refused
 
     def clients(self) -> list[RpcClient]:
-        """All connections, as they are now."""
+        """Return all connections that are open now."""
         return [
             RpcClient(each.number, each.host, each.association, each.outstanding)
             for each in self._shared.connections.values()

@@ -33,7 +33,7 @@ class _Question:
         self.port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def returned(self, call: int, stub: bytes, encoding: Encoding) -> None:
-        """The mapper answered."""
+        """Take the port from the answer of the mapper."""
         del call
         try:
             towers = read_map_response(stub, encoding)
@@ -42,12 +42,12 @@ class _Question:
         self._settle(next((tower.port for tower in towers if tower.port), 0))
 
     def faulted(self, call: int, status: int) -> None:
-        """The mapper refuses to answer."""
+        """Note that the mapper refuses to answer."""
         del call, status
         self._settle(0)
 
     def lost(self, failure: Failure, why: str) -> None:
-        """There is no mapper, or it closed the connection."""
+        """Note that there is no mapper, or that it closed the connection."""
         del failure, why
         self._settle(0)
 

@@ -28,12 +28,12 @@ from reliquary.wire.rpc.protection import Protection
 SPNEGO: Final = 9
 NTLM: Final = 10
 MECHANISMS: Final = {SPNEGO: "negotiate", NTLM: "ntlm"}
-"""What pyspnego calls each authentication type."""
+"""The name that pyspnego has for each authentication type."""
 OPTIONS: Final = {
     "negotiate": NegotiateOptions.use_negotiate | NegotiateOptions.use_ntlm,
     "ntlm": NegotiateOptions.use_ntlm,
 }
-"""pyspnego's own NTLM, whatever else the system has."""
+"""Options that select pyspnego's own NTLM, whatever else the system has."""
 ACCEPT_COMPLETED: Final = bytes.fromhex("a1073005a0030a0100")
 """The last token of SPNEGO, RFC 4178 4.2.2: a NegTokenResp with negState 0 and nothing else."""
 SIGNATURE_SIZE: Final = 16
@@ -41,7 +41,7 @@ KEY_SIZE: Final = 16
 
 
 def ntlm_server(users: Users) -> Callable[[int], SecurityContext | None]:
-    """Return what makes the security context of a new connection, by its authentication type."""
+    """Return a function that makes the security context of a new connection, by its authentication type."""
 
     def secure(auth_type: int) -> SecurityContext | None:
         mechanism = MECHANISMS.get(auth_type)
@@ -56,7 +56,7 @@ def ntlm_client(user: str, password: str, auth_type: int, host: str) -> Security
 
 
 class _Ntlm:
-    """What client and server have in common: everything after the last token."""
+    """The common part of client and server: everything after the last token."""
 
     __slots__ = ("_context", "complete", "user")
 
@@ -68,7 +68,7 @@ class _Ntlm:
 
     @property
     def signature_size(self) -> int:
-        """Every signature of NTLM has 16 bytes."""
+        """The size of a signature of NTLM: 16 bytes."""
         return SIGNATURE_SIZE
 
     def protects(self, level: Protection) -> bool:
@@ -112,7 +112,7 @@ class _Ntlm:
 
 
 def _buffers(signature: bytes | bool, before: bytes, data: bytes, after: bytes) -> tuple[IOVBuffer, ...]:
-    """Return the parts of a message as pyspnego wants them; a signature of True is to be made."""
+    """Return the parts of a message in the form of pyspnego; a signature of True is to be made."""
     return (
         IOVBuffer(BufferType.header, signature),
         IOVBuffer(BufferType.sign_only, before),

@@ -1,4 +1,4 @@
-"""Who a client of NTLM claims to be, and how pyspnego's server learns what it needs to judge the claim.
+"""The user that a client of NTLM claims to be, and the values with which pyspnego's server checks it.
 
     AUTHENTICATE ([MS-NLMP] 2.2.1.3)   offset 20 NtChallengeResponse   28 DomainName   36 UserName   60 flags
 
@@ -37,7 +37,7 @@ _UNICODE: Final = 1
 
 
 class Claim(NamedTuple):
-    """Who an AUTHENTICATE message says its sender is, and the proof."""
+    """The user that an AUTHENTICATE message names, and the proof."""
 
     domain: str
     user: str
@@ -67,7 +67,7 @@ def _field(message: bytes, at: int) -> bytes:
 
 @contextmanager
 def judging(claim: Claim | None, nt_hash: str = "") -> Iterator[None]:
-    """Let pyspnego's server judge a claim in this block, by the NT hash of the user."""
+    """Let pyspnego's server check a claim in this block, by the NT hash of the user."""
     names = vars(spnego._ntlm)
     replaced = {
         "_get_credential_file": lambda: "the settings",
@@ -86,7 +86,7 @@ def judging(claim: Claim | None, nt_hash: str = "") -> Iterator[None]:
 def _credential(
     claim: Claim | None, nt_hash: str, _file: str, domain: str | None, user: str | None
 ) -> tuple[str | None, str | None, bytes, bytes]:
-    """Return the user that was claimed and both hashes; there is no LM hash, for nothing asks for it."""
+    """Return the user that was claimed and both hashes; there is no LM hash, because it is not needed."""
     if claim is None or (claim.domain, claim.user) != (domain or "", user):
         raise SecurityRefused("the token has two AUTHENTICATE messages that differ")
     return domain, user, b"", bytes.fromhex(nt_hash)

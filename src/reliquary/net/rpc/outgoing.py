@@ -22,7 +22,7 @@ from reliquary.protocols.rpc.security import SecurityRefused
 
 @dataclass(slots=True)
 class Traffic:
-    """Bytes of all connections that count here."""
+    """The bytes that all connections sent and received."""
 
     sent: int = 0
     received: int = 0
@@ -40,16 +40,18 @@ class CallingConnection(OutgoingConnection):
         lost: Callable[[CallingConnection, str], None],
         traffic: Traffic,
     ) -> None:
-        """`heard` takes what the server says, and `lost` why the connection can no longer be used."""
+        """`heard` takes the events of the server, and `lost` the reason why the connection can no
+        longer be used.
+        """
         super().__init__()
         self._rpc = rpc
         self._heard = heard
         self._lost = lost
         self._traffic = traffic
         self.opened: Opened | None = None
-        """What was agreed on; None until the server has accepted the bind."""
+        """The result of the bind; None until the server has accepted it."""
         self.bound = asyncio.Event()
-        """The server has accepted the bind."""
+        """Set when the server has accepted the bind."""
         self.calls: dict[int, int] = {}
         """The calls that have no answer yet: their numbers, by the call_id of their PDUs."""
         self._last_id = 0
@@ -67,7 +69,7 @@ class CallingConnection(OutgoingConnection):
         if self._transport is not None:
             self._transport.close()
 
-    # -- the transport's side
+    # -- called by the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Send the bind; the system finds out when a server is silent because it has crashed."""
@@ -95,7 +97,7 @@ class CallingConnection(OutgoingConnection):
         super().connection_lost(exc)
 
     def _take(self, happening: ClientHappening) -> None:
-        """Hand on what the server said, unless the connection was closed meanwhile."""
+        """Hand on an event of the server, unless the connection was closed meanwhile."""
         if not self.usable:
             return
         match happening:
@@ -109,7 +111,7 @@ class CallingConnection(OutgoingConnection):
                 self._heard(self, happening._replace(call=self.calls.pop(call)))
 
     def _flush(self) -> None:
-        """Hand to the transport what the connection wants to send."""
+        """Hand the bytes of the connection to the transport."""
         parts = self._rpc.output()
         if parts and self._transport is not None:
             self._traffic.sent += sum(map(len, parts))

@@ -1,4 +1,4 @@
-"""What the connections of one RPC listener share: services, limits, associations, what was counted."""
+"""The state that the connections of one RPC listener share: services, limits, associations and counts."""
 
 from __future__ import annotations
 
@@ -59,27 +59,29 @@ class RpcShared(Connections["RpcConnection"]):
         self.services = services
         self.limits = limits
         self.bind_time = bind_time
-        """How long a client may take from connecting to its first bind."""
+        """The time that a client has from connecting to its first bind."""
         self.secure = secure
         self.keeps = keeps
         """Whether an association has something open, so that its connections may be idle for long."""
         self.principals = principals
         self.associations = Associations()
         self.endpoints: list[Endpoint] = []
-        """What the endpoint mapper tells."""
+        """The endpoints that the endpoint mapper returns."""
         self.mapper_ports: set[int] = set()
         self.calls = 0
-        """Calls that came."""
+        """The number of calls."""
         self.refused = 0
-        """Connections that were closed because the client broke the protocol, or there were too many."""
+        """The number of connections closed because the client broke the protocol, or because there
+        were too many.
+        """
         self.reads = 0
         self.writes = 0
 
     def interfaces_at(self, port: int) -> tuple[SyntaxId, ...]:
-        """The interfaces that a client of one of our ports may bind."""
+        """Return the interfaces that a client of one of our ports may bind."""
         return (EPM, MGMT) if port in self.mapper_ports else (*self.services, MGMT)
 
     def server_at(self, port: int) -> Server:
-        """What the management interface says at one of our ports."""
+        """Return the server that the management interface describes at one of our ports."""
         statistics = Statistics(calls_in=self.calls, packets_in=self.reads, packets_out=self.writes)
         return Server(self.interfaces_at(port), statistics, self.principals)

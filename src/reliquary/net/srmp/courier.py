@@ -28,11 +28,13 @@ from reliquary.queueing.model.message import HOP_LIMIT, MessageClass
 from reliquary.queueing.travel.failures import Failure
 
 ANSWER_BYTES: Final = 1024 * 1024
-"""An answer has no body that means anything; a web server may put a page there."""
+"""The limit of the body of an answer: it has no meaning, but a web server may send a page."""
 PIPELINED_BYTES: Final = 1024 * 1024
 """With this many bytes unanswered the next POST waits, so that a slow peer does not fill our memory."""
 MAX_FORWARDS: Final = b"Max-Forwards"
-"""How often a message may be passed on after this (RFC 9110, 7.6.2); SRMP has no element for it."""
+"""The header that limits how often a message may be forwarded (RFC 9110, 7.6.2); SRMP has no
+element for it.
+"""
 BEHIND: Final = format_headers(
     ((b"SOAPAction", b'"MSMQMessage"'), (b"Proxy-Accept", b"NonInteractiveClient"))
 )
@@ -41,7 +43,7 @@ Ended = Callable[[PostEnded], None]
 
 
 class PostResponse(PendingResponse[Post]):
-    """The answer to a POST: its status, and of a refusal the words."""
+    """The answer to a POST: its status, and the reason of a refusal."""
 
     __slots__ = ("reason", "status", "words")
     status: int
@@ -49,7 +51,7 @@ class PostResponse(PendingResponse[Post]):
     words: str
 
     def begun(self, status: int, headers: Headers) -> None:
-        """Keep the status of the response, and why a peer of our own kind refuses."""
+        """Keep the status of the response, and the reason for which a Reliquary peer refuses."""
         self.status, self.reason, self.words = status, None, ""
         if status >= 400:
             for name, value in headers:
@@ -57,7 +59,7 @@ class PostResponse(PendingResponse[Post]):
                     self.reason, self.words = read_refusal(value)
 
     def taken(self, data: bytes) -> None:
-        """Keep the first words of a page that a web server sends along, and bound its length."""
+        """Keep the first words of a page that a web server sends, and limit its length."""
         if self.status >= 400 and self.reason is None and len(self.words) < LONGEST:
             self.words = (self.words + data.decode("latin-1"))[:LONGEST]
         self.body_bytes += len(data)
@@ -67,13 +69,13 @@ class PostResponse(PendingResponse[Post]):
             )
 
     def ended(self) -> None:
-        """All of it has come."""
+        """Note that the whole answer has come."""
         self.is_whole = True
         self.changed()
 
 
 class Courier(PostCourier[Post, PostResponse]):
-    """Performs `Post` and `EndSession`."""
+    """Sends the requests of `Post`, and closes connections for `EndSession`."""
 
     def __init__(
         self,
@@ -95,39 +97,39 @@ class Courier(PostCourier[Post, PostResponse]):
         self._ended = ended
 
     def post(self, post: Post) -> None:
-        """Send a message behind those that its session was given before."""
+        """Send a message behind the earlier ones of its session."""
         self.send(post, post.session, post.epoch)
 
     def end(self, ending: EndSession) -> None:
-        """Close the connection of a session; what was in flight is not reported."""
+        """Close the connection of a session; requests in flight are not reported."""
         self.routes.end(ending.session, ending.epoch)
 
-    # -- what routes ask for
+    # -- called by routes before a request leaves
 
     def url_of(self, request: Post) -> str:
         """Return the server to connect to, which need not be the destination."""
         return request.server
 
     def encode(self, request: Post) -> bytes:
-        """Return the request as its peers know it, header by header (A.2 of the digest)."""
+        """Return the request with the headers, and their order, that peers of SRMP expect."""
         headers: tuple[tuple[bytes, bytes], ...] = (
             (b"Host", request.authority.encode("ascii")),
             (b"Content-Type", request.content_type.encode("ascii")),
         )
-        if request.hops:  # only what is passed on has it: other messages look as those of Windows
+        if request.hops:  # only forwarded messages have it: other messages look like those of Windows
             headers += ((MAX_FORWARDS, b"%d" % (HOP_LIMIT - request.hops)),)
         if request.trace_context:
             headers += trace_fields(request.trace_context)
         return encode_request("POST", request.target, b"", headers, request.body, BEHIND)
 
     def expect(self, request: Post, changed: Callable[[], None]) -> PostResponse:
-        """Return what takes the answer."""
+        """Return the reader of the answer."""
         return PostResponse(request, changed)
 
-    # -- what routes report
+    # -- called by routes after a response or a failure
 
     def arrived(self, response: PostResponse) -> None:
-        """A POST has its status."""
+        """Report the status of a POST."""
         post, status = response.request, response.status
         self.answers[status] += 1
         words = " ".join(response.words.split())
@@ -135,5 +137,5 @@ class Courier(PostCourier[Post, PostResponse]):
         self._ended(ended)
 
     def unanswered(self, request: Post, reason: Failure, why: str) -> None:
-        """A POST will have no status."""
+        """Report that a POST will have no status."""
         self._ended(PostEnded(request.session, request.epoch, request.lookup_id, 0, reason, why))

@@ -1,4 +1,4 @@
-"""The web endpoint of SRMP, [MC-MQSRM] 2.1.1: whoever posts to /msmq/... gets a status line, no more.
+"""The web endpoint of SRMP, [MC-MQSRM] 2.1.1: a POST to /msmq/... is answered with a status line only.
 
     status   what the sender makes of it
     200      taken, and on disk if it was to be
@@ -6,8 +6,8 @@
     405      this is no POST
     500 503  not now: try again later
 
-Nobody says who he is here; the access lists of queues speak of everyone.  Which queue is meant is
-said inside the message, so all that is looked at of the path is that it begins with /msmq/.
+Clients do not authenticate here; the access lists of queues need an entry for everyone.  The message
+names its queue, so the path is only checked for its beginning, /msmq/.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from reliquary.queueing.model.state import State
 
 PREFIX: Final = "/msmq/"
 STATUSES: Final = (200, 400, 405, 500, 503)
-"""All that are ever answered."""
+"""All statuses that this endpoint answers with."""
 NO_TYPE: Final = b""
 ALLOW: Final = ((b"allow", b"POST"),)
 KNOWN_STATUSES: Final = {
-    408: 503,  # too slow: once more, and faster
-    413: 400,  # F-06: too large is too large tomorrow as well
+    408: 503,  # too slow: the sender may try again
+    413: 400,  # F-06: it will be too large at every attempt
     431: 400,
     501: 400,
 }
-"""What the listener says, in words that a sender of SRMP knows."""
+"""The statuses of the listener, and those that replace them because senders of SRMP know them."""
 MOST_DIGITS: Final = 3
-"""Of the number in Max-Forwards."""
+"""The most digits of the number in Max-Forwards."""
 
 
 def nothing(_: Request, responder: Responder) -> None:
@@ -48,7 +48,7 @@ def nothing(_: Request, responder: Responder) -> None:
 
 
 def _hops(left: bytes) -> int:
-    """Return how many managers have passed a message on that may be passed on so often again."""
+    """Return how often a message was forwarded, from the number of times that it may still be forwarded."""
     return max(HOP_LIMIT - int(left), 0) if left.isdigit() and len(left) <= MOST_DIGITS else 0
 
 
@@ -58,7 +58,7 @@ def _read_head(request: Request) -> tuple[str, int, str]:
     for name, value in request.headers:
         if name == b"content-type" and not content_type:
             content_type = value.decode("latin-1")
-        elif name == b"max-forwards":  # a peer that does not count does not write it
+        elif name == b"max-forwards":  # a peer that does not count forwards does not write it
             hops = _hops(value)
     return content_type, hops, read_trace_fields(request.fields)
 
@@ -72,10 +72,10 @@ class Receiving:
         self._largest = largest
         self._stopping = False
         self.answers: Counter[int] = Counter()
-        """How many POSTs were answered with each status."""
+        """The number of POSTs that were answered, by status."""
 
     def mount(self) -> Mount:
-        """Where a listener hands POSTs on, and what it refuses before one is whole."""
+        """Return the mount that hands POSTs on, with its own refusals."""
         return Mount(
             prefix=PREFIX,
             any_case=True,
@@ -85,7 +85,7 @@ class Receiving:
         )
 
     def stop(self) -> None:
-        """Take nothing new: what comes now is told to come again."""
+        """Refuse new POSTs: senders try again later."""
         self._stopping = True
 
     def take(self, request: Request, responder: Responder) -> None:

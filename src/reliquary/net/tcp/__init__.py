@@ -1,4 +1,4 @@
-"""TCP connections below every protocol: opening them, which of several epochs counts, and accepting them.
+"""TCP connections below every protocol: opened, numbered by epochs, and accepted.
 
 It may import `engine` and the rooms below.  Begin with `acceptor`.
 

@@ -27,13 +27,13 @@ from reliquary.net.tcp.connections import Connections
 from reliquary.net.tcp.descriptors import is_reserved
 
 ENGINE: Final = 1
-"""Why reading is held: the engine has enough to do.  Protocols have other bits, from 4, for other reasons."""
+"""Reading stops because the engine is overloaded. Protocols have other bits, from 4, for other reasons."""
 UNREAD: Final = 2
-"""Why reading is held: the client does not take what is sent to it."""
+"""Reading stops because the client does not take the bytes that are sent to it."""
 
 
 class AcceptedConnection(asyncio.Protocol):
-    """The protocol between one socket and what is above it."""
+    """The protocol between one socket and the code above it."""
 
     __slots__ = (
         "_held",
@@ -56,12 +56,12 @@ class AcceptedConnection(asyncio.Protocol):
         self.number = shared.next_number()
         """No other connection of the acceptor ever has this number."""
         self.belongings = Belongings()
-        """What the client opened and this connection closes."""
+        """The objects that the client opened and this connection closes."""
         self.ended = False
-        """Nothing more is taken from the client."""
+        """Whether no more input is taken from the client."""
         self.idle_since = shared.now
         self.is_crowded = False
-        """It has a descriptor that is kept for files: it is refused, and not heard out."""
+        """Whether it has a descriptor that is kept for files: it is refused, and closed at once."""
         self._transport: asyncio.Transport | None = None
         self._unfed: deque[bytes | memoryview] = deque()
         self._held = 0
@@ -70,24 +70,24 @@ class AcceptedConnection(asyncio.Protocol):
         self._stalled = shared.now  # when the client last took something, while it is watched
         self._unsent = 0
 
-    # What a protocol says.
+    # Implemented by each protocol.
 
     @abstractmethod
     def feed(self, data: bytes | memoryview) -> None:
-        """Take what the client sent."""
+        """Take the bytes that the client sent."""
 
     @abstractmethod
     def refuse(self, why: str) -> None:
-        """Send the client away with one sentence."""
+        """Refuse the client with one sentence."""
 
     def flush(self) -> None:
-        """Send what is ready; called at the end of a tick in which the connection was woken."""
+        """Send the bytes that are ready; called at the end of a tick in which the connection was woken."""
 
     def is_idle(self) -> bool:
-        """Whether nothing is under way, so that the connection may be closed."""
+        """Whether no request is running, so that the connection may be closed."""
         return True
 
-    # The transport's side.
+    # Called by the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Register a client that has connected, or refuse one too many."""
@@ -109,7 +109,7 @@ class AcceptedConnection(asyncio.Protocol):
             self.feed(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing can be sent any more; what the client opened is closed."""
+        """Close the objects that the client opened: nothing can be sent any more."""
         self.ended = self._shut = True
         self._transport = None
         self._unfed.clear()
@@ -117,12 +117,12 @@ class AcceptedConnection(asyncio.Protocol):
         self.belongings.close()
 
     def pause_writing(self) -> None:
-        """The client takes what is sent more slowly than it is made."""
+        """Note that the client takes bytes more slowly than they are made."""
         self._watch_unsent()
         self.hold(UNREAD)
 
     def resume_writing(self) -> None:
-        """The client has taken most of what was sent."""
+        """Note that the client has taken most of the bytes."""
         self.release(UNREAD)
 
     @property
@@ -139,7 +139,7 @@ class AcceptedConnection(asyncio.Protocol):
     # Back-pressure.
 
     def pause(self) -> None:
-        """Read nothing: the engine has enough to do."""
+        """Stop reading: the engine is overloaded."""
         self.hold(ENGINE)
 
     def resume(self) -> None:
@@ -154,18 +154,18 @@ class AcceptedConnection(asyncio.Protocol):
             self._transport.pause_reading()
 
     def release(self, reason: int) -> None:
-        """A reason has gone; when it was the last, go on with what is there, then read."""
+        """Remove a reason to stop reading; after the last one, process the kept input, then read."""
         if not self._held & reason:
             return
         self._held &= ~reason
         if self._held:
             return
-        self.idle_since = self.shared.now  # our rest is not the client's delay
+        self.idle_since = self.shared.now  # our pause does not count as a delay of the client
         self.go_on()
         self._read_on()
 
     def go_on(self) -> None:
-        """Go on with what came while reading was held."""
+        """Process the input that came while reading was stopped."""
         while self._unfed and not self._held and not self.ended:
             self.feed(self._unfed.popleft())
 
@@ -174,7 +174,7 @@ class AcceptedConnection(asyncio.Protocol):
             self._reading = True
             self._transport.resume_reading()
 
-    # The end.
+    # Closing.
 
     def sweep(self, now: int) -> None:
         """Close a connection that was idle for too long, and cut one whose client takes nothing."""
@@ -195,7 +195,7 @@ class AcceptedConnection(asyncio.Protocol):
             self._transport.close()
 
     def hear_out(self) -> None:
-        """Close our side of the connection, and drop what the client still sends until it closes the other.
+        """Close our side of the connection, and drop input of the client until it closes the other side.
 
         Closing both sides would reset the connection, and the client might never read the last answer.
         """
@@ -214,12 +214,12 @@ class AcceptedConnection(asyncio.Protocol):
         self._watch_unsent()
 
     def _watch_unsent(self) -> None:
-        """Note how much the client has to take from now on."""
+        """Note the number of bytes that the client has to take from now on."""
         self._stalled = self.shared.now
         self._unsent = 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def _sweep_unsent(self, now: int) -> None:
-        """Cut off a client that takes no byte of what waits for it, or does not go when it has all."""
+        """Cut off a client that takes no byte of the unsent ones, or does not close when it has all."""
         assert self._transport is not None, "a connection without a transport has left the acceptor"
         unsent = self._transport.get_write_buffer_size()
         if unsent < self._unsent:

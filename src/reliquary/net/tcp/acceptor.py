@@ -47,7 +47,7 @@ class Acceptor:
         self._timer: asyncio.TimerHandle | None = None
 
     async def listen(self, host: str = "127.0.0.1", port: int = 0) -> tuple[str, int]:
-        """Accept on a TCP address, and return the bound one; OSError when it cannot be had."""
+        """Accept on a TCP address, and return the bound one; OSError when it cannot be bound."""
         server = await asyncio.get_running_loop().create_server(
             self._connect, host, port, ssl=self._tls, backlog=BACKLOG, ssl_handshake_timeout=self._handshake
         )
@@ -56,7 +56,7 @@ class Acceptor:
         return bound[0], bound[1]
 
     async def listen_unix(self, path: str | Path) -> None:
-        """Accept on a unix socket; its file goes away with `stop_accepting`."""
+        """Accept on a unix socket; its file is removed by `stop_accepting`."""
         server = await asyncio.get_running_loop().create_unix_server(
             self._connect, str(path), ssl=self._tls, backlog=BACKLOG, ssl_handshake_timeout=self._handshake
         )
@@ -76,14 +76,14 @@ class Acceptor:
         self._timer = asyncio.get_running_loop().call_later(1, self._tick)
 
     def sweep(self, now: int) -> None:
-        """Look for clients that used up a time; `now` is in microseconds of the monotonic clock."""
+        """Close clients that exceeded a time limit; `now` is in microseconds of the monotonic clock."""
         self._connections.now = now
         for connection in list(self._connections.connections.values()):
             connection.sweep(now)
 
     @property
     def connections(self) -> int:
-        """How many clients are connected."""
+        """The number of clients that are connected."""
         return len(self._connections.connections)
 
     def cut(self, number: int) -> None:
@@ -93,7 +93,7 @@ class Acceptor:
             connection.abort()
 
     def pause(self) -> None:
-        """Read nothing from any client: the engine has enough to do."""
+        """Stop reading from all clients: the engine is overloaded."""
         if not self._connections.paused:
             self._connections.paused = True
             for connection in list(self._connections.connections.values()):
@@ -117,7 +117,7 @@ class Acceptor:
         self._paths.clear()
 
     async def drain(self, within: Duration) -> int:
-        """Stop: answer what was asked, close, and return how many connections had to be cut."""
+        """Stop: answer the requests that came, close, and return how many connections had to be cut."""
         self.stop_accepting()
         self._connections.draining = True
         for connection in list(self._connections.connections.values()):

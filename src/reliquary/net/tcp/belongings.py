@@ -1,4 +1,4 @@
-"""What a connection opened, so that it ends with the connection.
+"""Objects that a connection opened, which are closed with it.
 
 keep(handle, close)  ...  release(handle)     the client closed it itself
                      '--> close               the connection was lost: the latest is closed first
@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 
 
 class Belongings:
-    """Handles, cursors, pending reads and holds of one connection, by keys that its protocol chooses."""
+    """Handles, cursors, pending reads and locks of one connection, by keys that its protocol chooses."""
 
     __slots__ = ("_open",)
 
@@ -21,7 +21,7 @@ class Belongings:
         return self._open is not None and key in self._open
 
     def keep(self, key: Hashable, close: Callable[[], object]) -> None:
-        """Call `close` when the connection is lost; at once, if it was lost while this was opened."""
+        """Call `close` when the connection is lost; at once, if it is lost already."""
         if self._open is None:
             close()
             return
@@ -29,12 +29,12 @@ class Belongings:
         self._open[key] = close
 
     def release(self, key: Hashable) -> None:
-        """Forget what was closed in another way; a key that is not known is passed over."""
+        """Forget an object that was closed in another way; an unknown key is ignored."""
         if self._open is not None:
             self._open.pop(key, None)
 
     def close(self) -> None:
-        """Close all that is open, the latest first: a cursor goes before its handle."""
+        """Close all open objects, the latest first: a cursor is closed before its handle."""
         if self._open is None:
             return
         left, self._open = self._open, None

@@ -1,4 +1,4 @@
-"""What all connections of a server may hold together, whatever listener they came to.
+"""The bytes that all connections of a server may hold together, for all its listeners.
 
     bodies    of requests, from the part that is not the first to the answer    beyond: 503 for that request
     answers   that are expected to be large, or that clients have not taken     beyond: 503 for new reads
@@ -12,11 +12,11 @@ import sys
 from typing import Final
 
 SMALL: Final = 64 * 1024
-"""A body or an answer of this size is not counted: a client that holds only such ones costs little."""
+"""A body or an answer of this size is not counted: a client that holds only small ones costs little."""
 
 
 class Account:
-    """Bytes of one kind that are held now."""
+    """The bytes of one kind that are held now."""
 
     __slots__ = ("limit", "used")
 
@@ -25,12 +25,14 @@ class Account:
         self.used = 0
 
     def fits(self, size: int) -> bool:
-        """Whether there is room for this; the first may be of any size, else it could never come."""
+        """Whether there is room for this size; the first body may have any size, else it would
+        never be taken.
+        """
         return not self.used or self.used + size <= self.limit
 
     @property
     def is_full(self) -> bool:
-        """Whether more is held than there should be."""
+        """Whether more bytes are held than allowed."""
         return self.used > self.limit
 
 

@@ -1,4 +1,4 @@
-"""What the connections of one acceptor share: who is there, the coarse time, pause and drain.
+"""The state that the connections of one acceptor share: their list, a coarse time, pause and drain.
 
 Answers come out of the engine in batches.  Each connection that got one is put on a list, and at
 the end of the loop's tick every one of them sends all it has, in one write.
@@ -19,26 +19,26 @@ LINGER_TIME: Final = seconds(5)
 
 
 class Managed(Protocol):
-    """A connection as its acceptor sees it; `AcceptedConnection` has all of it."""
+    """A connection as its acceptor sees it; `AcceptedConnection` implements it."""
 
     @property
     def number(self) -> int:
         """The number that no other connection of the acceptor has had."""
 
     def pause(self) -> None:
-        """Read nothing until `resume`."""
+        """Stop reading until `resume` is called."""
 
     def resume(self) -> None:
         """Read from the client again."""
 
     def sweep(self, now: int) -> None:
-        """Close the connection if it used up a time; called once a second."""
+        """Close the connection if it exceeded a time limit; called once a second."""
 
     def finish(self) -> None:
-        """Take nothing new, answer what was begun, then close."""
+        """Take no new requests, answer those that were begun, then close."""
 
     def flush(self) -> None:
-        """Send all that is ready."""
+        """Send all bytes that are ready."""
 
     def abort(self) -> None:
         """Close now; what was not sent is lost."""
@@ -79,23 +79,23 @@ class Connections(Generic[AnyConnection]):
         budget: Budget | None = None,
     ) -> None:
         self.connections: dict[int, AnyConnection] = {}
-        """By their numbers."""
+        """The connections, by their numbers."""
         self.budget = budget or Budget()
-        """What these connections and those of other listeners may hold together."""
+        """The budget that these connections share with those of other listeners."""
         self.most = most
-        """Connections at one time; those beyond are refused."""
+        """The most connections at one time; further ones are refused."""
         self.spare = spare
         """Descriptors that these connections leave to others, besides those for files."""
         self.idle_time = idle_time
-        """How long a connection may be idle."""
+        """The time for which a connection may be idle."""
         self.unread_time = unread_time
-        """How long a client may take no byte of what waits for it."""
+        """The time for which a client may take no byte of those that wait for it."""
         self.linger_time = linger_time
-        """How long a connection that was closed may stay when the client has taken all."""
+        """The time for which a closed connection may stay when the client has taken all bytes."""
         self.now = now
         """Monotonic microseconds, as of the last sweep: time-outs need no better clock."""
         self.paused = False
-        """The engine asked that nothing be read."""
+        """Whether the engine asked that nothing be read."""
         self.draining = False
         self.last_number = 0
         self.on_empty: Callable[[], None] | None = None
@@ -104,12 +104,12 @@ class Connections(Generic[AnyConnection]):
         self._ready: list[AnyConnection] = []
 
     def next_number(self) -> int:
-        """The number of a new connection."""
+        """Return the number of a new connection."""
         self.last_number += 1
         return self.last_number
 
     def enter(self, connection: AnyConnection) -> str:
-        """Add a connection; return why it must be refused, or an empty text."""
+        """Add a connection; return the reason why it must be refused, or an empty text."""
         self.connections[connection.number] = connection
         if self.paused:
             connection.pause()

@@ -17,24 +17,28 @@ from contextlib import suppress
 from typing import Final
 
 RESERVE: Final = 640
-"""Files that the store may have open, and some for logs, backups and exports."""
+"""The number of files that the store may have open, and some for logs, backups and exports."""
 SPARE: Final = 32
-"""Those that ordinary clients leave to the control plane: an administrator must still get in."""
+"""The number of descriptors that ordinary clients leave to the control plane, so that an
+administrator can connect.
+"""
 MOST: Final = 1_048_576
-"""A limit above this is not asked for: a connection costs memory too."""
+"""The highest limit that is asked for: a connection costs memory too."""
 
 
 def raise_limit() -> None:
-    """Take as many descriptors as the system allows: shells and services often begin with 1,024."""
+    """Raise the limit of descriptors as far as the system allows: shells and services often begin
+    with 1,024.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST if hard == resource.RLIM_INFINITY else min(hard, MOST)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        with suppress(OSError, ValueError):  # a system that gives fewer gives fewer
+        with suppress(OSError, ValueError):  # a system may refuse, and the limit stays
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def last_for_connections(limit: int, spare: int = 0) -> int:
-    """The highest descriptor that a connection may have which leaves some `spare` ones for others.
+    """Return the highest descriptor that a connection may have so that `spare` ones are left for others.
 
     >>> last_for_connections(1024), last_for_connections(20_000)
     (511, 19359)

@@ -21,7 +21,7 @@ from reliquary.net.tcp.descriptors import is_reserved
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a server is, and how it is reached."""
+    """The address of a server, and the way to reach it."""
 
     host: str
     port: int
@@ -48,7 +48,7 @@ class Places:
 
 
 class Unreached(Enum):
-    """Why there is no connection."""
+    """The reason why there is no connection."""
 
     NO_ADDRESS = "no-address"
     NO_CONNECTION = "no-connection"
@@ -72,9 +72,9 @@ class OutgoingConnection(asyncio.Protocol):
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
         self.usable = True
-        """False once it was closed, by either side."""
+        """Whether it is open; False once either side closed it."""
         self.is_crowded = False
-        """It has a descriptor that is kept for files, and cannot be used."""
+        """Whether it has a descriptor that is kept for files, and cannot be used."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport of a connection that was made."""
@@ -88,7 +88,7 @@ class OutgoingConnection(asyncio.Protocol):
         self._transport = None
 
     def abort(self) -> None:
-        """Close now; what was not sent yet is dropped."""
+        """Close now; bytes that were not sent yet are dropped."""
         self.usable = False
         if self._transport is not None:
             self._transport.abort()
@@ -98,7 +98,7 @@ Kind = TypeVar("Kind", bound=OutgoingConnection)
 
 
 async def reach(place: Place, connection: Kind, within: Duration) -> Kind:
-    """Connect `connection` and return it; NotConnected, with its cause, when that cannot be done in time."""
+    """Connect `connection` and return it; NotConnected, with its cause, when this fails or takes too long."""
     try:
         async with asyncio.timeout(within / SECOND):
             await _open(place, connection)
@@ -117,7 +117,7 @@ async def reach(place: Place, connection: Kind, within: Duration) -> Kind:
 
 
 def unreached(error: OSError | UnicodeError) -> Unreached:
-    """Return what an error while connecting means."""
+    """Return the reason that an error while connecting stands for."""
     match error:
         case gaierror() | UnicodeError():
             return Unreached.NO_ADDRESS

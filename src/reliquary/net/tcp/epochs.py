@@ -16,21 +16,21 @@ from collections.abc import Callable, Iterator
 from typing import Final, Generic, Protocol, TypeVar
 
 NEVER: Final = -1
-"""Before the first epoch."""
+"""The number before the first epoch."""
 
 
 class Endable(Protocol):
-    """What stands behind an epoch: a connection, or something that keeps one."""
+    """The object of an epoch: a connection, or an object that has one."""
 
     def end(self) -> None:
-        """Close the connection; what was in flight is not reported."""
+        """Close the connection; requests in flight are not reported."""
 
 
 Route = TypeVar("Route", bound=Endable)
 
 
 class Epochs(Generic[Route]):
-    """What is open, by the key that its user gave: a session, a channel."""
+    """The open connections, by the key that their user gave: a session, a channel."""
 
     def __init__(self, begin: Callable[[], Route]) -> None:
         self._begin = begin
@@ -48,7 +48,9 @@ class Epochs(Generic[Route]):
         return len(self._open)
 
     def find(self, key: int, epoch: int) -> Route | None:
-        """Return what is open for this epoch, or begin it and end older ones; None when the epoch is over."""
+        """Return the connection of this epoch, or begin it and end older ones; None when the epoch
+        is over.
+        """
         current = self._open.get(key)
         if current is not None and current[0] == epoch:
             return current[1]

@@ -1,4 +1,4 @@
-"""How a connection that may be silent for days finds out that the other end has crashed."""
+"""TCP keepalive: it detects that the peer of a silent connection has crashed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ KEEPALIVE: Final = (
     (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10),
     (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 6),
 )
-"""The system asks after a minute of silence, and gives up a minute later."""
+"""Options with which the system probes after a minute of silence, and gives up a minute later."""
 
 
 def keep_alive(transport: asyncio.BaseTransport) -> None:
-    """Let the system ask a silent peer whether it is still there."""
+    """Let the system probe a silent peer."""
     underlying = transport.get_extra_info("socket")
     if underlying is not None:
         for option in KEEPALIVE:

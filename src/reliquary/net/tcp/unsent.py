@@ -1,4 +1,4 @@
-"""How much of what was written to a connection its peer has not got yet.
+"""Count the written bytes of a connection that its peer has not received yet.
 
     our program | the transport's buffer | the kernel's send queue | the network | the peer's kernel
                 |<--------------------- unsent ------------------->|

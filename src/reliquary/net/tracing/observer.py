@@ -1,4 +1,4 @@
-"""Which event, answer and effect becomes which span.
+"""The spans of events, answers and effects.
 
     send       SendMessages --> its answer            producer, or server where the client sent a context
     receive    ReceiveMessages --> messages           consumer, from the moment at which they were asked for
@@ -60,14 +60,14 @@ Key = tuple[str, int, int, int]
 
 
 class Observer:
-    """Makes spans of what passes the engine of one server."""
+    """Makes spans of the events, answers and effects of one engine."""
 
     def __init__(self, engine: Engine, state: State, spans: Spans) -> None:
         self._engine = engine
         self._state = state
         self._spans = spans
         self._forwards: dict[Key, Span] = {}
-        """Requests to peers that have no end yet, by what their end names."""
+        """The requests to peers that have no end yet, by the key that their end names."""
         self._rules: dict[type[Event], Callable[[Any], Event]] = {
             SendMessages: self._send,
             ReceiveMessages: self._receive,
@@ -82,7 +82,7 @@ class Observer:
         }
 
     def attach(self) -> None:
-        """See all events from now on, and all effects whose performers are known."""
+        """Observe all events from now on, and all effects whose performers are known."""
         self._engine.observer = self.see
         begins: dict[type[Effect], Callable[[Any], None]] = {
             SrmpPost: self._srmp_post,
@@ -257,7 +257,7 @@ class Observer:
         return event
 
     def _cut(self, protocol: str, number: int, epoch: int) -> None:
-        """A connection is closed: no end is reported for what waits on it."""
+        """Forget the requests of a closed connection: no end is reported for them."""
         for key in [each for each in self._forwards if each[:2] == (protocol, number) and each[2] <= epoch]:
             self._ended(key, 0, "closed", "the connection was closed before the request had an answer")
 
@@ -270,7 +270,7 @@ class Observer:
 
 
 Outcome = Callable[[Span, object], tuple[str, str]]
-"""Reads an answer: what went wrong, in a word and in a sentence; both are empty where nothing did."""
+"""Reads an answer: the failure in a word and in a sentence; both are empty where there is none."""
 
 
 def _both(begin: Callable[[Any], None], perform: Callable[[Any], None]) -> Callable[[Effect], None]:

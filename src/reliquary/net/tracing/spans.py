@@ -1,4 +1,4 @@
-"""How spans are written: their parents, links, times and attributes.
+"""Make spans, with their parents, links, times and attributes.
 
 The names of attributes are those of OpenTelemetry's conventions for messaging.  A span about one message is a
 child of the span that sent it; a span about several has a link to each sender.
@@ -50,7 +50,7 @@ class Spans:
         self._syncs = syncs
 
     def now(self) -> int:
-        """Return the moment in nanoseconds since 1970."""
+        """Return the current time in nanoseconds since 1970."""
         return self._clock.now() * _NANOSECONDS
 
     def start(
@@ -83,14 +83,14 @@ class Spans:
         )
 
     def end(self, span: Span, failure: str = "", why: str = "") -> None:
-        """End a span; `failure` is what went wrong, in a word, and `why` the sentence."""
+        """End a span; `failure` is the error in a word, and `why` the sentence."""
         if failure:
             span.set_attribute("error.type", failure)
             span.set_status(Status(StatusCode.ERROR, why or failure))
         span.end(self.now())
 
     def add_sync(self, parent: Span, since: int) -> None:
-        """Add the sync that made durable what the parent is about, if one began since a moment."""
+        """Add the sync that made the parent's changes durable, if one began since a moment."""
         offset = self.now() - perf_counter_ns()
         began, ended = (round(each * 1e9) + offset for each in (self._syncs.began, self._syncs.ended))
         if ended > since:

@@ -34,7 +34,7 @@ PIPELINED_BYTES: Final = 1024 * 1024
 """With this many bytes unanswered the next POST waits, so that a slow peer does not fill our memory."""
 NO_TOKENS: Final[Mapping[str, str]] = MappingProxyType({})
 PLAIN: Final = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) not in '"\\')
-"""What may stand inside the quotes of a SOAPAction; other characters are percent-encoded."""
+"""The characters that may stand inside the quotes of a SOAPAction; others are percent-encoded."""
 
 Ended = Callable[[PostEnded], None]
 
@@ -53,7 +53,7 @@ class PostResponse(PendingResponse[Post]):
 
     @property
     def body(self) -> bytes:
-        """What has come of its body."""
+        """The part of the body that has come."""
         return b"".join(self._parts)
 
     def begun(self, status: int, headers: Headers) -> None:
@@ -71,13 +71,13 @@ class PostResponse(PendingResponse[Post]):
             self._parts.append(data)
 
     def ended(self) -> None:
-        """All of it has come."""
+        """Note that the whole response has come."""
         self.is_whole = True
         self.changed()
 
 
 class Courier(PostCourier[Post, PostResponse]):
-    """Performs `Post` and `HangUp`."""
+    """Sends the requests of `Post`, and closes connections for `HangUp`."""
 
     def __init__(
         self,
@@ -105,21 +105,21 @@ class Courier(PostCourier[Post, PostResponse]):
         self._tokens = tokens
 
     def post(self, post: Post) -> None:
-        """Send an envelope behind those that its route was given before."""
+        """Send an envelope behind the earlier ones of its route."""
         self.send(post, post.route, post.epoch)
 
     def hang_up(self, effect: HangUp) -> None:
-        """Close the connection of a route; what was in flight is not reported."""
+        """Close the connection of a route; requests in flight are not reported."""
         self.routes.end(effect.route, effect.epoch)
 
-    # -- what routes ask for
+    # -- called by routes before a request leaves
 
     def url_of(self, request: Post) -> str:
         """Return the URL of the peer."""
         return request.url
 
     def encode(self, request: Post) -> bytes:
-        """Return the request; SOAP 1.1 says its action in a header of HTTP, SOAP 1.2 in the content type."""
+        """Return the request; SOAP 1.1 has its action in a header of HTTP, SOAP 1.2 in the content type."""
         target, host = target_and_host(request.url)
         headers = [(b"content-type", request.content_type.encode("ascii"))]
         if request.action:
@@ -130,13 +130,13 @@ class Courier(PostCourier[Post, PostResponse]):
         return encode_request("POST", target, host, tuple(headers), request.body)
 
     def expect(self, request: Post, changed: Callable[[], None]) -> PostResponse:
-        """Return what takes the response."""
+        """Return the reader of the response."""
         return PostResponse(request, changed, self._largest)
 
-    # -- what routes report
+    # -- called by routes after a response or a failure
 
     def arrived(self, response: PostResponse) -> None:
-        """A POST has its response."""
+        """Report the response of a POST."""
         post, status = response.request, response.status
         self.answers[status] += 1
         self._ended(
@@ -144,7 +144,7 @@ class Courier(PostCourier[Post, PostResponse]):
         )
 
     def unanswered(self, request: Post, reason: Failure, why: str) -> None:
-        """A POST will have no response."""
+        """Report that a POST will have no response."""
         self._ended(PostEnded(request.route, request.epoch, request.ticket, failure=reason, why=why))
 
 

@@ -7,7 +7,7 @@
     other methods    405
 
     before the machine sees it
-    401 403          a token that nobody has; a page of another site
+    401 403          an unknown token; a page of another site
     413              the body is larger than allowed
     503              the server stops, or the queue manager is not ready
 
@@ -64,15 +64,15 @@ class Receiving:
         self.authorities: frozenset[str] = frozenset()
         """All our host names, `host` and `host:port` in lower case."""
         self.answers: Counter[int] = Counter()
-        """How many requests were answered with each status."""
+        """The number of answers, by status."""
 
     @property
     def waiting(self) -> int:
-        """How many requests have no answer yet."""
+        """The number of requests without an answer."""
         return len(self._waiting)
 
     def mount(self) -> Mount:
-        """Where a listener hands requests on, and what it refuses before one is whole."""
+        """Return the mount that hands requests on, with its own limit."""
         return Mount(
             prefix=ENDPOINT_PATH,
             handler=self.take,
@@ -82,7 +82,7 @@ class Receiving:
         )
 
     def stop(self) -> None:
-        """Take nothing new; requests that come now are refused."""
+        """Refuse all requests that come from now on."""
         self._stopping = True
 
     def finish(self) -> None:
@@ -152,13 +152,13 @@ class Receiving:
         responder.respond(answer.status, answer.body, answer.content_type.encode("latin-1"))
 
     def _left(self, responder: Responder) -> None:
-        """The client hung up before it was answered."""
+        """Report that the client hung up before it was answered."""
         caller = self._waiting.pop(responder)
         self._engine.forget(caller)
         with suppress(EngineStopped):
             self._engine.submit(CallerLeft(caller))
 
-    # -- what an endpoint says of itself
+    # -- the description of an endpoint
 
     def _describe(self, request: Request, responder: Responder) -> None:
         name = request.path[len(ENDPOINT_PATH) :]

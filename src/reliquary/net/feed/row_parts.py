@@ -175,7 +175,7 @@ class _Rows:
     def cut_out(self, spans: Spans, kind: pa.DataType) -> pa.Array:
         """Return an array with a copy of the values.
 
-        Values and what lies between them are an array without any copy; each second element of it is taken.
+        Values and the bytes between them are an array without any copy; each second element of it is taken.
         """
         count = len(spans.starts)
         order, even = _alternating(count)

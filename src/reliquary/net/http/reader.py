@@ -97,14 +97,14 @@ class RequestReader:
         self._most_body = limits.body_bytes
         self._weigh_above = limits.head_bytes - 2 * SLICE
         self._url = b""
-        self._headers: Headers = []  # what the parser reads now: a head, or trailers, which are not kept
+        self._headers: Headers = []  # the fields of the current head, or trailers, which are not kept
         self._request: Request | None = None  # the current request: its head is read, its body comes in
         self._body: bytes | bytearray = b""
         self._long = False  # the slice is so long that a head in it may be too long
         self._fed = 0  # bytes since the head began or the body grew; -1 when that was in this slice
         self._raw_left = 0  # bytes of body that the parser does not see: its head was known, or an Upgrade
         self._known = KnownHeads()
-        self._unknown: bytes | None = None  # what begins with a head that was not known
+        self._unknown: bytes | None = None  # bytes that begin with an unknown head
         self._inspected = False
         self._came = 0  # bytes of a body that is handed on, since `since`
         self.charged = 0
@@ -130,7 +130,7 @@ class RequestReader:
             if not data:
                 return None
         if self.phase == IDLE:
-            data = bytes(data)  # no copy of what is bytes already
+            data = bytes(data)  # this copies nothing if it is bytes already
             at = 0
             while (match := self._known.find(data, at)) is not None:
                 request, body_at, end = match

@@ -77,7 +77,7 @@ class Admission:
     ) -> None:
         """Without `hosts`, a request may be for any host: the mount has a rule of its own.
 
-        While `users` has none, no credential is looked at.
+        While `users` has none, no credential is checked.
         """
         self._users = users
         self._credentials = tuple(credentials)

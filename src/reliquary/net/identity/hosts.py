@@ -21,7 +21,7 @@ from typing import Final
 from reliquary.net.identity.shown import Denied
 
 KEPT: Final = 256
-"""Values of Host that were found good and are not looked at again."""
+"""The number of valid values of Host that are cached."""
 
 
 class NoHost(Denied):

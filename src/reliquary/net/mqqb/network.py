@@ -93,7 +93,7 @@ class Network:
     # -- the end
 
     def stop_accepting(self) -> None:
-        """Take no new connections and no pings; sessions go on."""
+        """Take no new connections and no pings; sessions continue."""
         self._acceptor.stop_accepting()
         self._pings.stop()
 

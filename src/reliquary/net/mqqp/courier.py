@@ -66,7 +66,7 @@ class Courier:
         limits: DialLimits = DialLimits(),  # noqa: B008 - it is frozen
         mapper: AskMapper = ask_mapper,
     ) -> None:
-        """`submit` takes what became of each call; `mapper` asks a host for the port of an interface."""
+        """`submit` takes the outcome of each call; `mapper` asks a host for the port of an interface."""
         self._submit = submit
         self.settings = settings
         self.limits = limits

@@ -87,7 +87,7 @@ class RpcListener:
         """Stop reading from all clients: the engine is overloaded."""
         self.resume = self._acceptor.resume
         self.stop_accepting = self._acceptor.stop_accepting
-        """Take no new connections; those that are there go on."""
+        """Take no new connections; open ones continue."""
         self.drain = self._acceptor.drain
         """Answer the calls that are there, close, and return how many connections had to be cut."""
         self.sweep = self._acceptor.sweep

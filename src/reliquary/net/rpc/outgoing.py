@@ -64,7 +64,7 @@ class CallingConnection(OutgoingConnection):
         self._flush()
 
     def close(self) -> None:
-        """Send what was written and close; nothing is reported any more."""
+        """Send the written bytes and close; nothing is reported any more."""
         self.usable = False
         if self._transport is not None:
             self._transport.close()

@@ -85,7 +85,7 @@ class Courier(PostCourier[Post, PostResponse]):
         response_time: Duration,
         tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
     ) -> None:
-        """`ended` takes what became of each POST; `tls` is called when the first https server is met."""
+        """`ended` takes the outcome of each POST; `tls` is called when the first https server is met."""
         terms = Terms(
             response_time=response_time,
             overdue="no answer",

@@ -66,7 +66,7 @@ class AcceptedConnection(asyncio.Protocol):
         self._unfed: deque[bytes | memoryview] = deque()
         self._held = 0
         self._reading = True
-        self._shut = False  # closing: only the rest of what was written leaves
+        self._shut = False  # closing: only bytes that were written already leave
         self._stalled = shared.now  # when the client last took something, while it is watched
         self._unsent = 0
 
@@ -230,7 +230,7 @@ class AcceptedConnection(asyncio.Protocol):
             self._transport.abort()
 
     def abort(self) -> None:
-        """Close the connection now; what was not sent is lost."""
+        """Close the connection now; unsent bytes are lost."""
         self.ended = self._shut = True
         if self._transport is not None:
             self._transport.abort()

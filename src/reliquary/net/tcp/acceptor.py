@@ -107,7 +107,7 @@ class Acceptor:
                 connection.resume()
 
     def stop_accepting(self) -> None:
-        """Take no new connections; those that are there go on."""
+        """Take no new connections; open ones continue."""
         for server in self._servers:
             server.close()
         for path in self._paths:

@@ -41,7 +41,7 @@ class Managed(Protocol):
         """Send all bytes that are ready."""
 
     def abort(self) -> None:
-        """Close now; what was not sent is lost."""
+        """Close now; unsent bytes are lost."""
 
 
 AnyConnection = TypeVar("AnyConnection", bound=Managed)

@@ -88,7 +88,7 @@ class Courier(PostCourier[Post, PostResponse]):
         tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
         tokens: Mapping[str, str] = NO_TOKENS,
     ) -> None:
-        """`ended` takes what became of each POST; `largest` is the limit of a response's body.
+        """`ended` takes the outcome of each POST; `largest` is the limit of a response's body.
 
         `tls` is called when the first https server is met.  `tokens` say who we are to servers, by their
         origins such as `https://host`; no other server gets them.

@@ -21,7 +21,7 @@ from reliquary.queueing.security.permissions import list_named
 
 
 class ChangeIn(msgspec.Struct, forbid_unknown_fields=True):
-    """What is to change for whom; rights go by their names."""
+    """A change of an access list: the user or group, and the rights by their names."""
 
     change: AccessChange
     user: str
@@ -33,7 +33,7 @@ _change = msgspec.json.Decoder(ChangeIn)
 
 @operation("Show an access list", answer=AccessInfo)
 async def show_access(request: Request) -> Response:
-    """GET /access, GET /queues/{queue}/access."""
+    """Serve GET /access and GET /queues/{queue}/access: return the access list."""
     context, name = context_of(request), request.path_params.get("queue", "")
     _check_there(context, name)
     if not name:
@@ -46,7 +46,7 @@ async def show_access(request: Request) -> Response:
 
 @operation("Change an access list", body=ChangeIn, body_required=True, answer=AccessInfo)
 async def change_access(request: Request) -> Response:
-    """POST /access, POST /queues/{queue}/access."""
+    """Serve POST /access and POST /queues/{queue}/access: change the access list and return it."""
     context, name = context_of(request), request.path_params.get("queue", "")
     given = await read_body(request, _change)
     _check_there(context, name)

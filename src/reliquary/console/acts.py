@@ -2,11 +2,11 @@
 
     a request that changes something --> done or refused --> its line is on disk --> the answer leaves
     a wrong token, many times        --> the first at once, then a line a minute with the number
-    a move over the data plane       --> likewise; whether it was done is in the history of the message
+    a move over the data plane       --> as above; whether it was done is in the history of the message
 
 The act itself is on disk before its line is.  So a crash between the two leaves an act without a line, and
 the client without an answer; no act that was answered is without a line, unless the log could not be written.
-Then the act is done all the same, and the reason is in the server's log and on the page of alarms.
+Then the act is done nevertheless, and the reason is in the server's log and on the page of alarms.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ READS: Final = frozenset({"GET", "HEAD"})
 
 @operation("Say which manager answers, and whether it is ready", answer=HealthOut)
 async def show_health(request: Request) -> Response:
-    """GET /health."""
+    """Serve GET /health: return the state of the manager."""
     context = context_of(request)
     state = context.opened.state
     manager = str(state.identity().identifier)
@@ -108,7 +108,7 @@ ROUTES: Final = (
 
 
 class Admitted:
-    """Finds out who asks, and refuses other hosts, pages of other sites and credentials of nobody."""
+    """Identifies the client; refuses other hosts, pages of other sites and unknown credentials."""
 
     def __init__(self, app: ASGIApp, admission: Admission, rates: Rates | None = None) -> None:
         self._app = app
@@ -116,7 +116,7 @@ class Admitted:
         self._rates = rates or Rates(lambda: 0)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the request through, or say why not."""
+        """Pass the request on, or answer it with a refusal."""
         if scope["type"] == "http":
             try:
                 scope["by"] = await self._who(Asked(scope))
@@ -137,7 +137,7 @@ class Admitted:
 
 
 async def _gone(receive: Receive) -> None:
-    """Wait until the client hangs up; its body is thrown away."""
+    """Wait until the client closes the connection; discard its body."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -150,13 +150,13 @@ def _refusal(why: Denied) -> Response:
 
 
 def table() -> list[Row]:
-    """All methods of all paths of the API."""
+    """Return all methods of all paths of the API."""
     of_nouns = [row for noun in nouns.NOUNS if noun.plane is Plane.CONTROL for row in rows_of(noun, API)]
     return [*BELOW_A_QUEUE, *of_nouns, *ROUTES]
 
 
 def build_app(context: Context, admission: Admission, rates: Rates | None = None) -> Starlette:
-    """The app of one server; `admission` says who may come in, and `rates` how often."""
+    """Return the app of one server; `admission` decides who is admitted, `rates` how often."""
     rows = with_description(f"{API}/openapi.json", context.version, table())
     app = Starlette(
         routes=[*routes_of_rows(rows), *PAGES],

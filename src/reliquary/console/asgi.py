@@ -32,11 +32,11 @@ class AsgiApp:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def mount(self) -> Mount:
-        """All paths are the app's."""
+        """Return the mount, which gives all paths to the app."""
         return Mount(prefix="", begin=self._begin)
 
     async def stop(self) -> None:
-        """End what still works; nobody waits for its answers any more."""
+        """Cancel the requests that still run; their clients do not wait for answers any more."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -98,7 +98,7 @@ class Exchange:
     # The listener's side: a BodySink.
 
     def feed(self, data: bytes) -> None:
-        """A part of the body has come."""
+        """Take a part of the body from the listener."""
         self._parts.append(data)
         self._waiting += len(data)
         if self._waiting > BODY_PIECES:
@@ -107,19 +107,19 @@ class Exchange:
         self._news.set()
 
     def end(self) -> None:
-        """The body is whole."""
+        """Note that the body is complete."""
         self._is_whole = True
         self._news.set()
 
     def lost(self) -> None:
-        """The client has gone."""
+        """Note that the client has closed the connection."""
         self.is_gone = True
         self._news.set()
 
     # The app's side.
 
     async def receive(self) -> Message:
-        """The next part of the body; after its end, wait until the client has gone."""
+        """Return the next part of the body; after its end, wait until the client has disconnected."""
         while not (self.is_gone or (not self._is_taken and (self._parts or self._is_whole))):
             await self._wait()
         if self.is_gone:
@@ -137,7 +137,7 @@ class Exchange:
         await self._news.wait()
 
     async def send(self, message: Message) -> None:
-        """Send the response, or the next part of it; OSError when nobody takes it."""
+        """Send the response, or the next part of it; raise OSError when the client has disconnected."""
         if self.is_gone or not self._responder.connected:
             self.is_gone = True
             raise OSError("the client has gone")
@@ -175,7 +175,7 @@ class Exchange:
             raise OSError("the client has gone")
 
     def abort(self) -> None:
-        """The app ended without a whole response: nobody shall take what was sent for one."""
+        """Cut the connection, so that the client does not take an incomplete response for a whole one."""
         if not self.is_gone:
             self._responder.abort()
 

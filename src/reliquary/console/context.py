@@ -1,4 +1,4 @@
-"""What every handler of the control plane works with, and how bodies are read and written."""
+"""The context that every handler of the control plane works with; how bodies are read and written."""
 
 from __future__ import annotations
 
@@ -36,28 +36,28 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The manager it controls, and what it can count of the data plane."""
+    """The manager that is controlled, and the counters of the data plane."""
 
     opened: OpenedEngine
     version: str
     connections: Callable[[], int]
-    """How many clients the data plane has."""
+    """The number of clients of the data plane."""
     users: Users
     console: Console
-    """What the pages of the web console share."""
+    """The state that the pages of the web console share."""
     acts: ActsLog
     """The log of administrative acts."""
     reload: Callable[[], Awaitable[ReloadInfo]]
-    """Reads the settings anew."""
+    """Reads the settings again."""
     counters: Sequence[Callable[[], Iterable[Family]]] = ()
-    """What the endpoints of the server count."""
+    """The counters of the server's endpoints."""
     by: Principal = ANONYMOUS
-    """Who asks."""
+    """The user who sent the request."""
     long_work: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """One verify or backup at a time."""
+    """Allows one verify or backup at a time."""
 
     async def ask(self, make: Callable[[int], Event]) -> Answer:
-        """Submit an event and wait for its answer; a Refusal when it is not OK."""
+        """Submit an event and return its answer; raise a Refusal when it is not OK."""
 
         def asked(to: int) -> Event:
             event = make(to)
@@ -70,11 +70,11 @@ class Context:
         return answer
 
     def need(self, right: ManagerRight) -> None:
-        """Refuse whoever lacks this right of the manager."""
+        """Refuse a user who lacks this right of the manager."""
         _refuse(lacks_on_manager(self.opened.state, self.by, right))
 
     def need_on(self, queue: QueueState, act: Act) -> None:
-        """Refuse whoever may not do this with a queue."""
+        """Refuse a user who lacks this right on a queue."""
         _refuse(lacks(self.opened.state, self.by, queue, act))
 
 
@@ -84,19 +84,19 @@ def _refuse(why: str) -> None:
 
 
 def context_of(request: Request) -> Context:
-    """The context of the app that the request came to, with the user who sent it."""
+    """Return the context of the app that the request came to, with the user who sent it."""
     context = request.app.state.context
     assert isinstance(context, Context), "the app was built without a context"
     return replace(context, by=request.scope["by"])
 
 
 async def read_body(request: Request, decoder: msgspec.json.Decoder[Body]) -> Body:
-    """The JSON of a request."""
+    """Return the JSON body of a request, decoded."""
     return decoder.decode(await read_bytes(request, BODY_LIMIT) or b"{}")
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
-    """The body of a request; one over the limit is refused before it is read to its end."""
+    """Return the body of a request; one over the limit is refused before it is read to its end."""
     body = bytearray()
     async for part in request.stream():
         body += part
@@ -106,5 +106,5 @@ async def read_bytes(request: Request, limit: int) -> bytes:
 
 
 def answer(content: object, status: int = 200) -> Response:
-    """A JSON response."""
+    """Return a response with a value as JSON."""
     return Response(_encode(content), status, media_type="application/json")

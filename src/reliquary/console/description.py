@@ -56,7 +56,7 @@ class Methods:
         self._allow = {"allow": ", ".join(names)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or say which methods there are."""
+        """Answer a request, or list the methods of the path."""
         request = Request(scope, receive, send)
         handler = self._handlers.get("GET" if request.method == "HEAD" else request.method)
         if handler is not None:
@@ -107,7 +107,7 @@ def with_description(path: str, version: str, rows: Sequence[Row]) -> list[Row]:
 
     @operation("Describe this API in OpenAPI", answer=dict[str, Any])
     async def describe(_: Request) -> Response:
-        """GET /openapi.json."""
+        """Serve GET /openapi.json: return the description of the API."""
         return Response(encoded(), media_type="application/json")
 
     whole = [api(path, describe, "GET"), *rows]

@@ -59,19 +59,19 @@ TOML = "application/toml"
 
 @operation("Show the state of the directory", answer=views.DirectoryView)
 async def show_status(request: Request) -> Response:
-    """GET /directory."""
+    """Serve GET /directory: return whether the manager is attached to the directory."""
     return await _status(_reader(request))
 
 
 @operation("Attach the directory", answer=views.DirectoryView)
 async def attach(request: Request) -> Response:
-    """POST /directory/attach."""
+    """Serve POST /directory/attach: attach the manager to the directory."""
     return await _switch(request, attached=True)
 
 
 @operation("Detach the directory", answer=views.DirectoryView)
 async def detach(request: Request) -> Response:
-    """POST /directory/detach."""
+    """Serve POST /directory/detach: detach the manager from the directory."""
     return await _switch(request, attached=False)
 
 
@@ -89,7 +89,7 @@ async def _status(context: Context) -> Response:
 
 @operation("Export the directory as TOML", answers=(TOML,))
 async def export(request: Request) -> Response:
-    """GET /directory/export."""
+    """Serve GET /directory/export: return all objects as a file."""
     opened = _reader(request).opened
     text = views.exported(opened.state)
     await opened.settled()
@@ -98,7 +98,7 @@ async def export(request: Request) -> Response:
 
 @operation("Import objects of a TOML file: all of them or none", bodies=(TOML,), answer=Imported)
 async def take_in(request: Request) -> Response:
-    """POST /directory/import."""
+    """Serve POST /directory/import: add the objects of a file to the directory."""
     context = context_of(request)
     context.need(ManagerRight.SET_MACHINE_PROPERTIES)  # before much is read and parsed
     text = (await read_bytes(request, IMPORT_BYTES)).decode()
@@ -109,7 +109,7 @@ async def take_in(request: Request) -> Response:
 
 @operation("List objects of the directory in pages", query=(WHERE, AFTER_NUMBER, LIMIT), answer=ObjectsPage)
 async def list_objects(request: Request) -> Response:
-    """GET /directory/{kind}?where=CONDITION."""
+    """Serve GET /directory/{kind}?where=CONDITION: return the objects of a kind."""
     opened, query = _reader(request).opened, request.query_params
     wanted = wanted_page(query.get("after"), query.get("limit"))
     seen = cut(views.listed(opened.state, _kind(request), query.getlist("where")), wanted)
@@ -119,14 +119,14 @@ async def list_objects(request: Request) -> Response:
 
 @operation("Show an object of the directory", answer=Fields)
 async def show_object(request: Request) -> Response:
-    """GET /directory/{kind}/{which}."""
+    """Serve GET /directory/{kind}/{which}: return one object."""
     context = _reader(request)
     return await _shown(context, _kind(request), request.path_params["which"])
 
 
 @operation("Create an object of the directory", body=Fields, body_required=True, answer=Fields, status=201)
 async def add_object(request: Request) -> Response:
-    """POST /directory/{kind}."""
+    """Serve POST /directory/{kind}: create an object."""
     context, kind = context_of(request), _kind(request)
     fields = await read_body(request, _object)
     subject = subject_of(kind, fields)
@@ -138,7 +138,7 @@ async def add_object(request: Request) -> Response:
 
 @operation("Change attributes of an object of the directory", body=Fields, body_required=True, answer=Fields)
 async def change_object(request: Request) -> Response:
-    """PATCH /directory/{kind}/{which}."""
+    """Serve PATCH /directory/{kind}/{which}: change attributes of an object."""
     context, kind = _reader(request), _kind(request)
     fields = await read_body(request, _object)
     identifier = _identifier(context, request)
@@ -149,7 +149,7 @@ async def change_object(request: Request) -> Response:
 
 @operation("Remove an object of the directory", answer=Removed)
 async def remove_object(request: Request) -> Response:
-    """DELETE /directory/{kind}/{which}."""
+    """Serve DELETE /directory/{kind}/{which}: remove an object."""
     context, kind = _reader(request), _kind(request)
     identifier = _identifier(context, request)
     await context.ask(lambda to: DeleteDirectoryObject(to, kind, identifier))
@@ -157,7 +157,7 @@ async def remove_object(request: Request) -> Response:
 
 
 def _reader(request: Request) -> Context:
-    """The context of somebody who may look at the directory."""
+    """Return the context of a request whose user may read the directory."""
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     return context

@@ -1,4 +1,4 @@
-"""Whatever goes wrong, a client of the control plane reads the same form as on the data plane."""
+"""Errors of the control plane: each has the form that errors of the data plane have."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def _on_stopped(_: Request, __: Exception) -> Response:
 
 
 async def _on_store(_: Request, why: Exception) -> Response:
-    """A file operation beside the engine failed, such as a backup's: the store itself is well."""
+    """Answer that a file operation beside the engine failed, such as a backup; the store itself is intact."""
     status = _STORE_STATUS.get(getattr(why, "kind", ""))
     if status is None:
         return _response(500, FAILED, str(why))

@@ -1,4 +1,4 @@
-"""The history: how it stands, and its export now."""
+"""The history: its state is shown, and its export can be requested."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ServerPath = Annotated[str, limited(pattern="^/.+$")]
 
 
 class ExportIn(msgspec.Struct, forbid_unknown_fields=True):
-    """Where the files are to be copied; empty for nowhere."""
+    """The folder that the files are copied to; with an empty one no copy is made."""
 
     to: Annotated[str, limited(pattern="^(/.+)?$")] = ""
 
@@ -43,7 +43,7 @@ _export = msgspec.json.Decoder(ExportIn)
 
 @operation("Show the state of the history", answer=HistoryInfo)
 async def show_history(request: Request) -> Response:
-    """GET /history."""
+    """Serve GET /history: return how far the history is exported."""
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     return answer(history_info(exporter_of(context).status()))
@@ -51,7 +51,7 @@ async def show_history(request: Request) -> Response:
 
 @operation("Export the history to files now", body=ExportIn, answer=Exported)
 async def export_history(request: Request) -> Response:
-    """POST /history/export; answered when all that had happened is in files."""
+    """Serve POST /history/export: answer when all events so far are in files."""
     context = context_of(request)
     context.need(ManagerRight.SET_MACHINE_PROPERTIES)
     given = await read_body(request, _export)

@@ -18,7 +18,7 @@ from reliquary.net.http import Limits, Listener
 from reliquary.net.tcp.budget import Budget
 
 GRACE: Final = seconds(5)
-"""How long clients may take to fetch their last answers."""
+"""Seconds that clients have to read their last answers."""
 LIMITS: Final = Limits(pipelined=16, connections=1000, spare=0, idle_time=seconds(60))
 
 
@@ -34,16 +34,16 @@ class ControlListener:
         limits: Limits = LIMITS,
         budget: Budget | None = None,
     ) -> None:
-        """`budget` is for all listeners of a server together."""
+        """Make a listener; `budget` is shared by all listeners of a server."""
         self._app = AsgiApp(app, scheme="http" if tls is None else "https")
         self._listener = Listener([self._app.mount()], limits=limits, tls=tls, clock=clock, budget=budget)
         self.sweep = self._listener.sweep
 
     async def listen(self, host: str, port: int) -> tuple[str, int]:
-        """Accept on a TCP address; the answer is the bound one.  OSError when it cannot be had."""
+        """Accept on a TCP address and return the bound one; raise OSError when it is not available."""
         return await self._listener.listen(host, port)
 
     async def stop(self) -> None:
-        """Answer what was asked, then stop."""
+        """Answer the requests that have arrived, then stop."""
         await self._listener.drain(GRACE)
         await self._app.stop()

@@ -22,14 +22,14 @@ class Timer(Protocol):
     """A timer that was set."""
 
     def cancel(self) -> None:
-        """Let it not fire."""
+        """Cancel the timer, so that it does not fire."""
 
 
 class Loop(Protocol):
-    """What is used of an event loop."""
+    """The part of an event loop that is used here."""
 
     def call_later(self, delay: float, callback: Callable[[], None]) -> Timer:
-        """Call this after a number of seconds."""
+        """Call a function after a number of seconds."""
 
 
 class LoopLag:
@@ -49,7 +49,7 @@ class LoopLag:
         self._set()
 
     def stop(self) -> None:
-        """End; the histogram stays as it is."""
+        """Stop measuring; the histogram keeps its values."""
         if self._timer is not None:
             self._timer.cancel()
 

@@ -1,4 +1,4 @@
-"""What the manager itself counts, as families of metrics: messages, syncs, consumers, outgoing queues."""
+"""The counters of the manager as families of metrics: messages, syncs, consumers, outgoing queues."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def consumers(state: State) -> Iterable[Family]:
 
 
 def outgoing(state: State) -> Iterable[Family]:
-    """Yield what waits for other managers, where anything ever did."""
+    """Yield the backlog of messages for other managers, where there was any since the start."""
     queues = list(outgoing_queues(state))
     if not queues:
         return
@@ -150,7 +150,7 @@ def outgoing(state: State) -> Iterable[Family]:
 
 
 def history(status: HistoryStatus) -> Iterable[Family]:
-    """Yield what was told to the history, and how far it is in files."""
+    """Yield the number of recorded events, and how far they are exported to files."""
     values = (
         status.last,
         status.exported,

@@ -32,21 +32,21 @@ SAMPLES: Final = 1000
 
 @operation("Show the metrics for Prometheus", answers=(TEXT,))
 async def show_metrics(request: Request) -> Response:
-    """GET /metrics: made while it leaves, and the loop does other work between two pieces."""
+    """Serve GET /metrics: write it in pieces, so that the loop does other work between two of them."""
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     return StreamingResponse(_settled(context, pieces_of(context)), media_type=CONTENT_TYPE)
 
 
 async def _settled(context: Context, pieces: Iterator[str]) -> AsyncIterator[str]:
-    """Hand on each piece when all that it tells of is on disk."""
+    """Hand on each piece when everything that it reports is on disk."""
     for piece in pieces:
         await context.opened.settled()
         yield piece
 
 
 def pieces_of(context: Context) -> Iterator[str]:
-    """All families in the order of their sections; no piece has more than some thousand samples."""
+    """Yield all families in the order of their sections; a piece has at most some thousand samples."""
     opened = context.opened
     yield "".join(map(text_of, manager_counters.manager(context)))
     yield from _of_queues(opened.state)
@@ -104,7 +104,7 @@ _NONE_LOST: Final = (0,) * len(Copy)
 
 
 def _of_queues(state: State) -> Iterator[str]:
-    """Yield what each queue has, zeros too, a family at a time; there may be very many queues."""
+    """Yield the metrics of each queue, zeros too, a family at a time; there may be very many queues."""
     labels: dict[int, str] = {}
 
     def label_of(queue: QueueState) -> str:
@@ -134,7 +134,7 @@ def _of_queues(state: State) -> Iterator[str]:
 
 
 def text_of(family: Family) -> str:
-    """One metric with all its samples."""
+    """Return one metric with all its samples as text."""
     name = PREFIX + family.name
     lines = [_opening(family.metric)]
     for labels, value in family.samples:

@@ -20,12 +20,12 @@ _TOLD: Final = "reliquary.told"
 
 
 def tell(request: Request, **said: str) -> None:
-    """Say what an act works on: `about`, `detail`, `act`, `who`, or `why` it was refused."""
+    """Note the object of an act: `about`, `detail`, `act`, `who`, or `why` it was refused."""
     request.scope.setdefault(_TOLD, {}).update(said)
 
 
 class Noted:
-    """Notes the requests that change something; it stands behind admission, which finds out who asks."""
+    """Notes the requests that change something; it runs after admission, which identifies the client."""
 
     def __init__(self, app: ASGIApp, acts: ActsLog) -> None:
         self._app = app

@@ -67,7 +67,7 @@ _object = msgspec.json.Decoder(dict[str, Any])
 
 @operation("Show the manager", answer=ManagerInfo)
 async def show_manager(request: Request) -> Response:
-    """GET /manager."""
+    """Serve GET /manager: return the manager."""
     context = context_of(request)
     opened = context.opened
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
@@ -78,7 +78,7 @@ async def show_manager(request: Request) -> Response:
 
 @operation("Create a queue", body=NewQueue, body_required=True, answer=QueueInfo, status=201)
 async def create_queue(request: Request) -> Response:
-    """POST /queues."""
+    """Serve POST /queues: create a queue."""
     context = context_of(request)
     given = await read_body(request, _object)
     name = given.pop("name", None)
@@ -92,7 +92,7 @@ async def create_queue(request: Request) -> Response:
 
 @operation("Change settings of a queue", body=SettingsChange, answer=QueueInfo)
 async def change_queue(request: Request) -> Response:
-    """PATCH /queues/{queue}."""
+    """Serve PATCH /queues/{queue}: change settings of a queue."""
     context = context_of(request)
     name = request.path_params["queue"]
     given = await read_body(request, _object)
@@ -104,20 +104,20 @@ async def change_queue(request: Request) -> Response:
 
 @operation("Delete a queue with its messages", answer=Counted)
 async def delete_queue(request: Request) -> Response:
-    """DELETE /queues/{queue}."""
+    """Serve DELETE /queues/{queue}: delete a queue."""
     name = request.path_params["queue"]
     return _counted(await context_of(request).ask(lambda to: DeleteQueue(to, name)))
 
 
 @operation("Delete all messages of a queue", answer=Counted)
 async def purge_queue(request: Request) -> Response:
-    """POST /queues/{queue}/purge."""
+    """Serve POST /queues/{queue}/purge: delete the messages of a queue."""
     name = request.path_params["queue"]
     return _counted(await context_of(request).ask(lambda to: PurgeQueue(to, name)))
 
 
 async def _shown(context: Context, name: str, status: int = 200) -> Response:
-    """A queue as it is; what is told of it is on disk by then."""
+    """Return a queue as it is now, once everything that the answer reports is on disk."""
     found = queue(context.opened.state, name)
     if found is None:
         raise Refusal(Answer(HResult.QUEUE_NOT_FOUND))

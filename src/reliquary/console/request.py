@@ -8,7 +8,7 @@ from starlette.types import Scope
 
 
 class Asked:
-    """What a request of the control plane shows of its client."""
+    """The attributes of a request of the control plane that identify its client."""
 
     def __init__(self, scope: Scope) -> None:
         self.method: str = scope["method"]
@@ -17,5 +17,5 @@ class Asked:
         self.peer: str = client[0] if client else ""
 
     def header(self, name: bytes) -> bytes | None:
-        """The first value of a header; `name` is in lower case, and so are those of the scope."""
+        """Return the first value of a header; `name` is in lower case, and so are the names of the scope."""
         return next((value for key, value in self.fields if key == name), None)

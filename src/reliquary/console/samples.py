@@ -55,7 +55,7 @@ class Sample(NamedTuple):
 
 
 class Rate(NamedTuple):
-    """What happened in a second, on average, between two samples."""
+    """The averages per second between two samples."""
 
     moment: int
     arrived: float
@@ -88,12 +88,12 @@ class Sampler:
         """By the number of a queue: moments and the count of messages that can be received."""
 
     def start(self) -> None:
-        """Begin to take samples."""
+        """Begin to take samples of the manager."""
         self._task = asyncio.ensure_future(self._run())
         self.lag.start(asyncio.get_running_loop())
 
     async def stop(self) -> None:
-        """End, and let the streams of events end."""
+        """Stop taking samples, and end the streams of events."""
         self.lag.stop()
         self._stopped.set()
         self._news.set()

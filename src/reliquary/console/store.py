@@ -23,18 +23,18 @@ from reliquary.store import backup, verify
 
 
 class VerifyIn(msgspec.Struct, forbid_unknown_fields=True):
-    """There is nothing to choose."""
+    """The empty body of a verify: there is nothing to choose."""
 
 
 class BackupIn(msgspec.Struct, forbid_unknown_fields=True):
-    """Where to."""
+    """The folder that the backup is written to."""
 
     path: ServerPath
     with_history: bool = False
 
 
 class BackedUp(msgspec.Struct):
-    """Where the copy is."""
+    """The folder that has the copy."""
 
     path: str
 
@@ -45,7 +45,7 @@ _backup = msgspec.json.Decoder(BackupIn)
 
 @operation("Read every row of the store and check it", body=VerifyIn, answer=StoreReport)
 async def verify_store(request: Request) -> Response:
-    """POST /store/verify."""
+    """Serve POST /store/verify: check the files of the store and return the findings."""
     context = context_of(request)
     context.need(ManagerRight.SET_MACHINE_PROPERTIES)
     await read_body(request, _verify)
@@ -59,7 +59,7 @@ async def verify_store(request: Request) -> Response:
     "Copy the store to a folder of the server", body=BackupIn, body_required=True, answer=BackedUp, status=201
 )
 async def backup_store(request: Request) -> Response:
-    """POST /store/backup."""
+    """Serve POST /store/backup: copy the store into a folder."""
     context = context_of(request)
     context.need(ManagerRight.SET_MACHINE_PROPERTIES)
     given = await read_body(request, _backup)

@@ -14,13 +14,13 @@ from reliquary.queueing.model.events import BringOnline, TakeOffline
 
 @operation("Take the manager offline: no messages come from other managers or go to them", answer=ManagerInfo)
 async def take_offline(request: Request) -> Response:
-    """POST /manager/offline."""
+    """Serve POST /manager/offline: stop sending to and receiving from other managers."""
     await context_of(request).ask(TakeOffline)
     return await show_manager(request)
 
 
 @operation("Bring the manager online", answer=ManagerInfo)
 async def bring_online(request: Request) -> Response:
-    """POST /manager/online."""
+    """Serve POST /manager/online: send to and receive from other managers again."""
     await context_of(request).ask(BringOnline)
     return await show_manager(request)

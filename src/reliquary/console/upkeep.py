@@ -27,7 +27,7 @@ ACTS_QUERY: Final = (
 
 @operation("Read the settings anew and apply what needs no restart", answer=ReloadInfo)
 async def reload_config(request: Request) -> Response:
-    """POST /config/reload: it can change who may do what, so it needs that right."""
+    """Serve POST /config/reload: it can change access rights, so it needs the right to change them."""
     context = context_of(request)
     context.need(ManagerRight.CHANGE_MACHINE_PERMISSIONS)
     report = await context.reload()
@@ -37,7 +37,7 @@ async def reload_config(request: Request) -> Response:
 
 @operation("List administrative acts, the newest first", query=ACTS_QUERY, answer=page_type("acts", ActInfo))
 async def list_acts(request: Request) -> Response:
-    """GET /acts?after=NEXT&limit=NUMBER&who=NAME&act=ACT."""
+    """Serve GET /acts?after=NEXT&limit=NUMBER&who=NAME&act=ACT: return a page of acts."""
     return answer(as_json("acts", await acts_of(request, context_of(request))))
 
 

@@ -54,5 +54,5 @@ _TYPES: Final = get_type_hints(ActsOptions)
 
 
 def convert(name: str, value: object, *, strict: bool) -> Any:
-    """One setting of the table, as it is kept."""
+    """Return one setting of the table, converted to its type."""
     return msgspec.convert(value, _TYPES[name], strict=strict, dec_hook=as_path)

@@ -29,11 +29,11 @@ class ApiEndpoint(Endpoint):
     feeds: FeedEndpoint
 
     def mounts(self) -> Sequence[Mount]:
-        """The API, parts of batches, and all paths that nobody else has."""
+        """Return the mounts of the API, which gets all paths that have no other mount, and of the feeds."""
         return *self.plane.mounts(), self.feeds.mount(self.plane)
 
     def stop_accepting(self) -> None:
-        """Refuse what comes now: the server is stopping."""
+        """Refuse requests from now on, because the server stops."""
         self.plane.stop()
 
     async def finish(self) -> None:
@@ -70,7 +70,7 @@ class ApiSetup:
 
 
 def prepare(_: Settings) -> ApiSetup:
-    """The API needs nothing before the folder is opened."""
+    """Return the setup; the API reads no files before the folder is opened."""
     return ApiSetup()
 
 

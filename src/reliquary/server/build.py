@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from reliquary.server.tracing import Tracing
 
 DRAIN: Final = seconds(5)
-"""How long clients may take to fetch their last answers."""
+"""Seconds that clients have to read their last answers."""
 DIRECTORY_SERVICE: Final = "_ldap._tcp.dc._msdcs"
-"""Under this name a domain tells where its directory servers are."""
+"""The DNS name under which a domain lists its directory servers."""
 LIMITS: Final = Limits(body_bytes=BODY_LIMIT // 3 * 4 + 4 * 1024 * 1024)
 """Room for the largest message: base64 makes four bytes of three, and there are its other attributes."""
 
@@ -82,7 +82,7 @@ class Server:
     """Spans of OpenTelemetry; None where the settings name no endpoint for them."""
 
     async def listen(self, settings: Settings) -> tuple[str, str]:
-        """Open both planes; the answer is their addresses."""
+        """Open both planes and return their addresses."""
         scheme = "http" if settings.tls_certificate is None else "https"
         data = await self.data.listen(settings.data_host, settings.data_port)
         for endpoint in self.endpoints:
@@ -98,7 +98,7 @@ class Server:
             endpoint.pause(pressed)
 
     async def stop(self) -> None:
-        """Take nothing new, finish what was begun, tell those who wait, let go of the folder."""
+        """Accept nothing new, finish what was begun, answer clients that wait, and close the folder."""
         self.space.stop()
         await self.sampler.stop()
         self.data.stop_accepting()
@@ -119,7 +119,7 @@ class Server:
 
 
 async def build(settings: Settings, *more: ServerProtocol) -> Server:
-    """Open the folder and put the rooms together; nobody is listened to yet.
+    """Open the folder and build the server; it does not listen yet.
 
     `more` are protocols in addition to those that every server has.
     """
@@ -218,7 +218,7 @@ async def _opened_with_room(space: SpaceWatch, folder: Path, **how: Any) -> Open
 
 
 def integration(settings: Settings) -> Integration:
-    """How the manager takes part in the directory: its keys, its site, where directory servers are."""
+    """Return how the manager takes part in the directory: its keys, its site and the directory servers."""
     keys = own_keys(settings.folder)
     return Integration(
         settings.site,
@@ -230,7 +230,7 @@ def integration(settings: Settings) -> Integration:
 
 
 def directory_servers(settings: Settings) -> tuple[str, ...]:
-    """Those of the settings, or those that the domain names (DM-086)."""
+    """Return the directory servers of the settings, or those that the domain names (DM-086)."""
     if settings.directory_servers or not settings.domain:
         return settings.directory_servers
     return find_servers(f"{DIRECTORY_SERVICE}.{settings.domain}")
@@ -249,7 +249,7 @@ def _acts_file(settings: Settings, clock: RealClock) -> ActsFile | None:
 
 
 def release() -> str:
-    """The version that was installed."""
+    """Return the version that is installed."""
     try:
         return version("reliquary")
     except PackageNotFoundError:

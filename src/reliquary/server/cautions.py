@@ -1,4 +1,4 @@
-"""What a server warns of when it starts: who may come in that its administrator may not think of."""
+"""Warnings at the start of a server: who has access that its administrator may not expect."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMED: Final = 3
 
 
 def cautions(settings: Settings, state: State, users: Users) -> Iterator[str]:
-    """Return sentences for whoever looks after the server."""
+    """Return warnings for the administrator, one sentence each."""
     if reached := open_addresses(settings):
         where = " and ".join(reached)
         yield f"access: no users are named: everybody who reaches {where} may do everything"

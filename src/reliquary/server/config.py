@@ -38,7 +38,7 @@ Kind = TypeVar("Kind", bound=Options)
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything a server can be told."""
+    """All settings of a server."""
 
     folder: Path = Path("reliquary-data")
     """Where all messages are."""
@@ -109,7 +109,7 @@ class Settings:
     tracing: TracingOptions = field(default_factory=TracingOptions)
     """Where spans of OpenTelemetry go."""
     users: tuple[User, ...] = ()
-    """Who may say who he is; without any, all are anonymous.  Only in the file."""
+    """The users that clients can authenticate as; without any, all are anonymous.  Only in the file."""
 
     def __post_init__(self) -> None:
         for name in ("data_port", "control_port"):
@@ -146,7 +146,7 @@ class Settings:
             raise UsageError(f"folder is {self.folder}, which is a file")
 
     def table(self, kind: type[Kind]) -> Kind:
-        """The table of one protocol."""
+        """Return the table of one protocol."""
         return next((each for each in self.tables if isinstance(each, kind)), None) or kind()
 
 

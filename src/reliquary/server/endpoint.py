@@ -1,7 +1,7 @@
 """What a server is made of in addition to its engine: endpoints, one for each protocol.
 
     prepare   settings --> Setup: files are read before the folder is opened
-    build     Setup, Parts --> Endpoint, plugged into the engine; nobody is listened to yet
+    build     Setup, Parts --> Endpoint, plugged into the engine; it does not listen yet
     listen    the data plane has its address; ports of the endpoint's own are opened
     pause     the engine has enough to do, or not any more
     stop      stop_accepting --> finish --> the engine closes --> hang_up --> drain
@@ -40,7 +40,7 @@ class Endpoint:
     """One protocol of a running server; an endpoint overrides what it has."""
 
     def mounts(self) -> Sequence[Mount]:
-        """The paths of the data plane that are its own."""
+        """Return the mounts of the paths of the data plane that belong to it."""
         return ()
 
     async def listen(self, listener: Listener, at: Listening) -> None:
@@ -62,39 +62,39 @@ class Endpoint:
         """Close its own sockets once the last answers have left."""
 
     def own_addresses(self) -> Iterable[str]:
-        """Where it wants to listen itself, for the sentence that says that an address cannot be had."""
+        """Return the addresses that it listens at itself, for the error that one is not available."""
         return ()
 
     def names_of(self, queue: str) -> Iterable[str]:
-        """How other managers name a queue of this server, once it listens."""
+        """Return the names by which other managers send to a queue of this server, once it listens."""
         del queue
         return ()
 
     def reading_names_of(self, queue: str) -> Iterable[str]:
-        """How readers elsewhere name a queue of this server, once it listens."""
+        """Return the names by which remote readers read a queue of this server, once it listens."""
         del queue
         return ()
 
     def counters(self) -> Iterable[Family]:
-        """What it has counted, as it is now."""
+        """Return its counters as they are now."""
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchedOff(Endpoint):
-    """A protocol that takes and sends nothing; its machine still has its state."""
+    """A protocol that is switched off: it sends and receives nothing, and its machine keeps its state."""
 
     families: Callable[[], Iterable[Family]]
-    """What the machine counts while no network is attached."""
+    """Returns the counters of the machine, which work without a network."""
 
     def counters(self) -> Iterable[Family]:
-        """Return what the machine counts."""
+        """Return the counters of the machine."""
         return self.families()
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What endpoints are built from."""
+    """The objects that endpoints are built from."""
 
     settings: Settings
     opened: OpenedEngine
@@ -119,7 +119,7 @@ class Setup(Protocol):
 
     @property
     def protocol(self) -> MachineProtocol | None:
-        """What it brings to the queue manager; None for one that has no machine."""
+        """Return the part of the protocol in the queue manager; None for one that has no machine."""
 
     @property
     def anonymous_senders(self) -> bool:

@@ -1,4 +1,4 @@
-"""How a process of ours ends: every exit code has a name, and this is the one place for them.
+"""Exit codes of our processes: every code has a name, and all are defined here.
 
 Scripts and service managers decide by the number, people by the sentence that goes to stderr.
 """
@@ -22,7 +22,7 @@ class Exit(IntEnum):
     REFUSED = 3
     """The server understood and said no."""
     NOT_FOUND = 4
-    """There is no such queue, message, transaction or handle."""
+    """The queue, message, transaction or handle does not exist."""
     UNREACHABLE = 5
     """No server answers at the address."""
     EMPTY = 6
@@ -48,7 +48,7 @@ class Exit(IntEnum):
     PORT_IN_USE = 20
     """A listener cannot have its address."""
     IN_DOUBT = 21
-    """Transactions were prepared before, and nobody told their outcome in time."""
+    """Transactions were prepared before, and no coordinator gave their outcome in time."""
     AUDIT_REFUTED = 30
     """The delivery audit found that messages were lost, doubled, out of order, late or stuck."""
     AUDIT_NOT_JUDGED = 31
@@ -70,7 +70,7 @@ STORE_EXITS: Final[dict[str, Exit]] = {
 
 
 def exit_of(failure: BaseException) -> Exit:
-    """The code for something that went wrong."""
+    """Return the exit code for an error."""
     match failure:
         case StoreFailure():
             return STORE_EXITS.get(failure.kind, Exit.DISK_FAILED)

@@ -28,7 +28,7 @@ LONGEST: Final = 86_400.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryOptions:
-    """Everything that the history can be told."""
+    """All settings of the history."""
 
     enabled: bool = True
     """Whether events are exported to files."""
@@ -50,7 +50,7 @@ class HistoryOptions:
             raise UsageError(f"history.keep_bytes is 0 or a number of bytes, not {self.keep_bytes}")
 
     def export(self, store: Path) -> ExportOptions | None:
-        """What the exporter of this store is told; None where there is none."""
+        """Return the settings of the exporter of this store; None where the history is switched off."""
         if not self.enabled:
             return None
         kept = Kept(self.keep_days or None, self.keep_bytes or None)
@@ -62,5 +62,5 @@ _TYPES: Final = get_type_hints(HistoryOptions)
 
 
 def convert(name: str, value: object, *, strict: bool) -> Any:
-    """One setting of the table, as it is kept."""
+    """Return one setting of the table, converted to its type."""
     return msgspec.convert(value, _TYPES[name], strict=strict, dec_hook=as_path)

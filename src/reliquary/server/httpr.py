@@ -1,4 +1,4 @@
-"""HTTPR in a server: who takes requests, who sends them, and what our agents are called."""
+"""HTTPR in a server: the parts that receive and send requests, and the names of our agents."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from reliquary.server.names import Listening, authorities, own_name
 from reliquary.server.trust import Trust, trust_of
 
 SCHEMES: Final = {"http": "httpr://", "https": "httprs://"}
-"""How the names of agents begin that are reached so."""
+"""By the scheme of the listener: how the names of agents begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttprEndpoint(Endpoint):
-    """What of a server is there for HTTPR."""
+    """The HTTPR endpoint of a server."""
 
     settings: Settings
     opened: OpenedEngine
@@ -51,7 +51,7 @@ class HttprEndpoint(Endpoint):
         return (self.receiving.mount(),)
 
     async def listen(self, listener: Listener, at: Listening) -> None:
-        """The listener has its port: we know what we are called, and whose connections may have to be cut."""
+        """Set the names of our agents, now that the port is known, and let the machine cut connections."""
 
         def cut(effect: CutConnection) -> None:
             listener.cut(effect.connection)
@@ -66,7 +66,7 @@ class HttprEndpoint(Endpoint):
             self.opened.engine.submit(known)
 
     def stop_accepting(self) -> None:
-        """Take nothing new."""
+        """Refuse new requests from now on."""
         self.receiving.stop()
 
     def hang_up(self) -> None:
@@ -75,11 +75,11 @@ class HttprEndpoint(Endpoint):
         self.courier.stop()
 
     def names_of(self, queue: str) -> Iterable[str]:
-        """The URI that other agents push to."""
+        """Return the URI that other agents push to."""
         return (target_uri(name_for(queue, self.receiving.home)),)
 
     def counters(self) -> Iterable[Family]:
-        """Requests, channels, and batches in doubt."""
+        """Return the counters of requests, channels and batches in doubt."""
         yield from httpr_counters.traffic(self.receiving, self.courier)
         yield from httpr_counters.machine(self.opened)
 
@@ -96,7 +96,7 @@ class HttprSetup:
 
     @property
     def protocol(self) -> Protocol:
-        """The machine of both agents, and their carrier."""
+        """Return the machine of both agents, and their carrier."""
         return httpr(self.machine_settings)
 
     def build(self, parts: Parts) -> Endpoint:
@@ -122,7 +122,7 @@ HTTPR: Final = ServerProtocol(prepare=prepare, table=TABLE)
 
 
 def renamed(httpr: State, origin: str) -> list[Warn]:
-    """Channels know us under another name: over those their clients do not reach us any more (HR-089)."""
+    """Return warnings for channels that know us by another name: we are not reached over them (HR-089)."""
     known = [each for each in httpr.channels.values() if each.has_source_state or each.has_sink_state]
     before = Counter([each.responder.partition(PREFIX)[0] for each in known if each.role is Role.SERVER])
     del before[origin]
@@ -139,7 +139,7 @@ def renamed(httpr: State, origin: str) -> list[Warn]:
 
 
 def addressed(settings: Settings, data: Listening) -> Addressed:
-    """What our agents are called, and under which other names they are meant too."""
+    """Return the names of our agents, and the other names that mean them."""
     options = settings.table(HttprOptions)
     origin = options.origin or SCHEMES[data.scheme] + data.authority(own_name(settings, [data]))
     given = {*options.names, origin.partition("://")[2]}

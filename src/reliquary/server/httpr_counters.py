@@ -1,4 +1,4 @@
-"""What HTTPR counts, as families of metrics."""
+"""The counters of HTTPR as families of metrics."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ HELD: Final = Metric(
 
 
 def traffic(receiving: Receiving, courier: Courier) -> Iterable[Family]:
-    """Requests that came and went, since the server started."""
+    """Yield the counts of requests received and sent since the server started."""
     yield RECEIVED.of(
         [
             ({"command": each.value if each else "unreadable"}, receiving.requests[each])
@@ -81,7 +81,7 @@ def traffic(receiving: Receiving, courier: Courier) -> Iterable[Family]:
 
 
 def machine(opened: OpenedEngine) -> Iterable[Family]:
-    """Channels and batches whose outcome is not known, whether the endpoint is on or off."""
+    """Yield the numbers of channels and of batches in doubt, whether the endpoint is on or off."""
     count, unanswered, batches, messages = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     for each in channels(opened.state, opened.machine(Httpr).state):
         count[each.role] += 1

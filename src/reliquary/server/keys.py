@@ -1,4 +1,4 @@
-"""The manager's own RSA keys: made at the first start, kept beside the store, told to the directory.
+"""The manager's own RSA keys: made at the first start, kept beside the store, entered in the directory.
 
 A machine draws no random number, so the keys are made here and their public halves handed in
 (DM-088, DM-089).  The private halves lie in one file that only the server's user can read.
@@ -17,7 +17,7 @@ from reliquary.base.faults import UsageError
 from reliquary.store.backup import KEYS
 from reliquary.wire.public_keys import PROVIDERS, Provider, PublicKey, Purpose, encode_key
 
-# DEPARTS from 3.1.3 (DM-088, DM-089): 2048 bits where 512 and 1024 are printed, because such keys are
+# DEPARTS from 3.1.3 (DM-088, DM-089): 2048 bits where 512 and 1024 are printed, because short keys are
 # broken with little effort, and no library of today makes them.
 KEY_BITS: Final = 2048
 EXPONENT: Final = 65537
@@ -33,7 +33,7 @@ class Keys:
         self.private = private
 
     def public(self, purpose: Purpose) -> tuple[bytes, ...]:
-        """An MQDSPUBLICKEY for each provider."""
+        """Return an MQDSPUBLICKEY for each provider."""
         pairs = zip(PROVIDERS, self.private[purpose], strict=True)
         return tuple(encode_key(_public(provider, purpose, key)) for provider, key in pairs)
 
@@ -44,7 +44,7 @@ def _public(provider: Provider, purpose: Purpose, key: rsa.RSAPrivateKey) -> Pub
 
 
 def own_keys(folder: Path) -> Keys:
-    """The keys of the manager in this folder; made when there are none."""
+    """Return the keys of the manager in this folder; make them when there are none."""
     file = folder / KEYS
     try:
         if not file.exists():
@@ -55,7 +55,7 @@ def own_keys(folder: Path) -> Keys:
 
 
 def _make(file: Path) -> None:
-    """All six, on disk before anybody hears of them; a crash leaves the file whole or missing."""
+    """Make all six keys and sync the file before they are used; a crash leaves the file whole or missing."""
     file.parent.mkdir(parents=True, exist_ok=True)
     pem = b"".join(
         rsa.generate_private_key(EXPONENT, KEY_BITS).private_bytes(

@@ -105,7 +105,7 @@ FOR_THE_FILE: Final = frozenset({"users", "queue"})
 
 
 def _names() -> tuple[str, ...]:
-    """All settings and tables; those of protocols stand where `Settings` has them."""
+    """Return the names of all settings and tables, in the order of `Settings`."""
     found: list[str] = []
     for one in fields(Settings):
         found += [each.name for each in OF_PROTOCOLS] if one.name == "tables" else [one.name]
@@ -134,7 +134,7 @@ def load_with_origins(
     given: Mapping[str, object] | None = None,
     chosen: Sequence[str] = (),
 ) -> Loaded:
-    """Settings from all places, and where each one comes from."""
+    """Return the settings from all sources, and the origin of each one."""
     values: dict[str, Any] = {}
     in_tables: dict[str, dict[str, Any]] = {}
     origins: Origins = {}

@@ -6,9 +6,9 @@
 
 A line that is written while a request of a trace is answered has its `trace_id`, at the end of a text.
 
-Every line has time and level: line breaks inside a message are written as `|`, so that nobody can make up a
+Every line has time and level: line breaks inside a message are written as `|`, so that no client can forge a
 line, and a traceback has a line of this form for each of its own.  Warnings of ours are bounded where they
-are made (`engine.warnings`).  What other libraries log, Python's warnings and exceptions that nobody caught
+are made (`engine.warnings`).  What other libraries log, Python's warnings and exceptions that were not caught
 come here too, of each cause once a minute.
 """
 
@@ -91,7 +91,7 @@ class LogHandler(logging.Handler):
         self._write(self._lines(record))
 
     def close(self) -> None:
-        """Write how often libraries repeated themselves: the process ends."""
+        """Write how often libraries repeated themselves, because the process ends."""
         self._write(self._repeated(self._throttle.overdue(self._clock.monotonic() + MINUTE)))
         super().close()
 

@@ -28,13 +28,13 @@ from reliquary.server.names import EVERYWHERE, Listening, host_names
 
 @dataclass(slots=True)
 class MqqbEndpoint(Endpoint):
-    """What of a server is there for MQQB."""
+    """The MQQB endpoint of a server."""
 
     settings: Settings
     opened: OpenedEngine
     network: Network
     bound: tuple[str, int] = ("", 0)
-    """Where it listens, once it does."""
+    """The address at which it listens, once it does."""
 
     async def listen(self, listener: Listener, at: Listening) -> None:
         """Open the port, and that for pings if they are answered; the machine learns our addresses."""
@@ -57,7 +57,7 @@ class MqqbEndpoint(Endpoint):
             self.opened.engine.submit(EndSessions())
 
     def hang_up(self) -> None:
-        """Give up connections that are being opened: the machine has stopped."""
+        """Cancel connections that are being opened, because the machine has stopped."""
         self.network.stop_dialing()
 
     async def drain(self, within: Duration) -> None:
@@ -65,7 +65,7 @@ class MqqbEndpoint(Endpoint):
         await self.network.drain(within)
 
     def own_addresses(self) -> Iterable[str]:
-        """Return where it wants to listen."""
+        """Return the address that it listens at."""
         return (f"{self._host()}:{self._options().own_port} (MQQB)",)
 
     def names_of(self, queue: str) -> Iterable[str]:
@@ -75,7 +75,7 @@ class MqqbEndpoint(Endpoint):
         return (f"DIRECT={where}\\{queue}",)
 
     def counters(self) -> Iterable[Family]:
-        """Return traffic, and what the machine counts."""
+        """Return the counters of the traffic and of the machine."""
         yield from mqqb_counters.traffic(self.network)
         yield from mqqb_counters.machine(self.opened)
 

@@ -1,4 +1,4 @@
-"""What MQQB counts, as families of metrics."""
+"""The counters of MQQB as families of metrics."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ SESSIONS: Final[tuple[tuple[Metric, Callable[[list[Session]], int]], ...]] = (
 
 
 def traffic(network: Network) -> Iterable[Family]:
-    """Connections, packets and bytes, since the server started."""
+    """Yield the numbers of connections, packets and bytes since the server started."""
     yield TRAFFIC.of([({"kind": each.value}, network.counts[each]) for each in Traffic])
     yield CONNECTIONS.now(network.connections)
     yield HALF_READ.now(network.held_bytes)
 
 
 def machine(opened: OpenedEngine) -> Iterable[Family]:
-    """What the machine counts, whether its endpoint is on or off."""
+    """Yield the counters of the machine, whether its endpoint is on or off."""
     state = opened.machine(Mqqb).state
     yield MESSAGES.of([({"kind": each.value}, state.counts[each]) for each in Count])
     sessions = {

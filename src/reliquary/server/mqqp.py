@@ -1,4 +1,4 @@
-"""MQQP in a server: the ports at which queues are read, and who reads queues elsewhere."""
+"""MQQP in a server: the ports at which queues are read, and the part that reads remote queues."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from reliquary.server.names import Listening, own_name
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId
 
 NEXT_PORT: Final = 11
-"""A port that is in use gives way to the one so far above it (QP-118)."""
+"""The distance to the next port, which is tried when one is in use (QP-118)."""
 SEED_BITS: Final = 256
-"""So many random bits make our handles unpredictable."""
+"""The number of random bits that make our handles unpredictable."""
 
 
 @dataclass(slots=True)
 class MqqpEndpoint(Endpoint):
-    """What of a server is there for MQQP."""
+    """The MQQP endpoint of a server."""
 
     settings: Settings
     opened: OpenedEngine
@@ -80,7 +80,7 @@ class MqqpEndpoint(Endpoint):
         (self.listener.pause if pressed else self.listener.resume)()
 
     def stop_accepting(self) -> None:
-        """Take no new connections."""
+        """Accept no new connections from now on."""
         self.listener.stop_accepting()
 
     def hang_up(self) -> None:
@@ -104,7 +104,7 @@ class MqqpEndpoint(Endpoint):
         return (f"mqqp://{name}:{self.ports.handshake}/{path}",)
 
     def counters(self) -> Iterable[Family]:
-        """Return calls in both directions, and what the machine has open."""
+        """Return the counters of calls in both directions and of open handles."""
         yield from mqqp_counters.traffic(self.serving, self.listener, self.courier)
         yield from mqqp_counters.machine(self.opened)
 
@@ -158,7 +158,7 @@ class MqqpSetup:
 
 
 def prepare(settings: Settings) -> MqqpSetup:
-    """Draw what our handles are made from."""
+    """Draw the random number from which our handles are made."""
     seed = SystemChance().bits(SEED_BITS).to_bytes(SEED_BITS // 8)
     return MqqpSetup(settings, replace(settings.table(MqqpOptions).protocol, seed=seed))
 

@@ -1,4 +1,4 @@
-"""What MQQP counts, as families of metrics."""
+"""The counters of MQQP as families of metrics."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TOTALS: Final = tuple(
 
 
 def traffic(serving: Serving, listener: RpcListener, courier: Courier) -> Iterable[Family]:
-    """Calls in both directions, since the server started."""
+    """Yield the numbers of calls in both directions since the server started."""
     yield CALLS.of([({"method": method}, serving.calls[method]) for method in sorted(serving.calls)])
     yield FAULTS.of(
         [({"status": f"{status:#010x}"}, serving.faults[status]) for status in sorted(serving.faults)]
@@ -54,7 +54,7 @@ def traffic(serving: Serving, listener: RpcListener, courier: Courier) -> Iterab
 
 
 def machine(opened: OpenedEngine) -> Iterable[Family]:
-    """What the machine has open, whether its endpoint is on or off."""
+    """Yield the numbers of open handles, whether the endpoint is on or off."""
     found = totals(opened.machine(Mqqp).state)
     for metric, values in zip(
         TOTALS, (found.associations, found.queues, found.pending, found.held), strict=True

@@ -76,7 +76,7 @@ class MqqpOptions:
             seen.add(server.name.casefold())
 
     def check(self, settings: Settings) -> None:
-        """Refuse a protection that nobody could have, because no user has an NT hash, and open ports."""
+        """Refuse open ports, and a protection that no user can have because none has an NT hash."""
         if self.host:
             check_reach("mqqp.host", self.host, settings)
         known = any(user.nt_hash for user in settings.users)

@@ -1,4 +1,4 @@
-"""Under which names others reach a server."""
+"""The names under which clients and peers reach a server."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class Listening:
     port: int
 
     def authority(self, name: str) -> str:
-        """How a URL names this address, by one of our names."""
+        """Return this address as a URL has it, with one of our host names."""
         return name if self.port == USUAL_PORTS[self.scheme] else f"{name}:{self.port}"
 
 
 def own_name(settings: Settings, listening: list[Listening]) -> str:
-    """The name by which others find us: there are none elsewhere when we listen on the loopback alone."""
+    """Return our name for others: `localhost` if we listen on the loopback alone, else the computer's."""
     if all(is_loopback(each.host) for each in listening):
         return "localhost"
     return settings.computer_name
 
 
 def authorities(settings: Settings, listening: list[Listening], given: Set[str]) -> frozenset[str]:
-    """All names of ours, each bare and with each of our ports; those that are given may have one."""
+    """Return all our names, each alone and with each of our ports; given names may have a port."""
     names = {settings.computer_name, host_name(), *LOOPBACK}
     if settings.domain:
         names.add(f"{settings.computer_name}.{settings.domain}")
@@ -50,7 +50,7 @@ def authorities(settings: Settings, listening: list[Listening], given: Set[str])
 
 
 def host_names(settings: Settings, listens_at: str) -> frozenset[str]:
-    """All hosts by which clients of the API may name a server that listens at an address."""
+    """Return all hosts by which clients of the API may name a server that listens at an address."""
     names = {settings.computer_name, host_name(), listens_at, *settings.names}
     if settings.domain:
         names.add(f"{settings.computer_name}.{settings.domain}")
@@ -74,5 +74,5 @@ def has_port(authority: str) -> bool:
 
 
 def bracketed(host: str) -> str:
-    """A host as a URL has it."""
+    """Return a host as a URL has it: an IPv6 address is in brackets."""
     return f"[{host}]" if ":" in host else host

@@ -41,7 +41,7 @@ class Loaded(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Settings of one place."""
+    """The settings that come from one source."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""

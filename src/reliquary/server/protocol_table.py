@@ -35,7 +35,7 @@ def protocol_table(
 ) -> Table:
     """Return the table of a protocol whose `options` have its `settings` as their field `protocol`.
 
-    `reads` has the settings that stand in the file alone, `hidden` those that nobody may choose, and `words`
+    `reads` has the settings that stand in the file alone, `hidden` those that cannot be set, and `words`
     those that are a word whose value is something else.
     """
     own = {field: hint for field, hint in get_type_hints(options).items() if field != "protocol"}

@@ -34,7 +34,7 @@ from reliquary.wire.security import encode_descriptor
 
 
 class AccessEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a user or a group may do, or may not."""
+    """The rights that a user or a group is granted or denied."""
 
     user: str
     rights: tuple[str, ...]
@@ -42,7 +42,7 @@ class AccessEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @property
     def mask(self) -> int:
-        """All rights of the entry."""
+        """Return all rights of the entry as a mask."""
         found = 0
         for name in self.rights:
             found |= int(right_named(QueueRight, name))
@@ -57,7 +57,7 @@ class QueueEntry(QueueSettings, frozen=True, kw_only=True, omit_defaults=True, f
     access: tuple[AccessEntry, ...] = ()
 
     def options(self) -> QueueSettings:
-        """Return the options alone."""
+        """Return the options without name, owner and access list."""
         return QueueSettings(**{each: getattr(self, each) for each in QueueSettings.__struct_fields__})
 
 

@@ -141,7 +141,7 @@ class Reloader:
     """Applies settings that were read anew to one server."""
 
     settings: Settings
-    """Those in force."""
+    """The settings that are in force."""
     opened: OpenedEngine
     users: Users
     passwords: Passwords
@@ -150,9 +150,9 @@ class Reloader:
     acts: ActsLog
     planes: Planes
     listeners: Sequence[Listener]
-    """Whose connections remember who asks."""
+    """The listeners whose connections remember their users."""
     read: Callable[[], Settings] | None = None
-    """Reads the settings from where the server has them; None where it was given them."""
+    """Reads the settings again from their sources; None where the server was given values."""
     _one: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def reload(self) -> ReloadInfo:
@@ -186,7 +186,7 @@ class Reloader:
         return name in RELOADABLE
 
     async def _renew_access(self, wanted: Settings) -> None:
-        """Know other users; nothing is awaited before all that remembers the old ones has forgotten."""
+        """Replace the users; nothing is awaited before all caches have forgotten the old ones."""
         gone = self.users.renew(wanted.users)
         self.passwords.forget()
         self.sessions.end_of(gone)

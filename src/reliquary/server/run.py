@@ -154,7 +154,7 @@ async def _reload(server: Server) -> None:
 
 
 async def _is_ready(server: Server, stop: asyncio.Event) -> bool:
-    """Whether the start is complete before somebody ends it; StartFailed when it cannot be."""
+    """Whether the start is complete before a signal ends it; raise StartFailed when it cannot be."""
     ready, stopped = asyncio.ensure_future(server.opened.ready()), asyncio.ensure_future(stop.wait())
     await asyncio.wait((ready, stopped), return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
@@ -186,7 +186,7 @@ def _watch_signals(stop: asyncio.Event) -> None:
 
 
 def _refuse(code: Exit, why: str, form: LogFormat = LogFormat.TEXT) -> Exit:
-    """Say why the server does not start, as every command says it; a reader of JSON gets JSON."""
+    """Write why the server does not start, in the form of all commands; with JSON output, as JSON."""
     if form is LogFormat.JSON:
         LOG.critical(why)
     else:
@@ -195,7 +195,7 @@ def _refuse(code: Exit, why: str, form: LogFormat = LogFormat.TEXT) -> Exit:
 
 
 def _leave(code: Exit, level: int, why: str, bug: BaseException | None = None) -> NoReturn:
-    """Out, now: nothing that is still on its way may leave."""
+    """End the process at once, so that nothing that is still being sent leaves."""
     try:
         LOG.log(level, why, exc_info=bug)
     finally:  # stderr may be a file on the disk that is full
@@ -203,7 +203,7 @@ def _leave(code: Exit, level: int, why: str, bug: BaseException | None = None) -
 
 
 def _die(failure: BaseException) -> NoReturn:
-    """The engine cannot go on: say why, and that what was promised is kept."""
+    """Write why the engine cannot go on, and that every confirmed message is on disk."""
     bug = None
     if not isinstance(failure, StoreFailure | StoreDamage):
         bug = failure
@@ -221,7 +221,7 @@ def _no_address(server: Server, settings: Settings, why: OSError) -> str:
 
 
 def _welcome(settings: Settings, data: str, control: str, server: Server) -> None:
-    """Where everything is, and under which names others send to us and read from us."""
+    """Write the addresses, and the names under which others send to us and read from us."""
     queue = settings.queues[0] if settings.queues else "orders"
     create = "" if settings.queues else f'  curl {control}/api/v1/queues -d \'{{"name": "{queue}"}}\'\n'
     addresses = [name for endpoint in server.endpoints for name in endpoint.names_of(queue)]

@@ -14,7 +14,7 @@ from reliquary.server.srmp_options import SrmpOptions
 from reliquary.wire.xmldsig_algorithms import Obsolete
 
 ENDINGS: Final = (".pem", ".crt", ".cer")
-"""Of the files of a folder that are read."""
+"""The endings of the files in a folder that are read."""
 FOR_OTHERS: Final = 0o077
 
 
@@ -55,7 +55,7 @@ def _believed(file: Path) -> tuple[x509.Certificate, ...]:
 
 
 def _files(place: Path) -> Iterator[Path]:
-    """A file itself; of a folder, those that hold certificates."""
+    """Return the file itself, or the files of a folder that hold certificates."""
     if not place.is_dir():
         yield place
         return

@@ -40,38 +40,38 @@ WHILE_REFUSING: Final = 2.0
 
 
 class Space(NamedTuple):
-    """What a disk has, in bytes."""
+    """The sizes of a disk, in bytes."""
 
     free: int
     total: int
     logs: int = 0
-    """What the logs of the store have, and will need once more."""
+    """The bytes of the store's logs, which need this room once more as sorted files."""
 
     @property
     def room(self) -> int:
-        """What is left when the logs have become files."""
+        """Return the bytes that are left when the logs have become files."""
         return self.free - self.logs
 
 
 class Thresholds(NamedTuple):
-    """Where something changes, in bytes of room; `low` 0 is never."""
+    """The thresholds in bytes of room at which something changes; with `low` 0 nothing does."""
 
     low: int
     reserve: int
 
     @property
     def enough(self) -> int:
-        """From here on messages are taken again."""
+        """Return the room from which on messages are accepted again."""
         return self.low + self.low // 2
 
     @property
     def scarce(self) -> int:
-        """Below this the reserve is given back."""
+        """Return the room below which the reserve is given back."""
         return self.low // 4
 
 
 class Standing(NamedTuple):
-    """What was decided last."""
+    """The decisions that are in force."""
 
     refusing: bool = False
     reserved: bool = False
@@ -79,7 +79,7 @@ class Standing(NamedTuple):
 
 
 def thresholds(total: int, low_space: int | None, reserve: int | None) -> Thresholds:
-    """The thresholds for a disk of this size; settings are megabytes, None takes the default."""
+    """Return the thresholds for a disk of this size; settings are megabytes, None takes the default."""
     return Thresholds(
         min(LOW, total // 10) if low_space is None else low_space * MEGABYTE,
         min(RESERVE, total // 20) if reserve is None else reserve * MEGABYTE,
@@ -87,7 +87,7 @@ def thresholds(total: int, low_space: int | None, reserve: int | None) -> Thresh
 
 
 def judge(at: Thresholds, room: int, held: int, before: Standing) -> Standing:
-    """Decide what follows from so much room, with `held` bytes in the reserve.  Changes nothing."""
+    """Return what follows from this room, with `held` bytes in the reserve.  Changes nothing."""
     refusing = at.low > 0 and room < (at.enough if before.refusing else at.low)
     if not at.reserve:
         reserved = False
@@ -99,7 +99,7 @@ def judge(at: Thresholds, room: int, held: int, before: Standing) -> Standing:
 
 
 def space_of(folder: Path) -> Space:
-    """The space on the disk of a folder, or of the nearest folder above that is there and can be seen."""
+    """Return the space on the disk of a folder, or of the nearest folder above it that can be read."""
     try:
         found = os.statvfs(folder)
     except OSError:
@@ -108,12 +108,12 @@ def space_of(folder: Path) -> Space:
 
 
 def pause_before_next_look(at: Thresholds, room: int) -> float:
-    """Seconds in which the disk cannot get from here to `low`."""
+    """Return the seconds in which the disk cannot get from here to `low`."""
     return WHILE_REFUSING if room < at.low else min(max((room - at.low) / FASTEST, OFTENEST), SELDOMEST)
 
 
 class Told(NamedTuple):
-    """Who is told what the watch finds."""
+    """The callbacks that are notified of what the watch finds."""
 
     submit: Callable[[Event], None]
     warn: Callable[[Warn], None]
@@ -145,11 +145,11 @@ class SpaceWatch:
             self.give_back()
 
     def give_back(self) -> int:
-        """Give the reserve back; the answer is how many bytes that were."""
+        """Give the reserve back, and return its bytes."""
         return self._reserve.release()
 
     def start(self, told: Told) -> None:
-        """Look at once, and again and again from now on."""
+        """Check the disk at once, and repeatedly from now on."""
         self._look(told)
         loop = asyncio.get_running_loop()
         if self._standing.refusing:
@@ -157,7 +157,7 @@ class SpaceWatch:
         self._next = loop.call_later(pause_before_next_look(self._at, self.space.room), self.start, told)
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop checking the disk."""
         if self._next is not None:
             self._next.cancel()
 

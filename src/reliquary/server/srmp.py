@@ -1,4 +1,4 @@
-"""SRMP in a server: who takes POSTs, who sends them, and under which names others reach us."""
+"""SRMP in a server: the parts that receive and send POSTs, and the names under which others reach us."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from reliquary.server.trust import Trust, trust_of
 
 @dataclass(slots=True)
 class SrmpEndpoint(Endpoint):
-    """What of a server is there for SRMP."""
+    """The SRMP endpoint of a server."""
 
     settings: Settings
     opened: OpenedEngine
@@ -54,7 +54,7 @@ class SrmpEndpoint(Endpoint):
         return (self.receiving.mount(),)
 
     async def listen(self, listener: Listener, at: Listening) -> None:
-        """Open the ports of SRMP's own, then tell the machine where it is."""
+        """Open the ports of SRMP's own, then give the machine its addresses."""
         del listener
         listening = [at]
         for scheme, own in self.own.items():
@@ -73,7 +73,7 @@ class SrmpEndpoint(Endpoint):
             self.carrier.pause(pressed)
 
     def stop_accepting(self) -> None:
-        """Take nothing new."""
+        """Refuse new POSTs and connections from now on."""
         self.receiving.stop()
         for listener in self.own.values():
             listener.stop_accepting()
@@ -89,15 +89,15 @@ class SrmpEndpoint(Endpoint):
         await asyncio.gather(*(listener.drain(within) for listener in self.own.values()))
 
     def own_addresses(self) -> Iterable[str]:
-        """The ports for SRMP alone."""
+        """Return the ports for SRMP alone."""
         return [f"{self._host()}:{port} (SRMP)" for port in self._ports().values()]
 
     def names_of(self, queue: str) -> Iterable[str]:
-        """The URL that other managers post to."""
+        """Return the URL that other managers post to."""
         return (url_of(queue, self.origin),)
 
     def counters(self) -> Iterable[Family]:
-        """POSTs, packets of multicast, and what the machine counts."""
+        """Return the counters of POSTs, of multicast packets and of the machine."""
         yield from srmp_counters.traffic(self.receiving, self.courier)
         yield from srmp_counters.machine(self.opened, self.carrier)
 
@@ -166,7 +166,7 @@ SRMP: Final = ServerProtocol(prepare=prepare, table=TABLE)
 
 
 def own_ports(settings: Settings) -> dict[str, int]:
-    """The ports for SRMP alone, by scheme."""
+    """Return the ports for SRMP alone, by scheme."""
     given = {"http": settings.table(SrmpOptions).http_port, "https": settings.table(SrmpOptions).https_port}
     return {scheme: port for scheme, port in given.items() if port is not None}
 
@@ -197,7 +197,7 @@ def plug_in_multicast(endpoint: SrmpEndpoint, parts: Parts) -> None:
 
 
 def addressed(settings: Settings, listening: list[Listening]) -> Addressed:
-    """Under which names others reach us; the first address of a scheme is where receipts go."""
+    """Return the names under which others reach us; receipts go to the first address of a scheme."""
     chosen = settings.table(SrmpOptions).protocol.receipts_host
     at = {each.scheme: each for each in reversed(listening)}
     here = chosen or own_name(settings, listening)

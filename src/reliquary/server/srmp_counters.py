@@ -1,4 +1,4 @@
-"""What SRMP and multicast count, as families of metrics."""
+"""The counters of SRMP and multicast as families of metrics."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ STREAMS: Final = tuple(
 
 
 def traffic(receiving: Receiving, courier: Courier) -> Iterable[Family]:
-    """Messages over HTTP, since the server started."""
+    """Yield the numbers of messages over HTTP since the server started."""
     yield RECEIVED.of([({"status": str(status)}, receiving.answers[status]) for status in STATUSES])
     yield POSTS.now(courier.posted)
     yield ANSWERS.of(
@@ -65,7 +65,7 @@ def traffic(receiving: Receiving, courier: Courier) -> Iterable[Family]:
 
 
 def machine(opened: OpenedEngine, carrier: Carrier | None) -> Iterable[Family]:
-    """What the machine counts, whether its endpoint is on or off; `carrier` is None without multicast."""
+    """Yield the counters of the machine, whether the endpoint is on or off; `carrier` may be None."""
     state = opened.machine(Srmp).state
     yield MESSAGES.of([({"kind": each.value}, state.counts[each]) for each in Count])
     if carrier is not None:
@@ -74,7 +74,7 @@ def machine(opened: OpenedEngine, carrier: Carrier | None) -> Iterable[Family]:
 
 
 def _streams(opened: OpenedEngine) -> Iterable[Family]:
-    """How far streams got, where there are any."""
+    """Yield the progress of streams, where there are any."""
     seen = list(streams(opened.state, opened.machine(Srmp).state))
     for metric in STREAMS if seen else ():
         name = metric.name.removeprefix("stream_")

@@ -61,7 +61,7 @@ class SrmpOptions:
     allow_sha1: bool = False
     """Sign and verify with digests of SHA-1, as old peers do; it is broken."""
     allow_md5: bool = False
-    """The same for MD5, which is broken worse."""
+    """Sign and verify with digests of MD5, as very old peers do; it is broken worse."""
     allow_dsa: bool = False
     """Sign and verify with DSA and SHA-1, as old peers do."""
     protocol: SrmpSettings = field(default_factory=SrmpSettings)

@@ -21,11 +21,11 @@ class Convert(Protocol):
     """Reads one value of a table."""
 
     def __call__(self, name: str, value: object, *, strict: bool) -> Any:
-        """The value of one setting; ValidationError or UsageError says what is wrong with it."""
+        """Return the value of one setting; ValidationError or UsageError says why it is refused."""
 
 
 def never(_: str) -> bool:
-    """No setting of the table is of this kind."""
+    """Return False: no setting of the table is of this kind."""
     return False
 
 

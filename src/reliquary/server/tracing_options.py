@@ -72,5 +72,5 @@ _TYPES: Final = get_type_hints(TracingOptions)
 
 
 def convert(name: str, value: object, *, strict: bool) -> Any:
-    """One setting of the table, as it is kept."""
+    """Return one setting of the table, converted to its type."""
     return msgspec.convert(value, _TYPES[name], strict=strict)

@@ -1,4 +1,4 @@
-"""Whom a server trusts when it calls others, and who it says it is."""
+"""The authorities that a server trusts when it calls others, and its own certificate."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ Trust = Callable[[], ssl.SSLContext]
 
 
 class Certificates(Protocol):
-    """The settings of a protocol that are about it."""
+    """The settings of a protocol that name certificates."""
 
     @property
     def ca_file(self) -> Path | None:
-        """PEM certificates that servers are trusted by, in place of the system's."""
+        """A PEM file with the authorities that servers are trusted by, in place of the system's."""
 
     @property
     def certificate(self) -> Path | None:
-        """A PEM file: who we are to servers that want to know by TLS."""
+        """A PEM file with the certificate that identifies us to servers that ask for one."""
 
     @property
     def key(self) -> Path | None:
-        """Its key."""
+        """A PEM file with the key of that certificate."""
 
 
 def trust_of(table: str, options: Certificates) -> Trust:
-    """Whom we believe to be who they say, and who we say we are; what the system believes is read late."""
+    """Return the trusted authorities and our certificate; those of the system are read late."""
     if options.ca_file is None and options.certificate is None:
         return ssl.create_default_context
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -1,4 +1,4 @@
-"""What values of settings must be like, whatever table they stand in."""
+"""Checks for values of settings that several tables have."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def check_reach(where: str, host: str, settings: Settings) -> None:
 
 
 def check_url(where: str, url: str) -> None:
-    """Refuse what nobody can post to."""
+    """Refuse a URL that no client can post to."""
     try:
         parts = urlsplit(url)
         good = f"{parts.scheme}://" in SCHEMES and bool(parts.hostname) and (parts.port or 1) > 0
@@ -102,7 +102,7 @@ def make_options(
 
 
 def span(count: float) -> Duration:
-    """So many seconds."""
+    """Return a number of seconds as a span of time."""
     if not isfinite(count):
         raise UsageError(f"a span is a number of seconds, not {count}")
     if count < 0:
@@ -111,7 +111,7 @@ def span(count: float) -> Duration:
 
 
 def as_path(wanted: type, value: object) -> Path:
-    """The decoder's word for a path."""
+    """Return a path from its text; the decoder calls it for types that it does not know."""
     if wanted is not Path or not isinstance(value, str | Path) or not str(value):
         raise ValueError(f"Expected a path, got {value!r}")
     return Path(value)

@@ -1,4 +1,4 @@
-"""WS-ReliableMessaging in a server: who takes requests, who sends them, and what our endpoints are called."""
+"""WS-ReliableMessaging in a server: the parts that receive and send, and the names of our endpoints."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from reliquary.server.trust import Trust, trust_of
 from reliquary.server.wsrm_options import TABLE, WsrmOptions
 
 SCHEMES: Final = {"http": "wsrm", "https": "wsrms"}
-"""How the names of endpoints begin that are reached so."""
+"""By the scheme of the listener: the scheme of the names of endpoints."""
 SEED_BITS: Final = 256
-"""So many random bits make our identifiers unpredictable."""
+"""The number of random bits that make our identifiers unpredictable."""
 
 
 @dataclass(frozen=True, slots=True)
 class WsrmEndpoint(Endpoint):
-    """What of a server is there for WS-RM."""
+    """The WS-RM endpoint of a server."""
 
     settings: Settings
     opened: OpenedEngine
@@ -48,7 +48,7 @@ class WsrmEndpoint(Endpoint):
         return (self.receiving.mount(),)
 
     async def listen(self, listener: Listener, at: Listening) -> None:
-        """The listener has its port: the machine learns what our endpoints are called."""
+        """Give the machine the names of our endpoints, now that the port is known."""
         del listener
         known = addressed(self.settings, at)
         self.receiving.origin, self.receiving.authorities = known.origin, known.authorities
@@ -56,7 +56,7 @@ class WsrmEndpoint(Endpoint):
             self.opened.engine.submit(known)
 
     def stop_accepting(self) -> None:
-        """Take nothing new."""
+        """Refuse new requests from now on."""
         self.receiving.stop()
 
     def hang_up(self) -> None:
@@ -71,7 +71,7 @@ class WsrmEndpoint(Endpoint):
         return (f"{SCHEMES[scheme]}://{authority}{ENDPOINT_PATH}{path}",)
 
     def counters(self) -> Iterable[Family]:
-        """Return requests, POSTs, and what the machine counts."""
+        """Return the counters of requests, of POSTs and of the machine."""
         yield from wsrm_counters.traffic(self.receiving, self.courier)
         yield from wsrm_counters.machine(self.opened)
 
@@ -118,7 +118,7 @@ WSRM: Final = ServerProtocol(prepare=prepare, table=TABLE)
 
 
 def addressed(settings: Settings, data: Listening) -> Addressed:
-    """Return what our endpoints are called, and under which other names they are meant too."""
+    """Return the names of our endpoints, and the other names that mean them."""
     options = settings.table(WsrmOptions)
     origin = options.origin or f"{data.scheme}://{data.authority(own_name(settings, [data]))}"
     given = {*options.names, origin.partition("://")[2]}

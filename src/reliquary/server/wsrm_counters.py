@@ -1,4 +1,4 @@
-"""What WS-RM counts, as families of metrics."""
+"""The counters of WS-RM as families of metrics."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ HELD: Final = Metric(
 
 
 def traffic(receiving: Receiving, courier: Courier) -> Iterable[Family]:
-    """Requests and responses over HTTP, since the server started."""
+    """Yield the numbers of requests and responses over HTTP since the server started."""
     for metric, answers in ((RECEIVED, receiving.answers), (ANSWERS, courier.answers)):
         yield metric.of([({"status": str(status)}, answers[status]) for status in sorted({*USUAL, *answers})])
     yield POSTS.now(courier.posted)
@@ -72,7 +72,7 @@ def traffic(receiving: Receiving, courier: Courier) -> Iterable[Family]:
 
 
 def machine(opened: OpenedEngine) -> Iterable[Family]:
-    """What the machine counts, whether its endpoint is on or off."""
+    """Yield the counters of the machine, whether its endpoint is on or off."""
     state = opened.machine(Wsrm).state
     yield EVENTS.of([({"kind": each.value}, state.counts[each]) for each in Count])
     found = totals(state)

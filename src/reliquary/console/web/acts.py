@@ -17,7 +17,7 @@ HEADS: Final = ("time", "who", "from", "act", "object", "outcome", "times", "det
 
 
 async def show_acts(request: Request) -> Response:
-    """GET /console/acts?after=NEXT&who=NAME."""
+    """Serve GET /console/acts?after=NEXT&who=NAME: show a page of acts."""
     context = context_of(request)
     page = await acts_of(request, context, PAGE)
     rows = [

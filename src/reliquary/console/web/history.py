@@ -1,4 +1,4 @@
-"""The page of the history: how it stands, and the lines of a message that may have left long ago."""
+"""The page of the history: its state, and the events of a message that may have left long ago."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reliquary.queueing.model.security.rights import ManagerRight
 
 
 async def show_history(request: Request) -> Response:
-    r"""GET /console/history?message=GUID\NUMBER."""
+    r"""Serve GET /console/history?message=GUID\NUMBER: show the events of a message."""
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     wanted = request.query_params.get("message", "").strip()

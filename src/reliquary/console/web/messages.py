@@ -32,7 +32,7 @@ RETURNED_FROM: Final = frozenset({"poison", "deadletter", "deadxact"})
 
 
 async def show_message(request: Request) -> Response:
-    """GET /console/message?queue=NAME&lookup_id=NUMBER."""
+    """Serve GET /console/message?queue=NAME&lookup_id=NUMBER: show one message."""
     context, query = context_of(request), request.query_params
     queue = query.get("queue", "")
     delivered = await _look_up(context, queue, query.get("lookup_id", ""))
@@ -82,7 +82,7 @@ def _properties(message: Message) -> dict[str, object]:
 
 
 async def send_message(request: Request) -> Response:
-    """POST /console/queue/send."""
+    """Serve POST /console/queue/send: send the message that was typed into the form."""
     context, fields = context_of(request), await read_form(request)
     queue, priority = field_of(fields, "name"), _number(fields.get("priority", "3"))
     message = message_of(
@@ -99,7 +99,7 @@ async def send_message(request: Request) -> Response:
 
 
 async def move_message(request: Request) -> Response:
-    """POST /console/message/move."""
+    """Serve POST /console/message/move: move a message to another queue."""
     context, fields = context_of(request), await read_form(request)
     queue, target = field_of(fields, "queue"), field_of(fields, "target")
     number = _number(fields.get("lookup_id", ""))

@@ -1,4 +1,4 @@
-"""The first page: what the manager holds and does now, and what needs a person."""
+"""The first page: the messages and rates of the manager now, and what needs a person."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from reliquary.queueing.model.security.rights import ManagerRight
 from reliquary.views.manager import manager_view
 
 Chart = tuple[str, Markup, list[tuple[int, str, str]]]
-"""Its title, the drawing, and what stands beside it."""
+"""The title of a chart, the drawing, and the text beside it."""
 
 
 async def show_overview(request: Request) -> Response:
-    """GET /console."""
+    """Serve GET /console: show the first page."""
     return await _shown(request, "overview.html")
 
 
@@ -32,7 +32,7 @@ async def show_live_part(request: Request) -> Response:
 
 
 async def show_alarms(request: Request) -> Response:
-    """GET /console/alarms."""
+    """Serve GET /console/alarms: show all alarms."""
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     return await settled(context, lambda: render(request, "alarms.html", alarms=alarms_of(context)))

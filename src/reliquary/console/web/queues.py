@@ -41,7 +41,7 @@ SUBQUEUES: Final = ("journal", "poison")
 
 
 async def show_queues(request: Request) -> Response:
-    """GET /console/queues?after=NEXT&find=TEXT."""
+    """Serve GET /console/queues?after=NEXT&find=TEXT: show a page of queues."""
     context, query = context_of(request), request.query_params
     view, find = View(context.opened, context.by), query.get("find", "").strip()
     wanted = PageWanted(query.get("after", ""), PAGE)
@@ -60,7 +60,7 @@ async def show_queues(request: Request) -> Response:
 
 
 async def create_queue(request: Request) -> Response:
-    """POST /console/queues."""
+    """Serve POST /console/queues: create a queue."""
     context, fields = context_of(request), await read_form(request)
     name = field_of(fields, "name")
     chosen = {"transactional": "transactional" in fields, "journaling": "journaling" in fields}
@@ -70,7 +70,7 @@ async def create_queue(request: Request) -> Response:
 
 
 async def show_queue(request: Request) -> Response:
-    """GET /console/queue?name=NAME&after=LOOKUP_ID."""
+    """Serve GET /console/queue?name=NAME&after=LOOKUP_ID: show one queue and a page of its messages."""
     context, query = context_of(request), request.query_params
     name = query.get("name", "")
     info = find_record(View(context.opened, context.by), QUEUE, name)
@@ -149,7 +149,7 @@ def _place(text: str) -> int:
 
 
 async def change_queue(request: Request) -> Response:
-    """POST /console/queue/settings."""
+    """Serve POST /console/queue/settings: change the settings of a queue."""
     context, fields = context_of(request), await read_form(request)
     name = field_of(fields, "name")
     limit = fields.get("poison_limit", "").strip() or "0"
@@ -166,7 +166,7 @@ async def change_queue(request: Request) -> Response:
 
 
 async def purge_queue(request: Request) -> Response:
-    """POST /console/queue/purge."""
+    """Serve POST /console/queue/purge: delete the messages of a queue."""
     context, fields = context_of(request), await read_form(request)
     name = _confirmed(fields)
     purged = await context.ask(lambda to: PurgeQueue(to, name))
@@ -175,7 +175,7 @@ async def purge_queue(request: Request) -> Response:
 
 
 async def delete_queue(request: Request) -> Response:
-    """POST /console/queue/delete."""
+    """Serve POST /console/queue/delete: delete a queue."""
     context, fields = context_of(request), await read_form(request)
     name = _confirmed(fields)
     purged = await context.ask(lambda to: DeleteQueue(to, name))

@@ -56,7 +56,7 @@ _DECISIONS: Final[dict[str, Callable[[int, UUID, str], Any]]] = {
 
 
 async def show_records(request: Request) -> Response:
-    """GET /console/records/{plural}?after=NEXT."""
+    """Serve GET /console/records/{plural}?after=NEXT: show a table of records."""
     noun, query = _noun(request), request.query_params
     page = await _administrator(request).list_page(noun, wanted_page(query.get("after"), PAGE))
     columns = noun.listing.columns
@@ -77,7 +77,7 @@ async def show_records(request: Request) -> Response:
 
 
 async def show_record(request: Request) -> Response:
-    """GET /console/record/{plural}?key=KEY."""
+    """Serve GET /console/record/{plural}?key=KEY: show one record with its acts."""
     noun = _noun(request)
     showing = _showing(noun)
     key = _parsed(showing, request.query_params.get("key", ""))
@@ -99,7 +99,7 @@ async def show_record(request: Request) -> Response:
 
 
 async def act_on_record(request: Request) -> Response:
-    """POST /console/record/{plural}/{verb}."""
+    """Serve POST /console/record/{plural}/{verb}: perform an act on a record."""
     noun, verb, fields = _noun(request), request.path_params["verb"], await read_form(request)
     key = _parsed(_showing(noun), field_of(fields, "key"))
     tell(request, act=f"{verb}-{noun.name}")

@@ -1,4 +1,4 @@
-"""How a page says that something went wrong: the sentence of the API, as a page with a way back."""
+"""Error pages of the console: they show the sentence of the API and a link back."""
 
 from __future__ import annotations
 

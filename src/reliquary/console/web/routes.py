@@ -24,12 +24,12 @@ FOR_EVER: Final = {
 
 
 async def lead_to_console(_: Request) -> Response:
-    """GET /: the console is one step further."""
+    """Serve GET /: redirect to the console."""
     return RedirectResponse("/console", 307)
 
 
 async def show_asset(request: Request) -> Response:
-    """GET /console/static/{digest}/{name}."""
+    """Serve GET /console/static/{digest}/{name}: return a style sheet or a script."""
     asset = context_of(request).console.assets.get(request.path_params["name"])
     if asset is None:
         raise HTTPException(404)

@@ -31,12 +31,12 @@ class Typed:
 
 
 async def show_sign_in(request: Request) -> Response:
-    """GET /console/sign-in."""
+    """Serve GET /console/sign-in: show the form."""
     return render(request, "sign_in.html", why="")
 
 
 async def sign_in(request: Request) -> Response:
-    """POST /console/sign-in."""
+    """Serve POST /console/sign-in: begin a session for the user of the form."""
     context, fields = context_of(request), await read_form(request)
     if not context.users.any:
         return render(request, "sign_in.html", 401, why="this server knows no users")
@@ -74,7 +74,7 @@ async def _find_user(context: Context, fields: dict[str, str], peer: str) -> Pri
 
 
 async def sign_out(request: Request) -> Response:
-    """POST /console/sign-out."""
+    """Serve POST /console/sign-out: end the session."""
     await read_form(request)
     context_of(request).console.sessions.end(Asked(request.scope))
     answer = go_to("/console/sign-in", "You are signed out.")

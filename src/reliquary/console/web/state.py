@@ -1,4 +1,4 @@
-"""What the pages of one server share while it runs."""
+"""The state that the pages of one server share while it runs."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Story(NamedTuple):
 
     @property
     def way(self) -> list[str]:
-        """The steps of the message, in words: where it came from, its queues here, where it went."""
+        """Return the steps of the message in words: its origin, its queues here and its destination."""
         found: list[str] = []
         for line in self.lines:
             event, by = line["event"], line["protocol"] or "the manager"

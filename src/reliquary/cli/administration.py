@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def groups(by_hand: Mapping[str, Sequence[click.Command]]) -> Mapping[str, click.Group]:
-    """The group of each noun that a manager has, by its name, with the commands that are written by hand."""
+    """Return the group of each noun that a manager has, by its name, with the commands written by hand."""
     from reliquary.client.nouns import NOUNS
 
     found = {noun.name: group_of(noun) for noun in NOUNS}
@@ -33,7 +33,7 @@ def groups(by_hand: Mapping[str, Sequence[click.Command]]) -> Mapping[str, click
 
 
 def group_of(noun: Noun[Any]) -> click.Group:
-    """The commands of one noun."""
+    """Return the group with the commands of one noun."""
     group = click.Group(noun.name, help=noun.summary)
     if noun.listing.columns:
         _add_list(group, noun)

@@ -1,4 +1,4 @@
-"""Where the server is: --server and --control, and the connection that a command works with."""
+"""The address of the server, from --server and --control, and the connection that a command works with."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Where:
     """A file with the token, in place of `token`."""
 
     def read_token(self) -> str | None:
-        """Return who the user is to the server; None for anonymous."""
+        """Return the token that identifies the user to the server; None for anonymous."""
         return self.token if self.token_file is None else read_token_file(self.token_file)
 
 
 def read_token_file(file: Path) -> str:
-    """Return the one word that a file holds; UsageError where it cannot be had."""
+    """Return the one word that a file holds; raise UsageError where it cannot be read."""
     try:
         words = file.read_text(encoding="utf-8").split()
     except (OSError, UnicodeDecodeError) as why:
@@ -62,7 +62,7 @@ def chosen_token(
 
 
 def connected() -> Manager:
-    """A connection to the server that the command line names."""
+    """Return a connection to the server that the command line names."""
     from reliquary.client.address import is_mqqp
     from reliquary.client.sync.manager import connect
 
@@ -73,7 +73,7 @@ def connected() -> Manager:
 
 
 def feed_client() -> FeedClient:
-    """The feeds and batches of that server."""
+    """Return a client for the feeds and batches of that server."""
     from reliquary.client.feed import FeedClient
 
     named = where()

@@ -87,7 +87,7 @@ def show(queue: str, name: str, as_json: bool | None) -> None:
 def move(queue: str, name: str, cursor: int) -> None:
     """Let consumer NAME of QUEUE have read everything up to CURSOR.
 
-    It only moves forward.  What nobody else has to read is let go of, and cannot be read again.
+    It only moves forward.  What no other consumer has to read is deleted, and cannot be read again.
     """
     with feed_client() as server:
         server.move_consumer(queue, name, cursor)
@@ -120,7 +120,8 @@ def set_limit(queue: str, name: str, keep: str) -> None:
     """Limit what is kept for consumer NAME of QUEUE, by age, bytes and number of messages.
 
     Without NAME, the limit is for all consumers of QUEUE that have none of their own.  A consumer that passes
-    its limit loses what is oldest, and its query is told.  Messages that wait in the queue are never deleted.
+    its limit loses what is oldest, and its query is notified.  Messages that wait in the queue are never
+    deleted.
     """
     with feed_client() as server:
         server.set_consumer(queue, name, keep=keep)
@@ -168,7 +169,7 @@ def reset(queue: str, name: str, to: str, dry_run: bool, as_json: bool | None) -
     """Move the cursor of consumer NAME of QUEUE forward or back.
 
     What it passes over and no other consumer has to read is deleted, if it is not in the queue any more.  A
-    query with a checkpoint goes on where its checkpoint is: after a reset forward it is told of the gap.
+    query with a checkpoint goes on where its checkpoint is: after a reset forward it is notified of the gap.
     """
     with feed_client() as server:
         done = server.reset_consumer(queue, name, to, dry_run=dry_run)

@@ -23,7 +23,7 @@ KINDS = (
     "distribution-list",
 )
 NAMES = ("name", "computer_name", "pathname", "description", "security_identifier")
-"""Whichever of them a type has is its name."""
+"""The attributes that can be the name of an object, in the order in which they are looked for."""
 
 kind_argument = click.argument("kind", type=click.Choice(KINDS), metavar="KIND")
 which_argument = click.argument("which", metavar="NAME|ID")
@@ -119,7 +119,7 @@ def remove(kind: str, which: str) -> None:
 
 
 def _fields(kind: str, attributes: tuple[str, ...]) -> dict[str, Any]:
-    """NAME=VALUE as the attribute's type wants it."""
+    """Return the attributes NAME=VALUE, each converted to its type."""
     from reliquary.queueing.directory.exchange import value_of
 
     fields: dict[str, Any] = {}

@@ -43,7 +43,7 @@ class Root(click.Group):
 
 
 def told(why: Exception) -> tuple[Exit, str] | None:
-    """The exit code and the sentence for an error that was foreseen; None for a bug of ours."""
+    """Return the exit code and the sentence for an expected error; None for a bug of ours."""
     from reliquary.client.errors import ReliquaryError
 
     if isinstance(why, StoreFailure | StoreDamage | UsageError):
@@ -78,5 +78,5 @@ def _complaint(why: click.ClickException) -> str:
 
 
 def _hush() -> None:
-    """Whoever read our output went away; the interpreter must not complain about it again at its end."""
+    """Discard further output after its reader has closed the pipe: the interpreter must not fail on it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

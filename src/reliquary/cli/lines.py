@@ -10,7 +10,7 @@ LARGEST: Final = 1024 * 1024
 
 
 def batches(source: IO[bytes]) -> Iterator[list[bytes]]:
-    """The lines of a stream without their ends, in batches.
+    """Yield the lines of a stream without their ends, in batches.
 
     A pipe that brings a line now and then, such as `tail -f`, is sent line by line: a batch ends
     when what one read of the stream brought is used up.

@@ -63,11 +63,11 @@ class Commands(Root):
     """All commands; those of the nouns of administration are built when one of them is wanted."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all commands, in their order."""
+        """Return the names of all commands, in their order."""
         return sorted([*super().list_commands(ctx), *groups(BY_HAND)])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name."""
+        """Return the command of this name."""
         return super().get_command(ctx, cmd_name) or groups(BY_HAND).get(cmd_name)
 
 

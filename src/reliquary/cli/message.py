@@ -205,7 +205,7 @@ def _line(each: Message, as_json: bool, *, bare: bool) -> bytes:
 
 
 def record_of(each: Message) -> dict[str, Any]:
-    """A message as JSON: text where it is text, and places as strings, which JavaScript does not round."""
+    """Return a message as JSON: text where it is text; places as strings, which JavaScript does not round."""
     import msgspec
 
     record = {**msgspec.to_builtins(each), "lookup_id": str(each.lookup_id), "priority": each.priority}
@@ -225,8 +225,8 @@ def record_of(each: Message) -> dict[str, Any]:
 def reject(queue: str, lookup_id: int) -> None:
     """Refuse the message LOOKUP_ID of QUEUE.
 
-    It is gone from the queue, and kept in a dead-letter queue if its sender asked for that; who asked
-    for acknowledgements is told.
+    It is gone from the queue, and kept in a dead-letter queue if its sender asked for that; a sender that
+    asked for acknowledgements gets one.
     """
     with connected() as manager:
         manager.queue(queue).reject(lookup_id)
@@ -269,7 +269,7 @@ def resend(queue: str, lookup_ids: tuple[int, ...], why: str) -> None:
 
 
 def _options_of(each: Message) -> SendOptions:
-    """What a dead letter was sent with, but its times, which are over."""
+    """Return the options that a dead letter was sent with, without its times, which are over."""
     return {
         "label": each.label,
         "priority": each.priority,
@@ -314,7 +314,7 @@ def _row(each: Message) -> tuple[object, ...]:
 
 
 def preview(body: bytes) -> str:
-    """The beginning of a body on one line, nothing that a terminal would obey."""
+    """Return the beginning of a body on one line, without control characters of a terminal."""
     text = body[: 4 * PREVIEW].decode(errors="replace")
     line = "".join(sign if sign.isprintable() else " " for sign in text)
     return line if len(line) <= PREVIEW else line[: PREVIEW - 1] + "…"

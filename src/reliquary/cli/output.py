@@ -1,4 +1,4 @@
-"""What is printed: a table for a person, JSON lines to a pipe, or as --json and --table say."""
+"""Output of commands: a table for a person, JSON lines to a pipe, or as --json and --table say."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def wants_json(as_json: bool | None) -> bool:
 
 
 def print_json(records: Iterable[object]) -> None:
-    """One JSON object a line."""
+    """Print one JSON object on a line."""
     import msgspec
 
     for record in records:
@@ -98,7 +98,7 @@ def _cell(record: msgspec.Struct, column: str | Column[Any], parts: Container[st
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table; numbers to the right."""
+    """Print a table with numbers aligned to the right."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -114,7 +114,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 
 
 def print_fields(fields: dict[str, object]) -> None:
-    """Names and values, one a line."""
+    """Print names and values, one pair on each line."""
     width = max(map(len, fields))
     for name, value in fields.items():
         click.echo(f"{name:<{width}}  {_shown(value)}")

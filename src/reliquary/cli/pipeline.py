@@ -273,7 +273,7 @@ def _where(context: click.Context) -> Where:
 
 
 def _server(context: click.Context, given: str | None) -> str | None:
-    """What somebody said: here, or before the noun; None leaves it to the settings."""
+    """Return the server named after or before the noun; None leaves it to the settings."""
     if given is not None:
         return given
     said = context.find_root().get_parameter_source("server")
@@ -305,7 +305,7 @@ def _require_spark() -> None:
 def _session(
     context: click.Context, name: str, master: str | None, conf: tuple[str, ...]
 ) -> Iterator[tuple[SparkSession, Callable[[], bool]]]:
-    """A session for one pipeline; what fails ends in one sentence, and the first Ctrl-C ends it in order."""
+    """Yield a session for one pipeline; a failure ends in one sentence, the first Ctrl-C stops in order."""
     chosen = {"spark.master": master} if master else {}
     for each in conf:
         key, found, value = each.partition("=")
@@ -334,7 +334,7 @@ def _session(
 
 @contextmanager
 def _aside() -> Iterator[None]:
-    """What is started meanwhile writes to stderr where nobody looks, as long as it lives.
+    """Discard the stderr of processes that are started in this block, as long as they run.
 
     Spark's own words are many and say nothing that its failures do not say; who wants them sets a level.
     """
@@ -349,7 +349,7 @@ def _aside() -> Iterator[None]:
 
 
 def sentence_of(failure: str) -> tuple[Exit, str]:
-    """The code and the sentence of ours in what Spark tells; its own first line where there is none."""
+    """Return the exit code and our sentence in a text of Spark; its own first line where there is none."""
     found = _NAMED.findall(failure)
     if not found:
         return Exit.FAILED, " ".join(failure.strip().splitlines()[:1])
@@ -358,7 +358,7 @@ def sentence_of(failure: str) -> tuple[Exit, str]:
 
 
 def _until_signal() -> Callable[[], bool]:
-    """Whether to go on: no longer after the first signal; a second one interrupts."""
+    """Return a function that is False after the first signal; a second signal interrupts."""
     import signal
     from threading import Event
 

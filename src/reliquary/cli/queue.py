@@ -115,7 +115,7 @@ def purge(name: str, yes: bool, as_json: bool | None) -> None:
 
 
 def _sure(question: str, yes: bool) -> bool:
-    """A person is asked; a script knows what it does."""
+    """Ask a person for confirmation; a script is not asked."""
     if yes or not _is_person():
         return True
     if click.confirm(question, err=True):

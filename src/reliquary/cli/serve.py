@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 def serve(context: click.Context, /, file: Path | None, chosen: tuple[str, ...], **options: object) -> None:
     """Run a server until Ctrl-C or SIGTERM; SIGHUP lets it read its settings anew.
 
-    Messages are on disk before anyone is told that they were taken; a crash loses none of them.
+    Messages are on disk before their sender gets a confirmation; a crash loses none of them.
     """
     from reliquary.server.loading import load
     from reliquary.server.run import serve as run

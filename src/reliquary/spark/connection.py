@@ -23,7 +23,7 @@ def pauses(seconds: float) -> tuple[float, ...]:
 
 
 def connected(access: Access) -> FeedClient:
-    """A client; nobody is spoken to before its first call."""
+    """Return a client; it connects with its first call."""
     return FeedClient(
         access.url,
         token=access.token,

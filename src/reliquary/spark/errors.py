@@ -2,7 +2,7 @@
 
 SparkFault               the sentence is all: Spark shows the class and the text
   JavaMissing            there is no Java that Spark runs on
-  BadOption              an option is unknown, missing or has no such value
+  BadOption              an option is unknown, missing or has a value that is not known
   BadSchema              a schema has columns or types that messages do not have
   BadOffset              the checkpoint holds an offset that is not ours
   QueueMissing           there is no queue of this name
@@ -10,7 +10,7 @@ SparkFault               the sentence is all: Spark shows the class and the text
   ConsumerMissing        nothing was kept for this query
   DataLost               what lies behind the offset is not kept any more
   ServerGone             the server does not answer
-  TokenRefused           the server does not know who asks, or does not let him
+  TokenRefused           the server does not know the user, or denies access
   WriterTaken            another query writes under this writerId
   BadRow                 a row breaks a rule of messages; the batch is not published
   StagesGone             staged parts were swept away before the batch was published
@@ -36,7 +36,7 @@ class JavaMissing(SparkFault):
 
 
 class BadOption(SparkFault):
-    """An option is unknown, missing, or has no such value."""
+    """An option is unknown, missing, or has a value that is not known."""
 
 
 class BadSchema(SparkFault):
@@ -68,7 +68,7 @@ class ServerGone(SparkFault):
 
 
 class TokenRefused(SparkFault):
-    """The server does not know who asks, or does not let him."""
+    """The server does not know the user, or denies access."""
 
 
 class WriterTaken(SparkFault):
@@ -88,7 +88,7 @@ class ServerRefused(SparkFault):
 
 
 def queue_missing(queue: str) -> QueueMissing:
-    """The sentence for a queue that is not there."""
+    """Return the error for a queue that does not exist."""
     return QueueMissing(
         f"there is no queue {queue!r}: create it, or correct the option queue; a query that goes on without "
         "it needs a new checkpoint, or failOnDataLoss=false"
@@ -96,7 +96,7 @@ def queue_missing(queue: str) -> QueueMissing:
 
 
 def manager_not_named(manager: str, queue: str) -> BadOffset:
-    """The sentence for a batch of a manager that the query does not name any more."""
+    """Return the error for a batch of a manager that the query does not name any more."""
     called = f"the manager {manager}" if manager else "a server"
     return BadOffset(
         f"the batch that the checkpoint holds has messages of the queue {queue!r} of {called}, which the "
@@ -105,7 +105,7 @@ def manager_not_named(manager: str, queue: str) -> BadOffset:
 
 
 def queue_replaced(queue: str) -> QueueReplaced:
-    """The sentence for a queue that was made anew."""
+    """Return the error for a queue that was deleted and created again."""
     return QueueReplaced(
         f"the queue {queue!r} was deleted and made anew since the last batch, and what was not read of the "
         "old one is gone: to go on with the new one from its beginning, set failOnDataLoss=false or start "
@@ -114,7 +114,7 @@ def queue_replaced(queue: str) -> QueueReplaced:
 
 
 def consumer_missing(queue: str, consumer: str) -> ConsumerMissing:
-    """The sentence for a reader that nobody kept anything for."""
+    """Return the error for a query whose consumer does not exist, so that no messages were kept for it."""
     return ConsumerMissing(
         f"the queue {queue!r} has no consumer {consumer!r} any more, so messages may have left it unread: to "
         "go on with what is there, set failOnDataLoss=false or start with a new checkpoint"
@@ -139,7 +139,7 @@ def data_lost(queue: str, consumer: str, after: int, cursor: int, loss: Loss | N
 
 
 def feed_rewound(queue: str, after: int) -> DataLost:
-    """The sentence for a store that was restored from a backup since the query read it."""
+    """Return the error for a store that was restored from a backup since the query read it."""
     return DataLost(
         f"the query has read the queue {queue!r} up to {after}, and since then the store of the server was "
         "restored from a backup (or it is another server): messages that came after the backup are gone.  To "
@@ -181,7 +181,7 @@ _EXPLAINED: Final[dict[str, tuple[Callable[[str], SparkFault], str]]] = {
 
 
 def explained(error: ReliquaryError, what: str) -> SparkFault:
-    """The fault for an error of the client; `what` was being done."""
+    """Return the fault for an error of the client; `what` was being done."""
     kind, advice = _EXPLAINED.get(error.code, (ServerRefused, ""))
     return kind(f"{what}: {error.sentence.rstrip('.')}{': ' if advice else ''}{advice}")
 

@@ -1,4 +1,4 @@
-"""`format("reliquary")`: what Spark asks for a reader or a writer."""
+"""`format("reliquary")`: the class that Spark asks for readers and writers."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ class ReliquarySource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """The word for `format`."""
+        """Return the name that users give to `format`."""
         return "reliquary"
 
     def schema(self) -> str:
-        """All columns; asked at `load`, so bad options are refused there."""
+        """Return all columns; it is called at `load`, so bad options are refused there."""
         return ddl(headers=parse_reading(self.options, SOURCE).headers)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """For `spark.read`."""
+        """Return the reader for `spark.read`."""
         return batch_reader(parse_reading(self.options, For.READ), projection(schema.fields))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """For `spark.readStream`."""
+        """Return the reader for `spark.readStream`."""
         return StreamReader(parse_reading(self.options, For.STREAM), projection(schema.fields))
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        """For `df.write`."""
+        """Return the writer for `df.write`."""
         if overwrite:
             raise BadOption('a queue is not overwritten: use mode("append")')
         options = parse_writing(self.options, For.WRITE, queue_column="queue" in schema.names)
         return Writer(options, written(schema.fields, options.key))
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
-        """For `df.writeStream`."""
+        """Return the writer for `df.writeStream`."""
         if overwrite:
             raise BadOption('a queue is not overwritten: use outputMode("append")')
         options = parse_writing(self.options, For.SINK, queue_column="queue" in schema.names)

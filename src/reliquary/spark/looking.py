@@ -33,7 +33,7 @@ class Look:
 
     @property
     def incarnations(self) -> dict[QueueKey, str]:
-        """The incarnation of each queue."""
+        """Return the incarnation of each queue."""
         return {key: feed.incarnation for key, feed in self.feeds.items()}
 
     def by_manager(self, managers: Sequence[str]) -> dict[str, list[str]]:

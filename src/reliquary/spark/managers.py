@@ -52,16 +52,16 @@ class Managers:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all managers, in the order of the options."""
+        """Return the names of all managers, in the order of the options."""
         return tuple(self._clients)
 
     @property
     def away(self) -> tuple[str, ...]:
-        """The managers that are skipped now."""
+        """Return the managers that are skipped now."""
         return tuple(name for name in self._clients if name in self._until)
 
     def called(self, manager: str, queue: str) -> str:
-        """Return how errors name a queue: with its manager if there are several."""
+        """Return the name of a queue in errors: with its manager if there are several."""
         return queue if len(self._clients) == 1 else f"{queue} at {manager}"
 
     def ask(self, manager: str, work: Callable[[FeedClient], T]) -> T | None:

@@ -13,7 +13,7 @@ Managers may come, go and be renamed between the runs of a query:
     a manager that is new            its queues are read from their beginning
     a manager that is not named now  its places stay in the offset, and it is read on from there when it is
                                      named again
-    a manager with a new name        the identifiers of its queues show that it is the same one (`renamed`)
+    a manager with a new name        the identifiers of its queues show which one it was (`renamed`)
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class QueueKey(NamedTuple):
 
 
 class Place(NamedTuple):
-    """How far a queue was read."""
+    """The position up to which a queue was read."""
 
     incarnation: str
     id: int
 
     @property
     def identifier(self) -> str:
-        """The identifier of the queue, without the era of its manager."""
+        """Return the identifier of the queue, without the era of its manager."""
         return identifier_of(self.incarnation)
 
 
@@ -59,13 +59,13 @@ class _Written(msgspec.Struct):
 
 
 class _First(msgspec.Struct):
-    """Version 1."""
+    """An offset of version 1, which has one manager without a name."""
 
     queues: dict[str, _Written]
 
 
 class _Second(msgspec.Struct):
-    """Version 2."""
+    """An offset of version 2, which has named managers."""
 
     managers: dict[str, dict[str, _Written]]
 

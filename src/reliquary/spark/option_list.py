@@ -15,7 +15,7 @@ from reliquary.spark.errors import BadOption
 
 
 class For(Flag):
-    """What an option is for."""
+    """The uses of an option."""
 
     READ = auto()
     """`spark.read`"""
@@ -33,12 +33,12 @@ ALL: Final = SOURCE | TARGET
 
 
 class Option(NamedTuple):
-    """One option."""
+    """One option of the source or the sink."""
 
     name: str
     use: For
     default: str
-    """As a person reads it."""
+    """The name as a person reads it."""
     about: str
 
 

@@ -59,7 +59,7 @@ class Reading(msgspec.Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the managers."""
+        """Return the names of the managers."""
         return tuple(access.name for access in self.managers)
 
 
@@ -79,12 +79,12 @@ class Writing(msgspec.Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the managers."""
+        """Return the names of the managers."""
         return tuple(access.name for access in self.managers)
 
 
 def parse_reading(options: Mapping[str, str], use: For) -> Reading:
-    """The options of a source, or a refusal by name."""
+    """Return the options of a source, or refuse one by its name."""
     given = known(options, use)
     consumer = _name(given, "consumer")
     if use is For.STREAM and not consumer:
@@ -112,7 +112,7 @@ def parse_reading(options: Mapping[str, str], use: For) -> Reading:
 
 
 def parse_writing(options: Mapping[str, str], use: For, *, queue_column: bool) -> Writing:
-    """The options of a sink, or a refusal by name; with a column `queue` the option may be missing."""
+    """Return the options of a sink, or refuse one by name; a column `queue` can replace that option."""
     given = known(options, use)
     queue = given.get("queue", "").strip()
     if not queue and not queue_column:

@@ -37,7 +37,7 @@ Feeds = Mapping[QueueKey, Feed]
 
 
 class Span(NamedTuple):
-    """What may be read of a queue now."""
+    """The range of a queue that may be read now."""
 
     key: QueueKey
     incarnation: str
@@ -46,12 +46,12 @@ class Span(NamedTuple):
 
 
 class Trouble(Enum):
-    """Why a queue cannot simply be read on."""
+    """The reasons why a queue cannot simply be read on."""
 
     MISSING = "missing"
     """It was there and is not."""
     REPLACED = "replaced"
-    """It is another queue of the same name."""
+    """The name belongs to another queue now."""
     UNKEPT = "unkept"
     """It has no consumer of this name."""
     LOST = "lost"
@@ -68,10 +68,10 @@ class Finding(NamedTuple):
     after: int = 0
     cursor: int = 0
     loss: Loss | None = None
-    """What the consumer lost, where its limit was passed."""
+    """The messages that the consumer lost, where its limit was passed."""
 
     def fault(self, queue: str, consumer: str) -> SparkFault:
-        """Return the error about it; `queue` is the name of the queue as people are told it."""
+        """Return the error about it; `queue` is the name of the queue in the error."""
         match self.trouble:
             case Trouble.MISSING:
                 return errors.queue_missing(queue)
@@ -144,20 +144,20 @@ class Limit(NamedTuple):
     bytes: int | None = None
 
     def fits(self, plan: Plan) -> bool:
-        """Whether so much is allowed."""
+        """Whether the limit allows these rows and bytes."""
         return (self.rows is None or plan.rows <= self.rows) and (
             self.bytes is None or plan.bytes <= self.bytes
         )
 
     def share(self, among: int) -> Limit:
-        """An equal share, a row and a byte at least."""
+        """Return an equal share, a row and a byte at least."""
         return Limit(
             None if self.rows is None else max(1, self.rows // among),
             None if self.bytes is None else max(1, self.bytes // among),
         )
 
     def without(self, plan: Plan) -> Limit:
-        """What is left."""
+        """Return the limit that is left after these rows and bytes."""
         return Limit(
             None if self.rows is None else self.rows - plan.rows,
             None if self.bytes is None else self.bytes - plan.bytes,
@@ -165,7 +165,7 @@ class Limit(NamedTuple):
 
     @property
     def spent(self) -> bool:
-        """Whether nothing is left."""
+        """Whether nothing of the limit is left."""
         return (self.rows is not None and self.rows <= 0) or (self.bytes is not None and self.bytes <= 0)
 
 
@@ -195,7 +195,7 @@ def allot(
 
 
 def _order(limit: Limit, wants: Sequence[Plan], turn: int) -> list[int]:
-    """Who is served first: whoever wants least, and in turns when there is not enough for all."""
+    """Return the order of queues: those that want least first, in turns when there is not enough for all."""
     count = len(wants)
     rotated = [(turn + step) % count for step in range(count)]
     if limit.rows is not None and limit.rows < count:

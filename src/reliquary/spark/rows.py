@@ -2,7 +2,7 @@
 
 A range is read to its end although the network breaks off: what was handed on stays so, and the rest is
 asked for after the last row that was.  So the place in the feed is always fetched, and dropped again when
-nobody asked for it.  No row comes twice, and none is left out.
+it was not asked for.  No row comes twice, and none is left out.
 
       asked:  (after, until]   --- rows 1 2 3 ---x broken
       again:  (3,     until]                     rows 4 5 6 --- end
@@ -63,7 +63,7 @@ def read_range(
 
 
 def shape(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The same rows with exactly the columns of a schema, which the batch has under any other order."""
+    """Return the rows with exactly the columns of a schema, which the batch may have in another order."""
     return pa.RecordBatch.from_arrays([_cast(batch, field) for field in schema], schema=schema)
 
 

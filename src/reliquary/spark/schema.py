@@ -1,6 +1,6 @@
 """Columns as Spark knows them: the schema of the source, and what a schema of the user's may be.
 
-A schema that the user gives is a projection: columns are read in his order, and a narrow one moves no
+A schema that the user gives is a projection: columns are read in its order, and a narrow one moves no
 bodies over the network.  What a sink is given is checked before anything runs, column by column.
 """
 
@@ -66,17 +66,17 @@ class FieldLike(Protocol):
 
     @property
     def dataType(self) -> Any:  # noqa: N802 - Spark's name
-        """Its type, which knows its `simpleString`."""
+        """Return the type of the field, which has a `simpleString`."""
 
 
 def ddl(*, headers: bool = False) -> str:
-    """The schema of the source, in Spark's own words; with the column of headers if it is wanted."""
+    """Return the schema of the source as DDL; with the column of headers if it is wanted."""
     columns = [f"`{column.name}` {column.kind.value}" for column in COLUMNS]
     return ", ".join([*columns, f"`{HEADERS}` {HEADERS_TYPE}"] if headers else columns)
 
 
 def projection(fields: Iterable[FieldLike]) -> tuple[str, ...]:
-    """The columns that a schema asks for, in its order; one that messages do not have is refused."""
+    """Return the columns that a schema asks for, in its order; refuse one that messages do not have."""
     names: list[str] = []
     for field in fields:
         kind = _type_of(field.name)
@@ -96,7 +96,7 @@ def projection(fields: Iterable[FieldLike]) -> tuple[str, ...]:
 
 
 def _type_of(name: str) -> str | None:
-    """Return the type of a column of the source; None if there is no such column."""
+    """Return the type of a column of the source; None if it has no column of this name."""
     column = BY_NAME.get(name)
     if column is not None:
         return column.kind.value

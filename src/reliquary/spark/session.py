@@ -37,7 +37,7 @@ LOOPBACK: Final = {
 
 
 def settings(given: dict[str, str]) -> dict[str, str]:
-    """What the session is made with; what is given wins."""
+    """Return the settings of a session; given ones win over defaults."""
     chosen = DEFAULTS | given
     if chosen["spark.master"].startswith("local"):
         chosen = LOOPBACK | chosen

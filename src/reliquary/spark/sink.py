@@ -1,6 +1,6 @@
 """The sink: rows of Spark into queues, every batch once and as a whole.
 
-    executors       write    stages its part under an attempt of its own; nobody sees it
+    executors       write    stages its part under an attempt of its own; not visible yet
     driver          commit   publishes all parts in the order of their partitions, in one write of the server,
                              which knows the last batch of each query: a second time nothing happens
     driver          abort    takes back what was staged, never what was published
@@ -55,7 +55,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Part(WriterCommitMessage):
-    """What one task staged."""
+    """The result of one task: what it staged."""
 
     query: str
     batch: int
@@ -74,9 +74,9 @@ def stage_part(
     place: StagePlace,
     connect: Connect,
 ) -> Part:
-    """Send the rows of a task to the managers, where nobody sees them yet.
+    """Send the rows of a task to the managers, where they are not visible yet.
 
-    A row that breaks a rule is told in the part, and the commit raises it: an error in the task would only
+    A row that breaks a rule is noted in the part, and the commit raises it: an error in the task would only
     let Spark try the task again.
     """
     schema = arrow_schema(names)
@@ -143,7 +143,7 @@ def _until_it_answers(work: Callable[[], T]) -> T:
             if not waits:
                 log.warning("the sink waits for a manager: %s", silence)
             waits = True
-        time.sleep(PAUSE)  # noqa: TID251 - nobody tells when a server comes back
+        time.sleep(PAUSE)  # noqa: TID251 - no event shows that a server comes back
 
 
 def publish(
@@ -221,7 +221,7 @@ def _stages(parts: Sequence[WriterCommitMessage | None], manager: str) -> list[i
 
 
 def new_name() -> str:
-    """Sixteen letters that nobody has drawn before; there is no seed to repeat in a process of Spark."""
+    """Return sixteen random letters; there is no seed to repeat in a process of Spark."""
     return os.urandom(8).hex()
 
 
@@ -239,7 +239,7 @@ def query_of_checkpoint(location: str) -> str | None:
 
 
 class StreamWriter(DataSourceStreamArrowWriter):
-    """`df.writeStream`."""
+    """The writer of `df.writeStream`: each batch is published once."""
 
     def __init__(self, options: Writing, names: tuple[str, ...], connect: Connect = connected) -> None:
         self._options = options
@@ -261,7 +261,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
         return stage_part(self._options, self._names, iterator, place, self._connect)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Publish a batch, once."""
+        """Publish a batch; a second call changes nothing."""
         query = next((part.query for part in messages if isinstance(part, Part)), None)
         query = query or query_of_checkpoint(self._options.checkpoint)
         if query is None:
@@ -294,7 +294,7 @@ class Writer(DataSourceArrowWriter):
         return stage_part(self._options, self._names, iterator, place, self._connect)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Publish it."""
+        """Publish what all tasks have staged."""
         publish(self._options, self._query, 0, messages, self._connect)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:

@@ -75,14 +75,14 @@ def read_part(
 
 
 class Reader(DataSourceReader):
-    """`spark.read`: what lies in the queues now."""
+    """The reader of `spark.read`: it reads what lies in the queues now."""
 
     def __init__(
         self,
         options: Reading,
         names: tuple[str, ...],
         connect: Connect = connected,
-        wait: Callable[[float], None] = time.sleep,  # noqa: TID251 - nobody tells when a server comes back
+        wait: Callable[[float], None] = time.sleep,  # noqa: TID251 - no event shows that a server comes back
     ) -> None:
         self._options = options
         self._names = names
@@ -91,7 +91,7 @@ class Reader(DataSourceReader):
         self._bounds = Bounds()
 
     def partitions(self) -> list[InputPartition]:
-        """Ranges of all queues, in the order of managers, names and arrival."""
+        """Return the ranges of all queues, in the order of managers, names and arrival."""
         options = self._options
         if push.is_empty(self._bounds):
             return []
@@ -152,7 +152,7 @@ class Reader(DataSourceReader):
         return ranges
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a range."""
+        """Yield the rows of a range."""
         return read_part(self._options, self._names, partition, self._connect)
 
 
@@ -164,7 +164,7 @@ def _number(position: Position, feed: Feed, default: int) -> int:
 
 
 class PushingReader(Reader):
-    """The same, with filters that the server applies."""
+    """A batch reader with filters that the server applies."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         """Take what the server can do; the rest stays with Spark."""
@@ -173,9 +173,9 @@ class PushingReader(Reader):
 
 
 def batch_reader(options: Reading, names: tuple[str, ...]) -> Reader:
-    """A reader that pushes filters, if that is wanted and possible.
+    """Return a reader that pushes filters, if that is wanted and possible.
 
-    Spark refuses a reader that can push while the session's setting is off.  Nobody tells the setting, but
+    Spark refuses a reader that can push while the session's setting is off.  The setting is not shown, but
     with it on Spark plans in a program of its own.
     """
     wanted = options.push is Push.YES or (options.push is Push.AUTO and _in_pushing_worker())

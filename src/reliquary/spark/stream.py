@@ -65,7 +65,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         options: Reading,
         names: tuple[str, ...],
         connect: Connect = connected,
-        wait: Callable[[float], None] = time.sleep,  # noqa: TID251 - nobody tells when something arrives
+        wait: Callable[[float], None] = time.sleep,  # noqa: TID251 - no event shows that something arrives
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._options = options
@@ -89,7 +89,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     # -- where to begin, and how far to go
 
     def initialOffset(self) -> dict[str, Any]:
-        """Open the consumers; asked twice by Spark, and answered the same."""
+        """Open the consumers and return the first offset; Spark calls it twice and gets equal answers."""
         if self._initial is None:
             start = self._options.start
             with explaining("starting the stream"):
@@ -130,7 +130,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadAllAvailable()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
-        """How far the next batch goes; the same as the start when there is nothing."""
+        """Return the end of the next batch, which is its start when there is nothing."""
         places = from_json(start, self._managers.names)
         if self._idle and self._target is None:
             self._wait(IDLE)
@@ -186,7 +186,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         )
 
     def _spans(self, places: Offset, found: Look) -> list[Span]:
-        """What can be read of each queue; troubles stop the query, or are told and passed over."""
+        """Return the range of each queue that can be read; troubles stop the query, or are logged."""
         for key in found.missing:
             fault = errors.queue_missing(self._called(key))
             if self._options.fail_on_loss:
@@ -218,7 +218,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return span._replace(until=min(span.until, max(until, span.after)))
 
     def _past(self, finding: Finding, place: Place) -> Span | None:
-        """How a query goes on that may lose data: with what is left, after it was told."""
+        """Return the range that is left for a query that may lose data, after the loss was logged."""
         self._tell(finding)
         match finding.trouble:
             case Trouble.MISSING:
@@ -303,7 +303,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     # -- a batch
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
-        """The ranges of a batch; after a restart they may be cut otherwise, and hold the same rows."""
+        """Return the ranges of a batch; after a restart they may be cut otherwise, and hold equal rows."""
         ranges: list[InputPartition] = []
         with explaining("planning a batch"):
             first, last = self._settled(start, end)
@@ -354,7 +354,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         ).parts
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a range."""
+        """Yield the rows of a range."""
         return read_part(self._options, self._names, partition, self._connect)
 
     def commit(self, end: dict[str, Any]) -> None:
@@ -392,7 +392,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._committed[key] = place
 
     def stop(self) -> None:
-        """Hang up."""
+        """Close the connections to all managers."""
         self._managers.close()
 
     def _look(

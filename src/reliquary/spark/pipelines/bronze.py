@@ -4,7 +4,7 @@
     history  --files that are new------> bronze/history    a batch is files; its commit names them
 
 A query numbers its batches in its checkpoint, which lies in the lake, and gives a batch that it does over
-the same rows; so the number is the key.  A file of the history never changes once it is there; which files
+equal rows; so the number is the key.  A file of the history never changes once it is there; which files
 were read is in the commits, so a file that comes late, for a day long past, is just a file that is new.
 """
 
@@ -33,13 +33,13 @@ CARRIED_IN: Final = "carried_in"
 
 
 def history_schema(*, kept: bool) -> str:
-    """The columns of the exporter's files, or of the table that keeps them."""
+    """Return the columns of the exporter's files, or of the table that keeps them."""
     names = {"batch": CARRIED_IN} if kept else {}
     return ", ".join(f"`{names.get(each.name, each.name)}` {each.kind.value}" for each in HISTORY_COLUMNS)
 
 
 def day_of(moment: str) -> Column:
-    """The day of a timestamp in UTC, whatever zone the session is in."""
+    """Return the day of a timestamp in UTC, whatever zone the session is in."""
     from pyspark.sql import functions as f
 
     day = f.date_from_unix_date((f.floor(f.unix_seconds(f.col(moment)) / 86_400)).cast("int"))
@@ -50,7 +50,7 @@ def day_of(moment: str) -> Column:
 
 
 def start_messages(table: Table, lake: Path, feed: DataFrame, every: float | None) -> StreamingQuery:
-    """Let messages come into the lake: all that are there, or for ever, every so many seconds."""
+    """Start the query that brings messages into the lake: once, or endlessly at an interval."""
     from pyspark.sql import functions as f
 
     checkpoint = lake / CHECKPOINT
@@ -67,7 +67,7 @@ def start_messages(table: Table, lake: Path, feed: DataFrame, every: float | Non
 
 
 def query_of(checkpoint: Path) -> str:
-    """The id of the query that a checkpoint belongs to."""
+    """Return the id of the query that a checkpoint belongs to."""
     identifier: str = json.loads((checkpoint / "metadata").read_text())["id"]
     return identifier
 

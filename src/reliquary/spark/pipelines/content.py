@@ -1,4 +1,4 @@
-"""What a body turned out to be, as values; `decode` makes them, `silver` makes columns of them."""
+"""The decoded content of a body, as values; `decode` makes them, `silver` makes columns of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reliquary.protocols.srmp.codec.values import Envelope
 
 
 class Kind(StrEnum):
-    """What a body is."""
+    """The kinds of bodies."""
 
     EMPTY = "empty"
     TEXT = "text"

@@ -71,7 +71,7 @@ _PATH: Final = f"{{{ROUTING}}}path"
 _OF_ALL_TEXT: Final = ("", "utf-8")
 """Encodings of documents that any text can be part of."""
 _LARGEST: Final = 1 << 40
-"""Bytes and messages: whoever stored it has set the limits."""
+"""Bytes and messages without a limit: the server that stored the batch has applied its own."""
 _NO_LIMITS: Final = BatchLimits(_LARGEST, _LARGEST)
 
 _BOUNDARY: Final = re.compile(rb"--([^\r\n]{1,70})\r\n(?=content-[a-z-]+:)", re.IGNORECASE).match
@@ -95,7 +95,7 @@ def decode(
     soap_compound_message: str | None = None,
     httpr_header: str | None = None,
 ) -> Content | Damage:
-    """What a message says, from its columns in the feed."""
+    """Return the content of a message from its columns in the feed, or its damage."""
     content = decode_body(body or b"", body_type or 0)
     if not (soap_envelope or soap_compound_message or httpr_header) or isinstance(content, Damage):
         return content
@@ -115,7 +115,7 @@ def decode(
 
 
 def decode_body(body: bytes, body_type: int = 0) -> Content | Damage:
-    """What a body says."""
+    """Return the content of a body, or its damage."""
     if not body:
         return _EMPTY
     first = body[0]

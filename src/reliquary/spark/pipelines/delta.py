@@ -1,4 +1,4 @@
-"""The same tables with a Delta log, through `deltalake`: no jar, and readers of Delta see each batch once.
+"""Tables of the lake with a Delta log, through `deltalake`: no jar, and readers of Delta see each batch once.
 
     lake/bronze/messages/_delta_log/
                          batch=0/day=2026-11-15/part-....parquet

@@ -8,7 +8,7 @@
 A day that new rows belong to is computed anew from all that the lake has of it, and its file is replaced by
 one rename; so rows that come late are counted as if they had come in time.  A message may come on one day and
 leave on another: with a day, those after it are computed anew too, as far as messages are followed back
-(`lookback`).  Which batches are counted is written down last; a crash before that computes the same days
+(`lookback`).  Which batches are counted is written down last; a crash before that computes these days
 once more.
 
 Spark counts a day in **one look** at it (`counted`): one grouping has the numbers of all four tables, which
@@ -154,7 +154,7 @@ def counted(rows: DataFrame) -> DataFrame:
 
 
 def flow(numbers: pa.Table) -> pa.Table:
-    """In and out for each queue and minute; what neither history nor feed told of is null, and not 0."""
+    """Return in and out for each queue and minute; null, and not 0, without history and feed."""
     sums = (*TOLD, "seen_messages", "seen_bytes", "quarantined", "told")
     grouped = numbers.group_by([*KEYS]).aggregate([(name, "sum") for name in sums])
     found = {name: grouped[f"{name}_sum"] for name in sums}

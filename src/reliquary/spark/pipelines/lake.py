@@ -6,9 +6,9 @@
 
 **The batch is the unit of the whole lake.**  Batch 7 of bronze makes batch 7 of silver and of the quarantine;
 each of them is seen at once and never changes (`tables`).  So every step knows by the numbers what is left to
-do, a run that died is finished by the next one, and running twice is the same as running once.
+do, a run that died is finished by the next one, and running twice has the effect of running once.
 
-The quarantine of a batch is there before its silver: whoever sees silver sees all of the batch.
+The quarantine of a batch is there before its silver: a reader that sees silver sees all of the batch.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class TableReport(NamedTuple):
 
 
 class LakeReport(NamedTuple):
-    """What a run did."""
+    """The outcome of one run."""
 
     tables: tuple[TableReport, ...]
     days: tuple[str, ...]
     """The days whose gold was computed anew."""
 
     def added(self, table: str) -> int:
-        """Rows that this run added to a table."""
+        """Return the number of rows that this run added to a table."""
         return next(each.added for each in self.tables if each.table == table)
 
 
@@ -85,7 +85,7 @@ class Lake:
 
     @property
     def batched(self) -> dict[str, Table]:
-        """The tables that grow by batches, by name."""
+        """Return the tables that grow by batches, by name."""
         return {
             bronze.MESSAGES: self.messages,
             bronze.HISTORY: self.history,
@@ -95,7 +95,7 @@ class Lake:
 
 
 def open_lake(folder: Path, kept_as: str = "") -> Lake:
-    """The lake of a folder that exists; its format is the one it was made with."""
+    """Return the lake of a folder that exists, with the format that it was made with."""
     kept = read_state(folder / STATE)
     if not kept:
         raise UsageError(f"{folder} is no lake: `reliquary pipeline run lake` makes one")
@@ -108,7 +108,7 @@ def open_lake(folder: Path, kept_as: str = "") -> Lake:
 
 
 def lake_id(folder: Path) -> str:
-    """The identifier of a lake, which no other has."""
+    """Return the identifier of a lake, which is unique."""
     identifier: str = read_state(folder / STATE)["id"]
     return identifier
 
@@ -137,7 +137,7 @@ def run_lake(
 
 
 def queue_feed(spark: SparkSession, settings: LakeSettings) -> DataFrame:
-    """The queues of a server as a stream."""
+    """Return the queues of a server as a stream."""
     options = {
         "url": settings.server,
         "queue": ",".join(settings.queues),
@@ -229,7 +229,7 @@ class _Run:
             query.stop()
 
     def _keep_up(self, every: float, go_on: Callable[[], bool]) -> None:
-        """Without queues: look for new files of the history, every so many seconds."""
+        """Without queues, look for new files of the history at the interval of the settings."""
         while go_on():
             self._follow()
             again = time.monotonic() + every

@@ -1,4 +1,4 @@
-"""How far a pipeline is, told while it runs: one line that changes on a terminal, plain lines elsewhere.
+"""Progress of a pipeline, shown while it runs: one line that changes on a terminal, plain lines elsewhere.
 
     silver  batch 12  1,200,000 rows  58,310 rows/s
 
@@ -21,19 +21,19 @@ EVERY: Final = 5.0
 
 
 class Progress(AbstractContextManager["Progress"]):
-    """Shows nothing; what `run_lake` and its like take when nobody looks."""
+    """Shows nothing; `run_lake` and other pipelines take it when no progress is wanted."""
 
     def tell(self, step: str, what: str, rows: int = 0, lag: int | None = None) -> None:
-        """A step got further: so many more rows, and so many are known to wait."""
+        """Note the progress of a step: the number of new rows, and the known backlog."""
 
     def __exit__(
         self, kind: type[BaseException] | None, why: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing is to be put back."""
+        """Do nothing; `Shown` ends its line here."""
 
 
 class Shown(Progress):
-    """On a stream, as a terminal or as lines."""
+    """Shows progress on a stream, as a terminal or as lines."""
 
     def __init__(self, stream: IO[str], clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
@@ -56,7 +56,7 @@ class Shown(Progress):
             self._status.stop()
 
     def tell(self, step: str, what: str, rows: int = 0, lag: int | None = None) -> None:
-        """Show it, unless the same step was shown a moment ago."""
+        """Show the progress, unless this step was shown a moment ago."""
         total = self._rows[step] = self._rows.get(step, 0) + rows
         now = self._clock()
         line = line_of(step, what, total, now - self._began, lag)

@@ -10,7 +10,7 @@ chunk, and the server takes a name once; so a replay that died is simply run aga
 the order of the feed, and inside a chunk rows are sorted by queue and feed number: queues keep their order.
 
 What the slice held is noted before the first message goes (rows and a digest for each chunk).  A second run
-that finds something else is refused: part of the messages would be there and nobody could say which.
+that finds something else is refused: part of the messages would be there and it would not be known which.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _KEYS: Final = ("batch", "queue", "feed_id")
 
 @dataclass(frozen=True, slots=True)
 class ReplaySettings:
-    """Everything a replay can be told."""
+    """All settings of a replay."""
 
     lake: Path
     to_queue: str

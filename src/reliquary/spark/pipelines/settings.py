@@ -1,4 +1,4 @@
-"""What a run of the lake is told: options of the command line over a TOML file over defaults.
+"""The settings of a run of the lake: options of the command line over a TOML file over defaults.
 
     server = "http://127.0.0.1:8480"       [lake] in a file of several pipelines, or at its top
     queues = ["orders", "inv*"]
@@ -23,7 +23,7 @@ LONGEST_LOOKBACK: Final = 366
 
 @dataclass(frozen=True, slots=True)
 class LakeSettings:
-    """Everything a run of the lake can be told."""
+    """All settings of a run of the lake."""
 
     lake: Path = Path("lake")
     """The folder of the lake; driver and executors must see it."""
@@ -46,7 +46,7 @@ class LakeSettings:
     lookback: int = 7
     """Days that a message is followed back to its sending."""
     compact_batches: int = 100
-    """So many batches of a Parquet table become one; 0: never."""
+    """The number of batches of a Parquet table that become one; 0: never."""
     grace: float = 3600
     """Seconds that the files of batches stay after that, for who reads them."""
 
@@ -126,7 +126,7 @@ def _are_texts(value: object) -> bool:
 
 
 def with_schema_file(settings: LakeSettings, file: Path) -> LakeSettings:
-    """The same with the JSON schema of a file: columns as in CREATE TABLE."""
+    """Return the settings with the JSON schema of a file: columns as in CREATE TABLE."""
     try:
         text = file.read_text().strip()
     except (OSError, UnicodeDecodeError) as why:

@@ -1,6 +1,6 @@
 """Silver: messages decoded, a record batch at a time, inside the tasks of Spark (`mapInArrow`).
 
-    bronze columns --------------------------------> the same, but for what was decoded
+    bronze columns --------------------------------> unchanged, but for what was decoded
     body, soap_envelope, httpr_header ... --decode-> kind, encoding, text, srmp, soap, httpr, parts
                                                      fault, fault_place, fault_position
 
@@ -134,7 +134,7 @@ def decoded_columns(sources: Sequence[pa.Array]) -> list[pa.Array]:
 
 
 def _values(source: pa.Array) -> Sequence[Any]:
-    """The values of a column; nobody has to be asked for those of an empty one."""
+    """Return the values of a column; those of an empty one are not converted."""
     return [None] * len(source) if source.null_count == len(source) else source.to_pylist()
 
 
@@ -181,7 +181,7 @@ def _parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
 
 
 def decode_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What `mapInArrow` runs: the columns that came, and behind them those of DECODED."""
+    """Yield the columns that came, and behind them those of DECODED; `mapInArrow` calls it."""
     for batch in batches:
         added = decoded_columns([batch.column(name) for name in DECODED_FROM])
         fields = [*batch.schema, *DECODED]
@@ -189,7 +189,7 @@ def decode_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 
 
 def decode_arrays(*sources: pa.Array) -> pa.Array:
-    """The same as a function of columns: a struct of the columns of DECODED."""
+    """Decode as a function of columns, and return a struct of the columns of DECODED."""
     return pa.StructArray.from_arrays(decoded_columns(sources), fields=list(DECODED))
 
 
@@ -201,7 +201,7 @@ def decoded(
 ) -> DataFrame:
     """Bronze with what its messages say; JSON and XML as `data`, a VARIANT or a given schema.
 
-    Without `variants`, for tables that have no such type, `data` is the VARIANT as JSON text.  With the names
+    Without `variants`, for tables without that type, `data` is the VARIANT as JSON text.  With the names
     of its `columns`, bronze is not asked for them, which the definition of a declarative pipeline may not do;
     that takes longer.
     """

@@ -2,7 +2,7 @@
 
     lake/bronze/messages/batch=0/day=2026-11-15/part-....parquet
                          batch=0/_commit.json            who made it, how many rows, of what
-                         batch=0/_schema.json            its columns: nobody has to look into the files
+                         batch=0/_schema.json            its columns: no reader has to look into the files
                          batch=1/...
                          _compacted/0-99/...             many batches as one (`compaction`): these count then
                          _staging/                       what is being written; readers pass over it
@@ -115,7 +115,7 @@ class Table:
     # -- what is there
 
     def batches(self) -> list[int]:
-        """The numbers of the batches, in order."""
+        """Return the numbers of the batches, in order."""
         if not self.folder.is_dir():
             return []
         names = (path.name.removeprefix(_BATCH) for path in self.folder.glob(f"{_BATCH}*"))
@@ -204,19 +204,19 @@ class Table:
     # -- batches
 
     def stage(self, batch: int, frame: DataFrame, partition_by: tuple[str, ...] = ("day",)) -> Staged:
-        """Write a batch where nobody sees it; what an earlier try left there is overwritten."""
+        """Write a batch where readers do not see it; what an earlier try left there is overwritten."""
         folder = self.folder / STAGING / f"{_BATCH}{batch}"
         shutil.rmtree(folder, ignore_errors=True)
         rows = self.write(folder, frame, partition_by)
         return Staged(batch, folder, rows, frame.schema)
 
     def write(self, folder: Path, frame: DataFrame, partition_by: tuple[str, ...] = ("day",)) -> int:
-        """Write rows into a folder that nobody reads; returns how many."""
+        """Write rows into a folder that has no readers; return their number."""
         frame.write.mode("overwrite").partitionBy(*partition_by).parquet(str(folder))
         return sum(pq.read_metadata(path).num_rows for path in folder.rglob("*.parquet"))
 
     def publish(self, staged: Staged, by: str, inputs: Iterable[str] = ()) -> Commit:
-        """Let everybody see it, at once and for good."""
+        """Make the batch visible to all readers, at once and for good."""
         commit = Commit(staged.batch, by, staged.rows, tuple(inputs))
         write_synced(staged.folder / COMMIT, commit._asdict())
         write_synced(staged.folder / SCHEMA, staged.schema.jsonValue())

@@ -93,7 +93,7 @@ def _as_declared(data: bytes, encoding: str) -> Text:
 
 
 def has_controls(text: str) -> bool:
-    """Whether a text has characters that nobody writes: then it was no text."""
+    """Whether a text has control characters, which show that it is binary."""
     return _CONTROLS(text) is not None
 
 

@@ -25,7 +25,7 @@ NONE: Final = np.iinfo(np.int64).min
 
 
 class Table:
-    """Columns of one length."""
+    """A table whose columns have one length."""
 
     def __init__(self, columns: Mapping[str, Ints]) -> None:
         self.columns = dict(columns)
@@ -37,15 +37,15 @@ class Table:
         return self.columns[name]
 
     def where(self, chosen: Bools | Ints) -> Table:
-        """Rows for which `chosen` is true, or the rows with these numbers in their order."""
+        """Return the rows for which `chosen` is true, or the rows with these numbers in their order."""
         return Table({name: column[chosen] for name, column in self.columns.items()})
 
     def plus(self, **columns: Ints) -> Table:
-        """This table with more columns."""
+        """Return this table with more columns."""
         return Table(self.columns | columns)
 
     def only(self, names: Iterable[str]) -> Table:
-        """This table with these columns alone."""
+        """Return this table with these columns alone."""
         return Table({name: self.columns[name] for name in names})
 
     def rows(self) -> list[dict[str, int]]:
@@ -60,38 +60,38 @@ def empty(names: Iterable[str]) -> Table:
 
 
 def joined(tables: Sequence[Table]) -> Table:
-    """All rows of these tables, whose columns have equal names."""
+    """Return all rows of these tables, whose columns have equal names."""
     if len(tables) == 1:
         return tables[0]
     return Table({name: np.concatenate([each[name] for each in tables]) for name in tables[0].columns})
 
 
 def filled(count: int, value: int) -> Ints:
-    """A column with one value."""
+    """Return a column with one value in all rows."""
     return np.full(count, value, np.int64)
 
 
 def known(column: Ints) -> Bools:
-    """Which values of a column are known."""
+    """Return which values of a column are known."""
     result: Bools = (column != NEVER) & (column != NONE)
     return result
 
 
 def has(table: Table, mask: int) -> Bools:
-    """For which rows the mask has any of these bits."""
+    """Return for which rows the mask has any of these bits."""
     result: Bools = (table["mask"] & mask) != 0
     return result
 
 
 @lru_cache(maxsize=100_000)
 def hashed(*words: str) -> int:
-    """A number of 63 bits that stands for these words; it is never 0."""
+    """Return a number of 63 bits that stands for these words; it is never 0."""
     digest = blake2b("\0".join(words).encode(), digest_size=8).digest()
     return (int.from_bytes(digest, "big") >> 1) or 1
 
 
 def mixed(*columns: Ints | int) -> Ints:
-    """A number of 63 bits for each combination of these values."""
+    """Return a number of 63 bits for each combination of these values."""
     result = np.zeros(1, np.uint64)
     for column in columns:
         result = (result ^ np.asarray(column, np.int64).view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
@@ -107,16 +107,16 @@ class Groups(NamedTuple):
     order: Ints | None
     """None: the rows are in this order already."""
     starts: Ints
-    """Where each group begins, in that order."""
+    """The row at which each group begins, in that order."""
     length: int
-    """Rows in all."""
+    """The number of rows of all groups."""
 
     def sorted(self, column: Ints) -> Ints:
-        """A column in the order of the groups."""
+        """Return a column in the order of the groups."""
         return column if self.order is None else column[self.order]
 
     def first(self, column: Ints) -> Ints:
-        """The value of the first row of each group."""
+        """Return the value of the first row of each group."""
         return self.sorted(column)[self.starts]
 
     def sizes(self) -> Ints:
@@ -124,7 +124,7 @@ class Groups(NamedTuple):
         return np.diff(np.append(self.starts, self.length))
 
     def reduced(self, how: str, column: Ints) -> Ints:
-        """One value for each group: `min`, `max`, `sum` or `or` of its rows."""
+        """Return one value for each group: `min`, `max`, `sum` or `or` of its rows."""
         if not self.length:
             return np.empty(0, np.int64)
         if len(self.starts) == self.length:
@@ -133,7 +133,7 @@ class Groups(NamedTuple):
         return result
 
     def numbers(self) -> Ints:
-        """The number of its group for each row, in the order of the rows."""
+        """Return for each row the number of its group, in the order of the rows."""
         inside = np.repeat(np.arange(len(self.starts)), self.sizes())
         if self.order is None:
             return inside
@@ -149,11 +149,11 @@ _REDUCE: Final[dict[str, Any]] = {
     "or": np.bitwise_or,
 }
 NEUTRAL: Final[dict[str, int]] = {"min": NEVER, "max": NONE, "sum": 0, "or": 0}
-"""What each way to merge does not notice."""
+"""The neutral value of each way to merge."""
 
 
 def grouped(*keys: Ints) -> Groups:
-    """The groups of rows with equal keys, in the order of the keys; rows of a group keep their order."""
+    """Return the groups of rows with equal keys, in the order of the keys; rows keep their order."""
     count = len(keys[0])
     changing = [key for key in keys if count and (key[0] != key[-1] or np.any(key != key[0]))]
     if not changing:
@@ -174,7 +174,7 @@ def grouped(*keys: Ints) -> Groups:
 
 
 def looked_up(column: Ints, values: Mapping[int, int], default: int) -> Ints:
-    """The value of each number of a column."""
+    """Return the value of each number of a column."""
     numbers, places = np.unique(column, return_inverse=True)
     found = np.array([values.get(each, default) for each in numbers.tolist()], np.int64)
     return found[places] if len(found) else np.empty(0, np.int64)
@@ -184,7 +184,7 @@ def looked_up(column: Ints, values: Mapping[int, int], default: int) -> Ints:
 
 
 def packed(tables: Mapping[str, Table]) -> bytes:
-    """Tables as bytes."""
+    """Return tables as bytes."""
     content = {
         name: {column: values.astype("<i8").tobytes() for column, values in table.columns.items()}
         for name, table in tables.items()
@@ -193,7 +193,7 @@ def packed(tables: Mapping[str, Table]) -> bytes:
 
 
 def unpacked(data: bytes) -> dict[str, Table]:
-    """The tables of `packed`."""
+    """Return the tables from the bytes of `packed`."""
     content = msgspec.msgpack.decode(data, type=dict[str, dict[str, bytes]])
     return {
         name: Table({column: np.frombuffer(values, "<i8") for column, values in columns.items()})

@@ -1,7 +1,7 @@
 """Buckets: the parts in which messages are judged, so that memory does not grow with the history.
 
-    traces of a manager    message numbers 0 to 131071 | 131072 to 262143 | ...     `Trail`
-    traces of a message    identifier numbers, likewise, over all managers          `Meeting`
+    traces of a manager    message numbers 0 to 65535 | 65536 to 131071 | ...       `Trail`
+    traces of a message    identifier numbers in equal ranges, over all managers    `Meeting`
 
 Messages that were sent at about one time have numbers near each other, so new events change the last buckets
 and leave the others as they are.  Each bucket is judged by itself and leaves its verdicts as a file:
@@ -41,9 +41,9 @@ from reliquary.spark.pipelines.audit.rules import RULES, Limits, Over, bit
 from reliquary.spark.pipelines.audit.traces import ID
 
 BITS: Final = 16
-"""A bucket has numbers that are equal but for so many bits."""
+"""The number of low bits in which the numbers of a bucket differ."""
 LINEAGES: Final = 16
-"""Senders are spread over so many buckets."""
+"""The number of buckets that senders are spread over."""
 NAMELESS: Final = ""
 """The part of a trail whose messages have no identifier."""
 
@@ -61,7 +61,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What verdicts depend on beside the traces."""
+    """The settings that verdicts depend on, beside the traces."""
 
     limits: Limits
     in_order: list[int] = []
@@ -69,7 +69,7 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 class Trail(msgspec.Struct, frozen=True):
-    """What is kept of a bucket of one manager."""
+    """The files that are kept of a bucket of one manager."""
 
     path: str
     """Its traces; the parts are those of meetings."""
@@ -79,7 +79,7 @@ class Trail(msgspec.Struct, frozen=True):
 
 
 def trail_parts(table: Table) -> Iterator[tuple[str, Table]]:
-    """Traces, cut into the trails that they belong to."""
+    """Yield the parts of traces that belong to each trail."""
     unnumbered = (table["message"] < 0).astype(np.int64)
     number = np.where(unnumbered != 0, table["id_number"], table["message"]) >> BITS
     for (manager, series, block), part in _cut(table, table["manager"], unnumbered, number):
@@ -87,7 +87,7 @@ def trail_parts(table: Table) -> Iterator[tuple[str, Table]]:
 
 
 def meeting_parts(table: Table) -> Iterator[tuple[str, Table]]:
-    """Traces, cut into the meetings that they belong to."""
+    """Yield the parts of traces that belong to each meeting."""
     there = known(table["id_number"])
     lineage = np.where(there, mixed(table["id_high"], table["id_low"]) % LINEAGES, -1)
     number = np.where(there, table["id_number"] >> BITS, 0)
@@ -96,7 +96,7 @@ def meeting_parts(table: Table) -> Iterator[tuple[str, Table]]:
 
 
 def _cut(table: Table, *keys: Ints) -> Iterator[tuple[tuple[int, ...], Table]]:
-    """Rows with equal keys, with these keys."""
+    """Yield the rows with equal keys, with these keys."""
     groups = grouped(*keys)
     ordered = table if groups.order is None else table.where(groups.order)
     heads = zip(*(groups.first(key).tolist() for key in keys), strict=True)
@@ -118,7 +118,7 @@ class TrailWork(msgspec.Struct, frozen=True):
 
 
 class MeetingWork(msgspec.Struct, frozen=True):
-    """Judge a meeting."""
+    """The task of judging one meeting."""
 
     key: str
     parts: list[Part]
@@ -153,7 +153,7 @@ def _meeting(parts: Sequence[Part]) -> Table:
 
 
 def trail_result(table: Table, settings: Settings) -> dict[str, Table]:
-    """What the traces of one manager alone say."""
+    """Return the verdicts that follow from the traces of one manager alone."""
     whole = started(table)
     front, overtaken = lines.judged(lines.within(whole, settings.in_order, settings.any_order))
     found = [
@@ -169,7 +169,7 @@ def trail_result(table: Table, settings: Settings) -> dict[str, Table]:
 
 
 def meeting_result(table: Table, settings: Settings) -> dict[str, Table]:
-    """What the traces of all managers say of messages together."""
+    """Return the verdicts that follow from the traces of all managers together."""
     crossings = passages(table)
     front, overtaken = lines.judged(lines.between(crossings))
     found = [
@@ -195,7 +195,7 @@ class FrontWork(msgspec.Struct, frozen=True):
 
 
 def fronts(work: FrontWork) -> bytes:
-    """The rows of these fronts."""
+    """Return the rows of these fronts."""
     if work.is_trail:
         tables = [table for part in work.parts for table in traces.read(Path(part.path), (part.number,))]
         rows = lines.within(started(traces.merged(tables)), work.settings.in_order, work.settings.any_order)
@@ -209,7 +209,7 @@ def fronts(work: FrontWork) -> bytes:
 
 
 def candidates(table: Table, over: Over, limits: Limits) -> Table:
-    """Rows that meet the condition of a rule, whether or not the histories can judge it."""
+    """Return the rows that meet the condition of a rule, whether or not the histories can judge it."""
     found = [
         _candidates(table.where(rule.condition(table, limits)), number, limits)
         for number, rule in enumerate(RULES)
@@ -248,19 +248,19 @@ def _candidates(met: Table, number: int, limits: Limits) -> Table:
 WIDTHS: Final = (60, 300, 900, 3600, 6 * 3600, 86400, 7 * 86400)
 """How wide a column of the flow can be, in seconds; each is a multiple of the one before."""
 COLUMNS: Final = 60
-"""A flow has so many columns at most, unless they are as wide as can be."""
+"""The largest number of columns of a flow, unless they have the largest width."""
 _SENT: Final = bit("accepted", "queued", "committed")
 
 
 def width_of(begins: int, ends: int) -> int:
-    """The width of the columns between two moments, in microseconds."""
+    """Return the width of the columns between two moments, in microseconds."""
     seconds = (ends - begins) / rules.SECOND
     chosen = next((width for width in WIDTHS if seconds / width <= COLUMNS), WIDTHS[-1])
     return chosen * rules.SECOND
 
 
 def flow(table: Table) -> Table:
-    """How many messages were sent, arrived and were received in each stretch of time."""
+    """Return how many messages were sent, arrived and were received in each interval."""
     entered, received = table["entered_time"], table["received_time"]
     moments = np.concatenate([entered[known(entered)], received[known(received)]])
     if not len(moments):
@@ -280,7 +280,7 @@ def flow(table: Table) -> Table:
 
 
 def summed(table: Table, key: str) -> Table:
-    """All other columns added up by one."""
+    """Return all other columns added up by one."""
     groups = grouped(table[key])
     return Table(
         {
@@ -294,7 +294,7 @@ def summed(table: Table, key: str) -> Table:
 
 
 def new_path(folder: str, kind: str) -> Path:
-    """A new file in a folder, under a name that no other task and no other attempt uses."""
+    """Return a new file in a folder, under a name that no other task and no other attempt uses."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     handle, path = mkstemp(f".{kind}", dir=folder)
     os.close(handle)
@@ -308,5 +308,5 @@ def _write_result(folder: str, result: Mapping[str, Table]) -> str:
 
 
 def read_result(path: str) -> dict[str, Table]:
-    """The verdicts of a bucket."""
+    """Return the verdicts of a bucket from its file."""
     return unpacked(Path(path).read_bytes())

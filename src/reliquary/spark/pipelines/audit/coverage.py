@@ -49,7 +49,7 @@ class Block:
 
     @property
     def key(self) -> tuple[str, int]:
-        """Blocks with the same key are parts of one."""
+        """Return the key of the block; parts with equal keys belong to one block."""
         return self.manager, self.number
 
     def __add__(self, other: Block) -> Block:
@@ -86,19 +86,19 @@ Hole = tuple[int, int]
 
 @dataclass(frozen=True)
 class Stretch:
-    """What a history covers."""
+    """The interval that a history covers."""
 
     since: int | None
     """None: from the very first event on."""
     until: int
-    """The watermark: what happened before is told."""
+    """The watermark: all events before it are in the history."""
     holes: tuple[Hole, ...] = ()
     events: int = 0
     begins: int = 0
     """When its first event was."""
 
     def uncovered(self, since: int, until: int) -> Reason | None:
-        """Why this span is not covered; None when it is."""
+        """Return why this span is not covered; None when it is."""
         if until > self.until:
             return Reason.TOO_RECENT
         if self.since is not None and since < self.since:
@@ -108,7 +108,7 @@ class Stretch:
         return None
 
     def all_uncovered(self, since: Ints, until: Ints) -> Ints:
-        """Why each of these spans is not covered, as a place in REASONS; -1 when it is."""
+        """Return why each of these spans is not covered, as an index of REASONS; -1 when it is."""
         why = np.full(len(since), -1, np.int64)
         for begin, end in self.holes:
             why[(begin <= until) & (end >= since)] = REASONS.index(Reason.MISSING)
@@ -118,7 +118,7 @@ class Stretch:
         return why
 
     def __and__(self, other: Stretch) -> Stretch:
-        """What both cover."""
+        """Return the interval that both cover."""
         begins = [each for each in (self.since, other.since) if each is not None]
         return Stretch(
             max(begins, default=None),
@@ -130,7 +130,7 @@ class Stretch:
 
 
 def merge(blocks: Iterable[Block]) -> list[Block]:
-    """Parts of the same block as one."""
+    """Return the blocks with the parts of each block merged into one."""
     whole: dict[tuple[str, int], Block] = {}
     for block in blocks:
         known = whole.get(block.key)
@@ -139,7 +139,7 @@ def merge(blocks: Iterable[Block]) -> list[Block]:
 
 
 def stretches(blocks: Iterable[Block]) -> dict[str, Stretch]:
-    """What the history of each manager covers."""
+    """Return the interval that the history of each manager covers."""
     managers: dict[str, list[Block]] = defaultdict(list)
     for block in merge(blocks):
         if block.has_doubles:
@@ -176,7 +176,7 @@ def _stretch(blocks: list[Block]) -> Stretch:
 
 
 def together(managers: Iterable[str], known: Mapping[str, Stretch]) -> Stretch | None:
-    """What the histories of all these managers cover; None when one has none."""
+    """Return the interval that the histories of all these managers cover; None when one has none."""
     whole: Stretch | None = None
     for manager in managers:
         its = known.get(manager)
@@ -202,20 +202,20 @@ class Place:
 
     @property
     def text(self) -> str:
-        """For people."""
+        """Return the names of manager and queue as people read them."""
         return f"{self.manager_name or self.manager}: {self.queue}"
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What a set of events covers, and the names in it."""
+    """The blocks that a set of events covers, and the names in it."""
 
     blocks: tuple[Block, ...] = ()
     places: tuple[Place, ...] = ()
 
 
 def combined(surveys: Sequence[Survey]) -> Survey:
-    """What several sets of events cover together."""
+    """Return the survey of several sets of events together."""
     names = {place.hashed: place for survey in surveys for place in survey.places}
     blocks = merge(block for survey in surveys for block in survey.blocks)
     return Survey(tuple(blocks), tuple(names[each] for each in sorted(names)))

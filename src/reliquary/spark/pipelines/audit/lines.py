@@ -124,7 +124,7 @@ def ends(front: Table) -> Table:
 
 
 def crossed(parts: Sequence[Table]) -> dict[int, set[int]]:
-    """Which parts of which lines must be compared row by row; `parts` are the ends that buckets told."""
+    """Which parts of which lines must be compared row by row; `parts` are the ends that buckets found."""
     some = [number for number, part in enumerate(parts) if len(part)]
     if not some:
         return {}

@@ -22,7 +22,7 @@ ARRIVED: Final = bit("arrived")
 FOREIGN: Final = bit(
     "arrived", "duplicate", "refused", "expired", "rejected", "purged", "dead-lettered", "moved"
 )
-"""Any of these, of a message that nobody sent here, is a trace of its arrival."""
+"""The events that prove the arrival of a message which was not sent here."""
 SENT_HERE: Final = bit("accepted", "queued", "prepared", "committed")
 SOURCE: Final = (
     *ID, "manager", "message", "mask", "place", "entered_time", "entered_event", "start_time", "deadline",
@@ -82,7 +82,7 @@ _NOBODY: Final = {
     "other_stream": NONE,
     "other_number": NEVER,
 }
-"""What a passage has of the other manager where nobody tells of the message; all else is 0."""
+"""The values of a passage without a trace at the other manager; all other columns are 0."""
 
 
 def _others(numbered: Table) -> Table:

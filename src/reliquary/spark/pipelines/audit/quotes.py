@@ -22,7 +22,7 @@ from reliquary.spark.pipelines.audit.state import ReadFile
 from reliquary.spark.pipelines.audit.work import NamedBytes, Work
 
 FINDINGS: Final = 50
-"""So many findings have their lines: three events each, so not many files are opened."""
+"""The number of findings that have their lines: three events each, so few files are opened."""
 SHOWN: Final = (
     "manager", "event_id", "time", "event", "queue", "message", "message_id", "stream_number", "reason",
     "protocol", "peer", "batch",

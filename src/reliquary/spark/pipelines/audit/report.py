@@ -123,7 +123,7 @@ def write(report: AuditReport) -> None:
 
 
 def page(report: AuditReport) -> str:
-    """The page as text."""
+    """Return the page as HTML text."""
     template = Template(files(__package__).joinpath("report.html").read_text(encoding="utf-8"))
     return template.substitute(
         tone=str(report.verdict),

@@ -1,7 +1,7 @@
-"""Which managers a queue sends to: told, seen, or read from the name of its destination.
+"""Which managers a queue sends to: given, seen, or read from the name of its destination.
 
-    given      --route NAME=MANAGER           somebody knows better than the data
-    seen       a message of it arrived there  whoever got one is a destination
+    given      --route NAME=MANAGER           the user knows better than the data
+    seen       a message of it arrived there  its manager is a destination
     named      DIRECT=HTTP://beta/msmq/orders and a manager is called beta
 
 A queue with several destinations lost a message only if none of them has it.
@@ -32,7 +32,7 @@ def host(destination: str) -> str:
 def routes(
     places: Iterable[Place], seen: Mapping[int, frozenset[str]], given: Mapping[str, str]
 ) -> dict[int, frozenset[str]]:
-    """The managers that each queue sends to, as far as anybody can tell."""
+    """Return the managers that each queue sends to, as far as the data shows them."""
     places = tuple(places)
     by_name = {place.manager_name.lower(): place.manager for place in places if place.manager_name}
     told = {name.lower(): _manager(name, called, places, by_name) for name, called in given.items()}

@@ -43,7 +43,7 @@ OUTGOING: Final = 1 << 45
 LOCAL: Final = 1 << 46
 """It was put into a queue of applications."""
 UNPROMISED: Final = 1 << 47
-"""Nobody promised that it comes: an express message, or a receipt that a manager wrote to another."""
+"""Its arrival is not promised: an express message, or a receipt that a manager wrote to another."""
 LANE: Final = 48
 """The three bits from here on are its lane: messages of one lane keep their order in a queue."""
 
@@ -80,7 +80,7 @@ GONE: Final = bit("received", "expired", "purged", "rejected", "moved", "dead-le
 
 
 class Kind(StrEnum):
-    """What a finding can be."""
+    """The kinds of findings."""
 
     LOST = "lost"
     DUPLICATED = "duplicated"
@@ -91,7 +91,7 @@ class Kind(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What the audit says of a stream, and of all of them."""
+    """The verdict on a stream, and on all of them."""
 
     PROVEN = "proven"
     REFUTED = "refuted"
@@ -99,7 +99,7 @@ class Verdict(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why something is not judged."""
+    """The reasons why something is not judged."""
 
     NO_HISTORY = "no-history"
     TOO_RECENT = "too-recent"
@@ -108,7 +108,7 @@ class Reason(StrEnum):
 
     @property
     def sentence(self) -> str:
-        """For people."""
+        """Return the reason as a sentence for people."""
         return _SENTENCES[self]
 
 
@@ -135,13 +135,13 @@ def span(micros: int) -> str:
 
 
 def times(count: int) -> str:
-    """How often."""
+    """Return a count with the word "times"."""
     return f"{count} times"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What the audit allows; all in microseconds."""
+    """The limits of the audit, all in microseconds."""
 
     late: int = HOUR
     """A message may take so long from one queue to the next, and wait so long to be read."""

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SHOWN: Final = 500
-"""So many findings are listed in the report; the table has all."""
+"""The number of findings that are listed in the report; the table has all."""
 
 Tell = Callable[[str], None]
 
@@ -92,17 +92,17 @@ class AuditReport:
 
     @property
     def found(self) -> dict[Kind, int]:
-        """How many findings there are of each kind."""
+        """Return the number of findings of each kind."""
         return {kind: sum(stream.found.get(kind, 0) for stream in self.streams) for kind in Kind}
 
     @property
     def unjudged(self) -> dict[Reason, int]:
-        """How much could not be judged, and why."""
+        """Return how much could not be judged, by reason."""
         return {reason: sum(stream.unjudged.get(reason, 0) for stream in self.streams) for reason in Reason}
 
     @property
     def events(self) -> int:
-        """Events in all histories."""
+        """Return the number of events in all histories."""
         return sum(stretch.events for stretch in self.stretches.values())
 
 

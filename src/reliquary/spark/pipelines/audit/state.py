@@ -32,7 +32,7 @@ class ReadFile(msgspec.Struct, frozen=True):
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """The content of `current.json`."""
+    """The content of the file `current.json`."""
 
     version: int = VERSION
     run: int = 0
@@ -72,7 +72,7 @@ class State:
         return kept
 
     def new(self, files: list[str]) -> list[str]:
-        """The files that no run has read."""
+        """Return the files that no run has read."""
         return sorted(set(files) - {file.name for file in self.kept.files})
 
     def advance(self, kept: Kept) -> None:

@@ -61,30 +61,30 @@ class Stream:
 
     @property
     def text(self) -> str:
-        """Its name."""
+        """Return the name of the stream."""
         if self.destination is None:
             return self.source.text
         return f"{self.source.text} -> {self.destination.text if self.destination.hashed else 'unknown'}"
 
     @property
     def faults(self) -> int:
-        """All findings."""
+        """Return the number of all findings."""
         return sum(self.found.values())
 
     @property
     def not_judged(self) -> int:
-        """All that could not be judged."""
+        """Return how much could not be judged."""
         return sum(self.unjudged.values())
 
     @property
     def verdict(self) -> Verdict:
-        """One fault refutes; what is not judged is not proven."""
+        """Return the verdict: one fault refutes; what is not judged is not proven."""
         if self.faults:
             return Verdict.REFUTED
         return Verdict.NOT_JUDGED if self.not_judged else Verdict.PROVEN
 
     def percentile(self, share: float) -> float | None:
-        """So many seconds at most took this share of the messages; None when none did."""
+        """Return the seconds within which this share of the messages arrived; None without any message."""
         wanted = math.ceil(share * sum(self.times.values()))
         reached = 0
         for number in sorted(self.times):
@@ -104,7 +104,7 @@ def seconds_of(number: int) -> float:
 
 
 def classes(micros: Ints) -> Ints:
-    """The class of each of these times."""
+    """Return the class of each of these times."""
     result: Ints = np.ceil(np.log2(np.maximum(micros, 0) / 1000 + 1) * CLASSES).astype(np.int64)
     return result
 

@@ -76,7 +76,7 @@ STORED: Final = (*KEY, *COLUMNS)
 
 
 def merged(tables: Sequence[Table]) -> Table:
-    """The traces of several sets of events together, one row for each message, in the order of the key."""
+    """Return the traces of several sets of events together, one row for each message, by key."""
     both = joined(tables)
     groups = grouped(*(both[name] for name in KEY))
     if len(groups.starts) == groups.length:
@@ -133,7 +133,7 @@ def write(path: Path, parts: Iterable[Table]) -> None:
 
 
 def read(path: Path, parts: Iterable[int], columns: Sequence[str] = STORED) -> Iterator[Table]:
-    """Some parts of a file, with some of their columns."""
+    """Return some parts of a file, with some of their columns."""
     with path.open("rb") as source:
         end = source.seek(-_LENGTH, SEEK_END)
         length = int.from_bytes(source.read(_LENGTH), "little")
@@ -154,5 +154,5 @@ def _column(source: BinaryIO, part: _Part, name: str) -> Ints:
 
 
 def neutral(name: str) -> int:
-    """What a column has where no event told anything."""
+    """Return the value of a column for a message without the events that it is made of."""
     return NEUTRAL[COLUMNS[name].how]

@@ -3,7 +3,7 @@
     read(files)   --> each file once, its bytes by Spark, from wherever Spark can read
     each(items)   --> each item once, in some task
 
-What is done is a function of this package; it returns bytes.  An item that is refused is told as a sentence,
+What is done is a function of this package; it returns bytes.  An item that is refused returns a sentence,
 and the audit ends with it.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TASKS: Final = 128
-"""A job has so many tasks at most."""
+"""The largest number of tasks of a job."""
 RECORDS: Final = "spark.sql.execution.arrow.maxRecordsPerBatch"
 Item = TypeVar("Item")
 NamedBytes = Iterable[tuple[str, pa.Buffer]]
@@ -32,16 +32,16 @@ Reader = Callable[[NamedBytes], Iterator[bytes]]
 
 
 class Work(Protocol):
-    """Who does the work."""
+    """Performs the work of an audit."""
 
     def files(self, folders: Sequence[str]) -> list[str]:
-        """All files of these folders."""
+        """Return all files of these folders."""
 
     def read(self, files: Sequence[str], reader: Reader) -> list[bytes]:
-        """What a reader tells of these files."""
+        """Return the results of a reader for these files."""
 
     def each(self, items: Sequence[Item], done: Callable[[Item], bytes]) -> list[bytes]:
-        """What a function returns for each item, in any order."""
+        """Return the results of a function for each item, in any order."""
 
 
 class SparkWork:
@@ -51,7 +51,7 @@ class SparkWork:
         self._spark = spark
 
     def files(self, folders: Sequence[str]) -> list[str]:
-        """All files of these folders."""
+        """Return all files of these folders."""
         from pyspark.errors import AnalysisException
 
         found: set[str] = set()
@@ -64,13 +64,13 @@ class SparkWork:
         return sorted(found)
 
     def read(self, files: Sequence[str], reader: Reader) -> list[bytes]:
-        """What a reader tells of these files; one file at a time is in memory."""
+        """Return the results of a reader for these files; one file at a time is in memory."""
         with self._one_by_one():
             content = self._spark.read.format("binaryFile").load(list(files)).select("path", "content")
             return _told(content.mapInArrow(partial(_read, reader), "told binary"))
 
     def each(self, items: Sequence[Item], done: Callable[[Item], bytes]) -> list[bytes]:
-        """What a function returns for each item; a single item is not worth a job."""
+        """Return the results of a function for each item; a single item is not worth a job."""
         if len(items) < 2:
             return [done(item) for item in items]
         count = min(len(items), TASKS)

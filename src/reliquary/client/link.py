@@ -195,7 +195,7 @@ class Link:
         raise error
 
     def _connected(self) -> HTTPConnection:
-        """Return a new connection."""
+        """Return a new connection to the server."""
         try:
             connection = (
                 HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._trust())

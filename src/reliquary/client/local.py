@@ -232,11 +232,11 @@ class LocalTransport(LocalReading):
     # -- the server
 
     async def acts(self, limit: int, who: str, act: str) -> list[ActInfo]:
-        """There are none."""
+        """Refuse the request: a local manager keeps no log of acts."""
         raise error_of(NOT_DONE, NO_SERVER)
 
     async def reload(self) -> ReloadInfo:
-        """There are no settings."""
+        """Refuse the request: a local manager has no settings to read."""
         raise error_of(NOT_DONE, NO_SERVER)
 
 

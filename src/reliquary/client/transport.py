@@ -173,10 +173,10 @@ class Transport(Protocol):
     # -- the server
 
     async def acts(self, limit: int, who: str, act: str) -> list[ActInfo]:
-        """The latest administrative acts."""
+        """Return the latest administrative acts."""
 
     async def reload(self) -> ReloadInfo:
-        """Read the settings anew."""
+        """Let the server read its settings again."""
 
     async def close(self) -> None:
         """Let go of the connection, or of the folder."""

@@ -1,4 +1,4 @@
-"""What MQQB knows: its streams (`reliquary.streams`), sessions, and outgoing queues with their sessions.
+"""The state of MQQB: its streams (`reliquary.streams`), sessions, and outgoing queues with their sessions.
 
 Only the streams are durable: facts change them, and their rows rebuild them when the process starts.
 """
@@ -32,7 +32,7 @@ ZERO: Final = Duration(0)
 
 
 class Count(Enum):
-    """What is counted since the process started, for metrics."""
+    """The counters for metrics, since the process started."""
 
     __hash__ = object.__hash__  # each packet counts
 
@@ -64,7 +64,7 @@ class Count(Enum):
 
 
 class Weight(Enum):
-    """How an entry counts in its session."""
+    """The ways in which an entry counts in its session."""
 
     EXPRESS = "express"
     RECOVERABLE = "recoverable"
@@ -197,17 +197,17 @@ class Session:
 
     @property
     def room(self) -> int:
-        """How many packets may be under way: the smaller of both windows (G-09)."""
+        """Return how many packets may be under way: the smaller of both windows (G-09)."""
         return max(min(self.window, self.peer_window), 1)
 
 
 @dataclass(slots=True)
 class Written:
-    """The packet of an earlier message; a message with the same rare attributes is written by its pattern."""
+    """The packet of an earlier message; a message with equal rare attributes is written by its pattern."""
 
     pattern: Pattern
     message: Message
-    """That message; of a stream, without its place in a transaction."""
+    """The message of that packet; of a stream, without its place in a transaction."""
     source: UUID
     """SourceQueueManager of the packet."""
 
@@ -266,18 +266,18 @@ class Arriving:
 
     session: int
     packet: UserMessage
-    """Its packet, or an earlier one of its pattern, which has another place, time, number and body."""
+    """The packet of the message, or one of its pattern with another place, time, number and body."""
     message: Message
     key: StreamKey
-    """Its sender, and its destination as the sender writes it."""
+    """The sender of the message, and its destination as the sender writes it."""
     header: TransactionHeader | None
-    """Its place in a stream; None outside streams."""
+    """The place of the message in a stream; None outside streams."""
     unread: bytes | Packet
     """What the inbox gets back if the message has to be judged by itself."""
     stream: int = 0
     """The number of its stream; meaningless outside transactions."""
     late: bool = False
-    """Its number was passed over in its stream."""
+    """Whether the number of the message was passed over in its stream."""
 
     @property
     def is_transactional(self) -> bool:
@@ -295,7 +295,7 @@ class Run:
 
 @dataclass(slots=True)
 class Identity:
-    """Who this manager is (`transfer.IdentityKnown`)."""
+    """The identity of this manager (`transfer.IdentityKnown`)."""
 
     identifier: UUID = NO_GUID
     lineage: UUID = NO_GUID
@@ -308,7 +308,7 @@ class Identity:
 
 @dataclass(slots=True)
 class SenderState:
-    """What the sender knows while the process runs."""
+    """The state of the sender while the process runs."""
 
     routes: dict[int, Route] = field(default_factory=dict)
     wanted: dict[int, str] = field(default_factory=dict)
@@ -326,7 +326,7 @@ class SenderState:
 
 @dataclass(slots=True)
 class ReceiverState:
-    """What the receiver knows while the process runs."""
+    """The state of the receiver while the process runs."""
 
     coalescing: Coalescing
     last_ticket: int = 0

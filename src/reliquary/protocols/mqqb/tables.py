@@ -1,4 +1,4 @@
-"""Where MQQB's durable state lies: in the five tables of its streams (`reliquary.streams.tables`).
+"""The durable state of MQQB: it lies in the five tables of its streams (`reliquary.streams.tables`).
 
 Session counters, windows and timers are never stored: a new session begins with zeros (3.1.3.2).
 """

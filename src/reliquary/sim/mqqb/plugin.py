@@ -146,7 +146,7 @@ class MqqbPlugin(StreamPlugin):
     def may_have_refused(self, sending: Sending, kind: MessageClass) -> bool:
         """Whether a message came to its destination, which may have refused it for this reason.
 
-        Its own site gives up the rest of a transaction of which a message was refused, for the same reason.
+        Its own site gives up the rest of a transaction of which a message was refused, for this reason too.
         """
         if kind in REFUSALS and kind in self.register.sites[self.register.home(sending)].ends_of(
             sending.body

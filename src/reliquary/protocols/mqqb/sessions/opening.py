@@ -63,7 +63,7 @@ def _session_at(
 def _join(state: State, session: Session, addresses: tuple[str, ...]) -> bool:
     """Let the queues of a session that is dialled use another one to its address; return False without one.
 
-    "One session per peer address, used by every queue that leads there" (F.2 of the digest).
+    There is one session to each address of a peer, and every queue that leads there uses it.
     """
     other = _session_at(state, addresses, session.port, besides=session)
     if other is None:

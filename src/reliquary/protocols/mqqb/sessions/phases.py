@@ -42,7 +42,7 @@ class Kind(Enum):
 
 
 class Step(Enum):
-    """What a packet leads to."""
+    """The consequences of a packet."""
 
     ANSWER_ESTABLISH = "answer-establish"
     ESTABLISHED = "established"

@@ -35,7 +35,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class KeptActs(NamedTuple):
-    """How long lines are kept; None is for ever."""
+    """The limits up to which lines are kept, by age and by size; None is no limit."""
 
     days: float | None = None
     bytes: int | None = None

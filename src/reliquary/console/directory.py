@@ -35,7 +35,7 @@ _object = msgspec.json.Decoder(dict[str, Any])
 
 
 class Imported(msgspec.Struct):
-    """How many objects were imported."""
+    """The number of objects that were imported."""
 
     objects: int
 

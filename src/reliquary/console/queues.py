@@ -27,7 +27,7 @@ from reliquary.views.queues import QueueInfo, Settings, queue
 
 
 class Counted(msgspec.Struct):
-    """How many messages were deleted."""
+    """The number of messages that were deleted."""
 
     messages: int
 

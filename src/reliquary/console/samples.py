@@ -82,7 +82,7 @@ class Sampler:
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.lag = LoopLag(clock)
-        """How late the loop is with its timers."""
+        """Measures how late the loop is with its timers."""
         self.samples: deque[Sample] = deque(maxlen=KEPT)
         self.depths: dict[int, deque[tuple[int, int]]] = {}
         """By the number of a queue: moments and the count of messages that can be received."""

@@ -23,7 +23,7 @@ from reliquary.server.values import as_path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActsOptions:
-    """What an administrator may choose about the log of acts."""
+    """The settings of the log of acts."""
 
     enabled: bool = True
     """Whether administrative acts are logged."""

@@ -111,7 +111,7 @@ class Parts:
     chance: Chance
     version: str
     budget: Budget
-    """What the connections of all listeners may hold together."""
+    """The limits of what the connections of all listeners may hold together."""
 
 
 class Setup(Protocol):

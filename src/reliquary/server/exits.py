@@ -66,7 +66,7 @@ STORE_EXITS: Final[dict[str, Exit]] = {
     "permission": Exit.NO_PERMISSION,
     "io": Exit.DISK_FAILED,
 }
-"""By the kind of a StoreFailure."""
+"""The exit code by the kind of a StoreFailure."""
 
 
 def exit_of(failure: BaseException) -> Exit:

@@ -1,4 +1,4 @@
-"""What the tables of protocols have in common that call servers over HTTP and are called by their clients."""
+"""Options that the tables of all protocols over HTTP have in common."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of the budget of all connections is in use, as metrics."""
+"""The use of the budget of all connections, as metrics."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ Failure = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
 class LogFormat(StrEnum):
-    """How lines of the log are written."""
+    """The formats of lines of the log."""
 
     TEXT = "text"
     JSON = "json"

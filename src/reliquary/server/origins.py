@@ -47,7 +47,7 @@ class Source:
     name: str = ""
     """The file or `environment`; empty for the command line."""
     lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """By table and name: the line of a file."""
+    """The line of a file, by table and name."""
 
     @classmethod
     def of_file(cls, file: Path, read: Callable[[Path], tuple[str, dict[str, Any]]]) -> Source:

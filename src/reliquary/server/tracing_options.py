@@ -23,7 +23,7 @@ NEEDED: Final = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracingOptions:
-    """What an administrator may choose about spans."""
+    """The settings of spans."""
 
     endpoint: str = ""
     """The URL of a collector that takes OTLP over HTTP; empty: no spans are made."""

@@ -23,7 +23,7 @@ AUTHORITY: Final = r"([A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5}
 
 T = TypeVar("T")
 WORD: Final = re.compile(r"[!-~]+")
-"""What stands in a header or a URL without being encoded."""
+"""The characters that need no encoding in a header or a URL."""
 _AUTHORITY: Final = re.compile(AUTHORITY)
 _SERVER: Final = re.compile("https?://" + AUTHORITY)
 

@@ -37,7 +37,7 @@ _FIELDS: Final = {"url", "token", "token_file", "ca"}
 
 
 class Gone(Enum):
-    """What happens when a manager does not answer."""
+    """The choices for a manager that does not answer."""
 
     FAIL = "fail"
     """The query ends with an error."""

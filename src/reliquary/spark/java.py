@@ -32,7 +32,7 @@ OLDEST: Final = 17
 """The first Java that Spark 4 runs on."""
 
 VECTORS: Final = "--add-modules=jdk.incubator.vector"
-"""What Spark's launcher always passes."""
+"""The option that Spark's launcher always passes."""
 
 _VERSION = re.compile(r'version "(\d+)')
 

@@ -1,4 +1,4 @@
-"""What the managers of a query answer about their queues, and where a time lies in a feed."""
+"""Questions to the managers of a query about their queues, and the place of a time in a feed."""
 
 from __future__ import annotations
 

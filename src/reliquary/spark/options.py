@@ -45,9 +45,9 @@ class Reading(msgspec.Struct, frozen=True):
     push: Push = Push.AUTO
     consumer: str = ""
     start: Positions = Positions()
-    """Where a batch read begins, or a query that has no checkpoint."""
+    """The position at which a batch read begins, or a query that has no checkpoint."""
     end: Positions = Positions(LATEST)
-    """Where a batch read ends."""
+    """The position at which a batch read ends."""
     headers: bool = False
     """Whether rows have a column of headers."""
     max_rows: int | None = None

@@ -31,7 +31,7 @@ from reliquary.spark.errors import SparkFault
 from reliquary.spark.offsets import Offset, Place, QueueKey, identifier_of
 
 Feeds = Mapping[QueueKey, Feed]
-"""What the servers answer about the queues of a query."""
+"""The feeds that servers report for the queues of a query."""
 
 # --------------------------------------------------------------------------------------- survey
 
@@ -138,7 +138,7 @@ def survey(offset: Offset, feeds: Feeds) -> Survey:
 
 
 class Limit(NamedTuple):
-    """How much a batch may hold; None is no limit."""
+    """The limits of a batch; None is no limit."""
 
     rows: int | None = None
     bytes: int | None = None

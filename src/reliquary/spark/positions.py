@@ -41,9 +41,9 @@ class Positions(msgspec.Struct, frozen=True):
 
     default: Position = EARLIEST
     queues: dict[str, Position] = {}
-    """By the name of the queue, for every manager."""
+    """Positions by the name of the queue, for every manager."""
     managers: dict[str, dict[str, Position]] = {}
-    """By the names of manager and queue."""
+    """Positions by the names of manager and queue."""
 
     def of(self, key: QueueKey) -> Position:
         """Return the position for a queue."""

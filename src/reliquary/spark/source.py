@@ -35,7 +35,7 @@ PUSHING_WORKER: Final = "pyspark.sql.worker.data_source_pushdown_filters"
 
 @dataclass(frozen=True)
 class Range(InputPartition):
-    """What one task reads: after < place <= until."""
+    """The range that one task reads: after < place <= until."""
 
     manager: str
     queue: str
@@ -109,7 +109,7 @@ class Reader(DataSourceReader):
         return ranges
 
     def _edges(self, managers: Managers, key: QueueKey, feed: Feed) -> tuple[int, int, Bounds]:
-        """Where the read of one queue begins and ends, and the bounds of its rows."""
+        """Return where the read of one queue begins and ends, and the bounds of its rows."""
         bounds = self._bounds
         start, end = self._options.start.of(key), self._options.end.of(key)
         if isinstance(start, Moment):

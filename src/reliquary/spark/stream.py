@@ -116,7 +116,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return client.open_consumer(queue, self._options.consumer, at)
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """What is there now is all that the query reads in this run."""
+        """Limit this run to the messages that are there now."""
         with explaining("asking how far the queues go"):
             feeds = self._look().feeds
         self._target = {key: Place(feed.incarnation, feed.mark) for key, feed in feeds.items()}
@@ -246,7 +246,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._managers.called(key.manager, key.queue)
 
     def _plans(self, spans: list[Span], limit: Limit) -> list[Plan | None]:
-        """What the batch takes of each queue; None for nothing."""
+        """Return what the batch takes of each queue; None for nothing."""
         wants: list[Plan | None] = [
             self._plan(span, limit) if span.until > span.after else None for span in spans
         ]
@@ -297,7 +297,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         )
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
-        """How far the queues go, how far the query is behind, holes, and managers that are skipped."""
+        """Return the places, the backlog, the holes, and the managers that are skipped."""
         return self._report.made()
 
     # -- a batch

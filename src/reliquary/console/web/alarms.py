@@ -26,7 +26,7 @@ FAILURES: Final = 3
 
 
 class Weight(Enum):
-    """How urgent an alarm is."""
+    """The urgency of an alarm."""
 
     BAD = "bad"
     """Messages are refused or stand still."""
@@ -41,9 +41,9 @@ class Alarm(NamedTuple):
     about: str
     """The object, such as a queue."""
     what: str
-    """What is wrong, a sentence."""
+    """A sentence that says what is wrong."""
     advice: str
-    """What can be done, a sentence."""
+    """A sentence that says what can be done."""
     link: str
     """The page of the object."""
 

@@ -1,4 +1,4 @@
-"""What every page of the console shares: the template, the forms, the headers, and how errors are shown."""
+"""The parts that all pages of the console share: the template, forms, headers and the display of errors."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Part(msgspec.Struct, frozen=True, gc=False):
 
 
 class Soap(msgspec.Struct, frozen=True, gc=False):
-    """What an envelope of SOAP says of itself."""
+    """The description of a SOAP envelope."""
 
     version: str
     blocks: tuple[str, ...]
@@ -46,7 +46,7 @@ class Soap(msgspec.Struct, frozen=True, gc=False):
     operation: str
     """The name of the first element of the Body; empty without one."""
     fault: str
-    """What went wrong, if this is a Fault."""
+    """The reason in the envelope, if it is a Fault."""
 
 
 class Content(msgspec.Struct, frozen=True, gc=False):
@@ -54,23 +54,23 @@ class Content(msgspec.Struct, frozen=True, gc=False):
 
     kind: Kind
     encoding: str = ""
-    """Of the text; empty for what is none."""
+    """The encoding of the text; empty for a body that is no text."""
     text: str | None = None
     envelope: Envelope | None = None
-    """Of SRMP: with which the message came, or which the body is."""
+    """The SRMP envelope with which the message came, or which the body is."""
     soap: Soap | None = None
     fields: Mapping[str, str] | None = None
-    """Of HTTPR: the header with which the message came, or that of the command which the body is."""
+    """The HTTPR header with which the message came, or that of the command which the body is."""
     parts: tuple[Part, ...] = ()
     data: str | None = None
-    """What an XML document says, as JSON (`xml_json`)."""
+    """The content of an XML document as JSON (`xml_json`)."""
 
 
 class Damage(msgspec.Struct, frozen=True, gc=False):
     """Why a message was not understood."""
 
     kind: Kind
-    """What it seemed to be."""
+    """The kind that the body seemed to have."""
     why: str
     place: str = ""
     """The element, the part or the attribute that is wrong."""

@@ -54,7 +54,7 @@ SOAP_12: Final = "http://www.w3.org/2003/05/soap-envelope"
 
 
 class _Names(NamedTuple):
-    """What the elements of an envelope are called."""
+    """The names of the elements of an envelope."""
 
     version: str
     header: str
@@ -80,7 +80,7 @@ _COMMAND: Final = re.compile(rb"request[ \t]*:[ \t]*[A-Z-]+ HTTPR/", re.IGNORECA
 _ANSWER: Final = re.compile(rb"HTTPR/1\.[0-9]+\r\n").match
 _BATCH: Final = re.compile(rb"message-(?:size|encoding)[ \t]*:", re.IGNORECASE).match
 _BATCH_HEADER: Final = b"transactionid:0000000000000001\r\n\r\n"
-"""What a batch that was kept without its command is read behind."""
+"""The header that is put before a batch which was kept without its command."""
 _JSON: Final = re.compile(
     r'[ \t\r\n]*(?:\{[ \t\r\n]*["}]|\[[ \t\r\n]*(?:[\[\]{"0-9-]|true|false|null))'
 ).match

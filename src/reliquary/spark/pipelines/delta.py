@@ -118,7 +118,7 @@ class DeltaTable(Table):
             Log(str(self.folder)).delete(f"day = '{day}'")
 
     def day_rows(self) -> dict[str, int]:
-        """How many rows each day of a table has that is replaced by days."""
+        """Return the number of rows of each day, for a table that is replaced by days."""
         from deltalake import DeltaTable as Log
 
         if not Log.is_deltatable(str(self.folder)):

@@ -55,7 +55,7 @@ class TableReport(NamedTuple):
     rows: int
     """All that it has."""
     added: int
-    """Of this run; of gold, the rows of the days that were computed anew."""
+    """Rows that this run added; for gold, the rows of the days that were computed again."""
     where: str
 
 

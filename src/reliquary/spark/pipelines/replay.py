@@ -47,7 +47,7 @@ class ReplaySettings:
     layer: str = "bronze"
     """Bronze or silver: which columns `where` speaks of; what goes is always the message as it came."""
     queue: str = ""
-    """Of the slice; empty: all."""
+    """The queue of the slice; empty: all queues."""
     since: datetime | None = None
     """The first moment of arrival that belongs to the slice."""
     until: datetime | None = None
@@ -81,11 +81,11 @@ class ReplaySettings:
 
 
 class ReplayReport(NamedTuple):
-    """What a replay did, or would do."""
+    """The outcome of a replay, or of a dry run."""
 
     run_id: str
     rows: int
-    """Of the whole slice."""
+    """The rows of the whole slice."""
     chunks: int
     sent: int
     """Rows that this run handed to the server, which may have had some of them already."""
@@ -178,7 +178,7 @@ def _filtered(frame: DataFrame, settings: ReplaySettings) -> DataFrame:
 
 
 def chunks_of(found: DataFrame) -> list[Chunk]:
-    """What each chunk holds: its rows and a digest of them, whatever their order."""
+    """Return the chunks of a slice, each with its rows and a digest of them that ignores their order."""
     from pyspark.sql import functions as f
 
     row = f.xxhash64("queue", "feed_id", "id", "label", "body").cast("decimal(38,0)")
@@ -202,7 +202,7 @@ def _check(kept: dict[str, Any], chunks: list[Chunk], settings: ReplaySettings, 
 
 
 def _sent_columns(frame: DataFrame) -> list[str]:
-    """What a message takes along: all that a sink sets but the queue, which is the target."""
+    """Return the columns that are sent with a message: all that a sink sets but the queue."""
     return [name for name in frame.columns if name in WRITTEN and name != "queue"]
 
 

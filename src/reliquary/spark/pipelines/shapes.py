@@ -39,7 +39,7 @@ _MARKED: Final = re.compile(f"{_MARK}(\\d+){_MARK}")
 
 
 class Plan(NamedTuple):
-    """How the documents of one shape are read."""
+    """The plan by which documents of one shape are read."""
 
     content: Content
     """The content of the first one: whatever the shape tells is in all of them."""

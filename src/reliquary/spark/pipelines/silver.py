@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DECODED_FROM: Final = ("body", "body_type", "soap_envelope", "soap_compound_message", "httpr_header")
 DROPPED: Final = ("body", "soap_envelope", "soap_compound_message", "httpr_header")
-"""What bronze alone keeps, because silver says it decoded."""
+"""The columns that only bronze keeps, because silver has them decoded."""
 
 _MOMENT: Final = pa.timestamp("us", tz="UTC")
 _TEXT: Final = pa.string()
@@ -52,14 +52,14 @@ def _seconds(value: int | None) -> int | None:
 
 
 def _receipts_to(envelope: Envelope) -> str | None:
-    """Where a receipt is wanted."""
+    """Return the address that a receipt is wanted at."""
     if envelope.stream is not None and envelope.stream.receipts_to:
         return envelope.stream.receipts_to
     return envelope.delivery_to or (envelope.commitment.send_to if envelope.commitment else None)
 
 
 def _receipt_for(envelope: Envelope) -> str | None:
-    """What this is a receipt for."""
+    """Return the identifier of the message that this is a receipt for."""
     receipt = envelope.delivery_receipt or envelope.commitment_receipt
     if receipt is not None:
         return receipt.id

@@ -55,10 +55,10 @@ class Commit(NamedTuple):
 
     batch: int
     by: str
-    """Who made it: the id of the query; one batch of two makers would be two batches."""
+    """The id of the query that made it; one batch of two queries would be two batches."""
     rows: int
     inputs: tuple[str, ...] = ()
-    """What it was made of, where that is files."""
+    """The files that it was made of, where it was made of files."""
 
 
 class Span(NamedTuple):
@@ -140,14 +140,14 @@ class Table:
         return max(self.batches(), default=-1)
 
     def commit_of(self, batch: int) -> Commit:
-        """What is noted of a batch."""
+        """Return the commit of a batch."""
         if (span := self._span_of.get(batch)) is not None:
             return span.commits[batch]
         found = json.loads((self.place(batch) / COMMIT).read_text())
         return _commit(batch, found)
 
     def rows(self) -> int:
-        """How many rows all batches have together."""
+        """Return the number of rows of all batches together."""
         return sum(self.commit_of(batch).rows for batch in self.batches())
 
     def place(self, batch: int) -> Path:
@@ -184,7 +184,7 @@ class Table:
         )
 
     def parts(self, batches: Iterable[int], days: Iterable[str] | None = None) -> list[Part]:
-        """Where the rows of these batches and days are: in folders of their own, and in compactions."""
+        """Return the folders with the rows of these batches and days: their own, and those of compactions."""
         self.spans()
         numbers = {*batches}
         spans = {span.last: span for batch in numbers if (span := self._span_of.get(batch)) is not None}
@@ -254,7 +254,7 @@ class Table:
         _sync_folder(place.parent)
 
     def day_rows(self) -> dict[str, int]:
-        """How many rows each day of a table has that is replaced by days."""
+        """Return the number of rows of each day, for a table that is replaced by days."""
         return {
             path.parent.name.removeprefix(_DAY): pq.read_metadata(path).num_rows
             for path in sorted(self.folder.glob(f"{_DAY}*/*.parquet"))
@@ -303,7 +303,7 @@ def write_state(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def read_state(path: Path) -> dict[str, Any]:
-    """What `write_state` wrote; empty before the first time."""
+    """Return what `write_state` wrote; empty before the first time."""
     if not path.exists():
         return {}
     found: dict[str, Any] = json.loads(path.read_text())

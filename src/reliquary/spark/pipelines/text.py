@@ -38,7 +38,7 @@ _DECLARATION: Final = re.compile(r"\ufeff?<\?xml[^>]*\?>")
 
 
 class Text(NamedTuple):
-    """What the bytes say, without a byte order mark."""
+    """The text of the bytes, without a byte order mark."""
 
     text: str
     encoding: str

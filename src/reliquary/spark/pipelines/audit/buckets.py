@@ -246,7 +246,7 @@ def _candidates(met: Table, number: int, limits: Limits) -> Table:
 # -- flow
 
 WIDTHS: Final = (60, 300, 900, 3600, 6 * 3600, 86400, 7 * 86400)
-"""How wide a column of the flow can be, in seconds; each is a multiple of the one before."""
+"""The widths that a column of the flow can have, in seconds; each is a multiple of the one before."""
 COLUMNS: Final = 60
 """The largest number of columns of a flow, unless they have the largest width."""
 _SENT: Final = bit("accepted", "queued", "committed")

@@ -127,7 +127,7 @@ def bars(title: str, rows: Sequence[tuple[str, float, str]]) -> str:
 
 @dataclass(frozen=True)
 class Spread:
-    """How long messages of one stream took, in seconds."""
+    """The times that messages of one stream took, in seconds."""
 
     name: str
     half: float
@@ -137,9 +137,7 @@ class Spread:
 
 
 def spreads(title: str, rows: Sequence[Spread]) -> str:
-    """For each stream a bar from the middle time to the longest, on a scale where each step is ten times
-    more.
-    """
+    """Return a chart with a bar from the median to the longest time of each stream, on a log scale."""
     left, right, each = 400, 40, 34
     height = each * len(rows) + 34
     low = min((row.half for row in rows), default=0.001) or 0.001

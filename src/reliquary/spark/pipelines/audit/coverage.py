@@ -33,7 +33,7 @@ SIZE: Final = 4096
 
 @dataclass(frozen=True)
 class Block:
-    """What is there of the events with the numbers SIZE * number and following."""
+    """The counts of the events whose numbers begin at SIZE * number."""
 
     manager: str
     number: int
@@ -81,7 +81,7 @@ class Block:
 
 
 Hole = tuple[int, int]
-"""From one moment to another."""
+"""The two moments between which events are missing."""
 
 
 @dataclass(frozen=True)

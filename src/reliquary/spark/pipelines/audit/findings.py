@@ -26,12 +26,12 @@ JUDGED: Final = -1
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What all histories together tell."""
+    """The facts that follow from all histories together."""
 
     covered: Mapping[int, Stretch]
-    """What the history of each manager covers, by its hash."""
+    """The interval that the history of each manager covers, by its hash."""
     ways: Mapping[int, Stretch]
-    """What the destinations of each queue cover together."""
+    """The interval that the destinations of each queue cover together."""
     last: Mapping[int, tuple[int, int]]
     """The last numbered message of each queue that arrived: its event here, its time there."""
     limits: Limits
@@ -87,7 +87,7 @@ def _reasons(table: Table, known: Knowledge) -> Ints:
 
 
 def _once(table: Table) -> Table:
-    """Of several names for one loss the strongest that is judged, else the strongest."""
+    """Keep one of several names for one loss: the strongest that is judged, else the strongest."""
     rank = _RANK[table["rule"]]
     ranked, free = table.where(rank > 0), table.where(rank == 0)
     keys = (*ID, "manager", "place")

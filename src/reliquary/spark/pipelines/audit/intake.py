@@ -21,7 +21,7 @@ AT_ONCE: Final = 1 << 17
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """What was read by one task."""
+    """The result of one task that read files."""
 
     files: list[ReadFile]
     survey: Survey

@@ -76,7 +76,7 @@ OUT_OF_LINE: Final = bit(
 )
 """A message to which one of these happened may be overtaken."""
 GONE: Final = bit("received", "expired", "purged", "rejected", "moved", "dead-lettered", "poisoned")
-"""How a message that arrived can have left its queue."""
+"""The events by which a message that arrived can have left its queue."""
 
 
 class Kind(StrEnum):
@@ -152,7 +152,7 @@ class Limits:
 
 
 class Over(Enum):
-    """Of what a rule speaks."""
+    """The rows that a rule is about."""
 
     TRACES = "traces"
     PASSAGES = "passages"
@@ -163,7 +163,7 @@ class Over(Enum):
 
 
 class Later(Enum):
-    """What must also be true, and is known only when all histories were read."""
+    """Further conditions, which are known only when all histories were read."""
 
     NOTHING = "nothing"
     OVERTAKEN = "a later message of the stream arrived"
@@ -187,18 +187,18 @@ class Rule:
     over: Over
     condition: Condition
     covered_by: str
-    """Whose history must be complete: `manager`, `other`, or `destination` where nothing arrived; or none."""
+    """The history that must be complete: `manager`, `other`, `destination` where nothing arrived, or none."""
     since: Column
     until: Column
     """The stretch of time in which it must be complete."""
     at: Column
     """When it happened."""
     sentence: str
-    """What a person reads: the message ..."""
+    """The sentence that a person reads, after the words "the message"."""
     events: tuple[str, ...]
     """The events of `manager` that prove it; at most two."""
     other_events: tuple[str, ...] = ()
-    """Those of the other manager; at most one."""
+    """The events of the other manager that prove it; at most one."""
     detail: tuple[str, Callable[[int], str]] | None = None
     """More for the sentence: the words before it, and how the number `amount` is written."""
     amount: Column | None = None

@@ -56,7 +56,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class AuditConfig:
-    """What to audit, and where the answer goes."""
+    """The settings of an audit: its histories, and the folder of the results."""
 
     history: Sequence[str]
     """Folders with the history of any number of managers."""
@@ -78,7 +78,7 @@ class AuditReport:
     streams: list[Stream]
     stretches: dict[str, Stretch]
     names: dict[str, str]
-    """Of the managers."""
+    """The names of the managers, by their identifiers."""
     shown: list[dict[str, Any]]
     """The first findings, as rows of the table."""
     quoted: dict[tuple[str, int], dict[str, Any]]
@@ -221,7 +221,7 @@ def _meeting(item: MeetingWork) -> bytes:
 
 
 def _meetings(trails: Mapping[str, Trail], wanted: set[str]) -> dict[str, list[Part]]:
-    """Where the traces of meetings lie."""
+    """Return the files with the traces of meetings."""
     where: dict[str, list[Part]] = defaultdict(list)
     for trail in trails.values():
         for meeting, part in trail.meetings.items():

@@ -39,7 +39,7 @@ class Kept(msgspec.Struct, frozen=True):
     block: int = SIZE
     bits: int = BITS
     settings: Settings | None = None
-    """With which the verdicts were drawn."""
+    """The settings with which the verdicts were found."""
     files: list[ReadFile] = []
     survey: Survey = Survey()
     trails: dict[str, Trail] = {}

@@ -25,7 +25,7 @@ from reliquary.spark.pipelines.audit.rules import Kind, Over, Reason, Verdict, b
 CLASSES: Final = 16
 """Classes of times for each doubling."""
 UNKNOWN: Final = Place(0, 0, "", "", "", "")
-"""Where messages went that arrived nowhere."""
+"""The destination of messages that arrived nowhere."""
 
 NOWHERE: Final = 0
 READERS: Final = -1
@@ -44,11 +44,11 @@ class Stream:
     sent: int = 0
     """Messages that were put into the queue."""
     left: int = 0
-    """That left it as delivered; for a queue and its readers, as received."""
+    """Messages that left it as delivered; for a queue and its readers, as received."""
     arrived: int = 0
     received: int = 0
     waiting: int = 0
-    """That are still on their way."""
+    """Messages that are still on their way."""
     found: dict[Kind, int] = field(default_factory=dict)
     unjudged: dict[Reason, int] = field(default_factory=dict)
     times: dict[int, int] = field(default_factory=dict)
@@ -116,7 +116,7 @@ UNTIMED: Final = -1
 
 
 def between(passages: Table) -> Table:
-    """How many messages went from which queue to which, by the class of their time."""
+    """Return the number of messages from each queue to each other, by the class of their time."""
     arrived = passages["arrivals"] > 0
     took = np.where(arrived, passages["other_time"] - passages["start_time"], 0)
     number = np.where(arrived, classes(took), UNTIMED)
@@ -130,7 +130,7 @@ def between(passages: Table) -> Table:
 
 
 def within(traces: Table) -> Table:
-    """How many messages were in which queue of applications, by the class of the time until the reading."""
+    """Return the number of messages in each queue of applications, by the class of their waiting time."""
     ours = traces.where(has(traces, rules.LOCAL) & ~has(traces, rules.FETCHED))
     read = known(ours["received_event"])
     timed = read & known(ours["start_time"])
@@ -147,7 +147,7 @@ def _counted(keys: Mapping[str, Ints], **marks: Bools) -> Table:
 
 
 def last(passages: Table) -> Table:
-    """Of the numbered messages of a queue that arrived, the last one: its event here, its time there."""
+    """Return the last numbered message of each queue that arrived: its event here, its time there."""
     numbered = passages.where(
         (passages["arrivals"] > 0) & known(passages["other_number"]) & ~has(passages, rules.OUT_OF_LINE)
     )
@@ -167,7 +167,7 @@ def last(passages: Table) -> Table:
 
 @dataclass(frozen=True)
 class Summary:
-    """What is known of all streams before the rules are asked."""
+    """The sums over all streams that are known before the rules are applied."""
 
     streams: dict[Key, Stream]
     seen: dict[int, frozenset[int]]
@@ -243,7 +243,7 @@ class Book:
                     )
 
     def key(self, over: Over, place: int | None, other: int | None) -> Key:
-        """Where a finding belongs: to its passage, else to the queue that it was found in."""
+        """Return the key of the stream of a finding: its passage, else the queue that it was found in."""
         known = self.places.get(place or 0, UNKNOWN)
         passing = over is Over.PASSAGES or known.kind == "outgoing" or other is not None
         pair = (known.hashed, (other or NOWHERE) if passing else READERS)

@@ -116,7 +116,7 @@ class Findings:
 
     @property
     def over_time(self) -> list[dict[str, Any]]:
-        """How many findings of each kind there are in each stretch of time."""
+        """Return the number of findings of each kind in each interval."""
         return [{"at": at, "width": self._width, **self._counts[at]} for at in sorted(self._counts)]
 
 
@@ -131,7 +131,7 @@ def _known(*events: int) -> list[int]:
 
 
 def flow(parts: Sequence[Table], width: int) -> list[dict[str, Any]]:
-    """How many messages were sent, arrived and were received in each stretch of time, of all buckets."""
+    """Return the numbers of messages sent, arrived and received in each interval, over all buckets."""
     some = [part for part in parts if len(part)]
     if not some:
         return []

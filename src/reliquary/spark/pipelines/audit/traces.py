@@ -35,7 +35,7 @@ class Kept:
     how: str
     value: str
     of: int = 0
-    """Of which events; 0 is all."""
+    """The mask of the events that count; 0 is all."""
 
 
 ENTRIES: Final = bit("accepted", "arrived", "queued", "committed")
@@ -99,13 +99,13 @@ _LENGTH: Final = 8
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """Where the columns of a part lie in the file."""
+    """The position of the columns of a part in the file."""
 
     rows: int
     values: dict[str, int]
     """Columns with one value."""
     places: dict[str, tuple[int, int]]
-    """Where all other columns begin and end."""
+    """The begin and the end of all other columns."""
 
 
 def write(path: Path, parts: Iterable[Table]) -> None:

@@ -92,7 +92,12 @@ class Trial:
         self._server.__exit__(None, None, None)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.needs("postgres"))])
+@pytest.fixture(
+    params=[
+        pytest.param("sqlite", marks=pytest.mark.long),
+        pytest.param("postgres", marks=pytest.mark.needs("postgres")),
+    ]
+)
 def trial(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Trial]:
     """A trial with each kind of database."""
     if request.param == "sqlite":

@@ -251,7 +251,7 @@ def test_a_dead_letter_that_keeps_its_counters_is_found(monkeypatch: pytest.Monk
         )
 
     monkeypatch.setattr(leave_module, "_copy", copy)
-    failure = first_failure(seeds=range(380, 400))
+    failure = first_failure(seeds=range(400, 420))
     assert "NACK_RECEIVE_REJECTED" in failure, failure
 
 

@@ -1,4 +1,4 @@
-"""The nouns of administration that a manager has; `queueing/model/administration.py` tells what a noun is.
+"""The nouns of administration that a manager has; `queueing/model/administration.py` says what a noun is.
 
 Transports, a plane of the server, command line and reference page have a noun that is listed here.  What does
 not follow from the declarations, and why:
@@ -6,6 +6,7 @@ not follow from the declarations, and why:
     queue         Create and change take settings, delete and purge answer a count, which no other act does,
                   and the command `list` leaves out records that the server sends.
     transaction   Commit and abort are requests of applications, which the client repeats by rules of its own.
+    stream        SRMP and MQQB both have streams; the noun of both is declared in `client.streams`.
     consumer      Open, move and remove are requests of readers of feeds that name it in the body or in the
                   query, and the commands `list` and `show` join it with its feed and a plan.
     writer        Forget takes a query or one of its names in place of a key.

@@ -104,7 +104,7 @@ OPTIONS: Final = (
         "startingTimestamp",
         SOURCE,
         "",
-        "the same for all queues by time: ISO 8601 with a zone, or milliseconds since 1970",
+        "for all queues, by time: ISO 8601 with a zone, or milliseconds since 1970",
     ),
     Option(
         "endingOffset",
@@ -116,7 +116,7 @@ OPTIONS: Final = (
         "endingTimestamp",
         For.READ,
         "",
-        "the same for all queues by time: only messages that arrived before it are read",
+        "for all queues, by time: only messages that arrived before it are read",
     ),
     Option(
         "includeHeaders",

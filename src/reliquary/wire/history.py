@@ -67,7 +67,7 @@ ABOUT: Final[dict[Happening, str]] = {
     Happening.RETURNED: "it came back from there",
     Happening.HELD: "a carrier sends it in a batch, in doubt until it is released, delivered or received",
     Happening.RELEASED: "that batch did not get there: it waits again",
-    Happening.SENT: "the peer has it, and tells the end later",
+    Happening.SENT: "the peer has it, and reports the end later",
     Happening.DELIVERED: "it left an outgoing queue because the next manager has it",
     Happening.RECEIVED: "an application took it, or a carrier from a queue of ours",
     Happening.EXPIRED: "its time ran out, `reason` says which",

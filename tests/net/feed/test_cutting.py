@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reliquary.net.feed.cutting import ROW, Admission, PlanOut, Step
@@ -51,6 +51,7 @@ def test_a_plan_covers_what_it_admits_once(
 
 
 @given(sizes.filter(bool), st.integers(1, 9))
+@example([0, 0, 0], 6)
 def test_no_part_is_much_larger_than_its_share(given: list[int], parts: int) -> None:
     admission, _ = admit(given, None, None, 100)
     plan = admission.plan(0, 10**6, parts)

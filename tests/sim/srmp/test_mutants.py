@@ -117,6 +117,7 @@ def test_a_stream_message_that_is_done_without_its_receipt_is_found(monkeypatch:
     assert failure.startswith(("loss", "renumbered")), failure
 
 
+@pytest.mark.long
 def test_a_stream_that_is_numbered_anew_though_its_start_was_answered_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -50,7 +50,8 @@ def test_whatever_falls_every_row_arrives_once_and_in_order(crash_ground: Ground
     assert drivers.lives == 1
 
 
-@pytest.mark.parametrize("kills", [KILLS[:1], pytest.param(KILLS, marks=pytest.mark.long)], ids=len)
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [KILLS[:1], KILLS], ids=len)
 def test_a_driver_that_is_killed_goes_on_where_it_was(
     crash_ground: Ground, drivers: Drivers, kills: list[tuple[str, str, int]]
 ) -> None:

@@ -205,6 +205,7 @@ def test_gold_is_right_with_events_that_come_late(place: Place) -> None:
     assert place.run().days == ()
 
 
+@pytest.mark.long
 def test_batches_that_became_one_are_read_counted_and_followed_as_before(place: Place) -> None:
     for name, first in (("one", 1), ("two", 101), ("three", 201)):
         write_messages(place.feed, name, some_messages(first))

@@ -107,9 +107,7 @@ class Admission:
         if not ends:
             return PlanOut(str(until), 0, 0, ())
         weights = list(accumulate(size + ROW * count for size, count in zip(sizes, rows, strict=True)))
-        cuts = [
-            bisect_left(weights, weights[-1] * part / parts) + 1 for part in range(1, min(parts, len(ends)))
-        ]
+        cuts = [bisect_left(weights, weights[-1] * part / parts) + 1 for part in range(1, parts)]
         found: list[PartOut] = []
         first = 0
         for last in sorted({*cuts, len(ends)}):

@@ -153,13 +153,22 @@ class PlainStore:
         return queue.journal if fits(queue.journal_quota, queue.journal.size + entry.size) else None
 
     def _deadletter_queue(self, entry: Entry, queue: PlainQueue | None = None) -> PlainQueue | None:
-        """Return the dead-letter queue of a message, but never the queue that it leaves (DM-050, DM-051)."""
+        """Return the dead-letter queue of a message: its own or that of the manager (DM-050, DM-051).
+
+        The queue that the message leaves, and one without room, are replaced by that of the manager.
+        """
         if not entry.negative_journaling:
             return None
-        target = self.find(entry.application_deadletter) if entry.application_deadletter else None
-        fails = target is None or target is queue or target.is_system
-        if fails or target is None or target.transactional != entry.transactional:
-            target = self.queues["system$;deadxact" if entry.transactional else "system$;deadletter"]
+        own = self.find(entry.application_deadletter) if entry.application_deadletter else None
+        if (
+            own is not None
+            and own is not queue
+            and not own.is_system
+            and own.transactional == entry.transactional
+            and fits(own.quota, own.size + entry.size)
+        ):
+            return own
+        target = self.queues["system$;deadxact" if entry.transactional else "system$;deadletter"]
         return target if fits(target.quota, target.size + entry.size) else None
 
     def _release(self, queue: PlainQueue, entry: Entry) -> None:

@@ -33,7 +33,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from reliquary.spark.pipelines.audit.rules import Kind
+from reliquary.spark.pipelines.audit.rules import FindingKind
 from reliquary.spark.pipelines.audit.run import AuditConfig, run_audit
 from reliquary.spark.session import session
 from reliquary.store.history.columns import PACKED, SCHEMA
@@ -245,7 +245,7 @@ def measure(spark: SparkSession, config: AuditConfig, lost: int) -> Cost:
     most = peak.end()
     for (one, before, line), (two, after, _) in pairwise(marks):
         print(f"  {line:40} {two - one:6.1f} s, {after - before:6.1f} s of processor time")
-    assert report.found[Kind.LOST] == lost, report.found
+    assert report.found[FindingKind.LOST] == lost, report.found
     assert sum(report.found.values()) == lost, report.found
     assert not any(report.unjudged.values()), report.unjudged
     took, worked = marks[-1][0] - marks[0][0], marks[-1][1] - marks[0][1]

@@ -10,6 +10,7 @@ A test that needs a real wait or a real process lives in tests/e2e.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 
 import hypothesis
@@ -17,6 +18,10 @@ import pytest
 
 from reliquary.server import space
 from tools import system_packages
+
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    # Else every server and command of this run compiles its 900 modules anew: a second of a processor each.
+    sys.dont_write_bytecode = False
 
 hypothesis.settings.register_profile("same every time", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("same every time")

@@ -135,7 +135,7 @@ def _ids_of(mark: ast.expr, kind: str) -> Iterator[str]:
             yield from (str(ast.literal_eval(argument)) for argument in call.args)
 
 
-def citations(root: Path, known: Iterable[str]) -> dict[str, list[places.Place]]:
+def citations(root: Path, known: Iterable[str]) -> dict[str, list[places.Definition]]:
     """Return the places of src that cite each id; Unclear when one of them is not in the lists."""
     names = set(known)
     found = places.places(places.modules(root / "src", root, sorted({name[:2] for name in names})))
@@ -232,7 +232,7 @@ _OPENING = (
 
 def _specification(
     spec: Specification,
-    obeyed: Mapping[str, list[places.Place]],
+    obeyed: Mapping[str, list[places.Definition]],
     shown: Mapping[str, list[str]],
     touched: set[str],
 ) -> list[str]:
@@ -263,7 +263,7 @@ def _specification(
     return [*lines, ""]
 
 
-def _obeyed(cited: Sequence[places.Place]) -> str:
+def _obeyed(cited: Sequence[places.Definition]) -> str:
     """Return a link to each file with the names in it; a line number would change with every edit."""
     names: dict[str, list[str]] = {}
     for place in cited:

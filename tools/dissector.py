@@ -17,7 +17,7 @@ from pathlib import Path
 from reliquary.protocols.mqqb.settings import PING_PORT, PORT
 from reliquary.queueing.model.message import MessageClass
 from reliquary.wire.packet import layouts
-from reliquary.wire.packet.layouts import Field, Kind, Layout
+from reliquary.wire.packet.layouts import Field, FieldKind, Layout
 
 PAGE = Path("tools/mqqb.lua")
 WALK = Path("tools/mqqb_walk.lua")
@@ -88,14 +88,14 @@ def _field(name: str, layout: Layout, field: Field) -> str:
 def _proto(path: str, field: Field, values: Mapping[int, str]) -> str:
     named = f'"{path}", "{field.name}"'
     match field.kind:
-        case Kind.GUID:
+        case FieldKind.GUID:
             return f"ProtoField.guid({named})"
-        case Kind.BYTES:
+        case FieldKind.BYTES:
             return f"ProtoField.bytes({named})"
-        case Kind.TIME:
+        case FieldKind.TIME:
             return f"ProtoField.absolute_time({named}, base.UTC)"
-        case Kind.NUMBER | Kind.HEX:
-            form = "base.HEX" if field.kind is Kind.HEX else "base.DEC"
+        case FieldKind.NUMBER | FieldKind.HEX:
+            form = "base.HEX" if field.kind is FieldKind.HEX else "base.DEC"
             return f"ProtoField.uint{8 * field.size}({named}, {form}, {_values(values)})"
 
 

@@ -26,7 +26,7 @@ _ARROW_HEAD: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DrawingRow:
     """One row of a drawing with lanes."""
 
     text: str
@@ -35,7 +35,7 @@ class Step:
     target: str
 
 
-def lanes_svg(title: str, lanes: Sequence[str], steps: Sequence[Step]) -> str:
+def lanes_svg(title: str, lanes: Sequence[str], steps: Sequence[DrawingRow]) -> str:
     """Return the drawing of some steps between lanes."""
     left = MARGIN * 2 + max(_width(each.text) for each in steps)
     centres: dict[str, float] = {}
@@ -90,7 +90,7 @@ def _box(text: str, x: float, y: float, width: float, height: float) -> list[str
     ]
 
 
-def _arrows(step: Step, centres: dict[str, float], y: int) -> list[str]:
+def _arrows(step: DrawingRow, centres: dict[str, float], y: int) -> list[str]:
     """Return a dot for each source, and a line with a head from the outermost ones to the target."""
     end = centres[step.target]
     begins = [centres[each] for each in step.sources]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from tools.conformance import Unclear
-from tools.drawing import Step, lanes_svg, layers_svg
+from tools.drawing import DrawingRow, lanes_svg, layers_svg
 
 FOLDER: Final = Path("docs/drawings")
 ROOMS: Final = FOLDER / "rooms.txt"
@@ -50,7 +50,7 @@ def steps(name: Path, text: str) -> str:
         unknown = {source, target} - set(lanes)
         if unknown:
             raise Unclear(f"{name}, line {number}: {', '.join(sorted(unknown))} is no lane of the drawing")
-        found.append(Step(step["text"], (source,), target))
+        found.append(DrawingRow(step["text"], (source,), target))
     return lanes_svg(first.removeprefix("title: "), lanes, found)
 
 

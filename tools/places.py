@@ -3,7 +3,7 @@
     src/**/*.py   a comment or a docstring that has DM-190, or SR-155 to SR-157
           |
           v
-    Place(path, name, line, kind) for each id
+    Definition(path, name, line, kind) for each id
 
 A citation belongs to the function round it; outside of functions to the field or the table that it stands
 beside or above, to the class, or to the module.  Sources are read as tokens and syntax trees, nothing is
@@ -25,7 +25,7 @@ from pathlib import Path
 ID = re.compile(r"\b([A-Z]{2})-(\d{2,3})\b(?: to \1-(\d{2,3})\b)?")
 
 
-class Kind(Enum):
+class DefinitionKind(Enum):
     """The kinds of objects that a citation can belong to."""
 
     FUNCTION = "function"
@@ -36,13 +36,13 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class Definition:
     """One definition of a module, or the module itself, which has no name and starts at line 1."""
 
     path: str  # below the root of the project, with slashes
     line: int
     name: str  # Class.function
-    kind: Kind
+    kind: DefinitionKind
 
     def __str__(self) -> str:
         """Return file and name, as the marks of tests are written."""
@@ -51,7 +51,7 @@ class Place:
 
 @dataclass(frozen=True)
 class _Definition:
-    place: Place
+    place: Definition
     first: int  # its first line, decorators included
     last: int  # its last line, a docstring below an assignment included
 
@@ -61,7 +61,7 @@ class Module:
     """One module of src: its definitions in their order, and the ids that each of them cites."""
 
     path: str
-    cited: Mapping[Place, tuple[str, ...]]
+    cited: Mapping[Definition, tuple[str, ...]]
 
 
 # ------------------------------------------------------------------------------------ reading
@@ -81,9 +81,9 @@ def modules(source: Path, root: Path, prefixes: Sequence[str]) -> list[Module]:
 def read(text: str, path: str, prefixes: Sequence[str]) -> Module:
     """Return one module with all its definitions; a definition that cites nothing has no ids."""
     tree = ast.parse(text, path)
-    module = Place(path, 1, "", Kind.MODULE)
+    module = Definition(path, 1, "", DefinitionKind.MODULE)
     definitions = list(_definitions(tree, path, ""))
-    cited: dict[Place, dict[str, None]] = {module: {}, **{one.place: {} for one in definitions}}
+    cited: dict[Definition, dict[str, None]] = {module: {}, **{one.place: {} for one in definitions}}
     for line, words in _remarks(text, tree):
         owner = _owner(definitions, line)
         cited[owner.place if owner else module].update(dict.fromkeys(ids(words, prefixes)))
@@ -102,15 +102,20 @@ def _definitions(node: ast.Module | ast.ClassDef, path: str, outer: str) -> Iter
     """Return the functions, classes and assignments of a module or class, but not those inside functions."""
     for child, after in zip_longest(node.body, node.body[1:]):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            name, kind = child.name, Kind.CLASS if isinstance(child, ast.ClassDef) else Kind.FUNCTION
+            name, kind = (
+                child.name,
+                DefinitionKind.CLASS if isinstance(child, ast.ClassDef) else DefinitionKind.FUNCTION,
+            )
             first = min([child.lineno, *(each.lineno for each in child.decorator_list)])
-            yield _Definition(Place(path, child.lineno, outer + name, kind), first, child.end_lineno or first)
+            yield _Definition(
+                Definition(path, child.lineno, outer + name, kind), first, child.end_lineno or first
+            )
             if isinstance(child, ast.ClassDef):
                 yield from _definitions(child, path, f"{outer}{name}.")
         elif isinstance(child, ast.Assign | ast.AnnAssign):
             target = child.targets[0] if isinstance(child, ast.Assign) else child.target
-            kind = Kind.FIELD if outer else Kind.TABLE
-            place = Place(path, child.lineno, outer + ast.unparse(target), kind)
+            kind = DefinitionKind.FIELD if outer else DefinitionKind.TABLE
+            place = Definition(path, child.lineno, outer + ast.unparse(target), kind)
             last = after if after is not None and _is_text(after) else child
             yield _Definition(place, child.lineno, last.end_lineno or child.lineno)
 
@@ -149,9 +154,9 @@ def _owner(definitions: Sequence[_Definition], line: int) -> _Definition | None:
 # ------------------------------------------------------------------------------------ answers
 
 
-def places(found: Sequence[Module]) -> dict[str, list[Place]]:
+def places(found: Sequence[Module]) -> dict[str, list[Definition]]:
     """Return for each id the places that cite it, by file and line."""
-    where: dict[str, list[Place]] = {}
+    where: dict[str, list[Definition]] = {}
     for module in found:
         for place, cited in module.cited.items():
             for name in cited:

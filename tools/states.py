@@ -19,7 +19,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
-from tools.drawing import Step, lanes_svg
+from tools.drawing import DrawingRow, lanes_svg
 
 PAGE: Final = Path("docs/reference/states.md")
 DRAWINGS: Final = Path("docs/drawings")
@@ -107,7 +107,7 @@ def section(table: Table, entries: Mapping[tuple[Any, ...], Any]) -> Iterator[st
     yield ""
 
 
-def steps_of(entries: Mapping[tuple[Any, ...], Any]) -> list[Step]:
+def steps_of(entries: Mapping[tuple[Any, ...], Any]) -> list[DrawingRow]:
     """Return the events that change a state, each with the states that it leads from and to."""
     rows: dict[tuple[str, str], list[str]] = {}
     for key, value in entries.items():
@@ -115,7 +115,9 @@ def steps_of(entries: Mapping[tuple[Any, ...], Any]) -> list[Step]:
         if target is not None and target is not key[0]:
             event = ", ".join(_word(each) for each in key[1:])
             rows.setdefault((event, _word(target)), []).append(_word(key[0]))
-    return [Step(event, tuple(dict.fromkeys(sources)), target) for (event, target), sources in rows.items()]
+    return [
+        DrawingRow(event, tuple(dict.fromkeys(sources)), target) for (event, target), sources in rows.items()
+    ]
 
 
 def _states(entries: Mapping[tuple[Any, ...], Any]) -> list[str]:

@@ -38,10 +38,10 @@ def answer(root: Path, name: str) -> Iterator[str]:
     yield from (f"  {test}" for test in tests or ["no test is marked with it"])
 
 
-def _neighbours(module: places.Module, found: Sequence[places.Place]) -> Iterator[str]:
+def _neighbours(module: places.Module, found: Sequence[places.Definition]) -> Iterator[str]:
     """Return the other functions of a file, and its other places that cite an id."""
     for place, cited in module.cited.items():
-        if place not in found and (cited or place.kind is places.Kind.FUNCTION):
+        if place not in found and (cited or place.kind is places.DefinitionKind.FUNCTION):
             yield f"  {place.line:>5}  {place.name or '(the module)':<44}  {' '.join(cited) or '-'}"
 
 

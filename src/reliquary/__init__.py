@@ -67,6 +67,9 @@ if TYPE_CHECKING:
         ReloadInfo,
         StoreDamage,
         StoreReport,
+        Trace,
+        TracedManager,
+        TraceLine,
     )
     from reliquary.client.sync.agent import Agent, agent
     from reliquary.client.sync.exactly_once import ExactlyOnce
@@ -130,6 +133,9 @@ __all__ = [
     "StoreReport",
     "StoreUnusable",
     "StreamInfo",
+    "Trace",
+    "TraceLine",
+    "TracedManager",
     "Transaction",
     "TransactionEnded",
     "TransactionInfo",

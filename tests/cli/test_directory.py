@@ -10,7 +10,7 @@ import pytest
 
 from reliquary import Manager
 from reliquary.cli.directory import KINDS, NAMES
-from reliquary.queueing.model.directory.objects import TYPES, Kind
+from reliquary.queueing.model.directory.objects import TYPES, ObjectKind
 from reliquary.server.exits import Exit
 from tests.cli.conftest import Run
 
@@ -26,7 +26,7 @@ def empty(qm: Manager) -> Iterator[None]:
 
 
 def test_the_command_line_knows_every_type_and_how_it_is_called() -> None:
-    assert [kind.value for kind in Kind] == list(KINDS)
+    assert [kind.value for kind in ObjectKind] == list(KINDS)
     assert all(set(NAMES) & set(type_.__struct_fields__) for type_ in TYPES.values())
 
 

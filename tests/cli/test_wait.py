@@ -14,7 +14,7 @@ from reliquary.net.identity.users import User
 from reliquary.server.exits import Exit
 from tests.cli.conftest import Run
 from tests.client.served import served
-from tests.e2e.process import free_ports
+from tests.ports import free_ports
 
 
 def test_a_server_that_is_ready_is_not_waited_for(run: Run) -> None:

@@ -39,9 +39,9 @@ class Database(sqlite3.Connection):
 
     def commit(self) -> None:
         """Fail before it is done, or after."""
-        happening, self.meanwhile = self.meanwhile, None
-        if happening:
-            happening()
+        event, self.meanwhile = self.meanwhile, None
+        if event:
+            event()
         trouble, self.before = self.before, None
         if trouble:
             raise trouble

@@ -14,6 +14,7 @@ import pytest
 from reliquary import BadRequest, OutcomeUnknown, QueueNotFound, ServerUnreachable
 from reliquary.client.link import Link
 from tests.client.scripted import HANG_UP, Answer, Scripted, answer, streamed
+from tests.ports import free_port
 
 STOPPING = answer(503, {"error": "the server is stopping", "code": "STOPPING"})
 
@@ -85,10 +86,8 @@ def test_the_tries_are_bounded() -> None:
 def test_a_change_that_never_left_changed_nothing() -> None:
     with Scripted([STOPPING] * 3) as server, pytest.raises(ServerUnreachable, match="stopping"):
         link(server).ask("POST", "/a", changes=True)
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
     with pytest.raises(ServerUnreachable, match="Connection refused"):
-        Link(url, pauses=()).ask("POST", "/a", changes=True)
+        Link(f"http://127.0.0.1:{free_port()}", pauses=()).ask("POST", "/a", changes=True)
 
 
 def test_a_refusal_is_not_asked_again() -> None:

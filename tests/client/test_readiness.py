@@ -12,7 +12,7 @@ from reliquary.base.time import Duration
 from reliquary.client.readiness import Wanted, wait_until
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Listener, Mount, Request, Responder
-from tests.e2e.process import free_ports
+from tests.ports import free_ports
 
 NO_TIME = Duration(0)
 LONG = 60.0

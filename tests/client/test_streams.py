@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TypeVar
 
 from reliquary.client.streams import STREAM
+from reliquary.protocols.mqqb import events as mqqb_events
+from reliquary.protocols.mqqb import machine as mqqb_machine
 from reliquary.protocols.mqqb import views as mqqb_views
+from reliquary.protocols.srmp import events as srmp_events
+from reliquary.protocols.srmp import machine as srmp_machine
 from reliquary.protocols.srmp import views as srmp_views
-from reliquary.protocols.srmp.events import ResetStream
-from reliquary.protocols.srmp.machine import TAKES
 from reliquary.queueing.model.administration import View
 from reliquary.queueing.model.security.principals import MANAGER
 from tests.protocols.mqqb.mqqb_harness import MqqbBench
@@ -43,7 +45,13 @@ def test_streams_of_both_protocols_are_listed_and_found_by_their_names() -> None
     assert STREAM.showing.record(view, "out-99") is None
 
 
-def test_an_act_is_an_event_that_the_machine_takes() -> None:
+def test_a_reset_is_an_event_of_the_protocol_that_has_the_stream() -> None:
     act = STREAM.act("reset")
-    assert act.event(7, "out-1", renumber=True) == ResetStream(7, "out-1", renumber=True)
-    assert ResetStream in TAKES
+    assert act.fields == ("protocol",)
+    for protocol, kind, takes in (
+        ("srmp", srmp_events.ResetStream, srmp_machine.TAKES),
+        ("mqqb", mqqb_events.ResetStream, mqqb_machine.TAKES),
+    ):
+        made = act.event(7, "out-1", renumber=True, protocol=protocol)
+        assert made == kind(7, "out-1", renumber=True)
+        assert type(made) in takes

@@ -63,14 +63,13 @@ async def whole(
     folder: Path, scene: Callable[[Stage], Awaitable[None]], seconds: float = 30, **chosen: Any
 ) -> None:
     """Run a scene on a whole server, in the loop that runs; one that takes longer fails."""
-    settings = Settings(
-        folder=folder / "data",
-        data_port=0,
-        control_port=0,
-        computer_name="HERE",
-        queues=("orders",),
-        **chosen,
-    )
+    usual: dict[str, Any] = {
+        "data_port": 0,
+        "control_port": 0,
+        "computer_name": "HERE",
+        "queues": ("orders",),
+    }
+    settings = Settings(folder=folder / "data", **usual | chosen)
     server = await build(settings)
     await make_queues(server.opened, settings.queues)
     data, control = await server.listen(settings)

@@ -30,7 +30,7 @@ from reliquary.queueing.model.names.formats import DirectName, SingleName, parse
 from reliquary.queueing.model.names.schemes import Scheme, register
 from reliquary.queueing.model.protocol import Protocol
 from reliquary.queueing.model.travel.carriers import Carrier
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import (
     ArrivalJudged,
     ConnectionChanged,
@@ -142,7 +142,7 @@ class Ferry(Ruled[State]):
 def on_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
     """Say that there is a connection: each message makes its own."""
     del now
-    state.draft.tell(ConnectionChanged(signal.queue, Happening.CONNECTED, ConnectionStatus.ESTABLISHED))
+    state.draft.tell(ConnectionChanged(signal.queue, OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED))
 
 
 def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:

@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Final, NamedTuple
 
 from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE
-from tests.e2e.process import free_ports
+from tests.ports import free_ports
 
 PASTED: Final = frozenset({"sh", "console", "python"})
 SHOWN: Final = frozenset({"text", "toml", "xml", "sql", "c", "csharp", "powershell"})

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 
@@ -23,15 +21,6 @@ def environment(folder: Path, *queues: str, **more: str) -> dict[str, str]:
     settings = {"FOLDER": str(folder), "DATA_PORT": "0", "CONTROL_PORT": "0", "QUEUES": ",".join(queues)}
     settings |= {"LOW_SPACE": "0", "RESERVE": "0"}  # many stores at a time, some on small disks
     return mine | {f"RELIQUARY_{name}": value for name, value in (settings | more).items()}
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that no process listens at, for a server that has to be found again after a restart."""
-    with ExitStack() as stack:
-        taken = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in taken:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in taken]
 
 
 def complaints_of(folder: Path) -> Path:

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 import reliquary
 from tests.e2e.process import SERVER, ServerProcess
-
-
-def free_ports() -> tuple[str, str]:
-    """Two ports that no process uses now."""
-    with socket.socket() as one, socket.socket() as other:
-        one.bind(("127.0.0.1", 0))
-        other.bind(("127.0.0.1", 0))
-        return str(one.getsockname()[1]), str(other.getsockname()[1])
+from tests.ports import free_ports
 
 
 class Site:
@@ -29,7 +21,7 @@ class Site:
         """Settings that stand in a file."""
         self.complaints: Path | None = None
         """What it says to stderr, where that is not beside the folder."""
-        self.data_port, self.control_port = free_ports()
+        self.data_port, self.control_port = map(str, free_ports(2))
         self._process: ServerProcess | None = None
 
     def start(self) -> None:

@@ -20,7 +20,7 @@ from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.table import Options
 from reliquary.server.wsrm_options import WsrmOptions
 from tests.client.served import served
-from tests.e2e.process import free_ports
+from tests.ports import free_ports
 
 PATIENCE = 25
 FAR = "DIRECT=HTTP://far.example/msmq/private$/orders"

@@ -8,7 +8,6 @@ A send whose answer was lost with the server has an unknown outcome: its message
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -17,22 +16,10 @@ import pytest
 
 import reliquary
 from tests.e2e.sites import Site
+from tests.ports import free_port
 
 HOSTS = ("127.0.0.2", "127.0.0.3")
 STREAM, PLAIN = "orders", "news"
-
-
-def free_port() -> int:
-    """A port that is free at both addresses."""
-    while True:
-        with socket.socket() as one, socket.socket() as other:
-            one.bind((HOSTS[0], 0))
-            port = int(one.getsockname()[1])
-            try:
-                other.bind((HOSTS[1], port))
-            except OSError:
-                continue
-            return port
 
 
 def settings(host: str, port: int) -> dict[str, str]:
@@ -52,7 +39,7 @@ class Pair:
     """A sends to B; what was confirmed is noted, by queue."""
 
     def __init__(self, folder: Path, seed: int) -> None:
-        port = free_port()
+        port = free_port(HOSTS)
         self.a, self.b = (Site(folder / host, settings(host, port)) for host in HOSTS)
         self.random = Random(seed)
         self.number = 0
@@ -162,6 +149,9 @@ def test_messages_wait_for_their_receiver_and_outlive_their_sender(pair: Pair) -
     pair.send(1)
     with pair.b.connect() as manager:
         assert not manager.outgoing()
+        (stream,) = manager.streams()
+        assert (stream.protocol, stream.direction, stream.reset) == ("mqqb", "in", False)
+        assert manager.reset_stream(stream.name).reset
 
 
 @pytest.mark.mqqb("T-46", "T-54", "T-61", "T-95")

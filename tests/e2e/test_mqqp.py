@@ -18,8 +18,8 @@ import pytest
 import uvloop
 
 from reliquary import AsyncQueue, ReliquaryError, connect_async
-from tests.e2e.process import free_ports
 from tests.net.http.stage import until
+from tests.ports import free_ports
 from tests.server.process import Process, running
 
 QUEUE = "/queues/private$%2Forders"

@@ -16,7 +16,8 @@ import pytest
 
 from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE
 from tests.e2e.pasted import BIN
-from tests.e2e.process import ServerProcess, free_ports
+from tests.e2e.process import ServerProcess
+from tests.ports import free_ports
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 PROGRAMS = re.findall(r"^```python\n(.+?)^```", README, re.MULTILINE | re.DOTALL)

@@ -106,11 +106,11 @@ HTTPR_OUT = [
     "queueing/rules/enqueue enqueue",
     "protocols/httpr/client/agent on_waiting",
     "queueing/manager hear",
-    "queueing/travel/holds on_hold_wanted",
+    "queueing/travel/reservations on_reservation_wanted",
     "protocols/httpr/client/agent on_held",
     "protocols/httpr/apply apply",  # the batch is in doubt
     "queueing/manager hear",
-    "queueing/travel/holds on_hold_wanted",
+    "queueing/travel/reservations on_reservation_wanted",
     "protocols/httpr/client/agent on_held",  # nothing is left for a second batch
     *WRITE,
     "net/http/responder respond",
@@ -121,7 +121,7 @@ HTTPR_OUT = [
     "protocols/httpr/client/agent on_response",
     "protocols/httpr/apply apply",  # the batch is not in doubt any more
     "queueing/manager hear",
-    "queueing/travel/holds on_holds_ended",
+    "queueing/travel/reservations on_reservations_ended",
     "queueing/rules/leave leave",
     "queueing/manager settle",
     "store/rocks apply",

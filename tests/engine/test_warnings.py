@@ -1,4 +1,4 @@
-"""Warnings: each thing once a minute, and none of its happenings is left out of the count."""
+"""Warnings: each kind once a minute, and every repeat is counted."""
 
 from __future__ import annotations
 

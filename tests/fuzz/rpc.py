@@ -12,7 +12,7 @@ from pathlib import Path
 
 from reliquary.protocols.rpc.associations import Associations
 from reliquary.protocols.rpc.client import ClientConnection
-from reliquary.protocols.rpc.happenings import Called, Closed
+from reliquary.protocols.rpc.events import Called, Closed
 from reliquary.protocols.rpc.limits import Limits
 from reliquary.protocols.rpc.server import ServerConnection
 from reliquary.wire.rpc.binds import BindAck, ContextResult, Result, encode_ack
@@ -33,16 +33,16 @@ def try_server(data: bytes) -> bool:
     groups = Associations()
     whole, halves = (ServerConnection((QM2QM, MGMT), groups, SMALL, _nobody, "2105") for _ in range(2))
     middle = len(data) // 2
-    happenings = whole.receive(data)
+    events = whole.receive(data)
     again = halves.receive(data[:middle]) + halves.receive(data[middle:])
-    assert [type(happening) for happening in happenings] == [type(happening) for happening in again]
-    calls = [happening for happening in happenings if isinstance(happening, Called)]
+    assert [type(event) for event in events] == [type(event) for event in again]
+    calls = [event for event in events if isinstance(event, Called)]
     for call in calls:
         whole.respond(call.call, [call.stub])
     assert whole.outstanding == 0
     _check_output(b"".join(whole.output()))
-    ends = [at for at, happening in enumerate(happenings) if isinstance(happening, Closed)]
-    assert ends in ([], [len(happenings) - 1])
+    ends = [at for at, event in enumerate(events) if isinstance(event, Closed)]
+    assert ends in ([], [len(events) - 1])
     assert whole.closed is bool(ends)
     whole.lost()
     halves.lost()
@@ -58,9 +58,9 @@ def try_client(data: bytes) -> bool:
     calling.receive(ACK)
     calling.call(1, 0, [b"stub"])
     for client in (binding, calling):
-        happenings = client.receive(data)
+        events = client.receive(data)
         _check_output(b"".join(client.output()))
-        assert client.closed is any(isinstance(happening, Closed) for happening in happenings)
+        assert client.closed is any(isinstance(event, Closed) for event in events)
     return not binding.closed
 
 

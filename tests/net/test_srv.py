@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reliquary.net import srv
 from reliquary.net.srv import BadAnswer, find_servers, hosts_in, question
+from tests.ports import free_port
 
 SERVICE = "_ldap._tcp.dc._msdcs.shop.example"
 ASKED = question(7, SERVICE)[12:]
@@ -87,10 +88,7 @@ def test_the_first_resolver_that_answers_is_believed() -> None:
 
         thread = threading.Thread(target=serve)
         thread.start()
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as nobody:
-            nobody.bind(("127.0.0.1", 0))
-            closed = nobody.getsockname()
-        found = find_servers(SERVICE, [closed, resolver.getsockname()])
+        found = find_servers(SERVICE, [("127.0.0.1", free_port()), resolver.getsockname()])
         thread.join()
     assert found == ("dc1.shop.example",)
 

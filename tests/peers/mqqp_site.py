@@ -11,7 +11,8 @@ from reliquary import Manager, connect
 from reliquary.net.identity.nt_hash import nt_hash
 from reliquary.queueing.packets.messages import read
 from reliquary.wire.packet.user_message import decode_user_message
-from tests.e2e.sites import Site, free_ports
+from tests.e2e.sites import Site
+from tests.ports import free_ports
 
 USER = "alice"
 PASSWORD = "correct horse"
@@ -26,15 +27,14 @@ class MqqpSite:
     """A server with MQQP on two free ports, a user that NTLM knows, and a connection to its API."""
 
     def __init__(self, folder: Path) -> None:
-        handshake, read_port = free_ports()
-        self.handshake_port, self.read_port = int(handshake), int(read_port)
+        self.handshake_port, self.read_port = free_ports(2)
         self.site = Site(folder)
         self.site.file = "\n".join(
             [
                 "[mqqp]",
                 "enabled = true",
-                f"handshake_port = {handshake}",
-                f"read_port = {read_port}",
+                f"handshake_port = {self.handshake_port}",
+                f"read_port = {self.read_port}",
                 "[[users]]",
                 f'name = "{USER}"',
                 f'nt_hash = "{nt_hash(PASSWORD)}"',

@@ -18,7 +18,7 @@ from reliquary.base.time import seconds
 from reliquary.net.identity.nt_hash import nt_hash
 from reliquary.net.identity.users import User, Users
 from reliquary.net.rpc.listener import RpcListener
-from reliquary.protocols.rpc.happenings import Bound, Called
+from reliquary.protocols.rpc.events import Bound, Called
 from reliquary.wire.rpc.statuses import FaultStatus
 from reliquary.wire.rpc.syntaxes import SyntaxId
 
@@ -34,15 +34,15 @@ class PretendedNetlogon:
     def __init__(self) -> None:
         self.listener: RpcListener | None = None
 
-    def bound(self, connection: int, peer: str, happening: Bound) -> None:
+    def bound(self, connection: int, peer: str, event: Bound) -> None:
         pass
 
-    def called(self, connection: int, peer: str, happening: Called) -> None:
+    def called(self, connection: int, peer: str, event: Called) -> None:
         assert self.listener is not None
-        if happening.opnum == REQ_CHALLENGE:
-            self.listener.respond(connection, happening.call, (bytes(12),))
+        if event.opnum == REQ_CHALLENGE:
+            self.listener.respond(connection, event.call, (bytes(12),))
         else:
-            self.listener.fault(connection, happening.call, FaultStatus.OP_RANGE)
+            self.listener.fault(connection, event.call, FaultStatus.OP_RANGE)
 
     def cancelled(self, connection: int, call: int, *, forgotten: bool) -> None:
         pass

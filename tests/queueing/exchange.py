@@ -4,7 +4,7 @@ exchange = Exchange()                     the carrier is a Clerk: it says what t
 exchange.send(ELSEWHERE, b"a")            the clerk connects, and has `a` to send
 exchange.clerk.sending                    what it has to send, oldest first
 exchange.end(Outcome.DELIVERED)           it says how that went
-exchange.happen(Happening.FAILED, ConnectionStatus.DNS_FAILURE)
+exchange.happen(OutgoingEvent.FAILED, ConnectionStatus.DNS_FAILURE)
 Exchange(Loopback())                      a carrier that does its work alone
 
 URLs and agents are claimed by the carriers of SRMP and HTTPR, everything else by one that is called "clerk";
@@ -25,7 +25,7 @@ from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.names.formats import key_of, parse_single
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.travel.carriers import Carrier
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, Link
+from reliquary.queueing.model.travel.link import ConnectionStatus, Link, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import (
     ArrivalJudged,
     BatchJudged,
@@ -35,7 +35,7 @@ from reliquary.queueing.model.travel.transfer import (
     IdentityKnown,
     ListenersChanged,
     ManagerOnline,
-    MessagesHeld,
+    MessagesReserved,
     MessagesWaiting,
     MessageWithdrawn,
     Outcome,
@@ -76,7 +76,7 @@ class Clerk:
 
     DIRECTED: Final[tuple[type[Signal], ...]] = (
         ConnectionWanted, SendUserMessage, QueuePaused, QueueResumed, ArrivalJudged, MessageWithdrawn,
-        ReceiptDue, MessagesWaiting, MessagesHeld, BatchJudged, RunJudged, RoomKnown,
+        ReceiptDue, MessagesWaiting, MessagesReserved, BatchJudged, RunJudged, RoomKnown,
     )  # fmt: skip
     HEARS: Final[tuple[type[Signal], ...]] = (
         *DIRECTED, EraBegan, IdentityKnown, ManagerOnline, ListenersChanged,
@@ -110,7 +110,7 @@ class Clerk:
         if self.connects and isinstance(signal, ConnectionWanted):
             connected = ConnectionChanged(
                 signal.queue,
-                Happening.CONNECTED,
+                OutgoingEvent.CONNECTED,
                 ConnectionStatus.ESTABLISHED,
                 at_once=self.at_once,
                 most_bytes=self.most_bytes,
@@ -202,9 +202,9 @@ class Exchange(Bench):
         """Return the notifications to the clerk about messages that left for another reason."""
         return [signal for signal in self.clerk.heard if isinstance(signal, MessageWithdrawn)]
 
-    def happen(self, happening: Happening, status: ConnectionStatus, name: str = ELSEWHERE) -> Turn:
+    def happen(self, event: OutgoingEvent, status: ConnectionStatus, name: str = ELSEWHERE) -> Turn:
         """Report a change of a connection to the manager."""
-        return self.say(ConnectionChanged(self.outgoing(name).number, happening, status))
+        return self.say(ConnectionChanged(self.outgoing(name).number, event, status))
 
     def sent(self) -> list[bytes]:
         """The bodies of what the clerk was handed, oldest first."""

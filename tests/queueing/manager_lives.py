@@ -23,13 +23,13 @@ from reliquary.queueing.feed import events as feed
 from reliquary.queueing.model import events
 from reliquary.queueing.model.counting import counter_faults
 from reliquary.queueing.model.directory.integration import Integration
-from reliquary.queueing.model.directory.objects import Kind, Site
+from reliquary.queueing.model.directory.objects import ObjectKind, Site
 from reliquary.queueing.model.keep import EVERYTHING, Keep
 from reliquary.queueing.model.message import FOREVER, Acknowledgement, Delivery, MessageClass
 from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.tables import EXPIRY, Consumer, expiry_of
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import (
     DestinationReached,
     Outcome,
@@ -170,7 +170,7 @@ class Life:
 
     def break_connection(self) -> None:
         if self.bench.state.names.outgoing:
-            self.bench.happen(Happening.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
+            self.bench.happen(OutgoingEvent.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
 
     # -- batches from outside
 
@@ -300,7 +300,7 @@ class Life:
             self.bench.ask(WriteDirectory(0, site))
 
     def remove_from_directory(self, which: int) -> None:
-        self.bench.ask(DeleteDirectoryObject(0, Kind.SITE, UUID(int=which + 1)))
+        self.bench.ask(DeleteDirectoryObject(0, ObjectKind.SITE, UUID(int=which + 1)))
 
     def switch_directory(self, attached: bool) -> None:
         self.bench.ask(SwitchDirectory(0, attached))
@@ -482,10 +482,10 @@ WEIGHTS: Weights = {
 def story(seed: int, length: int = 40, weights: Weights = WEIGHTS, draw: Draw = DRAW) -> list[Step]:
     chance = Random(seed)
     steps: list[Step] = []
-    for happening in chance.choices(list(weights), list(weights.values()), k=length):
-        parameters = [name for name in signature(happening).parameters if name != "self"]
+    for event in chance.choices(list(weights), list(weights.values()), k=length):
+        parameters = [name for name in signature(event).parameters if name != "self"]
         drawn = {name: draw.get(name, one_of(True, False))(chance) for name in parameters}
-        steps.append((happening.__name__, drawn))
+        steps.append((event.__name__, drawn))
     return steps
 
 

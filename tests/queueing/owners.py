@@ -21,9 +21,11 @@ def check_locks(state: State) -> None:
         for operation in each.operations:
             if operation.kind != "enqueue" or each.prepared:
                 owners[operation.queue, operation.position.lookup_id] += 1
-    for hold in state.travel.holds.values():
-        there = state.queues[hold.queue].order.locked if hold.queue in state.queues else {}
-        owners.update((hold.queue, lookup_id) for lookup_id in hold.lookup_ids if lookup_id in there)
+    for reservation in state.travel.reservations.values():
+        there = state.queues[reservation.queue].order.locked if reservation.queue in state.queues else {}
+        owners.update(
+            (reservation.queue, lookup_id) for lookup_id in reservation.lookup_ids if lookup_id in there
+        )
     locked = {
         (number, each)
         for number, queue in state.queues.items()

@@ -59,7 +59,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     total_bytes: int
     transactions: dict[UUID, Any]
     outcomes: dict[UUID, tables.Outcome]
-    holds: dict[bytes, Any]
+    reservations: dict[bytes, Any]
     """What carriers hold, without the express messages."""
     messages: dict[int, Message]
     directory: list[Any]
@@ -130,7 +130,7 @@ def durable(state: State) -> Snapshot:
             for identifier, each in sorted(prepared.items())
         },
         outcomes=dict(state.transactions.outcomes),
-        holds=dict(sorted(_stored_holds(state).items())),
+        reservations=dict(sorted(_stored_holds(state).items())),
         messages={
             position.message: state.messages.get(position)
             for here in [*positions.values(), *delayed.values()]
@@ -149,15 +149,17 @@ def durable(state: State) -> Snapshot:
     )
 
 
-def _stored_holds(state: State) -> dict[bytes, tables.Hold]:
+def _stored_holds(state: State) -> dict[bytes, tables.Reservation]:
     """What the rows must say of the holds: an express message has no part in them."""
     rows = {}
-    for key, hold in state.travel.holds.items():
-        queue = state.queues.get(hold.queue)
+    for key, reservation in state.travel.reservations.items():
+        queue = state.queues.get(reservation.queue)
         locked = queue.order.locked if queue else {}
-        stored = tuple(each for each in hold.lookup_ids if each not in locked or not locked[each].express)
+        stored = tuple(
+            each for each in reservation.lookup_ids if each not in locked or not locked[each].express
+        )
         if stored:
-            rows[key] = tables.Hold(hold.queue, stored)
+            rows[key] = tables.Reservation(reservation.queue, stored)
     return rows
 
 
@@ -225,7 +227,7 @@ def check(state: State) -> None:
     assert every(state, tables.OUTCOMES) == {
         each.bytes: outcome for each, outcome in state.transactions.outcomes.items()
     }
-    assert every(state, tables.HOLDS) == _stored_holds(state)
+    assert every(state, tables.RESERVATIONS) == _stored_holds(state)
     check_locks(state)
     assert {row.object.identifier: row.object for row in every(state, tables.DIRECTORY).values()} == {
         identifier: each for kind in state.directory.objects.values() for identifier, each in kind.items()

@@ -13,7 +13,7 @@ from reliquary.queueing.initialization import HostIdentity, identify
 from reliquary.queueing.model.directory.connection import Connection
 from reliquary.queueing.model.directory.holdings import Surroundings
 from reliquary.queueing.model.directory.integration import Integration
-from reliquary.queueing.model.directory.objects import Kind, ManagerObject, QueueObject
+from reliquary.queueing.model.directory.objects import ManagerObject, ObjectKind, QueueObject
 from reliquary.queueing.model.events import StartManager
 from reliquary.queueing.model.queue import ManagerState
 from tests.queueing.directory.scenery import NORTH, add_sites, detach, integrated, notified
@@ -153,7 +153,7 @@ def test_public_queues_enter_the_directory_with_their_manager() -> None:
     shop = bench.queue(".\\shop").record.identifier
     bench.directory = KEYS
     bench.restart()
-    assert list(bench.state.directory.objects[Kind.QUEUE]) == [shop]
+    assert list(bench.state.directory.objects[ObjectKind.QUEUE]) == [shop]
     bench.restart()
     assert [each.pathname for each in bench.state.directory.every(QueueObject)] == [f"{COMPUTER}\\shop"]
 

@@ -28,7 +28,7 @@ from reliquary.queueing.model.events import (
 from reliquary.queueing.model.facts import MessagesStored, PositionAvailable, PositionDeleted
 from reliquary.queueing.model.message import Delivery, MessageClass
 from reliquary.queueing.model.travel.asking import RequestMade
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, OutgoingTransfer
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent, OutgoingTransfer
 from reliquary.queueing.model.travel.transfer import (
     AddressesKnown,
     BatchArrived,
@@ -36,12 +36,12 @@ from reliquary.queueing.model.travel.transfer import (
     ConnectionChanged,
     DestinationReached,
     DuplicatesDropped,
-    HoldsEnded,
-    HoldWanted,
     MessageArrived,
     Outcome,
     QueuesWatched,
     ResendWanted,
+    ReservationsEnded,
+    ReservationWanted,
     RoomWatched,
     RunArrived,
     StreamResumed,
@@ -146,7 +146,7 @@ def test_a_carrier_that_speaks_of_a_queue_that_is_gone_is_heard_and_changes_noth
         DestinationReached(99, (1,)),
         ResendWanted(99),
         TransferProgressed(99, OutgoingTransfer()),
-        ConnectionChanged(99, Happening.CONNECTED, ConnectionStatus.ESTABLISHED),
+        ConnectionChanged(99, OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED),
     )
     for signal in words:
         assert Bench().manager.hear(signal, NOON) == Turn()
@@ -160,7 +160,7 @@ def test_a_carrier_that_speaks_of_a_queue_that_is_gone_is_heard_and_changes_noth
         RequestMade,
         BodiesUnwanted,
     }
-    of_batches = {BatchArrived, QueuesWatched, HoldWanted, HoldsEnded, RoomWatched}
+    of_batches = {BatchArrived, QueuesWatched, ReservationWanted, ReservationsEnded, RoomWatched}
     assert {type(signal) for signal in words} | of_no_queue | of_batches == set(HEARS)
 
 

@@ -19,7 +19,7 @@ from reliquary.queueing.directory.queries import Filter, Operator, SortOrder
 from reliquary.queueing.directory.results import DirectoryResult
 from reliquary.queueing.model.directory.connection import Connection
 from reliquary.queueing.model.directory.integration import Integration
-from reliquary.queueing.model.directory.objects import Kind, QueueObject, Site
+from reliquary.queueing.model.directory.objects import ObjectKind, QueueObject, Site
 from reliquary.queueing.model.events import CreateQueue, StartManager
 from reliquary.queueing.model.facts import ChangeNotified
 from tests.queueing.directory.scenery import NORTH, OTHER, add, add_sites, find
@@ -65,7 +65,7 @@ def test_a_public_queue_is_in_the_directory() -> None:
     scene = in_a_directory()
     made = scene.create(".\\shop").queue
     assert told(scene) == ["queue-creation"]
-    found = find(scene, Kind.QUEUE, made.identifier).subject
+    found = find(scene, ObjectKind.QUEUE, made.identifier).subject
     assert (found.full_path, found.directory_path) == (made.full_path, made.directory_path)
     assert made.full_path
 
@@ -76,7 +76,7 @@ def test_a_public_queue_can_stay_out_of_it() -> None:
     scene = in_a_directory()
     made = scene.ask(CreateQueue(0, ".\\shop", skip_directory=True)).queue
     assert told(scene) == []
-    assert find(scene, Kind.QUEUE, made.identifier).result is DirectoryResult.OBJECT_NOT_FOUND
+    assert find(scene, ObjectKind.QUEUE, made.identifier).result is DirectoryResult.OBJECT_NOT_FOUND
 
 
 @pytest.mark.scene("T11")
@@ -107,9 +107,9 @@ def test_without_a_directory_a_manager_knows_its_own_queues() -> None:
     add_sites(scene)
     scene.ask(SwitchDirectory(0, attached=False))
     shop = scene.queue(".\\shop").record.identifier
-    assert find(scene, Kind.QUEUE, shop).result is DirectoryResult.SUCCESS
-    assert find(scene, Kind.QUEUE, OTHER).result is DirectoryResult.OBJECT_NOT_FOUND
-    assert find(scene, Kind.SITE, NORTH).result is DirectoryResult.NOT_CONNECTED
+    assert find(scene, ObjectKind.QUEUE, shop).result is DirectoryResult.SUCCESS
+    assert find(scene, ObjectKind.QUEUE, OTHER).result is DirectoryResult.OBJECT_NOT_FOUND
+    assert find(scene, ObjectKind.SITE, NORTH).result is DirectoryResult.NOT_CONNECTED
 
 
 @pytest.mark.scene("T69")
@@ -135,7 +135,7 @@ def test_links_are_read_by_cost() -> None:
     add_sites(scene)
     query = ReadDirectoryBegin(
         0,
-        Kind.ROUTING_LINK,
+        ObjectKind.ROUTING_LINK,
         (Filter("actual_cost", Operator.LESS_THAN, 9),),
         ("actual_cost",),
         (SortOrder(1, ascending=False),),
@@ -158,4 +158,4 @@ def test_only_a_write_that_succeeds_is_told_of() -> None:
     scene.ask(SwitchDirectory(0, attached=False))
     scene.ask(WriteDirectory(0, shop, ("label",)))
     assert len(told(scene)) == count
-    assert scene.ask(ReadDirectory(0, Kind.SITE)).result is DirectoryResult.NOT_CONNECTED
+    assert scene.ask(ReadDirectory(0, ObjectKind.SITE)).result is DirectoryResult.NOT_CONNECTED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.queueing.model.events import Access, CloseQueue, OpenQueue, PauseQueue, ResumeQueue
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, OutgoingState
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent, OutgoingState
 from reliquary.queueing.model.travel.transfer import Outcome
 from tests.queueing.exchange import ELSEWHERE, Exchange
 
@@ -41,7 +41,7 @@ def test_the_highest_priority_goes_first_and_alone() -> None:
     exchange = unconnected()
     for priority in (3, 7, 5):
         exchange.send(ELSEWHERE, b"%d" % priority, priority=priority)
-    exchange.happen(Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
+    exchange.happen(OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED)
     assert exchange.sent() == [b"7"]
     exchange.end(Outcome.DELIVERED)
     assert exchange.sent() == [b"7", b"5"]

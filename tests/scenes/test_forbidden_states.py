@@ -29,7 +29,7 @@ from reliquary.queueing.directory.events import (
     WriteDirectory,
 )
 from reliquary.queueing.model import events
-from reliquary.queueing.model.directory.objects import Kind, Site
+from reliquary.queueing.model.directory.objects import ObjectKind, Site
 from reliquary.queueing.model.events import Access, AccessChange
 from reliquary.queueing.model.security.principals import EVERYONE
 from tests.queueing.answers import everything
@@ -225,7 +225,7 @@ class Given:
             "cursor": 0, "transaction": None if event not in TRANSACTION_STEPS else self.active,
             "messages": (message(b"new"),), "changes": {"label": "new"}, "access": Access.RECEIVE,
             "lookup_id": self.lookup_id, "target": OTHER, "delete": True, "tag": 1,
-            "kind": Kind.SITE, "identifier": UNKNOWN, "subject": SITE, "subjects": (SITE,),
+            "kind": ObjectKind.SITE, "identifier": UNKNOWN, "subject": SITE, "subjects": (SITE,),
             "change": AccessChange.GRANT, "sid": EVERYONE, "rights": 1,
             "format_name": f"DIRECT=OS:BENCH\\private$\\{HERE}",
         }  # fmt: skip

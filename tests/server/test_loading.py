@@ -155,6 +155,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
     tables = (
         "users",
         "queue",
+        "peers",
         "srmp",
         "httpr",
         "wsrm",
@@ -312,9 +313,10 @@ def test_the_names_of_tables_stand_among_those_of_settings() -> None:
         "limits",
         "acts",
         "tracing",
+        "peers",
         "users",
     )
-    assert NAMES[-12:] == ("directory_servers", *tables)
+    assert NAMES[-13:] == ("directory_servers", *tables)
     with pytest.raises(UsageError, match="there is no setting 'tables'; these are folder, data_host"):
         load(None, None, {"tables": ()})
 

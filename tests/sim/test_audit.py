@@ -9,7 +9,7 @@ import pytest
 
 from reliquary.queueing.model import tables
 from reliquary.queueing.model.message import Message
-from reliquary.queueing.model.travel.transfer import HoldWanted
+from reliquary.queueing.model.travel.transfer import ReservationWanted
 from reliquary.sim.audit import Contents, audit, compare, contents
 from reliquary.sim.history import Turned, Violation
 from reliquary.sim.ledger import Ledger
@@ -23,7 +23,7 @@ def busy() -> Bench:
     bench.send("orders", b"a", b"b", time_to_be_received=60)
     bench.send("orders", b"c", positive_journaling=True)
     bench.send("ledger", b"d")
-    bench.manager.hear(HoldWanted("httpr", (1, 1), ("ledger",), 1, 1), bench.now)
+    bench.manager.hear(ReservationWanted("httpr", (1, 1), ("ledger",), 1, 1), bench.now)
     bench.flush()
     return bench
 
@@ -81,11 +81,11 @@ def _invent_a_deadline(rows: Contents, number: int) -> None:
 
 
 def _hold_what_is_not_there(rows: Contents, number: int) -> None:
-    rows.holds[b"httpr"] = tables.Hold(number, (1,))
+    rows.reservations[b"httpr"] = tables.Reservation(number, (1,))
 
 
 def _hold_twice(rows: Contents, number: int) -> None:
-    rows.holds[b"httpr"] = next(iter(rows.holds.values()))
+    rows.reservations[b"httpr"] = next(iter(rows.reservations.values()))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.tables import Consumer
 from reliquary.queueing.staging.facts import StagePublished
-from reliquary.sim.feeds import Arrivals, FeedReader, _Place, check_feeds
+from reliquary.sim.feeds import Arrivals, FeedReader, _ReaderPosition, check_feeds
 from reliquary.sim.history import Violation
 from reliquary.sim.keepers import Mover
 from reliquary.sim.readers import Holder, Taker
@@ -116,7 +116,7 @@ def page(*positions: Position, reached: int = 9) -> FeedRead:
 )
 def test_a_page_that_does_not_fit_to_what_was_given_before_is_found(second: FeedRead, what: str) -> None:
     reader = FeedReader(LAKE, SimulatedServer().stage)
-    place = _Place("", 0, 0, 0)
+    place = _ReaderPosition("", 0, 0, 0)
     first = page(position(1), position(4)) if "another" in what else page(position(1), position(2))
     reader._remember(place, first, 0, 0)
     place.read = 5

@@ -7,7 +7,7 @@ import pytest
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.model.events import PrepareTransaction
 from reliquary.queueing.model.message import Delivery
-from reliquary.queueing.model.travel.transfer import HoldWanted
+from reliquary.queueing.model.travel.transfer import ReservationWanted
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.history import Turned, Violation
 from reliquary.sim.ledger import Ledger
@@ -26,7 +26,7 @@ def busy() -> Bench:
     bench.send("ledger", b"x", transaction=transaction)
     bench.receive("orders", transaction=transaction)
     bench.ask(PrepareTransaction(0, transaction, single_phase=False))
-    bench.manager.hear(HoldWanted("httpr", (1, 1), ("orders",), 9, 1_000_000), bench.now)
+    bench.manager.hear(ReservationWanted("httpr", (1, 1), ("orders",), 9, 1_000_000), bench.now)
     bench.flush()
     return bench
 

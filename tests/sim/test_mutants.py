@@ -261,9 +261,13 @@ def test_a_dead_letter_that_keeps_its_counters_is_found(monkeypatch: pytest.Monk
 def test_an_outcome_that_is_forgotten_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = transactions.stage
 
-    def stage(state: State, identifier: Any) -> transactions.Stage:
+    def stage(state: State, identifier: Any) -> transactions.TransactionState:
         found = real(state, identifier)
-        return transactions.Stage.UNKNOWN if found is transactions.Stage.COMMITTED else found
+        return (
+            transactions.TransactionState.UNKNOWN
+            if found is transactions.TransactionState.COMMITTED
+            else found
+        )
 
     monkeypatch.setattr(transactions, "stage", stage)
     failure = first_failure()
@@ -271,7 +275,7 @@ def test_an_outcome_that_is_forgotten_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_transaction_that_is_told_both_outcomes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    both = {(transactions.Stage.COMMITTED, transactions.Step.ABORT): True}
+    both = {(transactions.TransactionState.COMMITTED, transactions.TransactionEvent.ABORT): True}
     monkeypatch.setattr(transactions, "ALLOWED", {**transactions.ALLOWED, **both})
     failure = first_failure()
     assert "the opposite was confirmed" in failure, failure

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.spark.errors import BadOffset
-from reliquary.spark.offsets import Place, QueueKey, check_managers, from_json, renamed, to_json
+from reliquary.spark.offsets import QueueKey, QueueOffset, check_managers, from_json, renamed, to_json
 
 NAMES = st.text("abcß.", min_size=1, max_size=3)
-PLACES = st.builds(Place, st.sampled_from(["one", "two@7"]), st.integers(0, 1 << 56))
+PLACES = st.builds(QueueOffset, st.sampled_from(["one", "two@7"]), st.integers(0, 1 << 56))
 OFFSETS = st.dictionaries(st.builds(QueueKey, NAMES, NAMES), PLACES)
 
 
 @given(OFFSETS)
-def test_an_offset_goes_through_a_checkpoint(offset: dict[QueueKey, Place]) -> None:
+def test_an_offset_goes_through_a_checkpoint(offset: dict[QueueKey, QueueOffset]) -> None:
     text = json.dumps(to_json(offset))
     assert from_json(json.loads(text), ["north", "south"]) == offset
     assert json.dumps(to_json(dict(reversed(offset.items())))) == text
@@ -27,12 +27,12 @@ FIRST = {"v": 1, "queues": {"orders": {"inc": "one", "id": 7}}}
 
 
 def test_an_offset_of_the_first_version_is_that_of_the_one_manager() -> None:
-    assert from_json(FIRST, ["north"]) == {QueueKey("north", "orders"): Place("one", 7)}
+    assert from_json(FIRST, ["north"]) == {QueueKey("north", "orders"): QueueOffset("one", 7)}
 
 
 def test_a_single_manager_may_have_another_name() -> None:
-    written = to_json({QueueKey("a:8480", "orders"): Place("one", 7)})
-    assert from_json(written, ["north"]) == {QueueKey("north", "orders"): Place("one", 7)}
+    written = to_json({QueueKey("a:8480", "orders"): QueueOffset("one", 7)})
+    assert from_json(written, ["north"]) == {QueueKey("north", "orders"): QueueOffset("one", 7)}
 
 
 def test_an_offset_of_the_first_version_finds_its_manager_among_several() -> None:
@@ -43,26 +43,32 @@ def test_an_offset_of_the_first_version_finds_its_manager_among_several() -> Non
         QueueKey("s", "parts"): "three",
     }
     found = renamed(offset, there, ["n", "s"])
-    assert found == {QueueKey("s", "orders"): Place("one", 7), QueueKey("s", "old"): Place("gone", 3)}
+    assert found == {
+        QueueKey("s", "orders"): QueueOffset("one", 7),
+        QueueKey("s", "old"): QueueOffset("gone", 3),
+    }
     check_managers(found, ["n", "s"], all_there=True)
 
 
 def test_a_manager_with_a_new_name_is_read_on_and_one_that_is_left_out_keeps_its_place() -> None:
     offset = {
-        QueueKey("a:1", "orders"): Place("one", 7),
-        QueueKey("b:1", "orders"): Place("two", 8),
-        QueueKey("south", "orders"): Place("three", 9),
+        QueueKey("a:1", "orders"): QueueOffset("one", 7),
+        QueueKey("b:1", "orders"): QueueOffset("two", 8),
+        QueueKey("south", "orders"): QueueOffset("three", 9),
     }
     there = {QueueKey("north", "orders"): "one", QueueKey("south", "orders"): "three"}
     assert renamed(offset, there, ["north", "south"]) == {
-        QueueKey("north", "orders"): Place("one", 7),
-        QueueKey("b:1", "orders"): Place("two", 8),
-        QueueKey("south", "orders"): Place("three", 9),
+        QueueKey("north", "orders"): QueueOffset("one", 7),
+        QueueKey("b:1", "orders"): QueueOffset("two", 8),
+        QueueKey("south", "orders"): QueueOffset("three", 9),
     }
 
 
 def test_a_queue_that_the_offset_has_is_not_taken_from_elsewhere() -> None:
-    offset = {QueueKey("old", "orders"): Place("one", 7), QueueKey("north", "orders"): Place("one", 9)}
+    offset = {
+        QueueKey("old", "orders"): QueueOffset("one", 7),
+        QueueKey("north", "orders"): QueueOffset("one", 9),
+    }
     assert renamed(offset, {QueueKey("north", "orders"): "one"}, ["north"]) == offset
 
 
@@ -74,7 +80,7 @@ def test_a_queue_that_the_offset_has_is_not_taken_from_elsewhere() -> None:
     ],
 )
 def test_an_offset_of_quite_other_managers_is_refused(managers: list[str], sentence: str) -> None:
-    offset = {QueueKey(manager, "orders"): Place("one", 7) for manager in managers}
+    offset = {QueueKey(manager, "orders"): QueueOffset("one", 7) for manager in managers}
     with pytest.raises(BadOffset, match=sentence):
         check_managers(offset, ["north", "south"], all_there=True)
     check_managers(offset, ["north", "south"], all_there=False)

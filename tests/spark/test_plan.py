@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reliquary.client.feed import Feed, Loss, Plan
 from reliquary.spark.errors import DataLost, QueueMissing
-from reliquary.spark.offsets import Place, QueueKey
+from reliquary.spark.offsets import QueueKey, QueueOffset
 from reliquary.spark.plan import (
     Finding,
     Limit,
@@ -38,7 +38,7 @@ def feed(queue: str, incarnation: str = "one", mark: int = 100, cursor: int | No
 
 
 def test_a_queue_is_read_from_its_place_to_the_mark() -> None:
-    offset = {key("a"): Place("one", 7), key("b"): Place("one", 100)}
+    offset = {key("a"): QueueOffset("one", 7), key("b"): QueueOffset("one", 100)}
     found = survey(offset, feeds(feed("a"), feed("b"), feed("c")) | feeds(feed("a"), manager="n"))
     assert found.spans == (Span(key("a"), "one", 7, 100), Span(key("b"), "one", 100, 100))
     assert found.new == (key("c"), key("a", "n")), "a queue of the same name of another manager is another"
@@ -58,13 +58,13 @@ def test_a_queue_is_read_from_its_place_to_the_mark() -> None:
     ],
 )
 def test_every_trouble_has_its_name(there: list[Feed], finding: Finding) -> None:
-    assert survey({key("a"): Place("one", 7)}, feeds(*there)).findings == (finding,)
+    assert survey({key("a"): QueueOffset("one", 7)}, feeds(*there)).findings == (finding,)
 
 
 def test_a_loss_by_a_limit_is_told_with_its_numbers() -> None:
     loss = Loss(5, 9, 4, 4000, "2026-11-18T05:00:00Z")
     there = Feed("a", "one", 100, 9, 0, 0, loss=loss)
-    (finding,) = survey({key("a"): Place("one", 7)}, feeds(there)).findings
+    (finding,) = survey({key("a"): QueueOffset("one", 7)}, feeds(there)).findings
     told = str(finding.fault("a at m", "lake"))
     assert "lost 4 messages (4000 bytes) after 5 up to 9" in told
     assert "at 2026-11-18T05:00:00Z" in told
@@ -74,12 +74,12 @@ def test_a_loss_by_a_limit_is_told_with_its_numbers() -> None:
 
 def test_for_a_paused_consumer_nothing_new_is_begun() -> None:
     paused = Feed("a", "one", 100, 5, 0, 0, paused=True)
-    found = survey({key("a"): Place("one", 7)}, feeds(paused))
+    found = survey({key("a"): QueueOffset("one", 7)}, feeds(paused))
     assert found.spans == (Span(key("a"), "one", 7, 7),)
 
 
 def test_a_restored_manager_is_noticed_although_it_has_passed_the_old_numbers() -> None:
-    (finding,) = survey({key("a"): Place("one@5", 7)}, feeds(feed("a", "one@6", mark=1 << 50))).findings
+    (finding,) = survey({key("a"): QueueOffset("one@5", 7)}, feeds(feed("a", "one@6", mark=1 << 50))).findings
     assert finding.trouble is Trouble.REWOUND
     assert isinstance(finding.fault("a at m", "lake"), DataLost)
     assert "'a at m' up to 7" in str(finding.fault("a at m", "lake"))
@@ -88,7 +88,7 @@ def test_a_restored_manager_is_noticed_although_it_has_passed_the_old_numbers() 
 
 def test_a_queue_that_the_option_does_not_name_any_more_is_left_alone() -> None:
     names = ("orders", "old", "inv-gone")
-    offset = {key(name, manager): Place("one", 1) for name in names for manager in ("m", "away")}
+    offset = {key(name, manager): QueueOffset("one", 1) for name in names for manager in ("m", "away")}
     kept = still_wanted(offset, feeds(feed("orders")), ["m"], ["Orders", "INV-*"])
     assert sorted(kept) == [key("inv-gone"), key("orders")], "nothing is missing of a manager that is away"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reliquary.spark.access import Access, Gone
 from reliquary.spark.errors import DataLost
 from reliquary.spark.managers import Managers
-from reliquary.spark.offsets import Place, QueueKey
+from reliquary.spark.offsets import QueueKey, QueueOffset
 from reliquary.spark.report import Report
 from tests.spark.feed_double import World, Worlds
 
@@ -21,8 +21,8 @@ def test_it_tells_what_is_left_by_number_and_by_time() -> None:
     accesses = [Access("", name=name) for name in ("north", "south")]
     managers = Managers(accesses, Gone.SKIP, worlds.connect, lambda _: None, lambda: 0.0)
     report = Report(managers, "lake", lambda: 100.0)
-    marks = {NORTH: Place("inc-1", sent[-1]), SOUTH: Place("inc-1", 1)}
-    report.planned(marks, {NORTH: Place("inc-1", sent[1]), SOUTH: Place("inc-1", 1)})
+    marks = {NORTH: QueueOffset("inc-1", sent[-1]), SOUTH: QueueOffset("inc-1", 1)}
+    report.planned(marks, {NORTH: QueueOffset("inc-1", sent[1]), SOUTH: QueueOffset("inc-1", 1)})
     assert report.made() == {
         "v": 2,
         "managers": {
@@ -46,5 +46,5 @@ def test_a_report_that_cannot_be_made_stops_no_query() -> None:
     world = World()
     managers = Managers([Access("", name="north")], Gone.FAIL, world.connect, lambda _: None, lambda: 0.0)
     report = Report(managers, "lake")
-    report.planned({NORTH: Place("inc-1", 9)}, {NORTH: Place("inc-1", 5)})
+    report.planned({NORTH: QueueOffset("inc-1", 9)}, {NORTH: QueueOffset("inc-1", 5)})
     assert report.made()["behind"] == {"north": {"orders": 0}}

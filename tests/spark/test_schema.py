@@ -31,17 +31,17 @@ from reliquary.spark.schema import (
     projection,
     written,
 )
-from reliquary.wire.columns import WRITTEN, Kind
+from reliquary.wire.columns import WRITTEN, ColumnType
 
-SPARK: dict[Kind, DataType] = {
-    Kind.STRING: StringType(),
-    Kind.STRINGS: ArrayType(StringType()),
-    Kind.BINARY: BinaryType(),
-    Kind.BOOL: BooleanType(),
-    Kind.INT: IntegerType(),
-    Kind.LONG: LongType(),
-    Kind.DOUBLE: DoubleType(),
-    Kind.TIMESTAMP: TimestampType(),
+SPARK: dict[ColumnType, DataType] = {
+    ColumnType.STRING: StringType(),
+    ColumnType.STRINGS: ArrayType(StringType()),
+    ColumnType.BINARY: BinaryType(),
+    ColumnType.BOOL: BooleanType(),
+    ColumnType.INT: IntegerType(),
+    ColumnType.LONG: LongType(),
+    ColumnType.DOUBLE: DoubleType(),
+    ColumnType.TIMESTAMP: TimestampType(),
 }
 
 

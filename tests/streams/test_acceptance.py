@@ -12,8 +12,8 @@ from reliquary.base.time import Instant
 from reliquary.streams.acceptance import (
     ACCEPTANCE,
     TAKEN,
-    Standing,
-    Step,
+    NumberRelation,
+    StreamRelation,
     Verdict,
     advanced,
     judge,
@@ -31,7 +31,7 @@ def place(stream: int, current: int, previous: int | None = None) -> Place:
 
 
 def test_every_case_has_a_verdict() -> None:
-    assert set(ACCEPTANCE) == set(product(Standing, Step))
+    assert set(ACCEPTANCE) == set(product(StreamRelation, NumberRelation))
 
 
 @pytest.mark.spec("SR-069", "SR-070", "SR-136", "SR-211")
@@ -67,9 +67,11 @@ def test_a_message_is_judged_by_its_stream_and_its_number(
 def test_what_is_taken_is_a_beginning_or_the_next_one() -> None:
     """Only then it is known where receipts go: the first message says it."""
     begins = [case for case, verdict in ACCEPTANCE.items() if verdict is Verdict.BEGIN]
-    assert all(step is Step.NEXT and standing is not Standing.SAME for standing, step in begins)
+    assert all(
+        step is NumberRelation.NEXT and standing is not StreamRelation.SAME for standing, step in begins
+    )
     goes_on = [standing for (standing, _), verdict in ACCEPTANCE.items() if verdict is Verdict.GO_ON]
-    assert set(goes_on) == {Standing.SAME}
+    assert set(goes_on) == {StreamRelation.SAME}
     assert {Verdict.BEGIN, Verdict.GO_ON, Verdict.RESUMED} == TAKEN
     assert not {Verdict.RESUMED, Verdict.LATE} & set(ACCEPTANCE.values())  # only `gaps` gives them
 
@@ -86,8 +88,8 @@ def test_what_is_taken_is_a_beginning_or_the_next_one() -> None:
 def test_a_protocol_may_let_streams_begin_with_any_number(came: Place, verdict: Verdict) -> None:
     anywhere = {
         **ACCEPTANCE,
-        (Standing.NONE_KEPT, Step.SKIP): Verdict.BEGIN,
-        (Standing.NEWER, Step.SKIP): Verdict.BEGIN,
+        (StreamRelation.NONE_KEPT, NumberRelation.SKIP): Verdict.BEGIN,
+        (StreamRelation.NEWER, NumberRelation.SKIP): Verdict.BEGIN,
     }
     assert judge(KEPT, *came, anywhere) is verdict
 

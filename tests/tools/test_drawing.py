@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from tools.drawing import Step, lanes_svg, layers_svg
+from tools.drawing import DrawingRow, lanes_svg, layers_svg
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 
@@ -14,7 +14,7 @@ def drawn(text: str, kind: str) -> list[ElementTree.Element]:
 
 
 def test_a_step_has_its_text_a_dot_for_each_source_and_a_head_for_each_side() -> None:
-    steps = [Step("go <on>", ("a", "c"), "b"), Step("stay", ("a",), "a")]
+    steps = [DrawingRow("go <on>", ("a", "c"), "b"), DrawingRow("stay", ("a",), "a")]
     svg = lanes_svg("title", ["a", "b", "c"], steps)
     assert [each.text for each in drawn(svg, "text")] == ["a", "b", "c", "go <on>", "stay"]
     assert len(drawn(svg, "circle")) == 3
@@ -23,7 +23,7 @@ def test_a_step_has_its_text_a_dot_for_each_source_and_a_head_for_each_side() ->
 
 
 def test_all_of_a_drawing_lies_inside_its_width() -> None:
-    svg = lanes_svg("title", ["one", "two"], [Step("a long text of a step", ("one",), "two")])
+    svg = lanes_svg("title", ["one", "two"], [DrawingRow("a long text of a step", ("one",), "two")])
     width = float(ElementTree.fromstring(svg).get("width", ""))
     boxes = [(float(e.get("x", 0)), float(e.get("width", 0))) for e in drawn(svg, "rect")]
     assert all(x + wide <= width for x, wide in boxes)

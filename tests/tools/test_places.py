@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.places import Kind, places, read
+from tools.places import DefinitionKind, places, read
 
 MODULE = '''\
 """The room of DM-001
@@ -54,19 +54,21 @@ async def go() -> None:
 @pytest.mark.parametrize(
     ("name", "line", "kind", "cited"),
     [
-        ("", 1, Kind.MODULE, "DM-001 DM-002 DM-003 DM-010"),
-        ("TABLE", 8, Kind.TABLE, "DM-011 DM-012 DM-013 DM-014"),
-        ("NAME", 13, Kind.TABLE, ""),
-        ("It", 16, Kind.CLASS, "DM-020"),
-        ("It.size", 20, Kind.FIELD, "DM-021 DM-022 DM-023"),
-        ("It.other", 22, Kind.FIELD, ""),
-        ("It.go", 25, Kind.FUNCTION, "DM-024 DM-025 DM-026 DM-027"),
-        ("It.Inner", 33, Kind.CLASS, ""),
-        ("It.Inner.colour", 34, Kind.FIELD, "DM-028"),
-        ("go", 39, Kind.FUNCTION, "DM-030 DM-032 SR-033"),
+        ("", 1, DefinitionKind.MODULE, "DM-001 DM-002 DM-003 DM-010"),
+        ("TABLE", 8, DefinitionKind.TABLE, "DM-011 DM-012 DM-013 DM-014"),
+        ("NAME", 13, DefinitionKind.TABLE, ""),
+        ("It", 16, DefinitionKind.CLASS, "DM-020"),
+        ("It.size", 20, DefinitionKind.FIELD, "DM-021 DM-022 DM-023"),
+        ("It.other", 22, DefinitionKind.FIELD, ""),
+        ("It.go", 25, DefinitionKind.FUNCTION, "DM-024 DM-025 DM-026 DM-027"),
+        ("It.Inner", 33, DefinitionKind.CLASS, ""),
+        ("It.Inner.colour", 34, DefinitionKind.FIELD, "DM-028"),
+        ("go", 39, DefinitionKind.FUNCTION, "DM-030 DM-032 SR-033"),
     ],
 )
-def test_a_citation_belongs_to_the_innermost_definition(name: str, line: int, kind: Kind, cited: str) -> None:
+def test_a_citation_belongs_to_the_innermost_definition(
+    name: str, line: int, kind: DefinitionKind, cited: str
+) -> None:
     module = read(MODULE, "src/it.py", ["DM", "SR"])
     (found,) = (place for place in module.cited if place.name == name)
     assert (found.line, found.kind) == (line, kind)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tools import conformance, places
-from tools.places import Kind, Module, Place
+from tools.places import Definition, DefinitionKind, Module
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,22 +32,26 @@ def modules() -> dict[str, Module]:
 
 
 @pytest.fixture(scope="module")
-def obeyed(modules: Mapping[str, Module]) -> dict[str, list[Place]]:
+def obeyed(modules: Mapping[str, Module]) -> dict[str, list[Definition]]:
     return places.places(list(modules.values()))
 
 
 @pytest.mark.parametrize("spec_id", TEN.values(), ids=TEN)
 def test_a_rule_leads_to_a_function_that_has_neighbours(
-    spec_id: str, obeyed: Mapping[str, list[Place]], modules: Mapping[str, Module]
+    spec_id: str, obeyed: Mapping[str, list[Definition]], modules: Mapping[str, Module]
 ) -> None:
-    functions = [place for place in obeyed[spec_id] if place.kind is Kind.FUNCTION]
+    functions = [place for place in obeyed[spec_id] if place.kind is DefinitionKind.FUNCTION]
     assert functions
     for function in functions:
-        assert any(place.kind is Kind.FUNCTION for place in modules[function.path].cited if place != function)
+        assert any(
+            place.kind is DefinitionKind.FUNCTION
+            for place in modules[function.path].cited
+            if place != function
+        )
 
 
 def test_every_requirement_of_the_data_model_that_a_test_shows_has_a_place(
-    obeyed: Mapping[str, list[Place]],
+    obeyed: Mapping[str, list[Definition]],
 ) -> None:
     shown = [spec_id for spec_id in conformance.marks(ROOT / "tests", ROOT) if spec_id.startswith("DM-")]
     missing = [

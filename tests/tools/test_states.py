@@ -7,7 +7,7 @@ from enum import Enum
 import pytest
 
 from tools import states
-from tools.drawing import Step
+from tools.drawing import DrawingRow
 
 
 class Light(Enum):
@@ -33,9 +33,9 @@ TABLE = {
 
 def test_states_from_which_an_event_leads_to_one_state_share_a_row() -> None:
     assert states.steps_of(TABLE) == [
-        Step("press", ("off",), "switched on"),
-        Step("press", ("switched on",), "off"),
-        Step("drop", ("off", "switched on"), "broken"),
+        DrawingRow("press", ("off",), "switched on"),
+        DrawingRow("press", ("switched on",), "off"),
+        DrawingRow("drop", ("off", "switched on"), "broken"),
     ]
 
 

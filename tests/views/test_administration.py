@@ -41,6 +41,17 @@ PAINTED = replace(
 )
 
 
+class Tint(Event, frozen=True):
+    """An event that is made with a field of the record."""
+
+    to: int
+    queue: str
+    label: str
+
+
+TINTED = replace(PAINTED, acts=(replace(PAINTED.act("paint"), verb="tint", event=Tint, fields=("label",)),))
+
+
 class Office:
     """A manager with one queue, both closed to strangers, and the events that it was asked.
 
@@ -64,7 +75,7 @@ class Office:
     async def ask(self, make: Callable[[int], Event]) -> object:
         event = make(7)
         self.asked.append(event)
-        return self.painted if isinstance(event, Paint) else self.bench.ask(event)
+        return self.painted if isinstance(event, Paint | Tint) else self.bench.ask(event)
 
     def administrator(self, by: Principal = MANAGER) -> Administrator:
         return Administrator(self, self.ask, by)
@@ -168,3 +179,9 @@ def test_a_key_that_names_nothing_is_refused_as_declared() -> None:
         HResult.QUEUE_NOT_FOUND,
         "nothing has no label, for it does not exist",
     )
+
+
+def test_an_event_is_made_with_the_fields_of_the_record_that_it_needs() -> None:
+    office = Office()
+    asyncio.run(office.administrator().act_on(TINTED, "orders", "tint", {}))
+    assert office.asked[0] == Tint(7, "orders", "")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reliquary.wire.history import ABOUT, CAME, HISTORY_COLUMNS, LEFT, Happening
+from reliquary.wire.history import ABOUT, CAME, HISTORY_COLUMNS, LEFT, HistoryEvent
 
 REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "history.md").read_text()
 
 
 def test_the_reference_lists_every_event_and_no_other() -> None:
-    assert list(ABOUT) == list(Happening)
+    assert list(ABOUT) == list(HistoryEvent)
     rows = "\n".join(f"| `{each.word}` | {about} |" for each, about in ABOUT.items())
     assert f"| Event | What happened |\n|---|---|\n{rows}\n\n" in REFERENCE
 

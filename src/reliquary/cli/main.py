@@ -29,6 +29,7 @@ from reliquary.cli.message import message
 from reliquary.cli.pipeline import pipeline
 from reliquary.cli.serve import serve
 from reliquary.cli.store import store
+from reliquary.cli.trace import trace
 from reliquary.cli.user import user
 from reliquary.cli.wait import wait
 
@@ -150,6 +151,8 @@ for command in (
     wait,
 ):
     cli.add_command(command)
+
+message.add_command(trace)
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 EXITS: Final = {"proven": Exit.OK, "refuted": Exit.AUDIT_REFUTED, "not-judged": Exit.AUDIT_NOT_JUDGED}
 
 
-class Route(click.ParamType[tuple[str, str]]):
+class DestinationOwner(click.ParamType[tuple[str, str]]):
     """A destination and the manager that it is."""
 
     name = "NAME=MANAGER"
@@ -33,7 +33,7 @@ class Route(click.ParamType[tuple[str, str]]):
     ) -> tuple[str, str]:
         """Both parts of the text.
 
-        >>> Route().convert("DIRECT=HTTP://shop/msmq/orders=beta", None, None)
+        >>> DestinationOwner().convert("DIRECT=HTTP://shop/msmq/orders=beta", None, None)
         ('DIRECT=HTTP://shop/msmq/orders', 'beta')
         """
         if isinstance(value, tuple):
@@ -71,7 +71,7 @@ _OPTIONS: Final = (
     click.option(
         "--route",
         multiple=True,
-        type=Route(),
+        type=DestinationOwner(),
         metavar="NAME=MANAGER",
         help="The manager that a destination, or a computer in its name, is.",
     ),

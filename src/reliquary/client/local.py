@@ -32,6 +32,7 @@ from reliquary.client.records import (
     QueueOptions,
     ReloadInfo,
     StoreReport,
+    Trace,
 )
 from reliquary.engine.open import OpenedEngine, open_engine
 from reliquary.net.api.errors import NOT_DONE
@@ -205,6 +206,10 @@ class LocalTransport(LocalReading):
     # -- the history, which a manager in process does not keep
 
     async def history(self) -> HistoryInfo:
+        """Raise an error: a manager inside this process keeps no history."""
+        raise error_of(NOT_DONE, NO_HISTORY)
+
+    async def trace(self, message: str, here: bool) -> Trace:
         """Raise an error: a manager inside this process keeps no history."""
         raise error_of(NOT_DONE, NO_HISTORY)
 

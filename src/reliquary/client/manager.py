@@ -20,6 +20,7 @@ from reliquary.client.records import (
     QueueOptions,
     ReloadInfo,
     StoreReport,
+    Trace,
 )
 from reliquary.client.transaction import AsyncTransaction
 from reliquary.views.queues import QUEUE, QueueInfo
@@ -148,6 +149,13 @@ class AsyncManager(AsyncAdministration):
     async def history(self) -> HistoryInfo:
         """Return the state of the history."""
         return await self.transport.history()
+
+    async def trace(self, message: str, *, here: bool = False) -> Trace:
+        """Return the way of a message, by its `id`: the events here and at the peers that the server knows.
+
+        With `here` no peer is asked.  A peer that does not answer is in `managers`, with the reason.
+        """
+        return await self.transport.trace(message, here)
 
     async def export_history(self, to: str = "") -> list[HistoryFileInfo]:
         """Write the whole history to files, and return those that were written.

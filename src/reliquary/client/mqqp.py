@@ -106,7 +106,7 @@ class MqqpTransport(LocalReading):
     manager = create_queue = change_queue = delete_queue = _refuse
     access = change_access = _refuse
     list_records = show_record = act_on = _refuse
-    set_online = history = export_history = verify = backup = _refuse
+    set_online = history = trace = export_history = verify = backup = _refuse
     acts = reload = _refuse
 
 

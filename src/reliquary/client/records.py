@@ -170,6 +170,53 @@ class HistoryFileInfo(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
 
 
+class TraceLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One event of a message, at one manager; the columns of the history have these names too."""
+
+    manager: str
+    """The GUID of the manager."""
+    manager_name: str
+    event_id: int
+    """Numbers the events of this manager."""
+    time: datetime
+    """By the calendar of this manager."""
+    event: str
+    queue: str | None = None
+    other_queue: str | None = None
+    reason: str | None = None
+    protocol: str | None = None
+    peer: str | None = None
+    batch: str | None = None
+    attempt: int | None = None
+    transaction: str | None = None
+
+
+class TracedManager(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A manager that was asked for the events of a message."""
+
+    name: str
+    """Its computer's name; for a peer, the name that the settings give it."""
+    control: str = ""
+    """The address of its control plane; empty for the manager that was asked by the client."""
+    lines: int = 0
+    why: str = ""
+    """Why it gave no lines, such as that it does not answer; empty where it answered."""
+    is_partial: bool = False
+    """Too many events wait for their export, or there are more lines than are shown."""
+    hidden: int = 0
+    """Lines about queues at which this user may not look."""
+
+
+class Trace(msgspec.Struct, frozen=True, kw_only=True):
+    """The way of one message through the managers that were asked, in the order of its events."""
+
+    message: str
+    """Its identifier, GUID\\NUMBER."""
+    lines: list[TraceLine]
+    managers: list[TracedManager]
+    """The manager that the client asked, then its peers."""
+
+
 class ActInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"source": "from"}):
     """An administrative act, as the log of acts has it."""
 

@@ -48,6 +48,7 @@ from reliquary.client.records import (
     ReloadInfo,
     Share,
     StoreReport,
+    Trace,
 )
 from reliquary.client.remote_directory import RemoteDirectory
 from reliquary.client.wire import Answers, Wire
@@ -101,6 +102,7 @@ _history = msgspec.json.Decoder(HistoryInfo)
 _history_files = msgspec.json.Decoder(_HistoryFiles)
 _report = msgspec.json.Decoder(StoreReport)
 _acts = msgspec.json.Decoder(_Acts)
+_trace = msgspec.json.Decoder(Trace)
 _reload = msgspec.json.Decoder(ReloadInfo)
 
 
@@ -400,6 +402,11 @@ class RemoteTransport:
     async def history(self) -> HistoryInfo:
         """Return the state of the server's history."""
         return await self._control.read("GET", "/history", _history)
+
+    async def trace(self, message: str, here: bool) -> Trace:
+        """Return the way of a message through managers."""
+        path = _with_query("/history/trace", message=message, here=here)
+        return await self._control.read("GET", path, _trace)
 
     async def export_history(self, to: str) -> list[HistoryFileInfo]:
         """Bring it into files; much of it takes its time."""

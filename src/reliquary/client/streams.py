@@ -9,9 +9,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from reliquary.base.hresult import HResult
-from reliquary.protocols.srmp.events import ResetStream
+from reliquary.protocols.mqqb import events as mqqb_events
+from reliquary.protocols.mqqb import tables as mqqb_tables
+from reliquary.protocols.srmp import events as srmp_events
+from reliquary.protocols.srmp import tables as srmp_tables
 from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, Parameter, Showing
+from reliquary.streams.events import ResetStream
 from reliquary.streams.records import StreamInfo
+
+_RESETS: Final[dict[str, type[ResetStream]]] = {
+    srmp_tables.NAME: srmp_events.ResetStream,
+    mqqb_tables.NAME: mqqb_events.ResetStream,
+}
+"""The event that resets a stream, by the protocol that carries it."""
 
 
 def _streams(machines: Machines) -> Iterator[StreamInfo]:
@@ -26,6 +36,11 @@ def _streams(machines: Machines) -> Iterator[StreamInfo]:
 
 def _stream(machines: Machines, name: str) -> StreamInfo | None:
     return next((each for each in _streams(machines) if each.name == name), None)
+
+
+def _reset(to: int, name: str, *, renumber: bool, protocol: str) -> ResetStream:
+    """Return the event that resets a stream, for the machine that has the stream."""
+    return _RESETS[protocol](to, name, renumber)
 
 
 STREAM: Final = Noun(
@@ -55,7 +70,8 @@ STREAM: Final = Noun(
     acts=(
         Act(
             verb="reset",
-            event=ResetStream,
+            event=_reset,
+            fields=("protocol",),
             parameters=(
                 Parameter(
                     name="renumber",
@@ -67,8 +83,7 @@ STREAM: Final = Noun(
             ),
             example="out-7 --dead-letters",
             repeatable=False,
-            help="Begin stream NAME of SRMP anew, where its peer cannot go on with it, such as after a "
-            "restore; a stream of MQQB begins anew by itself.\n\n"
+            help="Begin stream NAME anew, where its peer cannot go on with it, such as after a restore.\n\n"
             "Of a stream that goes out, messages without a receipt become dead letters, or go again under "
             "new numbers; if the peer has them, they then come twice.  Of a stream that comes in, the next "
             "message is taken whatever its number is, and the stream goes on from there.",

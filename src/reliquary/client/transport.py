@@ -28,6 +28,7 @@ from reliquary.client.records import (
     ReloadInfo,
     Share,
     StoreReport,
+    Trace,
 )
 from reliquary.queueing.model.administration import Key, Noun, R
 from reliquary.views.queues import QueueInfo
@@ -160,6 +161,9 @@ class Transport(Protocol):
 
     async def history(self) -> HistoryInfo:
         """Return the state of the history."""
+
+    async def trace(self, message: str, here: bool) -> Trace:
+        """Return the way of a message through managers; `here` asks this manager alone."""
 
     async def export_history(self, to: str) -> list[HistoryFileInfo]:
         """Bring all that has happened into files; `to` as in `AsyncManager.export_history`."""

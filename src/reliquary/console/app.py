@@ -13,7 +13,18 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reliquary.client import nouns
-from reliquary.console import access, directory, events, history, metrics, queues, store, traffic, upkeep
+from reliquary.console import (
+    access,
+    directory,
+    events,
+    history,
+    metrics,
+    queues,
+    store,
+    trace,
+    traffic,
+    upkeep,
+)
 from reliquary.console.administration import rows_of
 from reliquary.console.context import Context, answer, context_of
 from reliquary.console.description import Row, api, routes_of_rows, with_description
@@ -99,6 +110,7 @@ ROUTES: Final = (
     api(f"{API}/queues/{{queue:path}}", queues.change_queue, "PATCH"),
     api(f"{API}/queues/{{queue:path}}", queues.delete_queue, "DELETE"),
     api(f"{API}/history", history.show_history, "GET"),
+    api(f"{API}/history/trace", trace.show_trace, "GET"),
     api(f"{API}/history/export", history.export_history, "POST"),
     api(f"{API}/store/verify", store.verify_store, "POST"),
     api(f"{API}/store/backup", store.backup_store, "POST"),

@@ -16,6 +16,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
 from reliquary.client.records import ReloadInfo
 from reliquary.console.acts import ActsLog
+from reliquary.console.peers import Peers
 from reliquary.console.web.state import Console
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.counters import Family
@@ -49,6 +50,8 @@ class Context:
     """The log of administrative acts."""
     reload: Callable[[], Awaitable[ReloadInfo]]
     """Reads the settings again."""
+    peers: Peers
+    """Other managers, which are asked for the way of a message."""
     counters: Sequence[Callable[[], Iterable[Family]]] = ()
     """The counters of the server's endpoints."""
     by: Principal = ANONYMOUS

@@ -24,10 +24,10 @@ from reliquary.base.faults import UsageError
 from reliquary.net.api.limits import PlainNumber
 from reliquary.net.api.openapi import Described, document
 from reliquary.net.api.operations import Operation, operation, operation_of
-from reliquary.queueing.model.directory.objects import Kind
+from reliquary.queueing.model.directory.objects import ObjectKind
 
 TITLE: Final = "Reliquary, control plane"
-_KINDS: Final = {"kind": Kind}
+_KINDS: Final = {"kind": ObjectKind}
 """Types of path parameters, by name, that are neither numbers nor any string."""
 
 Handler = Callable[[Request], Awaitable[Response]]

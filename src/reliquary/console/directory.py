@@ -26,7 +26,7 @@ from reliquary.queueing.directory.events import (
 )
 from reliquary.queueing.directory.exchange import changed, import_text, kind_named, subject_of
 from reliquary.queueing.directory.results import DirectoryAnswer
-from reliquary.queueing.model.directory.objects import Kind
+from reliquary.queueing.model.directory.objects import ObjectKind
 from reliquary.queueing.model.security.rights import ManagerRight
 from reliquary.views import directory as views
 from reliquary.views.pages import as_json, cut, wanted_page
@@ -163,7 +163,7 @@ def _reader(request: Request) -> Context:
     return context
 
 
-def _kind(request: Request) -> Kind:
+def _kind(request: Request) -> ObjectKind:
     return kind_named(request.path_params["kind"])
 
 
@@ -171,7 +171,7 @@ def _identifier(context: Context, request: Request) -> UUID:
     return views.found(context.opened.state, _kind(request), request.path_params["which"]).identifier
 
 
-async def _shown(context: Context, kind: Kind, which: str, status: int = 200) -> Response:
+async def _shown(context: Context, kind: ObjectKind, which: str, status: int = 200) -> Response:
     seen = views.shown(context.opened.state, kind, which)
     await context.opened.settled()
     return answer(seen, status)

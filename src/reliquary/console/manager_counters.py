@@ -9,7 +9,7 @@ from typing import Final
 from reliquary.base.time import SECOND
 from reliquary.console.context import Context
 from reliquary.engine.history import HistoryStatus
-from reliquary.net.counters import Family, Kind, Metric, Section
+from reliquary.net.counters import Family, Metric, MetricType, Section
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Copy
 from reliquary.queueing.model.travel.link import OutgoingState
@@ -18,7 +18,7 @@ from reliquary.views.manager import manager_view
 from reliquary.views.outgoing_queues import outgoing_queues
 
 
-def _own(name: str, kind: Kind, meaning: str, *labels: str) -> Metric:
+def _own(name: str, kind: MetricType, meaning: str, *labels: str) -> Metric:
     return Metric(name, kind, meaning, labels, Section.MANAGER)
 
 
@@ -65,7 +65,7 @@ CONSUMERS: Final = (
     ),
     _own("consumer_paused", "gauge", "1 while a reader of a feed is paused.", *_CONSUMER),
 )
-_OUTGOING: Final[tuple[tuple[str, Kind, str], ...]] = (
+_OUTGOING: Final[tuple[tuple[str, MetricType, str], ...]] = (
     ("messages", "gauge", "Messages that wait to be sent or are being sent."),
     ("bytes", "gauge", "Bytes that count against the queue's quota."),
     ("delivered_total", "counter", "Messages that arrived, since the server started."),
@@ -78,7 +78,7 @@ OUTGOING: Final = tuple(
 OUTGOING_STATE: Final = _own(
     "outgoing_state", "gauge", "1 for the state that the queue is in.", "destination", "state"
 )
-_HISTORY: Final[tuple[tuple[str, Kind, str], ...]] = (
+_HISTORY: Final[tuple[tuple[str, MetricType, str], ...]] = (
     ("events_total", "counter", "Events that were told since the store was made."),
     ("exported_total", "counter", "The last of them that is in a file."),
     ("pending", "gauge", "Events that are in no file yet."),

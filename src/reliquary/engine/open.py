@@ -40,7 +40,7 @@ from reliquary.store.witness import beside
 BUILT_IN: Final = (LOOPBACK,)
 """The protocols that every manager has."""
 
-Kind = TypeVar("Kind")
+MachineT = TypeVar("MachineT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class RunningManager:
     started: asyncio.Future[object]
     """The answer to the start: it comes when the manager is ready, or when the start has failed."""
 
-    def machine(self, kind: type[Kind]) -> Kind:
+    def machine(self, kind: type[MachineT]) -> MachineT:
         """Return the machine of this class, for views, to be read only."""
         return next(each for each in self.machines.values() if isinstance(each, kind))
 

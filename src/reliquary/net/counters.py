@@ -13,7 +13,7 @@ from typing import Literal
 
 from reliquary.engine.histogram import Histogram
 
-Kind = Literal["counter", "gauge", "histogram"]
+MetricType = Literal["counter", "gauge", "histogram"]
 
 Sample = tuple[Mapping[str, str], float]
 """The labels and the value."""
@@ -36,7 +36,7 @@ class Metric:
 
     name: str
     """The name without the prefix that all metrics of a server have."""
-    kind: Kind
+    kind: MetricType
     meaning: str
     """One sentence with a full stop."""
     labels: tuple[str, ...] = ()

@@ -21,13 +21,13 @@ from reliquary.queueing.model.queue import Queue, QueueSettings, QueueType, chec
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import SEQUENCE_MASK
-from reliquary.queueing.model.waiting import Happening as Waiting
+from reliquary.queueing.model.waiting import WaitingReadEvent
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.creation import create_at
 from reliquary.queueing.rules.expiry import end_delay, some_delayed
 from reliquary.queueing.rules.handles import end_wait
 from reliquary.queueing.rules.leave import leave
-from reliquary.queueing.rules.queue_life import Life, Step, after
+from reliquary.queueing.rules.queue_life import QueueEvent, QueueLifeState, after
 from reliquary.queueing.rules.transactions import promised, uncommitted, undo_users
 from reliquary.queueing.security.permissions import check_own_list, end_forbidden_waits, with_list
 from reliquary.queueing.staging import turns
@@ -51,7 +51,7 @@ def create(state: State, request: CreateQueue, now: Instant) -> Queue | HResult:
         return HResult.ILLEGAL_QUEUE_PATHNAME
     if path.subqueue and state.find(path.queue) is None:
         return HResult.QUEUE_NOT_FOUND
-    verdict = after(state.find(path), Step.CREATE)
+    verdict = after(state.find(path), QueueEvent.CREATE)
     if isinstance(verdict, HResult):
         return verdict
     entry = None if request.skip_directory else membership.enter(state, path, settings, now)
@@ -63,7 +63,7 @@ def create(state: State, request: CreateQueue, now: Instant) -> Queue | HResult:
 def change(state: State, request: ChangeQueue, now: Instant) -> Queue | HResult:
     """Change settings of a queue, and return its new record."""
     queue = destinations.find(state, request.path)
-    verdict = after(queue, Step.CHANGE)
+    verdict = after(queue, QueueEvent.CHANGE)
     if isinstance(verdict, HResult):
         return verdict
     assert queue is not None
@@ -104,7 +104,7 @@ def _spelled(settings: QueueSettings) -> QueueSettings:
 def purge(state: State, to: int, path: str, now: Instant) -> HResult:
     """Purge Queue: remove available messages; a locked one is removed when it is unlocked (DM-184)."""
     queue = destinations.find(state, path)
-    verdict = after(queue, Step.PURGE)
+    verdict = after(queue, QueueEvent.PURGE)
     if isinstance(verdict, HResult):
         return verdict
     assert queue is not None
@@ -132,7 +132,7 @@ def delete(state: State, to: int, path: str, now: Instant, *, skip_directory: bo
     Messages that a prepared transaction received stay until it ends, and so does the queue.
     """
     queue = destinations.find(state, path)
-    verdict = after(queue, Step.DELETE)
+    verdict = after(queue, QueueEvent.DELETE)
     if isinstance(verdict, HResult):
         return verdict
     assert queue is not None
@@ -161,7 +161,7 @@ def _family(queue: QueueState) -> list[int]:
 def _let_go(state: State, queue: QueueState) -> None:
     """End the waits and the descriptors of a queue that is deleted (DM-155)."""
     for waiter in list(queue.readers.waiting.values()):
-        end_wait(state, queue, waiter, Waiting.QUEUE_DELETED)
+        end_wait(state, queue, waiter, WaitingReadEvent.QUEUE_DELETED)
     for descriptor in queue.readers.descriptors.values():
         descriptor.queue = None
         descriptor.locked.clear()
@@ -209,7 +209,11 @@ def empty(state: State, request: EmptyQueue) -> None:
         state.draft.ask(Continue(msgspec.structs.replace(request, count=count)))
         return
     # the delete removes the messages that came after the purge
-    if deleting and after(queue, Step.EMPTIED) is Life.ABSENT and not kept & queue.order.locked.keys():
+    if (
+        deleting
+        and after(queue, QueueEvent.EMPTIED) is QueueLifeState.ABSENT
+        and not kept & queue.order.locked.keys()
+    ):
         apply(state, facts.QueueDeleted(queue.number))  # DM-156
     if request.to:
         _emptied(state, request, count)

@@ -25,7 +25,6 @@ from reliquary.queueing.model.tables import (
     CONSUMERS,
     COUNTERS,
     DIRECTORY,
-    HOLDS,
     KEEPS,
     LEDGER,
     MANAGER,
@@ -38,15 +37,16 @@ from reliquary.queueing.model.tables import (
     PUBLISHING,
     QUEUES,
     RELEASED,
+    RESERVATIONS,
     SEQUENCE,
     STAGES,
     TRANSACTIONS,
     WRITERS,
     Counters,
-    Hold,
     Moments,
     Operation,
     PreparedTransaction,
+    Reservation,
     Sequence,
     expiry_key,
     message_key,
@@ -76,8 +76,8 @@ def recover(state: State, *, history: bool = False) -> None:
     hand_outs.recover(state.rows)
     prepared = every(state.rows, TRANSACTIONS)
     locked = _locked(state, [record for _, record in prepared])
-    state.travel.holds = dict(every(state.rows, HOLDS))
-    held = _held(state, state.travel.holds.values())
+    state.travel.reservations = dict(every(state.rows, RESERVATIONS))
+    held = _held(state, state.travel.reservations.values())
     for number, positions in held.items():
         locked[number] = locked.get(number, 0) + len(positions)
     for key, record in every(state.rows, QUEUES):
@@ -133,12 +133,12 @@ def _locked(state: State, prepared: list[PreparedTransaction]) -> dict[int, int]
     return locked
 
 
-def _held(state: State, holds: Iterable[Hold]) -> dict[int, list[Position]]:
-    """Return the positions that carriers hold, by queue, without those of queues deleted meanwhile."""
+def _held(state: State, reservations: Iterable[Reservation]) -> dict[int, list[Position]]:
+    """Return the positions that carriers reserved, by queue, without those of queues deleted meanwhile."""
     held: dict[int, list[Position]] = {}
-    for hold in holds:
-        found = [_position(state, hold.queue, each) for each in hold.lookup_ids]
-        held.setdefault(hold.queue, []).extend(filter(None, found))
+    for reservation in reservations:
+        found = [_position(state, reservation.queue, each) for each in reservation.lookup_ids]
+        held.setdefault(reservation.queue, []).extend(filter(None, found))
     return {number: positions for number, positions in held.items() if positions}
 
 

@@ -25,7 +25,7 @@ from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Operation
-from reliquary.queueing.model.waiting import Happening as Waiting
+from reliquary.queueing.model.waiting import WaitingReadEvent
 from reliquary.queueing.rules import (
     coordinator,
     destinations,
@@ -47,7 +47,7 @@ from reliquary.queueing.rules.checks import (
     check_request,
     check_time,
 )
-from reliquary.queueing.rules.transactions import Step
+from reliquary.queueing.rules.transactions import TransactionEvent
 from reliquary.queueing.security import permissions
 
 OWNER_LIMIT: Final = 128
@@ -80,7 +80,7 @@ def send(state: State, request: events.SendMessages, now: Instant) -> None:
 
 def _transaction(state: State, to: int, identifier: UUID) -> Transaction | None:
     """Return the transaction of a request; if it cannot be used, answer the caller and return None."""
-    transaction = transactions.find(state, identifier, Step.USE)
+    transaction = transactions.find(state, identifier, TransactionEvent.USE)
     if transaction is None:
         state.reply(to, transactions.refusal(state, identifier))
     return transaction
@@ -193,7 +193,7 @@ def cancel(state: State, request: events.CancelRead, now: Instant) -> None:
     own = [each for each in waiting if request.by in (MANAGER, each.request.by)]
     found = next((waiter for waiter in own if request.tag and waiter.tag == request.tag), None)
     if queue is not None and found is not None:
-        handles.end_wait(state, queue, found, Waiting.CANCELLED)
+        handles.end_wait(state, queue, found, WaitingReadEvent.CANCELLED)
         status = HResult.OK
     state.reply(request.to, Answer(status, status.sentence))
 
@@ -204,7 +204,7 @@ def caller_gone(state: State, event: events.CallerGone, now: Instant) -> None:
     place = state.open.callers.get(event.caller)
     if place is not None:
         queue = state.queues[place[0]]
-        handles.end_wait(state, queue, queue.readers.waiting[place[1]], Waiting.CANCELLED)
+        handles.end_wait(state, queue, queue.readers.waiting[place[1]], WaitingReadEvent.CANCELLED)
 
 
 def create_queue(state: State, request: events.CreateQueue, now: Instant) -> None:
@@ -309,14 +309,14 @@ def prepare(state: State, request: events.PrepareTransaction, now: Instant) -> N
 def commit(state: State, request: events.CommitTransaction, now: Instant) -> None:
     """Transaction Commit: the operations of a transaction take effect."""
     _check_decider(request.decided_by)
-    answer = coordinator.decide(state, request.transaction, Step.COMMIT, now, request.decided_by)
+    answer = coordinator.decide(state, request.transaction, TransactionEvent.COMMIT, now, request.decided_by)
     state.reply(request.to, answer)
 
 
 def abort(state: State, request: events.AbortTransaction, now: Instant) -> None:
     """Transaction Abort: the operations of a transaction are undone."""
     _check_decider(request.decided_by)
-    answer = coordinator.decide(state, request.transaction, Step.ABORT, now, request.decided_by)
+    answer = coordinator.decide(state, request.transaction, TransactionEvent.ABORT, now, request.decided_by)
     state.reply(request.to, answer)
 
 
@@ -368,7 +368,7 @@ def _wait_over(state: State, number: int, now: Instant) -> None:
     del now
     for queue in state.queues.values():
         if number in queue.readers.waiting:
-            handles.end_wait(state, queue, queue.readers.waiting[number], Waiting.TIMED_OUT)
+            handles.end_wait(state, queue, queue.readers.waiting[number], WaitingReadEvent.TIMED_OUT)
             return
 
 

@@ -16,12 +16,12 @@ from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.names.pathnames import SYSTEM_QUEUES, Pathname
 from reliquary.queueing.model.queue import ManagerState, QueueSettings, QueueType
 from reliquary.queueing.model.state import State
-from reliquary.queueing.model.waiting import Happening as Waiting
+from reliquary.queueing.model.waiting import WaitingReadEvent
 from reliquary.queueing.rules import era, outgoing, spool
 from reliquary.queueing.rules.creation import create_at
 from reliquary.queueing.rules.expiry import watch_next
 from reliquary.queueing.rules.handles import end_wait
-from reliquary.queueing.rules.readiness import IN_DOUBT, Happening, advance, be_ready
+from reliquary.queueing.rules.readiness import IN_DOUBT, ManagerEvent, advance, be_ready
 from reliquary.queueing.rules.transactions import abort
 from reliquary.queueing.staging import sweep, turns
 from reliquary.queueing.travel import backlog
@@ -31,11 +31,11 @@ LONGEST_IN_DOUBT: Final = Duration(7 * DAY)
 
 def start(state: State, request: StartManager, now: Instant) -> None:
     """Initialization, 3.1.3: name the manager, create the system queues, end unfinished transactions."""
-    advance(state, Happening.STARTED)
+    advance(state, ManagerEvent.STARTED)
     try:
         _initialize(state, request, now)  # DM-099
     except UsageError:
-        advance(state, Happening.FAILED)  # DM-098
+        advance(state, ManagerEvent.FAILED)  # DM-098
         raise
     state.access.first_list = request.first_list
     state.access.anonymous_may = request.anonymous_may
@@ -80,7 +80,7 @@ def _initialize(state: State, request: StartManager, now: Instant) -> None:
 def stop(state: State) -> None:
     """Queue Manager Stopped: answer readers that wait, and give reserved numbers back."""
     before = state.manager.state
-    advance(state, Happening.STOP)  # DM-100
+    advance(state, ManagerEvent.STOP)  # DM-100
     if before is ManagerState.STOPPED:
         return
     if before is ManagerState.INITIALIZING:
@@ -88,7 +88,7 @@ def stop(state: State) -> None:
         state.reply(state.manager.starter, Answer(HResult.OPERATION_CANCELLED))
     for queue in state.queues.values():
         for waiter in list(queue.readers.waiting.values()):
-            end_wait(state, queue, waiter, Waiting.STOPPED)
+            end_wait(state, queue, waiter, WaitingReadEvent.STOPPED)
     state.numbers.ceiling = state.numbers.sequence
     state.numbers.dirty = True
-    advance(state, Happening.ALL_STOPPED)
+    advance(state, ManagerEvent.ALL_STOPPED)

@@ -23,6 +23,7 @@ from reliquary.console.acts_file import ActsFile
 from reliquary.console.app import READS, build_app
 from reliquary.console.context import Context
 from reliquary.console.listener import ControlListener
+from reliquary.console.peers import Peers
 from reliquary.console.samples import Sampler
 from reliquary.console.web import assets
 from reliquary.console.web.sessions import Sessions
@@ -48,6 +49,7 @@ from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
 from reliquary.server.keys import own_keys
 from reliquary.server.names import Listening, host_names
+from reliquary.server.peer_entries import peers_of
 from reliquary.server.protocols import PROTOCOLS
 from reliquary.server.reload import Planes, Reloader, anonymous_acts, first_list_of
 from reliquary.server.space import SpaceWatch, Told
@@ -125,6 +127,7 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     """
     planes, setups = Planes(settings), [each.prepare(settings) for each in (*PROTOCOLS, *more)]
     settings.tracing.check_installed()
+    peers = Peers(peers_of(settings.peers))
     clock, chance = RealClock(), SystemChance()
     space = SpaceWatch(settings.folder, settings.low_space, settings.reserve)
     opened = await _opened_with_room(
@@ -184,9 +187,9 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     sessions = Sessions(chance, clock.monotonic)
     tokens = BearerToken(users, Failures(clock.monotonic), warn)
     console = Console(Sampler(opened, clock), sessions, assets.load(), tokens, passwords)
-    reloader = Reloader(settings, opened, users, passwords, sessions, rates, acts, planes, [data])
+    reloader = Reloader(settings, opened, users, passwords, sessions, rates, acts, planes, peers, [data])
     context = Context(
-        opened, release(), lambda: data.connections, users, console, acts, reloader.reload, counters
+        opened, release(), lambda: data.connections, users, console, acts, reloader.reload, peers, counters
     )
     at_control = admission.at(Hosts(host_names(settings, settings.control_host)), READS, sessions, passwords)
     app = build_app(context, at_control, rates)

@@ -10,7 +10,7 @@ from reliquary.net.identity.users import Users
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import ADMINISTRATORS, ANONYMOUS
 from reliquary.queueing.model.state import State
-from reliquary.queueing.rules.permission import Act, Place, lacks, place_of
+from reliquary.queueing.rules.permission import Act, QueueKind, lacks, place_of
 from reliquary.server.config import Settings
 
 NAMED: Final = 3
@@ -44,7 +44,7 @@ def open_addresses(settings: Settings) -> tuple[str, ...]:
 
 
 def _is_open(state: State, queue: QueueState) -> bool:
-    if place_of(queue) is not Place.QUEUE or queue.record.parent is not None:
+    if place_of(queue) is not QueueKind.QUEUE or queue.record.parent is not None:
         return False
     return not lacks(state, ANONYMOUS, queue, Act.CHANGE_ACCESS)
 

@@ -22,6 +22,7 @@ from reliquary.server.acts_options import ActsOptions
 from reliquary.server.history_options import HistoryOptions
 from reliquary.server.limit_options import LimitOptions
 from reliquary.server.logs import LogFormat, LogLevel
+from reliquary.server.peer_entries import PeerEntry, check_peers
 from reliquary.server.queue_entries import QueueEntry, check_entries
 from reliquary.server.table import Options
 from reliquary.server.tracing_options import TracingOptions
@@ -33,7 +34,7 @@ MOST_SPACE: Final = 1024 * 1024
 """Megabytes."""
 _HOST: Final = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
 
-Kind = TypeVar("Kind", bound=Options)
+OptionsT = TypeVar("OptionsT", bound=Options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,8 @@ class Settings:
     """The log of administrative acts."""
     tracing: TracingOptions = field(default_factory=TracingOptions)
     """Where spans of OpenTelemetry go."""
+    peers: tuple[PeerEntry, ...] = ()
+    """Other managers that the console asks for the way of a message; rows [[peers]], only in the file."""
     users: tuple[User, ...] = ()
     """The users that clients can authenticate as; without any, all are anonymous.  Only in the file."""
 
@@ -133,6 +136,7 @@ class Settings:
         for queue in self.queues:
             parse(queue, self.computer_name)
         _check_users(self.users)
+        check_peers(self.peers)
         check_entries(self.queue, self.users, self.computer_name)
         _check_anonymous(self)
         if (self.tls_certificate is None) != (self.tls_key is None):
@@ -145,7 +149,7 @@ class Settings:
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise UsageError(f"folder is {self.folder}, which is a file")
 
-    def table(self, kind: type[Kind]) -> Kind:
+    def table(self, kind: type[OptionsT]) -> OptionsT:
         """Return the table of one protocol."""
         return next((each for each in self.tables if isinstance(each, kind)), None) or kind()
 

@@ -22,7 +22,7 @@ from reliquary.server.origins import DEFAULT, Loaded, Origins
 from reliquary.server.table import Table
 
 HIDDEN: Final = "(hidden)"
-SECRETS: Final = frozenset({"tokens", "token_sha256", "nt_hash", "password", "password_hash"})
+SECRETS: Final = frozenset({"token", "tokens", "token_sha256", "nt_hash", "password", "password_hash"})
 """Settings and fields whose values are not shown."""
 
 

@@ -11,6 +11,7 @@
     [limits]                            RELIQUARY_LIMITS_..., see `limit_options`
     [acts]                              RELIQUARY_ACTS_..., see `acts_options`
     [[queue]]                           only here, see `queue_entries`
+    [[peers]]                           only here, see `peer_entries`
     [tracing]                           RELIQUARY_TRACING_..., see `tracing_options`
     store_and_forward = true
     [[users]]                           only here; `reliquary user token` writes the lines
@@ -100,7 +101,7 @@ TABLES: Final = (
         options=lambda values: TracingOptions(**values),
     ),
 )
-FOR_THE_FILE: Final = frozenset({"users", "queue"})
+FOR_THE_FILE: Final = frozenset({"users", "queue", "peers"})
 """Settings outside the tables that cannot be written in one line."""
 
 

@@ -23,6 +23,7 @@ from typing import Any, Final
 from reliquary.base.faults import UsageError
 from reliquary.client.records import ReloadInfo
 from reliquary.console.acts import ActsLog
+from reliquary.console.peers import Peers
 from reliquary.console.web.sessions import Sessions
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.http import Listener
@@ -38,6 +39,7 @@ from reliquary.server import logs
 from reliquary.server.config import Settings
 from reliquary.server.effective import values_of
 from reliquary.server.first_queues import make_queues
+from reliquary.server.peer_entries import peers_of
 from reliquary.server.queue_entries import make_entries
 
 ACCESS: Final = frozenset({"users", "anonymous_may"})
@@ -47,7 +49,7 @@ RELOADABLE: Final = (
     ACCESS
     | QUEUES
     | TLS
-    | {"log_level", "limits.rate", "limits.burst"}
+    | {"log_level", "peers", "limits.rate", "limits.burst"}
     | {"history.every", "history.keep_days", "history.keep_bytes", "acts.keep_days", "acts.keep_bytes"}
 )
 """Settings that come into force without a restart; those of tables as TABLE.NAME."""
@@ -149,6 +151,7 @@ class Reloader:
     rates: Rates
     acts: ActsLog
     planes: Planes
+    peers: Peers
     listeners: Sequence[Listener]
     """The listeners whose connections remember their users."""
     read: Callable[[], Settings] | None = None
@@ -166,7 +169,9 @@ class Reloader:
         names = differing(self.settings, after)
         applied = [each for each in names if self._may_change(each, after)]
         wanted = with_settings(self.settings, after, applied)
+        peers = await asyncio.to_thread(peers_of, wanted.peers)
         made = await asyncio.to_thread(self.planes.read_again, wanted)
+        self.peers.all = peers
         if made is not None:
             self.planes.renew(wanted, made)
             applied += [] if TLS & set(applied) else ["tls_certificate"]

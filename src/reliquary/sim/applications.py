@@ -46,15 +46,15 @@ class Pause:
     span: int
 
 
-Step: TypeAlias = Call | Aside | Pause
+ScriptStep: TypeAlias = Call | Aside | Pause
 Result = TypeVar("Result")
-Part: TypeAlias = Generator[Step, Outcome, Result]
+Part: TypeAlias = Generator[ScriptStep, Outcome, Result]
 """A piece of a script that has a result."""
-Script: TypeAlias = Generator[Step, Outcome, None]
+Script: TypeAlias = Generator[ScriptStep, Outcome, None]
 
 
 @dataclass(slots=True)
-class Stage:
+class ApplicationContext:
     """The simulated server, network and queues that the applications work with."""
 
     around: Surroundings
@@ -96,7 +96,7 @@ class Stage:
 class Application:
     """Base class of simulated applications that use queues."""
 
-    def __init__(self, name: str, stage: Stage) -> None:
+    def __init__(self, name: str, stage: ApplicationContext) -> None:
         self.name = name
         self.stage = stage
         self.chance = stage.around.chance

@@ -44,7 +44,7 @@ class Contents:
     expiry: set[tuple[int, int, int]]
     transactions: dict[bytes, tables.PreparedTransaction]
     sequence: tables.Sequence
-    holds: dict[bytes, tables.Hold]
+    reservations: dict[bytes, tables.Reservation]
     consumers: dict[bytes, tables.Consumer]
     late: dict[Key, tables.Late]
     retained: dict[Key, Position]
@@ -109,7 +109,7 @@ def contents(disk: Disk) -> Contents:
         expiry={tables.expiry_of(key) for key in _rows(disk, tables.EXPIRY)},
         transactions=_rows(disk, tables.TRANSACTIONS),
         sequence=_rows(disk, tables.SEQUENCE).get(tables.ONLY, tables.Sequence()),
-        holds=_rows(disk, tables.HOLDS),
+        reservations=_rows(disk, tables.RESERVATIONS),
         consumers=_rows(disk, tables.CONSUMERS),
         late=_places(disk, tables.LATE),
         retained=_places(disk, tables.RETAINED),
@@ -120,7 +120,7 @@ def contents(disk: Disk) -> Contents:
     )
 
 
-def _counted(row: tables.Place, tries: int) -> Position:
+def _counted(row: tables.QueueRow, tries: int) -> Position:
     """Return a position with the tries that its row and its hand-out count."""
     position = row.position
     return position if tries <= position.handed_out else msgspec.structs.replace(position, handed_out=tries)
@@ -161,10 +161,10 @@ def audit(rows: Contents) -> None:
         }
         _none("prepared messages that are missing", kept - rows.messages.keys())
     held = [
-        (hold.queue, lookup_id)
-        for hold in rows.holds.values()
-        if hold.queue in rows.queues and not rows.queues[hold.queue].deleting
-        for lookup_id in hold.lookup_ids
+        (reservation.queue, lookup_id)
+        for reservation in rows.reservations.values()
+        if reservation.queue in rows.queues and not rows.queues[reservation.queue].deleting
+        for lookup_id in reservation.lookup_ids
     ]
     _none("held messages that are missing", set(held) - rows.committed.keys())
     _audit_stages(rows)

@@ -33,7 +33,15 @@ from reliquary.queueing.model.events import Answer
 from reliquary.queueing.model.keep import EVERYTHING, Keep
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.staging.facts import BatchBegun, BatchPublished, StagePublished
-from reliquary.sim.applications import Application, Call, Part, Script, Stage, answer_of, succeeded
+from reliquary.sim.applications import (
+    Application,
+    ApplicationContext,
+    Call,
+    Part,
+    Script,
+    answer_of,
+    succeeded,
+)
 from reliquary.sim.hidden import HiddenPlaces
 from reliquary.sim.history import History, Violation
 from reliquary.sim.keepers import SPARE
@@ -157,7 +165,7 @@ def check_feeds(history: History) -> None:
 
 
 @dataclass(slots=True)
-class _Place:
+class _ReaderPosition:
     """The position of a reader in one queue, as the reader knows it."""
 
     incarnation: str
@@ -171,9 +179,9 @@ class _Place:
 class FeedReader(Application):
     """Reads feeds while others work."""
 
-    def __init__(self, name: str, stage: Stage) -> None:
+    def __init__(self, name: str, stage: ApplicationContext) -> None:
         super().__init__(name, stage)
-        self._places: dict[str, _Place] = {}
+        self._places: dict[str, _ReaderPosition] = {}
 
     def script(self) -> Script:
         """Enter when all applications finish and no messages are sent any more; read to the end and leave."""
@@ -234,16 +242,16 @@ class FeedReader(Application):
         self.tell(outcome)
         if succeeded(outcome) and not self._is_outdated(outcome):
             view = answer_of(outcome)
-            self._places[queue] = _Place(view.incarnation, view.cursor, view.cursor, view.cursor)
+            self._places[queue] = _ReaderPosition(view.incarnation, view.cursor, view.cursor, view.cursor)
 
-    def _pass(self, queue: str, place: _Place) -> Script:
+    def _pass(self, queue: str, place: _ReaderPosition) -> Script:
         place.asked = place.read
         outcome = yield Call(lambda to: MoveConsumer(to, queue, self.name, place.asked, place.incarnation))
         self.tell(outcome)
         if succeeded(outcome):
             place.cursor = place.asked
 
-    def _read(self, queue: str, place: _Place, mark: int) -> Part[int | None]:
+    def _read(self, queue: str, place: _ReaderPosition, mark: int) -> Part[int | None]:
         """Read all up to the mark; now and then read again what was read but not committed."""
         after = place.cursor if self.chance.happens(0.4) else place.read
         while True:
@@ -269,7 +277,7 @@ class FeedReader(Application):
         """Whether an answer is of a store that was replaced by a backup before the answer arrived."""
         return self.history.is_forgotten(outcome.turn)
 
-    def _refused(self, answer: Answer, place: _Place, after: int) -> None:
+    def _refused(self, answer: Answer, place: _ReaderPosition, after: int) -> None:
         """Check a refusal: it is allowed only after a commit whose answer was lost, or with a
         reported loss.
         """
@@ -279,7 +287,7 @@ class FeedReader(Application):
             raise Violation(f"feed: {self.name} is refused messages that were kept for it: {answer.why}")
         place.cursor = place.asked
 
-    def _remember(self, place: _Place, page: FeedRead, after: int, turn: int) -> None:
+    def _remember(self, place: _ReaderPosition, page: FeedRead, after: int, turn: int) -> None:
         memory = self.history.feeds.get((page.queue, self.name), {})
         rows = {arrival_of(each): row_of(each) for each in page.positions}
         numbers = [arrival_of(each) for each in page.positions]

@@ -38,7 +38,7 @@ ITSELF: Final = frozenset({MessageClass.NORMAL, MessageClass.NACK_RECEIVE_REJECT
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlacedMessage:
     """A message at its place in a queue."""
 
     body: bytes
@@ -47,7 +47,7 @@ class Place:
     """The turn that put it there."""
 
 
-Judge = Callable[["Ledger", int, Place, MessageClass, Turned], None]
+Judge = Callable[["Ledger", int, PlacedMessage, MessageClass, Turned], None]
 Rule = Callable[["Ledger", Any, Turned, bool], None]
 MANAGER: Final = "reliquary.queueing."
 """The package that defines the manager's facts."""
@@ -62,7 +62,7 @@ class Ledger:
         self.queues: dict[int, Queue] = {}
         self.deleted: set[str] = set()
         """Path names of queues that were deleted at some time."""
-        self.places: dict[Key, Place] = {}
+        self.places: dict[Key, PlacedMessage] = {}
         self.whereabouts: dict[int, int] = {}
         """The queue, by LookupIdentifier."""
         self.copies: set[int] = set()
@@ -122,7 +122,7 @@ class Ledger:
             )
         if queue not in self.queues:
             raise Violation(f"{shown(body)} is in queue {queue}, which does not exist")
-        self.places[key] = Place(body, position, turned.number)
+        self.places[key] = PlacedMessage(body, position, turned.number)
         self.whereabouts[position.lookup_id] = queue
         if self.queues[queue].outgoing:
             self.travelling[body] = key
@@ -137,7 +137,7 @@ class Ledger:
             raise Violation(f"{shown(body)} is stored twice, in turns {self.stored[body]}, {turned.number}")
         self.arrived[body] = turned.number
 
-    def withdraw(self, queue: int, position: Position, turned: Turned, reason: MessageClass) -> Place:
+    def withdraw(self, queue: int, position: Position, turned: Turned, reason: MessageClass) -> PlacedMessage:
         """A message leaves a place."""
         place = self.places.pop((queue, position.lookup_id), None)
         if place is None:
@@ -267,8 +267,8 @@ _TAKE: Final[dict[type[Fact], Rule]] = {
     facts.TransactionEnded: _ended,
     facts.PreparedMessageDropped: _nothing,
     facts.CopyLost: _unkept,
-    facts.HoldBegun: _nothing,
-    facts.HoldsOver: _nothing,
+    facts.ReservationBegun: _nothing,
+    facts.ReservationsOver: _nothing,
     ConsumerPlaced: _nothing,
     ConsumerDropped: _nothing,
     ConsumerLost: _nothing,

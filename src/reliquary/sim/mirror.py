@@ -72,7 +72,11 @@ def picture(state: State, walked: Walk) -> Picture:
     prepared = {each.identifier: each for each in state.transactions.open.values() if each.prepared}
     uncommitted = _positions(prepared.values(), "enqueue")
     taken = _positions(prepared.values(), "dequeue", "move") | uncommitted
-    taken |= {(hold.queue, each) for hold in state.travel.holds.values() for each in hold.lookup_ids}
+    taken |= {
+        (reservation.queue, each)
+        for reservation in state.travel.reservations.values()
+        for each in reservation.lookup_ids
+    }
     queues = {number: state.queues[number] for number in walked}
     return Picture(
         manager=state.manager.record,

@@ -63,7 +63,7 @@ UNASKED_SYNC: Final = 50 * MILLISECOND
 
 Answered = Callable[[Any, int], None]
 """Takes an answer, and the number of the turn that made it."""
-Kind = TypeVar("Kind")
+MachineT = TypeVar("MachineT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class Process:
             effect: each.perform for each in around.plugged for effect in each.protocol.unplugged
         }
 
-    def machine(self, kind: type[Kind]) -> Kind:
+    def machine(self, kind: type[MachineT]) -> MachineT:
         """Return the machine of this class."""
         return next(each for each in self.machines.values() if isinstance(each, kind))
 

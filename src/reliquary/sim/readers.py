@@ -19,7 +19,15 @@ from reliquary.queueing.model.events import (
     ReceiveMessages,
     Seek,
 )
-from reliquary.sim.applications import Application, Call, Part, Script, Stage, answer_of, succeeded
+from reliquary.sim.applications import (
+    Application,
+    ApplicationContext,
+    Call,
+    Part,
+    Script,
+    answer_of,
+    succeeded,
+)
 from reliquary.sim.history import named
 from reliquary.sim.network import Outcome
 
@@ -76,7 +84,7 @@ class Taker(Reader):
 class Drainer(Reader):
     """Receives everything there is in one queue, and then goes."""
 
-    def __init__(self, name: str, stage: Stage, source: str) -> None:
+    def __init__(self, name: str, stage: ApplicationContext, source: str) -> None:
         super().__init__(name, stage)
         self._source = source
 

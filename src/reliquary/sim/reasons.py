@@ -19,7 +19,7 @@ from reliquary.base.time import SECOND
 from reliquary.queueing.model import events, facts
 from reliquary.queueing.model.message import MessageClass
 from reliquary.sim.history import History, Turned, Violation, named, shown
-from reliquary.sim.ledger import Ledger, Place
+from reliquary.sim.ledger import Ledger, PlacedMessage
 
 
 class Reasons:
@@ -72,12 +72,14 @@ class Reasons:
             if on_trial:
                 self._tries[lookup_id].append(turned.number)
 
-    def _tried(self, place: Place) -> int:
+    def _tried(self, place: PlacedMessage) -> int:
         """Return how often a message was handed out in its queue, without the times that a crash undid."""
         turns, tries = self._history.turns, self._tries[place.position.lookup_id]
         return sum(turn >= place.since and turns[turn].kept for turn in tries)
 
-    def judge(self, ledger: Ledger, queue: int, place: Place, reason: MessageClass, turned: Turned) -> None:
+    def judge(
+        self, ledger: Ledger, queue: int, place: PlacedMessage, reason: MessageClass, turned: Turned
+    ) -> None:
         """Whether a message may leave its queue for this reason now."""
         match reason:
             case MessageClass.NORMAL:

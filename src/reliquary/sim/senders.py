@@ -7,7 +7,7 @@ from uuid import UUID
 from reliquary.base.time import SECOND
 from reliquary.queueing.model.events import SendMessages
 from reliquary.queueing.model.message import FOREVER, Acknowledgement, Delivery, Message
-from reliquary.sim.applications import Application, Call, Part, Script, Stage, succeeded
+from reliquary.sim.applications import Application, ApplicationContext, Call, Part, Script, succeeded
 from reliquary.sim.history import Sending, Standing
 from reliquary.sim.network import Outcome
 
@@ -28,7 +28,7 @@ class Sender(Application):
     asking = 0.3
     """... and how often one does."""
 
-    def __init__(self, name: str, stage: Stage) -> None:
+    def __init__(self, name: str, stage: ApplicationContext) -> None:
         super().__init__(name, stage)
         self._last_request = 0
 

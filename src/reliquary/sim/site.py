@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from reliquary.base.time import MINUTE
 from reliquary.queueing.model.queue import QueueType
-from reliquary.sim.applications import Stage
+from reliquary.sim.applications import ApplicationContext
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import Violation
 from reliquary.sim.host import Host
@@ -35,7 +35,7 @@ class Site:
         self.scheduler = around.scheduler
         self.host = Host(around, process=process, disk=disk)
         network = Network(around.scheduler, around.chance, around.faults, self.host)
-        self.stage = Stage(around, self.host, network, queues)
+        self.stage = ApplicationContext(around, self.host, network, queues)
 
     @property
     def process(self) -> Process:

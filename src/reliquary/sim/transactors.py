@@ -27,7 +27,16 @@ from reliquary.queueing.model.events import (
     PrepareTransaction,
     ReceiveMessages,
 )
-from reliquary.sim.applications import Application, Aside, Call, Part, Script, Stage, answer_of, succeeded
+from reliquary.sim.applications import (
+    Application,
+    ApplicationContext,
+    Aside,
+    Call,
+    Part,
+    Script,
+    answer_of,
+    succeeded,
+)
 from reliquary.sim.history import Decision, Sending, Standing
 from reliquary.sim.network import NOTHING, Outcome
 from reliquary.sim.senders import Sender
@@ -208,7 +217,7 @@ class Impatient(Transactor):
 class Coordinator(Transactor):
     """Gives its transactions ids of its own, decides how they end, and never forgets a decision."""
 
-    def __init__(self, name: str, stage: Stage) -> None:
+    def __init__(self, name: str, stage: ApplicationContext) -> None:
         super().__init__(name, stage)
         self._untold: list[tuple[Work, Decision]] = []
         """The decisions that are not confirmed yet."""

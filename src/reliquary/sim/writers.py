@@ -22,7 +22,7 @@ from reliquary.queueing.staging.events import (
     PublishBatch,
     StageMessages,
 )
-from reliquary.sim.applications import Call, Part, Script, Stage, answer_of, succeeded
+from reliquary.sim.applications import ApplicationContext, Call, Part, Script, answer_of, succeeded
 from reliquary.sim.history import Sending, Standing, Violation
 from reliquary.sim.network import Outcome
 from reliquary.sim.senders import Sender
@@ -43,7 +43,7 @@ class Attempt:
 class Writer(Sender):
     """One query; its batches have the numbers of their order."""
 
-    def __init__(self, name: str, stage: Stage) -> None:
+    def __init__(self, name: str, stage: ApplicationContext) -> None:
         super().__init__(name, stage)
         self._batch = 0
         self._attempts = 0

@@ -23,7 +23,7 @@ WAITING: Final = 2
 PATIENCE: Final = 0.2
 """Seconds after which a lane that is full is asked whether it still works."""
 
-Stage = Callable[[str, Iterator[pa.RecordBatch]], Staged]
+StageRows = Callable[[str, Iterator[pa.RecordBatch]], Staged]
 """Sends batches to a manager, to the end."""
 
 
@@ -34,14 +34,14 @@ class _BrokenOff(Exception):
 class _Lane:
     """The rows for one manager."""
 
-    def __init__(self, manager: str, stage: Stage) -> None:
+    def __init__(self, manager: str, stage: StageRows) -> None:
         self._rows: Queue[pa.RecordBatch | _BrokenOff | None] = Queue(WAITING)
         self._error: Exception | None = None
         self._staged: Staged | None = None
         self._thread = Thread(target=self._run, args=(manager, stage), daemon=True)
         self._thread.start()
 
-    def _run(self, manager: str, stage: Stage) -> None:
+    def _run(self, manager: str, stage: StageRows) -> None:
         try:
             self._staged = stage(manager, self._batches())
         except Exception as error:  # noqa: BLE001 - it is raised in the task
@@ -85,7 +85,7 @@ class _Lane:
         self._thread.join()
 
 
-def stage_all(rows: Iterator[tuple[str, pa.RecordBatch]], stage: Stage) -> dict[str, Staged]:
+def stage_all(rows: Iterator[tuple[str, pa.RecordBatch]], stage: StageRows) -> dict[str, Staged]:
     """Send each row to its manager; return what was staged by manager, or raise the first error of a lane."""
     lanes: dict[str, _Lane] = {}
     try:

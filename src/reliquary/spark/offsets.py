@@ -38,7 +38,7 @@ class QueueKey(NamedTuple):
     queue: str
 
 
-class Place(NamedTuple):
+class QueueOffset(NamedTuple):
     """The position up to which a queue was read."""
 
     incarnation: str
@@ -50,7 +50,7 @@ class Place(NamedTuple):
         return identifier_of(self.incarnation)
 
 
-Offset = Mapping[QueueKey, Place]
+Offset = Mapping[QueueKey, QueueOffset]
 
 
 class _Written(msgspec.Struct):
@@ -83,7 +83,7 @@ def to_json(offset: Offset) -> dict[str, Any]:
     return {"v": VERSION, "managers": managers}
 
 
-def from_json(written: Mapping[str, Any], managers: Iterable[str]) -> dict[QueueKey, Place]:
+def from_json(written: Mapping[str, Any], managers: Iterable[str]) -> dict[QueueKey, QueueOffset]:
     """Return an offset from a checkpoint; `managers` are the names that the query has now.
 
     The place of an only manager goes to the only manager that there is now, whatever its name.
@@ -108,13 +108,15 @@ def from_json(written: Mapping[str, Any], managers: Iterable[str]) -> dict[Queue
     if len(read) == 1 and len(now) == 1:
         read = dict(zip(now, read.values(), strict=True))
     return {
-        QueueKey(manager, queue): Place(place.inc, place.id)
+        QueueKey(manager, queue): QueueOffset(place.inc, place.id)
         for manager, queues in read.items()
         for queue, place in queues.items()
     }
 
 
-def renamed(offset: Offset, there: Mapping[QueueKey, str], managers: Iterable[str]) -> dict[QueueKey, Place]:
+def renamed(
+    offset: Offset, there: Mapping[QueueKey, str], managers: Iterable[str]
+) -> dict[QueueKey, QueueOffset]:
     """Return the offset with the queues of renamed managers under their new names.
 
     `there` are the incarnations of the queues that there are now.  A queue that the offset does not have is

@@ -28,7 +28,7 @@ from typing import NamedTuple
 from reliquary.client.feed import Feed, Loss, Plan
 from reliquary.spark import errors
 from reliquary.spark.errors import SparkFault
-from reliquary.spark.offsets import Offset, Place, QueueKey, identifier_of
+from reliquary.spark.offsets import Offset, QueueKey, QueueOffset, identifier_of
 
 Feeds = Mapping[QueueKey, Feed]
 """The feeds that servers report for the queues of a query."""
@@ -96,7 +96,7 @@ class Survey(NamedTuple):
 
 def still_wanted(
     offset: Offset, feeds: Feeds, managers: Sequence[str], wanted: Sequence[str]
-) -> dict[QueueKey, Place]:
+) -> dict[QueueKey, QueueOffset]:
     """Return the queues of an offset that the query still reads, of the managers that answered.
 
     The option may name fewer queues than it did.

@@ -20,7 +20,7 @@ from reliquary.client.errors import ReliquaryError
 from reliquary.client.feed import FeedClient
 from reliquary.spark.errors import SparkFault
 from reliquary.spark.managers import Managers
-from reliquary.spark.offsets import Offset, Place, QueueKey, to_json
+from reliquary.spark.offsets import Offset, QueueKey, QueueOffset, to_json
 
 BEHIND_LIMIT: Final = 10_000
 """The largest number of messages that is counted."""
@@ -44,7 +44,7 @@ class Report:
         self._end: Offset = {}
         self._holes: dict[QueueKey, list[str]] = {}
 
-    def planned(self, marks: Mapping[QueueKey, Place], end: Mapping[QueueKey, Place]) -> None:
+    def planned(self, marks: Mapping[QueueKey, QueueOffset], end: Mapping[QueueKey, QueueOffset]) -> None:
         """Take the marks of the feeds, and the end of the batch that is planned."""
         self._marks, self._end = dict(marks), dict(end)
 
@@ -73,7 +73,7 @@ class Report:
             report["away"] = list(self._managers.away)
         return report
 
-    def _unread(self, key: QueueKey, mark: Place) -> tuple[int, float]:
+    def _unread(self, key: QueueKey, mark: QueueOffset) -> tuple[int, float]:
         """Return how many messages the batch leaves, and how old the first of them is in seconds."""
         end = self._end.get(key)
         if end is None or end.incarnation != mark.incarnation or end.id >= mark.id:
@@ -87,7 +87,9 @@ class Report:
             log.warning("what is left of %r could not be counted: %s", key.queue, error)
             return 0, 0.0
 
-    def _count(self, client: FeedClient, key: QueueKey, end: Place, mark: Place) -> tuple[int, float]:
+    def _count(
+        self, client: FeedClient, key: QueueKey, end: QueueOffset, mark: QueueOffset
+    ) -> tuple[int, float]:
         how = {"consumer": self._consumer, "incarnation": mark.incarnation}
         plan = client.plan(key.queue, end.id, mark.id, rows=BEHIND_LIMIT, **how)  # type: ignore[arg-type]
         if not plan.rows:

@@ -19,21 +19,21 @@ from reliquary.spark.headers import TYPE as HEADERS_TYPE
 from reliquary.spark.headers import headers_of
 from reliquary.wire.columns import BY_NAME as OF_MESSAGES
 from reliquary.wire.columns import COLUMNS as MESSAGE_COLUMNS
-from reliquary.wire.columns import WRITTEN, Column, Kind, Use
+from reliquary.wire.columns import WRITTEN, Column, ColumnType, Use
 
-ARROW: Final[dict[Kind, pa.DataType]] = {
-    Kind.STRING: pa.string(),
-    Kind.STRINGS: pa.list_(pa.string()),
-    Kind.BINARY: pa.binary(),
-    Kind.BOOL: pa.bool_(),
-    Kind.INT: pa.int32(),
-    Kind.LONG: pa.int64(),
-    Kind.DOUBLE: pa.float64(),
-    Kind.TIMESTAMP: pa.timestamp("us", tz="UTC"),
+ARROW: Final[dict[ColumnType, pa.DataType]] = {
+    ColumnType.STRING: pa.string(),
+    ColumnType.STRINGS: pa.list_(pa.string()),
+    ColumnType.BINARY: pa.binary(),
+    ColumnType.BOOL: pa.bool_(),
+    ColumnType.INT: pa.int32(),
+    ColumnType.LONG: pa.int64(),
+    ColumnType.DOUBLE: pa.float64(),
+    ColumnType.TIMESTAMP: pa.timestamp("us", tz="UTC"),
 }
 
 MANAGER: Final = Column(
-    "manager", Kind.STRING, Use.POSITION, "the name of the manager that the row was read from"
+    "manager", ColumnType.STRING, Use.POSITION, "the name of the manager that the row was read from"
 )
 COLUMNS: Final = (*MESSAGE_COLUMNS, MANAGER)
 """The columns of messages, and those that this source adds."""
@@ -41,15 +41,15 @@ BY_NAME: Final = {column.name: column for column in COLUMNS}
 NAMES: Final = tuple(BY_NAME)
 
 _WHOLE: Final = frozenset({"tinyint", "smallint", "int", "bigint"})
-TAKEN: Final[dict[Kind, frozenset[str]]] = {
-    Kind.STRING: frozenset({"string"}),
-    Kind.STRINGS: frozenset({"array<string>"}),
-    Kind.BINARY: frozenset({"binary", "string"}),
-    Kind.BOOL: frozenset({"boolean"}),
-    Kind.INT: _WHOLE,
-    Kind.LONG: _WHOLE,
-    Kind.DOUBLE: _WHOLE | {"float", "double"},
-    Kind.TIMESTAMP: frozenset({"timestamp"}),
+TAKEN: Final[dict[ColumnType, frozenset[str]]] = {
+    ColumnType.STRING: frozenset({"string"}),
+    ColumnType.STRINGS: frozenset({"array<string>"}),
+    ColumnType.BINARY: frozenset({"binary", "string"}),
+    ColumnType.BOOL: frozenset({"boolean"}),
+    ColumnType.INT: _WHOLE,
+    ColumnType.LONG: _WHOLE,
+    ColumnType.DOUBLE: _WHOLE | {"float", "double"},
+    ColumnType.TIMESTAMP: frozenset({"timestamp"}),
 }
 """Types of Spark that a sink turns into the kind of a column; `void` too, a column of nulls."""
 

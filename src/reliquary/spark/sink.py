@@ -42,7 +42,7 @@ from reliquary.client.feed import Writer as WriterInfo
 from reliquary.spark.access import Access, Gone
 from reliquary.spark.connection import connected
 from reliquary.spark.errors import BadOption, BadRow, SparkFault, explaining
-from reliquary.spark.lanes import Stage, stage_all
+from reliquary.spark.lanes import StageRows, stage_all
 from reliquary.spark.managers import PAUSE, SILENT, Connect
 from reliquary.spark.options import Writing
 from reliquary.spark.rows import shaped
@@ -104,7 +104,7 @@ def stage_part(
 
 
 def _stage_rows(
-    options: Writing, rows: Iterator[tuple[pa.RecordBatch, pa.Array | None]], stage: Stage
+    options: Writing, rows: Iterator[tuple[pa.RecordBatch, pa.Array | None]], stage: StageRows
 ) -> dict[str, Staged]:
     """Stage rows on each manager that gets some; a single manager needs no thread."""
     first = next(rows, None)

@@ -38,8 +38,8 @@ from reliquary.spark.looking import Look, look, place_at
 from reliquary.spark.managers import Connect, Managers
 from reliquary.spark.offsets import (
     Offset,
-    Place,
     QueueKey,
+    QueueOffset,
     check_managers,
     from_json,
     renamed,
@@ -75,12 +75,12 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._clock = clock
         self._idle = False
         self._managers = Managers(options.managers, options.gone, connect, wait, clock)
-        self._initial: dict[QueueKey, Place] | None = None
-        self._target: dict[QueueKey, Place] | None = None
+        self._initial: dict[QueueKey, QueueOffset] | None = None
+        self._target: dict[QueueKey, QueueOffset] | None = None
         self._planned: dict[QueueKey, tuple[Span, tuple[Part, ...]]] = {}
-        self._marks: dict[QueueKey, Place] = {}
-        self._end: dict[QueueKey, Place] = {}
-        self._committed: dict[QueueKey, Place] = {}
+        self._marks: dict[QueueKey, QueueOffset] = {}
+        self._end: dict[QueueKey, QueueOffset] = {}
+        self._committed: dict[QueueKey, QueueOffset] = {}
         self._resuming = True
         self._report = Report(self._managers, options.consumer)
         self._turn = 0
@@ -101,7 +101,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 self._initial = {key: self._first(key, feed) for key, feed in found.feeds.items()}
         return to_json(self._initial)
 
-    def _first(self, key: QueueKey, feed: Feed) -> Place:
+    def _first(self, key: QueueKey, feed: Feed) -> QueueOffset:
         at = self._options.start.of(key)
         if isinstance(at, Moment):
             moment = at
@@ -109,8 +109,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         opened = self._managers.insist(key.manager, lambda client: self._open(client, key.queue, at))
         cursor = opened.cursor or 0
         if at == LATEST:
-            return Place(opened.incarnation, max(cursor, feed.mark))
-        return Place(opened.incarnation, at if isinstance(at, int) else cursor)
+            return QueueOffset(opened.incarnation, max(cursor, feed.mark))
+        return QueueOffset(opened.incarnation, at if isinstance(at, int) else cursor)
 
     def _open(self, client: FeedClient, queue: str, at: Any) -> Feed:
         return client.open_consumer(queue, self._options.consumer, at)
@@ -119,7 +119,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Limit this run to the messages that are there now."""
         with explaining("asking how far the queues go"):
             feeds = self._look().feeds
-        self._target = {key: Place(feed.incarnation, feed.mark) for key, feed in feeds.items()}
+        self._target = {key: QueueOffset(feed.incarnation, feed.mark) for key, feed in feeds.items()}
 
     def getDefaultReadLimit(self) -> ReadLimit:
         """The limit of the options; Spark knows one, and `latestOffset` holds to both."""
@@ -140,16 +140,16 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             check_managers(places, self._managers.names, all_there=not self._managers.away)
             spans = self._spans(places, found)
             if self._resuming:
-                self._settle({span.key: Place(span.incarnation, span.after) for span in spans}, places)
+                self._settle({span.key: QueueOffset(span.incarnation, span.after) for span in spans}, places)
             plans = self._plans(spans, self._limit(limit))
         end = dict(places)
         self._planned = {}
         for span, plan in zip(spans, plans, strict=True):
             if plan is not None and plan.rows:
-                end[span.key] = Place(span.incarnation, plan.until)
+                end[span.key] = QueueOffset(span.incarnation, plan.until)
                 self._planned[span.key] = (span, plan.parts)
-            elif places.get(span.key) != Place(span.incarnation, span.after):
-                end[span.key] = Place(span.incarnation, span.after)  # it begins there, and is empty
+            elif places.get(span.key) != QueueOffset(span.incarnation, span.after):
+                end[span.key] = QueueOffset(span.incarnation, span.after)  # it begins there, and is empty
                 self._planned[span.key] = (span, ())
         if self._waits_for_more(spans, plans):
             end = dict(places)
@@ -194,7 +194,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._report.hole(key, fault)
         wanted = still_wanted(places, found.feeds, found.managers, self._options.queues)
         surveyed = survey(wanted, found.feeds)
-        self._marks = {key: Place(feed.incarnation, feed.mark) for key, feed in found.feeds.items()}
+        self._marks = {key: QueueOffset(feed.incarnation, feed.mark) for key, feed in found.feeds.items()}
         spans: list[Span | None] = list(surveyed.spans)
         spans += (self._past(finding, places[finding.key]) for finding in surveyed.findings)
         spans += (self._opened(key) for key in surveyed.new if self._wants(key))
@@ -217,7 +217,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         until = span.after if target is None or target.incarnation != span.incarnation else target.id
         return span._replace(until=min(span.until, max(until, span.after)))
 
-    def _past(self, finding: Finding, place: Place) -> Span | None:
+    def _past(self, finding: Finding, place: QueueOffset) -> Span | None:
         """Return the range that is left for a query that may lose data, after the loss was logged."""
         self._tell(finding)
         match finding.trouble:
@@ -319,7 +319,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _settled(
         self, start: dict[str, Any], end: dict[str, Any]
-    ) -> tuple[dict[QueueKey, Place], dict[QueueKey, Place]]:
+    ) -> tuple[dict[QueueKey, QueueOffset], dict[QueueKey, QueueOffset]]:
         """The offsets of a batch, by the names that the managers have now."""
         names = self._managers.names
         first, last = from_json(start, names), from_json(end, names)
@@ -332,14 +332,14 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 raise errors.manager_not_named(key.manager, key.queue)
         return first, last
 
-    def _parts(self, key: QueueKey, first: Place | None, last: Place) -> tuple[Part, ...]:
+    def _parts(self, key: QueueKey, first: QueueOffset | None, last: QueueOffset) -> tuple[Part, ...]:
         span, parts = self._planned.get(key, (None, ()))
         if span is not None and span.incarnation == last.incarnation and self._end.get(key) == last:
             return parts
         feeds = self._look((key.queue,), (key.manager,), insist=True).feeds
         if first is None or first.incarnation != last.incarnation:  # new to the query: from the cursor on
             cursor = feeds[key].cursor if key in feeds else None
-            first = Place(last.incarnation, cursor or 0)
+            first = QueueOffset(last.incarnation, cursor or 0)
         after = first.id
         for finding in survey({key: first}, feeds).findings:
             self._tell(finding)
@@ -376,7 +376,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if key.manager in self._managers.names and self._committed.get(key) != place:
                 self._move(key, place)
 
-    def _move(self, key: QueueKey, place: Place) -> None:
+    def _move(self, key: QueueKey, place: QueueOffset) -> None:
         def move(client: FeedClient) -> bool:
             client.move_consumer(key.queue, self._options.consumer, place.id, place.incarnation)
             return True

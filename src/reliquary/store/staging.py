@@ -28,7 +28,7 @@ class StagedRows:
 
     def __init__(self, disk: Reads) -> None:
         self._disk = disk
-        self._stages: dict[str, _Stage] = {}
+        self._stages: dict[str, _TableChanges] = {}
         self.size = 0
         """The bytes of the rows that were staged with their sizes, since the last `take`."""
 
@@ -57,7 +57,7 @@ class StagedRows:
     ) -> None:
         """Stage a row; `fresh` when the caller knows that there is none under this key."""
         self.size += size
-        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _Stage(table))
+        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _TableChanges(table))
         rows = stage.rows
         if key not in rows:
             if fresh:  # not when a delete is staged: that one must still reach the disk
@@ -69,7 +69,7 @@ class StagedRows:
     def put_all(self, table: Table[Record], records: Mapping[bytes, Record], *, size: int = 0) -> None:
         """Stage many rows of which the caller knows that there are none under their keys."""
         self.size += size
-        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _Stage(table))
+        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _TableChanges(table))
         if not stage.rows.keys().isdisjoint(records):
             for key, record in records.items():
                 self.put(table, key, record, fresh=True)
@@ -80,7 +80,7 @@ class StagedRows:
 
     def delete_all(self, table: Table[Record], keys: Iterable[bytes]) -> None:
         """Stage the removal of many rows."""
-        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _Stage(table))
+        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _TableChanges(table))
         rows, fresh = stage.rows, stage.fresh
         stage.order = None
         for key in keys:
@@ -92,7 +92,7 @@ class StagedRows:
 
     def delete(self, table: Table[Record], key: bytes) -> None:
         """Stage the removal of a row; one that is not there is no error."""
-        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _Stage(table))
+        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _TableChanges(table))
         if key in stage.fresh:
             stage.forget(key)
             return
@@ -103,7 +103,7 @@ class StagedRows:
     def delete_range(self, table: Table[Record], first: bytes, last: bytes) -> None:
         """Stage the removal of all rows with first <= key < last."""
         if first < last:
-            stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _Stage(table))
+            stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _TableChanges(table))
             stage.delete_range(first, last)
 
     def get(self, table: Table[Record], key: bytes) -> Record | None:
@@ -136,7 +136,7 @@ class StagedRows:
         return [(key, table.decode(key, row) if type(row) is bytes else row) for key, row in rows[:limit]]
 
     def _unchanged(
-        self, stage: _Stage, first: bytes, last: bytes, limit: int, reverse: bool
+        self, stage: _TableChanges, first: bytes, last: bytes, limit: int, reverse: bool
     ) -> list[tuple[bytes, bytes]]:
         """Up to `limit` rows of the disk that this batch leaves as they are."""
         rows: list[tuple[bytes, bytes]] = []
@@ -145,7 +145,7 @@ class StagedRows:
         return rows
 
     def _unhidden(
-        self, stage: _Stage, first: bytes, last: bytes, limit: int, reverse: bool
+        self, stage: _TableChanges, first: bytes, last: bytes, limit: int, reverse: bool
     ) -> list[tuple[bytes, bytes]]:
         """Return the visible rows where no range is deleted: read growing pages as long as staged rows hide
         stored ones.
@@ -162,7 +162,7 @@ class StagedRows:
         return rows[:limit]
 
 
-class _Stage:
+class _TableChanges:
     """The changes of the current batch to one table."""
 
     __slots__ = ("fresh", "order", "ranges", "rows", "table")

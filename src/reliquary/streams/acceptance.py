@@ -28,7 +28,7 @@ from reliquary.base.time import Instant
 from reliquary.streams.tables import IncomingStream
 
 
-class Standing(Enum):
+class StreamRelation(Enum):
     """The relation between the stream of a message and the stream that is kept."""
 
     NONE_KEPT = "none-kept"
@@ -39,7 +39,7 @@ class Standing(Enum):
     __hash__ = object.__hash__  # members are equal only to themselves; the hash of Enum is slower
 
 
-class Step(Enum):
+class NumberRelation(Enum):
     """The relation between the number of a message and the last number that was taken."""
 
     NEXT = "next"
@@ -73,28 +73,28 @@ class Verdict(Enum):
 TAKEN: Final = frozenset({Verdict.BEGIN, Verdict.GO_ON, Verdict.RESUMED})
 """The verdicts with which a message is taken."""
 
-Acceptance = Mapping[tuple[Standing, Step], Verdict]
-"""The verdict for each standing of a stream and each step of a number."""
+Acceptance = Mapping[tuple[StreamRelation, NumberRelation], Verdict]
+"""The verdict for each relation of the stream and of the number of a message."""
 
 ACCEPTANCE: Final[Acceptance] = {
-    (Standing.NONE_KEPT, Step.NEXT): Verdict.BEGIN,  # SR-212
-    (Standing.NONE_KEPT, Step.SKIP): Verdict.OUT_OF_ORDER,  # SR-211
-    (Standing.NONE_KEPT, Step.GAP): Verdict.OUT_OF_ORDER,
-    (Standing.NONE_KEPT, Step.BACK): Verdict.OUT_OF_ORDER,
-    (Standing.NEWER, Step.NEXT): Verdict.BEGIN,
-    (Standing.NEWER, Step.SKIP): Verdict.OUT_OF_ORDER,
-    (Standing.NEWER, Step.GAP): Verdict.OUT_OF_ORDER,
-    (Standing.NEWER, Step.BACK): Verdict.OUT_OF_ORDER,
-    (Standing.SAME, Step.NEXT): Verdict.GO_ON,
-    (Standing.SAME, Step.SKIP): Verdict.GO_ON,  # SR-136
-    (Standing.SAME, Step.GAP): Verdict.OUT_OF_ORDER,  # SR-070
-    (Standing.SAME, Step.BACK): Verdict.REPEATED,  # SR-069
+    (StreamRelation.NONE_KEPT, NumberRelation.NEXT): Verdict.BEGIN,  # SR-212
+    (StreamRelation.NONE_KEPT, NumberRelation.SKIP): Verdict.OUT_OF_ORDER,  # SR-211
+    (StreamRelation.NONE_KEPT, NumberRelation.GAP): Verdict.OUT_OF_ORDER,
+    (StreamRelation.NONE_KEPT, NumberRelation.BACK): Verdict.OUT_OF_ORDER,
+    (StreamRelation.NEWER, NumberRelation.NEXT): Verdict.BEGIN,
+    (StreamRelation.NEWER, NumberRelation.SKIP): Verdict.OUT_OF_ORDER,
+    (StreamRelation.NEWER, NumberRelation.GAP): Verdict.OUT_OF_ORDER,
+    (StreamRelation.NEWER, NumberRelation.BACK): Verdict.OUT_OF_ORDER,
+    (StreamRelation.SAME, NumberRelation.NEXT): Verdict.GO_ON,
+    (StreamRelation.SAME, NumberRelation.SKIP): Verdict.GO_ON,  # SR-136
+    (StreamRelation.SAME, NumberRelation.GAP): Verdict.OUT_OF_ORDER,  # SR-070
+    (StreamRelation.SAME, NumberRelation.BACK): Verdict.REPEATED,  # SR-069
     # DEPARTS from 3.1.5.1.6.3 (SR-211): the first message of an older stream is not taken, because
     # that is a replay, and its messages were taken once.
-    (Standing.OLDER, Step.NEXT): Verdict.OUTDATED,
-    (Standing.OLDER, Step.SKIP): Verdict.OUTDATED,
-    (Standing.OLDER, Step.GAP): Verdict.OUTDATED,
-    (Standing.OLDER, Step.BACK): Verdict.OUTDATED,
+    (StreamRelation.OLDER, NumberRelation.NEXT): Verdict.OUTDATED,
+    (StreamRelation.OLDER, NumberRelation.SKIP): Verdict.OUTDATED,
+    (StreamRelation.OLDER, NumberRelation.GAP): Verdict.OUTDATED,
+    (StreamRelation.OLDER, NumberRelation.BACK): Verdict.OUTDATED,
 }
 """The table of protocols whose streams begin with number 1."""
 
@@ -105,18 +105,18 @@ def judge(
     """Return the verdict on message `current` of a stream; nothing changes."""
     last = 0
     if kept is None:
-        standing = Standing.NONE_KEPT
+        stream_relation = StreamRelation.NONE_KEPT
     elif stream == kept.number:
-        standing, last = Standing.SAME, kept.last
+        stream_relation, last = StreamRelation.SAME, kept.last
     else:
-        standing = Standing.NEWER if stream > kept.number else Standing.OLDER
+        stream_relation = StreamRelation.NEWER if stream > kept.number else StreamRelation.OLDER
     if current <= last:
-        step = Step.BACK
+        number_relation = NumberRelation.BACK
     elif current == last + 1:
-        step = Step.NEXT
+        number_relation = NumberRelation.NEXT
     else:
-        step = Step.SKIP if previous <= last else Step.GAP
-    return acceptance[standing, step]
+        number_relation = NumberRelation.SKIP if previous <= last else NumberRelation.GAP
+    return acceptance[stream_relation, number_relation]
 
 
 def advanced(

@@ -63,7 +63,7 @@ class Incoming:
     waiting: bool = False
     """Whether the coalescing timer runs."""
     rejected: int = 0
-    """How many messages in a row were not taken."""
+    """How many messages in a row were not taken; a restart begins with 0 (QB-108)."""
 
     def is_receipt_due(self, coalescing: Coalescing, now: Instant) -> bool:
         """Return whether the receipt is sent at once, after a message was taken (SR-142, SR-215)."""

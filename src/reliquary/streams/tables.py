@@ -21,7 +21,7 @@ from reliquary.queueing.model.message import NO_GUID
 
 
 class OutgoingStream(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The record of an outgoing stream, at its sender."""
+    """The record of an outgoing stream, at its sender; its key is the outgoing queue (QB-111)."""
 
     number: int
     """The number of the stream: time and ordinal in one number of 64 bits."""
@@ -43,9 +43,9 @@ class Numbers(msgspec.Struct, frozen=True, omit_defaults=True):
     """The messages of NUMBERS_IN_A_ROW numbers, from a multiple of it on."""
 
     lookup_ids: tuple[int, ...]
-    """Their LookupIdentifiers; 0 if a message left the queue, or if the number is not given yet."""
+    """Their LookupIdentifiers; 0 if a message left the queue, or if the number is not given yet (QB-115)."""
     finals: tuple[tuple[int, int], ...] = ()
-    """Messages that stay until their final receipt comes, each with the number in its identifier."""
+    """Messages that stay until their final receipt comes, each with the number in its identifier (QB-114)."""
 
 
 class IncomingStream(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -98,7 +98,7 @@ class Ordinals(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class StreamTables:
-    """The five tables of one protocol."""
+    """The five tables of one protocol: what survives failures (QB-116)."""
 
     def __init__(self, protocol: str) -> None:
         self.streams: Final = Table(f"{protocol}_streams", OutgoingStream)

@@ -91,6 +91,7 @@ class Administrator:
         if act.needs is not None:
             _need(self._view, act.needs)
             before = _find(self._view, noun, key)
+            parameters = parameters | {name: getattr(before, name) for name in act.fields}
         answer = await self._ask(lambda to: self._asked(act.event(to, key, **parameters)))
         if isinstance(answer, Done):
             if not answer.done:

@@ -12,7 +12,7 @@ from reliquary.queueing.directory.exchange import conditions, export_text, field
 from reliquary.queueing.directory.operations import is_connected
 from reliquary.queueing.directory.queries import AttributeMissing, matcher
 from reliquary.queueing.directory.results import DirectoryAnswer, DirectoryResult, answer_of
-from reliquary.queueing.model.directory.objects import DirectoryObject, Kind, name_of
+from reliquary.queueing.model.directory.objects import DirectoryObject, ObjectKind, name_of
 from reliquary.queueing.model.state import State
 
 
@@ -50,7 +50,7 @@ def status(state: State) -> DirectoryView:
     )
 
 
-def listed(state: State, kind: Kind, where: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
+def listed(state: State, kind: ObjectKind, where: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
     """Return the fields of each object of a type that meets all conditions, sorted by identifier."""
     _must_be_connected(state)
     try:
@@ -60,12 +60,12 @@ def listed(state: State, kind: Kind, where: Iterable[str] = ()) -> Iterator[dict
     return (fields_of(each) for _, each in sorted(state.directory.objects[kind].items()) if matches(each))
 
 
-def shown(state: State, kind: Kind, which: str) -> dict[str, Any]:
+def shown(state: State, kind: ObjectKind, which: str) -> dict[str, Any]:
     """Return the fields of the object with this identifier or name."""
     return fields_of(found(state, kind, which))
 
 
-def found(state: State, kind: Kind, which: str) -> DirectoryObject:
+def found(state: State, kind: ObjectKind, which: str) -> DirectoryObject:
     """Return the object with this identifier or name."""
     _must_be_connected(state)
     objects, identifier = state.directory.objects[kind], _guid(which)

@@ -68,7 +68,7 @@ def transaction(view: View, identifier: UUID) -> TransactionInfo | None:
 
 def _info(state: State, identifier: UUID) -> TransactionInfo | None:
     from reliquary.queueing.model.display import name_of
-    from reliquary.queueing.rules.transactions import Stage, stage
+    from reliquary.queueing.rules.transactions import TransactionState, stage
 
     now = stage(state, identifier)
     if (found := state.transactions.open.get(identifier)) is not None:
@@ -81,7 +81,7 @@ def _info(state: State, identifier: UUID) -> TransactionInfo | None:
         return TransactionInfo(
             id=str(identifier),
             stage=now.value,
-            prepared=now is Stage.PREPARED,
+            prepared=now is TransactionState.PREPARED,
             operations=len(found.operations),
             bytes=found.size,
             queues=[name_of(state, state.queues[number]) for number in dict.fromkeys(numbers)],
@@ -95,7 +95,7 @@ def _info(state: State, identifier: UUID) -> TransactionInfo | None:
     return TransactionInfo(
         id=str(identifier),
         stage=now.value,
-        prepared=now is Stage.PREPARED,
+        prepared=now is TransactionState.PREPARED,
         owner=outcome.owner,
         ended_at=_moment(outcome.ended),
         decided_by=outcome.by,

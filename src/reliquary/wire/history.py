@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-from reliquary.wire.columns import Column, Kind, Use
+from reliquary.wire.columns import Column, ColumnType, Use
 
 VERSION: Final = 1
 """The version of the columns. A file of a higher version may have columns of another meaning."""
@@ -20,7 +20,7 @@ MANAGER_KEY: Final = "reliquary.history.manager"
 """Whose history a file is, in its metadata."""
 
 
-class Happening(IntEnum):
+class HistoryEvent(IntEnum):
     """The kinds of events; the numbers are on disk and never change their meaning."""
 
     ACCEPTED = 1
@@ -57,87 +57,103 @@ class Happening(IntEnum):
         return self.name.lower().replace("_", "-")
 
 
-ABOUT: Final[dict[Happening, str]] = {
-    Happening.ACCEPTED: "an application's message, or one that the manager wrote, is in a queue here",
-    Happening.ARRIVED: "a message came from another manager and is in its queue",
-    Happening.QUEUED: "a message waits in an outgoing queue; `protocol` says who brought it",
-    Happening.DELAYED: "it is invisible until its moment comes",
-    Happening.DUE: "that moment has come",
-    Happening.HANDED_OUT: "it is handed out with a receipt or in a transaction, for the `attempt`th time",
-    Happening.RETURNED: "it came back from there",
-    Happening.HELD: "a carrier sends it in a batch, in doubt until it is released, delivered or received",
-    Happening.RELEASED: "that batch did not get there: it waits again",
-    Happening.SENT: "the peer has it, and reports the end later",
-    Happening.DELIVERED: "it left an outgoing queue because the next manager has it",
-    Happening.RECEIVED: "an application took it, or a carrier from a queue of ours",
-    Happening.EXPIRED: "its time ran out, `reason` says which",
-    Happening.PURGED: "its queue was purged",
-    Happening.REJECTED: "it left its queue unread for another `reason`",
-    Happening.MOVED: "it is in `other_queue` now",
-    Happening.JOURNALED: "it, or a copy, is in a journal; `other_queue` is where it came from",
-    Happening.DEAD_LETTERED: "it is in a dead-letter queue; `other_queue` is where it came from or was to go",
-    Happening.POISONED: "it was handed out too often and is in `other_queue` now",
-    Happening.PREPARED: "it was sent in a transaction that is in doubt until it is committed or aborted",
-    Happening.COMMITTED: "that transaction was committed: it is in its queue",
-    Happening.ABORTED: "that transaction was aborted: the message does not exist",
-    Happening.DUPLICATE: "it came once more, was known, and was dropped",
-    Happening.REFUSED: "it came, or was sent, and was not taken; `reason` says why",
-    Happening.ACKNOWLEDGED: "another manager reported its outcome; `reason` names it",
-    Happening.GAP: "`message` events are missing: there was no room, or it was off; null is any number",
-    Happening.RESUMED: "with it a stream goes on without the numbers in `batch`, which a restore has lost",
+ABOUT: Final[dict[HistoryEvent, str]] = {
+    HistoryEvent.ACCEPTED: "an application's message, or one that the manager wrote, is in a queue here",
+    HistoryEvent.ARRIVED: "a message came from another manager and is in its queue",
+    HistoryEvent.QUEUED: "a message waits in an outgoing queue; `protocol` says who brought it",
+    HistoryEvent.DELAYED: "it is invisible until its moment comes",
+    HistoryEvent.DUE: "that moment has come",
+    HistoryEvent.HANDED_OUT: "it is handed out with a receipt or in a transaction, for the `attempt`th time",
+    HistoryEvent.RETURNED: "it came back from there",
+    HistoryEvent.HELD: "a carrier sends it in a batch, in doubt until it is released, delivered or received",
+    HistoryEvent.RELEASED: "that batch did not get there: it waits again",
+    HistoryEvent.SENT: "the peer has it, and reports the end later",
+    HistoryEvent.DELIVERED: "it left an outgoing queue because the next manager has it",
+    HistoryEvent.RECEIVED: "an application took it, or a carrier from a queue of ours",
+    HistoryEvent.EXPIRED: "its time ran out, `reason` says which",
+    HistoryEvent.PURGED: "its queue was purged",
+    HistoryEvent.REJECTED: "it left its queue unread for another `reason`",
+    HistoryEvent.MOVED: "it is in `other_queue` now",
+    HistoryEvent.JOURNALED: "it, or a copy, is in a journal; `other_queue` is where it came from",
+    HistoryEvent.DEAD_LETTERED: (
+        "it is in a dead-letter queue; `other_queue` is where it came from or was to go"
+    ),
+    HistoryEvent.POISONED: "it was handed out too often and is in `other_queue` now",
+    HistoryEvent.PREPARED: "it was sent in a transaction that is in doubt until it is committed or aborted",
+    HistoryEvent.COMMITTED: "that transaction was committed: it is in its queue",
+    HistoryEvent.ABORTED: "that transaction was aborted: the message does not exist",
+    HistoryEvent.DUPLICATE: "it came once more, was known, and was dropped",
+    HistoryEvent.REFUSED: "it came, or was sent, and was not taken; `reason` says why",
+    HistoryEvent.ACKNOWLEDGED: "another manager reported its outcome; `reason` names it",
+    HistoryEvent.GAP: "`message` events are missing: there was no room, or it was off; null is any number",
+    HistoryEvent.RESUMED: "with it a stream goes on without the numbers in `batch`, which a restore has lost",
 }
 """One line for each, for the reference."""
 
 CAME: Final = (
-    Happening.ACCEPTED,
-    Happening.ARRIVED,
-    Happening.QUEUED,
-    Happening.COMMITTED,
+    HistoryEvent.ACCEPTED,
+    HistoryEvent.ARRIVED,
+    HistoryEvent.QUEUED,
+    HistoryEvent.COMMITTED,
 )
 """A message is in a queue that it was not in before."""
 LEFT: Final = (
-    Happening.DELIVERED,
-    Happening.RECEIVED,
-    Happening.EXPIRED,
-    Happening.PURGED,
-    Happening.REJECTED,
+    HistoryEvent.DELIVERED,
+    HistoryEvent.RECEIVED,
+    HistoryEvent.EXPIRED,
+    HistoryEvent.PURGED,
+    HistoryEvent.REJECTED,
 )
 """The message is no longer in its queue; journal and dead-letter copies are recorded after it."""
 
 
-def _column(name: str, kind: Kind, about: str) -> Column:
+def _column(name: str, kind: ColumnType, about: str) -> Column:
     return Column(name, kind, Use.MESSAGE, about)
 
 
 HISTORY_COLUMNS: Final[tuple[Column, ...]] = (
-    _column("version", Kind.INT, "of this table: 1"),
-    _column("event_id", Kind.LONG, "numbers the events of a manager from 1 without a gap, in their order"),
-    _column("event", Kind.STRING, "what happened, a word of the table of events"),
-    _column("time", Kind.TIMESTAMP, "when, by the manager's calendar"),
-    _column("manager", Kind.STRING, "the manager, a GUID"),
-    _column("manager_name", Kind.STRING, "its computer's name when the file was written"),
-    _column("queue", Kind.STRING, "the queue's path name, or where an outgoing queue leads; null for none"),
-    _column("queue_kind", Kind.STRING, "local, outgoing, journal, dead-letter or system; null for none"),
-    _column("message", Kind.LONG, "the message's number at this manager: joins its events; null for none"),
-    _column("message_id", Kind.STRING, "GUID\\NUMBER, equal at every manager; null in later events"),
-    _column("lookup_id", Kind.LONG, "LookupIdentifier in its queue; null for none"),
-    _column("size", Kind.LONG, "what it counts against quotas, when it comes"),
-    _column("priority", Kind.INT, "0 to 7, when it comes"),
-    _column("durable", Kind.BOOL, "false for an express message, which a crash takes, when it comes"),
-    _column("sent", Kind.TIMESTAMP, "SentTime in whole seconds, when it comes"),
-    _column("deadline", Kind.TIMESTAMP, "when it expires in this queue; null is never, or in later events"),
-    _column("stream", Kind.STRING, "ORDINAL.TIMESTAMP of its stream, when it comes; null outside any"),
-    _column("stream_number", Kind.LONG, "its place in its stream"),
-    _column("previous_number", Kind.LONG, "the place of the one before"),
-    _column("transaction", Kind.STRING, "the transaction under which it came, a GUID"),
-    _column("correlation", Kind.STRING, "the identifier of another message, as it says when it comes"),
-    _column("reason", Kind.STRING, "a message class as a word, such as nack-purged; null for none"),
-    _column("other_queue", Kind.STRING, "where it came from or goes to"),
+    _column("version", ColumnType.INT, "of this table: 1"),
     _column(
-        "protocol", Kind.STRING, "api, srmp, httpr, wsrm, mqqp, mqqb, multicast, loopback, spark or manager"
+        "event_id", ColumnType.LONG, "numbers the events of a manager from 1 without a gap, in their order"
     ),
-    _column("peer", Kind.STRING, "whom it came from or goes to, as far as that is known"),
-    _column("batch", Kind.STRING, "the batch or the transaction that it is part of; QUERY:BATCH for spark"),
-    _column("attempt", Kind.INT, "how often it has been handed out"),
+    _column("event", ColumnType.STRING, "what happened, a word of the table of events"),
+    _column("time", ColumnType.TIMESTAMP, "when, by the manager's calendar"),
+    _column("manager", ColumnType.STRING, "the manager, a GUID"),
+    _column("manager_name", ColumnType.STRING, "its computer's name when the file was written"),
+    _column(
+        "queue", ColumnType.STRING, "the queue's path name, or where an outgoing queue leads; null for none"
+    ),
+    _column(
+        "queue_kind", ColumnType.STRING, "local, outgoing, journal, dead-letter or system; null for none"
+    ),
+    _column(
+        "message", ColumnType.LONG, "the message's number at this manager: joins its events; null for none"
+    ),
+    _column("message_id", ColumnType.STRING, "GUID\\NUMBER, equal at every manager; null in later events"),
+    _column("lookup_id", ColumnType.LONG, "LookupIdentifier in its queue; null for none"),
+    _column("size", ColumnType.LONG, "what it counts against quotas, when it comes"),
+    _column("priority", ColumnType.INT, "0 to 7, when it comes"),
+    _column("durable", ColumnType.BOOL, "false for an express message, which a crash takes, when it comes"),
+    _column("sent", ColumnType.TIMESTAMP, "SentTime in whole seconds, when it comes"),
+    _column(
+        "deadline", ColumnType.TIMESTAMP, "when it expires in this queue; null is never, or in later events"
+    ),
+    _column("stream", ColumnType.STRING, "ORDINAL.TIMESTAMP of its stream, when it comes; null outside any"),
+    _column("stream_number", ColumnType.LONG, "its place in its stream"),
+    _column("previous_number", ColumnType.LONG, "the place of the one before"),
+    _column("transaction", ColumnType.STRING, "the transaction under which it came, a GUID"),
+    _column("correlation", ColumnType.STRING, "the identifier of another message, as it says when it comes"),
+    _column("reason", ColumnType.STRING, "a message class as a word, such as nack-purged; null for none"),
+    _column("other_queue", ColumnType.STRING, "where it came from or goes to"),
+    _column(
+        "protocol",
+        ColumnType.STRING,
+        "api, srmp, httpr, wsrm, mqqp, mqqb, multicast, loopback, spark or manager",
+    ),
+    _column("peer", ColumnType.STRING, "whom it came from or goes to, as far as that is known"),
+    _column(
+        "batch", ColumnType.STRING, "the batch or the transaction that it is part of; QUERY:BATCH for spark"
+    ),
+    _column("attempt", ColumnType.INT, "how often it has been handed out"),
 )
 HISTORY_NAMES: Final = tuple(column.name for column in HISTORY_COLUMNS)

@@ -27,7 +27,7 @@ _PUBLIC: Final = Struct("<4s4s4sII")
 
 
 class SessionKeyBlob(msgspec.Struct, frozen=True, gc=False):
-    """SIMPLEBLOB: the key of a message's body, for the destination alone."""
+    """SIMPLEBLOB: the key of a message's body, for the destination alone (QB-093)."""
 
     algorithm: int
     encrypted: bytes
@@ -51,7 +51,7 @@ class SessionKeyBlob(msgspec.Struct, frozen=True, gc=False):
 
 
 class PublicKeyBlob(msgspec.Struct, frozen=True, gc=False):
-    """PUBLICKEYBLOB: what a manager lets others encrypt with."""
+    """PUBLICKEYBLOB: what a manager lets others encrypt with (QB-092, QB-292)."""
 
     exponent: int
     modulus: int

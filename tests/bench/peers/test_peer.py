@@ -14,7 +14,7 @@ import pytest
 from bench.peers import peer
 from bench.peers.peer import NotServing, Peer, family, processor_seconds, version_in
 from bench.peers.redis import RedisLink
-from tests.e2e.process import free_ports
+from tests.ports import free_ports
 from tools.system_packages import Need
 
 LISTENS = "import socket, signal; s = socket.create_server(('127.0.0.1', {port})); signal.pause()"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reliquary.console.web import story
+from reliquary.console import message_lines
 from reliquary.server.history_options import HistoryOptions
 from tests.console.stage import Stage, play
 from tests.console.web.stage import Reader
+
+UNKNOWN = "/console/history?message=00000000-0000-0000-0000-000000000001%5C7"
 
 
 def test_lines_come_from_files_and_from_the_store(tmp_path: Path) -> None:
@@ -24,14 +26,15 @@ def test_lines_come_from_files_and_from_the_store(tmp_path: Path) -> None:
         assert "from an application by api" in page.text
         await stage.ok("POST", "/history/export", {})
         assert (await reader.read(path)).text.count("received") == page.text.count("received")
-        assert "has no line for this message" in (await reader.read("/console/history?message=x")).text
+        assert "has no line for this message" in (await reader.read(UNKNOWN)).text
+        assert "GUID" in (await reader.read("/console/history?message=x", 400)).text
 
     play(tmp_path, scene)
 
 
 def test_a_server_without_a_history_says_so(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
-        page = await Reader(stage).read("/console/history?message=x")
+        page = await Reader(stage).read(UNKNOWN)
         assert page.text.count("keeps no history") == 2
 
     play(tmp_path, scene, history=HistoryOptions(enabled=False))
@@ -40,12 +43,12 @@ def test_a_server_without_a_history_says_so(tmp_path: Path) -> None:
 def test_where_too_much_waits_only_the_files_are_searched(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         await stage.send("orders", "a")
-        page = await Reader(stage).read("/console/history?message=x")
+        page = await Reader(stage).read(UNKNOWN)
         assert "the last lines may be missing" in page.text
 
-    most = story.PENDING_MOST
-    story.PENDING_MOST = 0  # type: ignore[misc]
+    most = message_lines.PENDING_MOST
+    message_lines.PENDING_MOST = 0  # type: ignore[misc]
     try:
         play(tmp_path, scene)
     finally:
-        story.PENDING_MOST = most  # type: ignore[misc]
+        message_lines.PENDING_MOST = most  # type: ignore[misc]

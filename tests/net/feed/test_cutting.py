@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reliquary.net.feed.cutting import ROW, Admission, PlanOut, Step
+from reliquary.net.feed.cutting import ROW, Admission, PlanOut, RowGroup
 
 sizes = st.lists(st.integers(0, 5000), max_size=60)
 
@@ -66,7 +66,7 @@ def test_nothing_is_a_plan_too() -> None:
 
 def test_what_was_not_counted_is_cut_by_its_weight() -> None:
     admission, _ = admit([100, 100], None, None, 2)
-    admission.estimate([Step(1000, 50, 5000), Step(2000, 50, 5000), Step(3000, 100, 10_000)])
+    admission.estimate([RowGroup(1000, 50, 5000), RowGroup(2000, 50, 5000), RowGroup(3000, 100, 10_000)])
     plan = admission.plan(0, 3500, 2)
     assert [(part.after, part.until) for part in plan.parts] == [("0", "2000"), ("2000", "3500")]
     assert (plan.rows, plan.bytes) == (202, 20_200)

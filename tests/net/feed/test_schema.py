@@ -10,13 +10,13 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.net.feed.schema import TYPES, schema_of
-from reliquary.wire.columns import COLUMNS, NAMES, WRITTEN, Kind
+from reliquary.wire.columns import COLUMNS, NAMES, WRITTEN, ColumnType
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "api.md"
 
 
 def test_every_kind_of_column_has_its_type() -> None:
-    assert set(TYPES) == set(Kind)
+    assert set(TYPES) == set(ColumnType)
 
 
 def test_without_names_all_columns_are_meant() -> None:

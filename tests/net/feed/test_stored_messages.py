@@ -16,7 +16,7 @@ from reliquary.queueing.model.tables import (
     PIECES,
     POSITIONS,
     Piece,
-    Place,
+    QueueRow,
     message_key,
     piece_key,
     position_key,
@@ -54,7 +54,7 @@ def test_each_position_gets_its_own_record(
     disk = disk_with({number: Message.of(application_tag=number) for number in left_home | (apart - at_home)})
     for number in at_home - left_home:
         key = position_key(HOME, number)
-        place = Place(at(number, HOME), Message.of(application_tag=number))
+        place = QueueRow(at(number, HOME), Message.of(application_tag=number))
         disk.apply(Changes(puts={POSITIONS.name: {key: POSITIONS.encode(key, place)}}))
     positions = [at(number, HOME if number in at_home | left_home else 0) for number in numbers]
     there = at_home | left_home | apart

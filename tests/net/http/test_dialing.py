@@ -10,7 +10,7 @@ from reliquary.net.http import ConnectFailed, ConnectionLost
 from reliquary.net.http.client_connection import ClientConnection
 from reliquary.net.http.dialing import DialLimits, dial, place_of
 from reliquary.net.http.failures import Failure
-from reliquary.net.tcp.dialing import Place, Places
+from reliquary.net.tcp.dialing import ServerAddress, ServerAddresses
 from tests.net.http.certificate import client_context
 from tests.net.http.stage import echo, listening, play, until
 
@@ -23,7 +23,7 @@ def lost(connection: ClientConnection) -> None:
 def test_a_connection_is_good_until_it_is_cut() -> None:
     async def scene() -> None:
         async with listening(echo) as (listener, port):
-            connection = await dial(Place("127.0.0.1", port), DialLimits(), lost)
+            connection = await dial(ServerAddress("127.0.0.1", port), DialLimits(), lost)
             assert connection.usable
             await until(lambda: listener.connections == 1)
             connection.cut(ConnectionLost("enough", began=False))
@@ -35,7 +35,7 @@ def test_a_connection_is_good_until_it_is_cut() -> None:
 def test_a_request_to_a_server_that_is_not_reached_was_not_sent() -> None:
     async def scene() -> None:
         with pytest.raises(ConnectFailed, match=r"no connection to a\.\.b:80") as failed:
-            await dial(Place("a..b", 80), DialLimits(), lost)
+            await dial(ServerAddress("a..b", 80), DialLimits(), lost)
         assert failed.value.__cause__ is not None
         assert failed.value.failure is Failure.NO_ADDRESS
         assert not failed.value.sent
@@ -50,15 +50,15 @@ def test_the_usual_ports() -> None:
         made.append(client_context())
         return made[-1]
 
-    places = Places(context)
-    assert place_of("http://h/path", places) == Place("h", 80)
-    assert place_of("http://[::1]:81", places) == Place("::1", 81)
+    places = ServerAddresses(context)
+    assert place_of("http://h/path", places) == ServerAddress("h", 80)
+    assert place_of("http://[::1]:81", places) == ServerAddress("::1", 81)
     assert made == []
-    assert place_of("https://h", places) == Place("h", 443, made[0])
-    assert place_of("https://h:444", places) == Place("h", 444, made[0])
+    assert place_of("https://h", places) == ServerAddress("h", 443, made[0])
+    assert place_of("https://h:444", places) == ServerAddress("h", 444, made[0])
 
 
 @pytest.mark.parametrize("server", ["ftp://h", "http://", "h", "http://h:99999", "http://[::1"])
 def test_what_is_no_address(server: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        place_of(server, Places())
+        place_of(server, ServerAddresses())

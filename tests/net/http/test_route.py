@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
@@ -15,6 +14,7 @@ from reliquary.net.http.failures import Failure
 from tests.net.http.questions import Asking, asking
 from tests.net.http.stage import play, tick, until
 from tests.net.httpr.stage import Behaviour, Server, answering, http, serving, silent
+from tests.ports import free_port
 
 OK = http(b"yes")
 CLOSE = http(b"yes", b"connection: close")
@@ -184,11 +184,8 @@ class TestFailure:
 
     def test_without_a_connection_nothing_was_sent(self) -> None:
         async def scene() -> None:
-            with socket.socket() as taken:
-                taken.bind(("127.0.0.1", 0))
-                port = taken.getsockname()[1]
             for url, expected in (
-                (f"http://127.0.0.1:{port}", Failure.NO_CONNECTION),
+                (f"http://127.0.0.1:{free_port()}", Failure.NO_CONNECTION),
                 ("http://a..b", Failure.NO_ADDRESS),
                 ("ftp://h", Failure.NO_ADDRESS),
             ):

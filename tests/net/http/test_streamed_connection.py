@@ -11,7 +11,7 @@ from reliquary.base.time import seconds
 from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFailed
 from reliquary.net.http.headers import Headers
 from reliquary.net.http.streamed_connection import GATHERED_BYTES, StreamedConnection
-from reliquary.net.tcp.dialing import Place, reach
+from reliquary.net.tcp.dialing import ServerAddress, reach
 from tests.net.http.stage import Glass, play, tick, until
 from tests.net.stream_server import stream_server
 
@@ -317,7 +317,7 @@ class TestRoom:
             async with stream_server(serve) as port:
                 soon = asyncio.get_running_loop().call_soon
                 connection = StreamedConnection(1000, soon)
-                await reach(Place("127.0.0.1", port), connection, seconds(10))
+                await reach(ServerAddress("127.0.0.1", port), connection, seconds(10))
                 sink = ask(connection)
                 pieces = 0
                 while connection.has_room:

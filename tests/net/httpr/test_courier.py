@@ -34,6 +34,7 @@ from tests.net.httpr.stage import (
 )
 from tests.net.srmp.certificates import Authority
 from tests.net.srmp.certificates import serving as tls_of
+from tests.ports import free_port
 
 CLOSE = b"connection: close"
 
@@ -310,10 +311,7 @@ class TestFailure:
 
     def test_nobody_listens(self) -> None:
         async def scene() -> None:
-            with socket.socket() as taken:
-                taken.bind(("127.0.0.1", 0))
-                port = taken.getsockname()[1]
-            async with desk(f"http://127.0.0.1:{port}") as here:
+            async with desk(f"http://127.0.0.1:{free_port()}") as here:
                 here.push(1, 2)
                 await here.wait_for(1)
                 await tick(5)

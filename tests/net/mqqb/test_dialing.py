@@ -11,7 +11,7 @@ import pytest
 from reliquary.base.time import Duration
 from reliquary.net.mqqb import dialing
 from reliquary.net.mqqb.shared import Count
-from reliquary.net.tcp.dialing import Place, reach
+from reliquary.net.tcp.dialing import ServerAddress, reach
 from reliquary.protocols.mqqb.effects import Dial, HangUp, SendPackets
 from reliquary.protocols.mqqb.events import (
     Accepted,
@@ -27,15 +27,10 @@ from reliquary.wire.packet.ping import Ping
 from tests.net.http.stage import play, until
 from tests.net.mqqb.stage import HOST, stage
 from tests.net.mqqb.test_pings import PingPort
+from tests.ports import free_port
 from tests.protocols.mqqb.codec.frames import COMPOSED
 
 PING = Ping(3, UUID(int=5)).encode()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.mark.spec("QB-002", "QB-003", "QB-004")
@@ -85,11 +80,11 @@ def test_a_name_is_resolved_to_all_its_addresses() -> None:
 @pytest.mark.spec("QB-112")
 def test_an_address_of_ipv6_is_dialled_without_a_resolver(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not every computer has IPv6, so the connection goes to another address in the end."""
-    places: list[Place] = []
+    places: list[ServerAddress] = []
 
-    async def reach_here(place: Place, opening: dialing.Opening, within: Duration) -> dialing.Opening:
+    async def reach_here(place: ServerAddress, opening: dialing.Opening, within: Duration) -> dialing.Opening:
         places.append(place)
-        return await reach(Place(HOST, place.port), opening, within)
+        return await reach(ServerAddress(HOST, place.port), opening, within)
 
     monkeypatch.setattr(dialing, "reach", reach_here)
 
@@ -99,7 +94,7 @@ def test_an_address_of_ipv6_is_dialled_without_a_resolver(monkeypatch: pytest.Mo
             assert await here.events.next(AddressesFound) == AddressesFound(1, ("fe80::1",))
             assert (await here.events.next(Dialled)).session == 1
             assert await there.events.next(Accepted) == Accepted(-1, HOST)
-            assert places[-1] == Place("fe80::1", there.port)
+            assert places[-1] == ServerAddress("fe80::1", there.port)
 
     play(scene)
 

@@ -24,7 +24,7 @@ from reliquary.protocols.mqqp.events import (
     ClientCalled,
     ConnectionLost,
 )
-from reliquary.protocols.rpc.happenings import Bound, Called
+from reliquary.protocols.rpc.events import Bound, Called
 from reliquary.queueing.model.security.principals import ANONYMOUS
 from reliquary.wire.ndr.encoding import NDR20, NDR64, Encoding
 from reliquary.wire.rpc.protection import Protection

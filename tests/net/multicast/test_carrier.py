@@ -17,7 +17,7 @@ from reliquary.protocols.srmp.effects import EndSession, ListenTo, SendApdu
 from reliquary.protocols.srmp.events import ApduArrived, PostEnded
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.pgm import packets
-from reliquary.wire.pgm.packets import Data, Kind, Nak, Packet, Spm, Tsi
+from reliquary.wire.pgm.packets import Data, Nak, Packet, PgmPacketType, Spm, Tsi
 from tests.protocols.pgm.pgm_network import SeededChance
 
 GROUP, ADDRESS = "234.1.1.1", "234.1.1.1:8001"
@@ -165,7 +165,7 @@ def test_routers_are_alerted_to_all_but_new_data() -> None:
     here = Bench()
     here.send(1)
     (data,) = here.data()
-    here.link.hear(Nak(Kind.NAK, data.tsi, 8001, (data.number,), "10.0.0.1", GROUP), to="10.0.0.1")
+    here.link.hear(Nak(PgmPacketType.NAK, data.tsi, 8001, (data.number,), "10.0.0.1", GROUP), to="10.0.0.1")
     here.loop.run(1)
     alerts = {
         (type(packet).__name__, getattr(packet, "repair", None)): alert for packet, _, alert in here.link.sent
@@ -329,7 +329,7 @@ def test_a_session_that_ended_says_fin_and_the_next_message_begins_another() -> 
     here.send(2)
     first, second = here.data()
     assert first.tsi != second.tsi
-    here.link.hear(Nak(Kind.NAK, first.tsi, 8001, (first.number,), "10.0.0.1", GROUP))
+    here.link.hear(Nak(PgmPacketType.NAK, first.tsi, 8001, (first.number,), "10.0.0.1", GROUP))
     here.loop.run(1)
     assert [data.repair for data in here.data()] == [False, False, True]
 

@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 from collections.abc import Awaitable, Callable
 
 import pytest
 
 from reliquary.net.multicast.links import Link, RawLink, UdpLink, open_link
 from reliquary.net.multicast.options import Encapsulation, MulticastOptions
+from tests.ports import free_port, free_ports
 
 GROUP = "239.255.77.1"
 may_be_raw = pytest.mark.skipif(os.geteuid() != 0, reason="raw sockets are for root")
 KINDS = [UdpLink, pytest.param(RawLink, marks=may_be_raw)]
 
 
-def ports() -> tuple[int, int]:
-    """Two UDP ports that no process uses now."""
-    lines = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
-    for line in lines:
-        line.bind(("127.0.0.1", 0))
-    found = [int(line.getsockname()[1]) for line in lines]
-    for line in lines:
-        line.close()
-    return found[0], found[1]
-
-
 def options(**chosen: object) -> MulticastOptions:
-    source_port, group_port = ports()
+    source_port, group_port = free_ports(2)
     given = {"interface": "127.0.0.1", "source_port": source_port, "group_port": group_port} | chosen
     return MulticastOptions(**given)  # type: ignore[arg-type]
 
@@ -98,7 +87,7 @@ def test_with_one_port_for_both_roles_each_packet_is_heard_once() -> None:
         assert sorted(came) == [(b"data", "127.0.0.1", GROUP), (b"nak", "127.0.0.1", "")]
         assert ear.heard.empty()
 
-    port, _ = ports()
+    port = free_port()
     play(UdpLink, scene, source_port=port, group_port=port)
 
 

@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, cast
 
-from reliquary.net.tcp.dialing import Place
+from reliquary.net.tcp.dialing import ServerAddress
 from reliquary.protocols.rpc.associations import Associations
-from reliquary.protocols.rpc.happenings import Called, Closed
+from reliquary.protocols.rpc.events import Called, Closed
 from reliquary.protocols.rpc.limits import Limits
 from reliquary.protocols.rpc.security import SecurityContext
 from reliquary.protocols.rpc.server import ServerConnection
@@ -91,9 +91,9 @@ class RpcServer:
         return sum(not line.gone for line in self.lines)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ServerAddress:
         """The address at which the server listens."""
-        return Place(HOST, self.port)
+        return ServerAddress(HOST, self.port)
 
     async def wait_for(self, count: int) -> None:
         """Return when this many calls have come."""
@@ -114,15 +114,15 @@ class Line(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
-        happenings = self._rpc.receive(data)
+        events = self._rpc.receive(data)
         self._flush()
-        for happening in happenings:
-            if isinstance(happening, Called):
-                self._server.asked.append(Asked(self, happening))
-                answer = self._server.answer(happening)
+        for event in events:
+            if isinstance(event, Called):
+                self._server.asked.append(Asked(self, event))
+                answer = self._server.answer(event)
                 if answer is not None:
-                    self.respond(happening.call, *answer)
-            elif isinstance(happening, Closed):
+                    self.respond(event.call, *answer)
+            elif isinstance(event, Closed):
                 self._transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -15,7 +15,7 @@ from reliquary.net.rpc.listener import RpcListener
 from reliquary.net.rpc.service import RpcService
 from reliquary.net.rpc.shared import RpcShared
 from reliquary.protocols.rpc.client import ClientConnection
-from reliquary.protocols.rpc.happenings import Bound, Called, ClientHappening, Faulted, Opened, Returned
+from reliquary.protocols.rpc.events import Bound, Called, ClientEvent, Faulted, Opened, Returned
 from reliquary.protocols.rpc.limits import Limits
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId
 from tests.net.http.stage import Glass
@@ -33,14 +33,14 @@ class Desk:
         self.calls: list[tuple[int, Called]] = []
         self.bindings: list[Bound] = []
 
-    def bound(self, connection: int, peer: str, happening: Bound) -> None:
+    def bound(self, connection: int, peer: str, event: Bound) -> None:
         self.notes.append(f"{connection} bound from {peer or 'nowhere'}")
-        self.bindings.append(happening)
+        self.bindings.append(event)
 
-    def called(self, connection: int, peer: str, happening: Called) -> None:
+    def called(self, connection: int, peer: str, event: Called) -> None:
         del peer
-        self.notes.append(f"{connection} called {happening.opnum}")
-        self.calls.append((connection, happening))
+        self.notes.append(f"{connection} called {event.opnum}")
+        self.calls.append((connection, event))
 
     def cancelled(self, connection: int, call: int, *, forgotten: bool) -> None:
         self.notes.append(f"{connection} {'forgot' if forgotten else 'cancelled'} {call}")
@@ -80,10 +80,10 @@ class Side:
         self.connection, self.transport = RpcConnection(shared), Glass()
         self.connection.connection_made(self.transport)
         self.client = ClientConnection(interface, association=association)
-        self.heard: list[ClientHappening] = []
+        self.heard: list[ClientEvent] = []
         self._read = 0
 
-    def carry(self) -> list[ClientHappening]:
+    def carry(self) -> list[ClientEvent]:
         """Carry bytes there and back; what the client has heard."""
         for data in self.client.output():
             self.connection.data_received(data)
@@ -99,7 +99,7 @@ class Side:
         self.heard.clear()
         return opened.association
 
-    def call(self, call: int, opnum: int = 7, stub: bytes = b"stub") -> list[ClientHappening]:
+    def call(self, call: int, opnum: int = 7, stub: bytes = b"stub") -> list[ClientEvent]:
         self.client.call(call, opnum, [stub])
         return self.carry()
 
@@ -113,19 +113,19 @@ class Caller(StreamClient):
     def send(self) -> None:
         self._writer.write(b"".join(self.client.output()))
 
-    async def hear(self) -> ClientHappening | None:
+    async def hear(self) -> ClientEvent | None:
         """Return the next event, or None when the server hangs up."""
         while True:
             data = await self._reader.read(65536)
             if not data:
                 return None
-            happenings = self.client.receive(data)
+            events = self.client.receive(data)
             self.send()
-            if happenings:
-                (happening,) = happenings
-                return happening
+            if events:
+                (event,) = events
+                return event
 
-    async def bind(self, interface: SyntaxId = QM2QM, **options: Any) -> ClientHappening | None:
+    async def bind(self, interface: SyntaxId = QM2QM, **options: Any) -> ClientEvent | None:
         """Bind an interface; further options are those of `ClientConnection`."""
         self.client = ClientConnection(interface, **options)
         self.client.begin()
@@ -161,10 +161,10 @@ class EchoDesk(Desk):
 
     listener: RpcListener | None = None
 
-    def called(self, connection: int, peer: str, happening: Called) -> None:
-        super().called(connection, peer, happening)
+    def called(self, connection: int, peer: str, event: Called) -> None:
+        super().called(connection, peer, event)
         assert self.listener is not None
-        self.listener.respond(connection, happening.call, [happening.stub])
+        self.listener.respond(connection, event.call, [event.stub])
 
 
 @asynccontextmanager

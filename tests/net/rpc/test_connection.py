@@ -8,7 +8,7 @@ import pytest
 
 from reliquary.base.time import seconds
 from reliquary.protocols.rpc import mgmt
-from reliquary.protocols.rpc.happenings import Faulted, Returned
+from reliquary.protocols.rpc.events import Faulted, Returned
 from reliquary.protocols.rpc.limits import Limits
 from reliquary.wire.ndr.encoding import NDR20
 from reliquary.wire.rpc.calls import encode_bare

@@ -12,7 +12,7 @@ import pytest
 from reliquary.base.time import seconds
 from reliquary.net.rpc.dialing import Association, Call, DialLimits
 from reliquary.net.rpc.outgoing import Traffic
-from reliquary.net.tcp.dialing import Place
+from reliquary.net.tcp.dialing import ServerAddress
 from reliquary.protocols.rpc.client import ClientConnection
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.ndr.encoding import NDR20, NDR64, Encoding
@@ -20,12 +20,12 @@ from reliquary.wire.rpc.syntaxes import MGMT, QM2QM, SyntaxId
 from tests.net.http.stage import play, tick, until
 from tests.net.rpc.dial_stage import HOST, Asked, Notes, RpcServer, serving
 
-NOBODY_THERE = Place(HOST, 1)
+NOBODY_THERE = ServerAddress(HOST, 1)
 
 
 @contextmanager
 def calling(
-    place: Place,
+    place: ServerAddress,
     *,
     interface: SyntaxId = QM2QM,
     limits: DialLimits = DialLimits(),  # noqa: B008 - it is frozen
@@ -35,7 +35,7 @@ def calling(
     """An association with a server, and the caller that takes its answers; `group` replaces the server's."""
     notes = Notes()
 
-    async def find() -> Place:
+    async def find() -> ServerAddress:
         return place
 
     def connect(association: int) -> ClientConnection:
@@ -207,10 +207,10 @@ def test_bytes_that_are_no_pdu_end_the_association() -> None:
     ("place", "failure"),
     [
         pytest.param(NOBODY_THERE, Failure.NO_CONNECTION, id="nobody listens"),
-        pytest.param(Place("no such host.invalid", 1), Failure.NO_ADDRESS, id="no address"),
+        pytest.param(ServerAddress("no such host.invalid", 1), Failure.NO_ADDRESS, id="no address"),
     ],
 )
-def test_a_server_that_cannot_be_reached_is_reported_once(place: Place, failure: Failure) -> None:
+def test_a_server_that_cannot_be_reached_is_reported_once(place: ServerAddress, failure: Failure) -> None:
     async def scene() -> None:
         with calling(place) as (association, notes):
             association.call(a_call(1))
@@ -235,7 +235,7 @@ def test_a_server_without_the_interface_is_no_connection() -> None:
 def test_a_server_that_never_accepts_the_bind_is_too_slow() -> None:
     async def scene() -> None:
         listener = await asyncio.get_running_loop().create_server(asyncio.Protocol, HOST, 0)
-        place = Place(HOST, listener.sockets[0].getsockname()[1])
+        place = ServerAddress(HOST, listener.sockets[0].getsockname()[1])
         with calling(place, limits=DialLimits(bind_time=seconds(0.01))) as (association, notes):
             association.call(a_call(1))
             await until(lambda: notes.losses)

@@ -14,7 +14,7 @@ from reliquary.net.rpc.ntlm import NTLM, SPNEGO, ntlm_client
 from reliquary.net.tcp.budget import Budget
 from reliquary.protocols.rpc import mgmt
 from reliquary.protocols.rpc.epm import EPT_MAP, map_request, read_map_response
-from reliquary.protocols.rpc.happenings import Closed, Opened
+from reliquary.protocols.rpc.events import Closed, Opened
 from reliquary.wire.ndr.encoding import NDR20, NDR64
 from reliquary.wire.rpc.protection import Protection
 from reliquary.wire.rpc.statuses import FaultStatus

@@ -10,7 +10,7 @@ from reliquary.base.time import seconds
 from reliquary.net.rpc.mapper import ask_mapper
 from reliquary.protocols.rpc import epm
 from reliquary.protocols.rpc.epm import Endpoint
-from reliquary.protocols.rpc.happenings import Called
+from reliquary.protocols.rpc.events import Called
 from reliquary.wire.rpc.syntaxes import EPM, QM2QM, QMCOMM, SyntaxId
 from tests.net.http.stage import play
 from tests.net.rpc.dial_stage import HOST, RpcServer, serving

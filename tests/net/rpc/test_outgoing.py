@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from reliquary.net.rpc.outgoing import CallingConnection, Traffic
 from reliquary.protocols.rpc.associations import Associations
 from reliquary.protocols.rpc.client import ClientConnection
-from reliquary.protocols.rpc.happenings import Called, Faulted, Opened, Returned
+from reliquary.protocols.rpc.events import Called, Faulted, Opened, Returned
 from reliquary.protocols.rpc.limits import Limits
 from reliquary.protocols.rpc.security import SecurityRefused
 from reliquary.protocols.rpc.server import ServerConnection
@@ -30,7 +30,7 @@ class Both:
         self.server = ServerConnection((QM2QM,), Associations(), Limits(), nobody, "2105")
         self.ours = CallingConnection(
             ClientConnection(QM2QM),
-            lambda _, happening: self.heard.append(happening),
+            lambda _, event: self.heard.append(event),
             lambda _, why: self.lost.append(why),
             self.traffic,
         )
@@ -119,9 +119,9 @@ def test_a_caller_may_close_it_while_answers_are_taken() -> None:
     heard: list[object] = []
     rpc = ClientConnection(QM2QM)
 
-    def close(connection: CallingConnection, happening: object) -> None:
-        heard.append(happening)
-        if isinstance(happening, Returned):
+    def close(connection: CallingConnection, event: object) -> None:
+        heard.append(event)
+        if isinstance(event, Returned):
             connection.close()
 
     both.ours = CallingConnection(rpc, close, lambda _, why: both.lost.append(why), both.traffic)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import socket
 
 import pytest
 
@@ -16,15 +15,9 @@ from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.travel.failures import Failure
 from tests.net.http.stage import play, tick, until
 from tests.net.srmp.stage import OK, Behaviour, Peer, answering, desk, office, peer, silent
+from tests.ports import free_port
 
 CLOSE = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-
-
-def refused_port() -> int:
-    """A port that no process listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 def failures(ended: list) -> list[tuple[int, Failure]]:  # type: ignore[type-arg]
@@ -228,7 +221,7 @@ class TestFailure:
     @pytest.mark.spec("SR-293")
     def test_nobody_listens(self) -> None:
         async def scene() -> None:
-            async with desk(f"http://127.0.0.1:{refused_port()}") as here:
+            async with desk(f"http://127.0.0.1:{free_port()}") as here:
                 here.post(1, 2)
                 await here.wait_for(2)
                 assert failures(here.ended) == [(1, Failure.NO_CONNECTION), (2, Failure.NO_CONNECTION)]

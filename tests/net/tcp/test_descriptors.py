@@ -12,7 +12,7 @@ import pytest
 
 from reliquary.base.time import seconds
 from reliquary.net.tcp.descriptors import MOST, RESERVE, is_reserved, last_for_connections
-from reliquary.net.tcp.dialing import NotConnected, OutgoingConnection, Place, reach
+from reliquary.net.tcp.dialing import NotConnected, OutgoingConnection, ServerAddress, reach
 from tests.net.http.stage import play, until
 from tests.net.stream_server import stream_server
 from tests.net.tcp.lines import accepting, client_of
@@ -91,7 +91,7 @@ def test_no_connection_is_opened_with_a_descriptor_of_the_reserve(monkeypatch: p
         async with stream_server(nothing) as port:
             monkeypatch.setattr(resource, "getrlimit", lambda _: (4, 4))
             with pytest.raises(NotConnected, match="no descriptor is left"):
-                await reach(Place("127.0.0.1", port), OutgoingConnection(), seconds(10))
+                await reach(ServerAddress("127.0.0.1", port), OutgoingConnection(), seconds(10))
             monkeypatch.undo()
 
     play(scene)

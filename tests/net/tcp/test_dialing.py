@@ -16,8 +16,8 @@ from reliquary.base.time import seconds
 from reliquary.net.tcp.dialing import (
     NotConnected,
     OutgoingConnection,
-    Place,
-    Places,
+    ServerAddress,
+    ServerAddresses,
     Unreached,
     reach,
     unreached,
@@ -76,11 +76,13 @@ class Accepted(asyncio.Protocol):
 
 
 @asynccontextmanager
-async def serving(tls: ssl.SSLContext | None = None, **how: bool) -> AsyncIterator[tuple[Server, Place]]:
+async def serving(
+    tls: ssl.SSLContext | None = None, **how: bool
+) -> AsyncIterator[tuple[Server, ServerAddress]]:
     """A server whose client leaves nothing open; `tls` is for the client, the server does not know it."""
     made = Server(**how)
     server = await asyncio.get_running_loop().create_server(made.accept, "127.0.0.1", 0)
-    yield made, Place("localhost" if tls else "127.0.0.1", server.sockets[0].getsockname()[1], tls)
+    yield made, ServerAddress("localhost" if tls else "127.0.0.1", server.sockets[0].getsockname()[1], tls)
     await until(lambda: made.over == made.accepted == 1)
     server.close()
 
@@ -113,7 +115,7 @@ def test_a_socket_in_the_file_system_is_a_place(tmp_path: Path) -> None:
     async def scene() -> None:
         made, path = Server(), str(tmp_path / "socket")
         server = await asyncio.get_running_loop().create_unix_server(made.accept, path)
-        connection = await reach(Place("h", 1, unix=path), OutgoingConnection(), WITHIN)
+        connection = await reach(ServerAddress("h", 1, unix=path), OutgoingConnection(), WITHIN)
         await until(lambda: made.accepted == 1)
         connection.abort()
         await until(lambda: made.over == 1)
@@ -126,12 +128,12 @@ def test_a_socket_in_the_file_system_is_a_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "shown"),
     [
-        (Place("127.0.0.1", 81), "127.0.0.1:81"),
-        (Place("::1", 81), "[::1]:81"),
-        (Place("h", 81, unix="/s"), "/s"),
+        (ServerAddress("127.0.0.1", 81), "127.0.0.1:81"),
+        (ServerAddress("::1", 81), "[::1]:81"),
+        (ServerAddress("h", 81, unix="/s"), "/s"),
     ],
 )
-def test_a_place_is_named_as_people_write_it(place: Place, shown: str) -> None:
+def test_a_place_is_named_as_people_write_it(place: ServerAddress, shown: str) -> None:
     assert str(place) == shown
 
 
@@ -140,7 +142,7 @@ def test_a_name_that_means_nothing(host: str) -> None:
     async def scene() -> None:
         connection = OutgoingConnection()
         with pytest.raises(NotConnected, match=f"no connection to {host}:80") as failed:
-            await reach(Place(host, 80), connection, WITHIN)
+            await reach(ServerAddress(host, 80), connection, WITHIN)
         assert failed.value.__cause__ is not None
         assert failed.value.reason is Unreached.NO_ADDRESS
         assert not connection.usable
@@ -218,9 +220,9 @@ def test_a_tls_context_is_made_once_and_only_when_it_is_needed() -> None:
         made.append(client_context())
         return made[-1]
 
-    places = Places(context)
-    assert places.at("h", 80, secure=False) == Place("h", 80)
+    places = ServerAddresses(context)
+    assert places.at("h", 80, secure=False) == ServerAddress("h", 80)
     assert made == []
-    assert places.at("h", 443, secure=True) == Place("h", 443, made[0])
-    assert places.at("h", 444, secure=True) == Place("h", 444, made[0])
+    assert places.at("h", 443, secure=True) == ServerAddress("h", 443, made[0])
+    assert places.at("h", 444, secure=True) == ServerAddress("h", 444, made[0])
     assert len(made) == 1

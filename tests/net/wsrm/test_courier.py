@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from itertools import product
@@ -19,6 +18,7 @@ from reliquary.queueing.travel.failures import Failure
 from tests.net.http.stage import play, tick, until
 from tests.net.httpr.stage import answering, http, http_chunked, serving, silent
 from tests.net.wsrm.stage import LARGEST, office
+from tests.ports import free_port
 
 ENVELOPE = http(b"<ack/>", b"Content-Type: text/xml; charset=utf-8")
 NOTHING = http(b"", status=b"202 Accepted")
@@ -187,12 +187,8 @@ class TestFailures:
         assert set(UNANSWERED.values()) == set(Failure)
 
     def test_nobody_listens(self) -> None:
-        with socket.socket() as bound:
-            bound.bind(("127.0.0.1", 0))
-            port = bound.getsockname()[1]
-
         async def scene() -> None:
-            async with desk(port) as here:
+            async with desk(free_port()) as here:
                 here.post(1, 2)
                 await here.wait_for(2)
                 here.post(3)

@@ -21,7 +21,7 @@ from reliquary.protocols.httpr.tables import Channel, Role
 from reliquary.protocols.httpr.transactions import Settlement
 from reliquary.queueing.model.message import NO_OBJECT, ObjectId, StoredBody
 from reliquary.queueing.model.travel import transfer
-from reliquary.queueing.model.travel.transfer import BodiesUnwanted, DuplicatesDropped, HoldsEnded
+from reliquary.queueing.model.travel.transfer import BodiesUnwanted, DuplicatesDropped, ReservationsEnded
 from tests.protocols.httpr.client_harness import (
     Client,
 )
@@ -90,7 +90,7 @@ def test_settled_batches_leave_doubt_and_their_messages_leave_or_return() -> Non
     turn = state.draft.take()
     assert turn.facts == (BatchesSettled(number, (1,), (3,)),)
     assert turn.signals == (
-        HoldsEnded("httpr", ((number, 1),), transfer.Outcome.DELIVERED),
-        HoldsEnded("httpr", ((number, 3),), transfer.Outcome.TRY_LATER),
+        ReservationsEnded("httpr", ((number, 1),), transfer.Outcome.DELIVERED),
+        ReservationsEnded("httpr", ((number, 3),), transfer.Outcome.TRY_LATER),
     )
     assert (state.channels[number].in_doubt, [*state.begun]) == ((2,), [(number, 2)])

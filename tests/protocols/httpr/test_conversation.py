@@ -342,7 +342,7 @@ class Conversation(RuleBasedStateMachine):
                 for channel in end.httpr.state.channels.values()
                 if channel.in_doubt
             ],
-            "holds": [end.state.travel.holds for end in ends if end.state.travel.holds],
+            "holds": [end.state.travel.reservations for end in ends if end.state.travel.reservations],
         }
 
     def _is_done(self) -> bool:

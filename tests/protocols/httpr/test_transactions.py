@@ -10,9 +10,9 @@ from reliquary.protocols.httpr.codec.values import Outcome
 from reliquary.protocols.httpr.tables import Channel, Role
 from reliquary.protocols.httpr.transactions import (
     FATES,
+    BatchPosition,
     By,
     Fate,
-    Place,
     Reception,
     Settlement,
     reception,
@@ -23,7 +23,7 @@ CHANNEL = Channel(1, Role.SERVER, "httpr://me/app", "primary", "httpr://you/mq")
 
 
 def test_the_table_has_every_case() -> None:
-    assert set(FATES) == set(product(By, Place, Outcome))
+    assert set(FATES) == set(product(By, BatchPosition, Outcome))
 
 
 @pytest.mark.spec("HR-015", "HR-053", "HR-069", "HR-127")
@@ -65,7 +65,7 @@ def test_a_report_returns_what_the_peer_never_got() -> None:
 def test_the_answer_to_get_responder_info_returns_nothing_that_may_still_arrive() -> None:
     for outcome in Outcome:
         assert settlement((4, 5), 4, outcome, By.INFO_ANSWER).returned in ((), (4,))
-        assert FATES[By.INFO_ANSWER, Place.BEHIND, outcome] is Fate.IN_DOUBT
+        assert FATES[By.INFO_ANSWER, BatchPosition.BEHIND, outcome] is Fate.IN_DOUBT
 
 
 @pytest.mark.spec("HR-018")

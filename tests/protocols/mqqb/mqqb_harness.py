@@ -19,9 +19,9 @@ from msgspec.structs import replace
 from reliquary.base.turn import Effect
 from reliquary.protocols.mqqb import tables
 from reliquary.protocols.mqqb.codec.acks import (
+    AckAddresses,
     FinalAck,
     OrderAck,
-    Route,
     final_ack,
     is_for_order_queue,
     order_ack,
@@ -300,7 +300,7 @@ class Peer:
 
     def order_ack(self, stream: int, number: int) -> None:
         """Send an order acknowledgement for a stream of the bench."""
-        route = Route(self.guid, self.bench.own, ADDRESS)
+        route = AckAddresses(self.guid, self.bench.own, ADDRESS)
         self.last_id += 1
         packet = order_ack(route, stream, number, sent_time=1, message_id=self.last_id)
         self.sent += 1
@@ -310,7 +310,7 @@ class Peer:
         self, stream: int, number: int, message_class: int, *, source: UUID | None = None, message_id: int = 0
     ) -> None:
         """Send a final acknowledgement for a message of the bench."""
-        route = Route(self.guid, self.bench.own, ADDRESS)
+        route = AckAddresses(self.guid, self.bench.own, ADDRESS)
         body = FinalBody(stream, number, number - 1, source or self.bench.own, message_id)
         self.last_id += 1
         packet = final_ack(route, body, message_class, sent_time=1, message_id=self.last_id)

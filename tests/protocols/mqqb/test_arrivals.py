@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from reliquary.protocols.mqqb import arrivals
 from reliquary.protocols.mqqb.events import PacketsArrived
-from reliquary.protocols.mqqb.sessions.phases import Step
+from reliquary.protocols.mqqb.sessions.phases import PacketAction
 from reliquary.protocols.mqqb.state import Count
 from tests.protocols.mqqb.mqqb_harness import MqqbBench
 
 
 def test_every_step_but_the_close_has_a_rule() -> None:
-    assert set(arrivals.HANDLED) == set(Step) - {Step.CLOSE}
+    assert set(arrivals.HANDLED) == set(PacketAction) - {PacketAction.CLOSE}
 
 
 @settings(max_examples=30, deadline=None)

@@ -12,7 +12,7 @@ from reliquary.queueing.manager import HEARS
 from reliquary.queueing.model.travel import transfer
 from tests.protocols.mqqb.mqqb_harness import GOES_OUT, MqqbBench
 
-BATCHES = {transfer.MessagesWaiting, transfer.MessagesHeld, transfer.BatchJudged, transfer.RoomKnown}
+BATCHES = {transfer.MessagesWaiting, transfer.MessagesReserved, transfer.BatchJudged, transfer.RoomKnown}
 
 
 def defined(module: object, kind: type) -> set[type]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.mqqb.tables import MQQB_ACCEPTANCE, TABLES
-from reliquary.streams.acceptance import Standing, Step, Verdict, judge
+from reliquary.streams.acceptance import NumberRelation, StreamRelation, Verdict, judge
 from reliquary.streams.tables import IncomingStream
 
 KEPT = IncomingStream(5, last=3)
@@ -16,7 +16,9 @@ def test_the_five_tables_have_names_of_their_own() -> None:
 
 
 def test_no_case_is_missing() -> None:
-    assert set(MQQB_ACCEPTANCE) == {(standing, step) for standing in Standing for step in Step}
+    assert set(MQQB_ACCEPTANCE) == {
+        (standing, step) for standing in StreamRelation for step in NumberRelation
+    }
 
 
 @pytest.mark.spec("QB-259")

@@ -17,12 +17,12 @@ from heapq import heappop, heappush
 from random import Random
 
 from reliquary.base.time import MILLISECOND, SECOND, Duration, Instant
-from reliquary.protocols.pgm.actions import Deliver, Lost, Multicast, Sent, Step, Unicast
+from reliquary.protocols.pgm.actions import Deliver, Lost, Multicast, PgmResult, Sent, Unicast
 from reliquary.protocols.pgm.receiver import Receiver
 from reliquary.protocols.pgm.settings import PgmSettings
 from reliquary.protocols.pgm.source import Source
 from reliquary.wire.pgm import packets
-from reliquary.wire.pgm.packets import Kind, Nak, Packet, Tsi
+from reliquary.wire.pgm.packets import Nak, Packet, PgmPacketType, Tsi
 
 GROUP, PORT = "234.1.1.1", 8001
 FAST = PgmSettings(rate=4_000_000)
@@ -113,7 +113,7 @@ class Network:
     def close(self, node: SourceNode) -> None:
         self.perform(node, node.machine.close(self.now))
 
-    def perform(self, node: Node, step: Step) -> None:
+    def perform(self, node: Node, step: PgmResult) -> None:
         """Do what a node wants."""
         for action in step.actions:
             if isinstance(action, Multicast):
@@ -150,11 +150,11 @@ class Network:
             act()
         self.now = end
 
-    def count(self, kind: type | Kind) -> int:
+    def count(self, kind: type | PgmPacketType) -> int:
         """How many packets of a kind were sent."""
         return sum(
             isinstance(packet, Nak) and packet.kind is kind
-            if isinstance(kind, Kind)
+            if isinstance(kind, PgmPacketType)
             else type(packet) is kind
             for _, packet in self.carried
         )
@@ -174,7 +174,7 @@ class Network:
         packet = packets.decode(raw)
         if isinstance(to, ReceiverNode):
             self.perform(to, to.machine.hear(packet, sender.address, self.now))
-        elif isinstance(packet, Nak) and packet.kind is Kind.NAK:
+        elif isinstance(packet, Nak) and packet.kind is PgmPacketType.NAK:
             self.perform(to, to.machine.hear(packet, self.now))
 
     def _wake(self, node: Node, moment: Instant) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reliquary.base.time import MILLISECOND, SECOND, Duration
 from reliquary.protocols.pgm.settings import PgmSettings
-from reliquary.wire.pgm.packets import Data, Kind, Spm
+from reliquary.wire.pgm.packets import Data, PgmPacketType, Spm
 from reliquary.wire.pgm.serial import MASK
 from tests.protocols.pgm.pgm_network import Network, ReceiverNode, SourceNode
 
@@ -170,7 +170,7 @@ def test_few_of_many_who_miss_a_packet_ask_for_it() -> None:
         check(receiver, source)
     assert sum(receiver.machine.shared.naks for receiver in receivers) < 15
     assert source.machine.repairs.sent == 1
-    assert network.count(Kind.NCF) == source.machine.repairs.naks
+    assert network.count(PgmPacketType.NCF) == source.machine.repairs.naks
 
 
 @pytest.mark.spec("SR-009", "SR-012")

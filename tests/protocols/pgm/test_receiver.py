@@ -12,7 +12,7 @@ from reliquary.protocols.pgm.budget import SHARE
 from reliquary.protocols.pgm.receiver import NAKS_AT_ONCE, Receiver
 from reliquary.protocols.pgm.settings import PgmSettings
 from reliquary.wire.pgm.options import Reset
-from reliquary.wire.pgm.packets import Data, Kind, Nak, Packet, Spm, Tsi
+from reliquary.wire.pgm.packets import Data, Nak, Packet, PgmPacketType, Spm, Tsi
 from reliquary.wire.pgm.serial import MASK
 from tests.protocols.pgm.pgm_network import GROUP, PORT, SeededChance
 
@@ -52,7 +52,7 @@ def test_sources_are_followed_each_in_its_own_numbers() -> None:
     "packet",
     [
         pytest.param(data(1, 60, repair=True), id="a repair"),
-        pytest.param(Nak(Kind.NCF, tsi(1), PORT, (60,), "10.0.0.1", GROUP), id="an NCF"),
+        pytest.param(Nak(PgmPacketType.NCF, tsi(1), PORT, (60,), "10.0.0.1", GROUP), id="an NCF"),
         pytest.param(Spm(tsi(1), PORT, 1, 0, 0x80000000, "10.0.0.1"), id="an SPM without a window"),
         pytest.param(Spm(tsi(1), PORT, 1, 5, 9, "10.0.0.1", reset=Reset()), id="an SPM that breaks off"),
     ],

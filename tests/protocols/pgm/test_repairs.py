@@ -8,7 +8,7 @@ import pytest
 
 from reliquary.base.time import MILLISECOND, SECOND, Duration, Instant, seconds
 from reliquary.protocols.pgm.budget import Budget
-from reliquary.protocols.pgm.repairs import NEXT, TIMERS_AT_ONCE, Heard, Repairs, Stage
+from reliquary.protocols.pgm.repairs import NEXT, TIMERS_AT_ONCE, RepairEvent, Repairs, RepairState
 from reliquary.protocols.pgm.settings import PgmSettings
 from tests.protocols.pgm.pgm_network import SeededChance
 
@@ -28,8 +28,8 @@ def at(span: int) -> Instant:
 
 
 def test_the_table_answers_every_case() -> None:
-    going_on = [Stage.BACK_OFF, Stage.WAIT_NCF, Stage.WAIT_DATA]
-    assert set(NEXT) == set(product(going_on, Heard))
+    going_on = [RepairState.BACK_OFF, RepairState.WAIT_NCF, RepairState.WAIT_DATA]
+    assert set(NEXT) == set(product(going_on, RepairEvent))
 
 
 @pytest.mark.spec("SR-008")
@@ -57,16 +57,16 @@ def test_what_is_missing_is_asked_for_in_order_after_the_pause() -> None:
 def test_a_packet_that_comes_is_not_asked_for() -> None:
     missing = repairs()
     missing.miss([8, 9], START)
-    missing.hear(8, Heard.DATA, at(1))
+    missing.hear(8, RepairEvent.DATA, at(1))
     assert missing.take_due(at(BACK_OFF)) == ([9], [])
     assert 8 not in missing
     assert len(missing) == 1
 
 
 @pytest.mark.parametrize(
-    ("heard", "wait"), [(Heard.NAK, seconds(0.75)), (Heard.NCF, 2 * SECOND)], ids=["NAK", "NCF"]
+    ("heard", "wait"), [(RepairEvent.NAK, seconds(0.75)), (RepairEvent.NCF, 2 * SECOND)], ids=["NAK", "NCF"]
 )
-def test_what_another_asks_for_is_waited_for(heard: Heard, wait: int) -> None:
+def test_what_another_asks_for_is_waited_for(heard: RepairEvent, wait: int) -> None:
     missing = repairs()
     missing.miss([8], START)
     missing.hear(8, heard, at(5))
@@ -97,7 +97,7 @@ def test_a_confirmed_nak_without_data_is_repeated_and_given_up_in_the_end() -> N
         ask, _ = missing.take_due(now)
         asked += len(ask)
         if ask:
-            missing.hear(8, Heard.NCF, now)
+            missing.hear(8, RepairEvent.NCF, now)
     assert asked == 11
     assert now == at(11 * (BACK_OFF + 2 * SECOND))
 
@@ -105,8 +105,8 @@ def test_a_confirmed_nak_without_data_is_repeated_and_given_up_in_the_end() -> N
 def test_an_ncf_makes_a_confirmed_nak_wait_anew() -> None:
     missing = repairs()
     missing.miss([8], START)
-    missing.hear(8, Heard.NCF, at(0))
-    missing.hear(8, Heard.NCF, at(SECOND))
+    missing.hear(8, RepairEvent.NCF, at(0))
+    missing.hear(8, RepairEvent.NCF, at(SECOND))
     assert missing.next_due() == at(3 * SECOND)
 
 
@@ -130,7 +130,7 @@ def test_a_few_timers_are_looked_at_and_the_others_stay_due() -> None:
     missing = repairs()
     missing.miss(range(2 * TIMERS_AT_ONCE), START)
     for number in range(2 * TIMERS_AT_ONCE):
-        missing.hear(number, Heard.NCF, START)
+        missing.hear(number, RepairEvent.NCF, START)
     for _ in range(2):
         assert missing.next_due() == at(2 * SECOND)
         assert missing.take_due(at(2 * SECOND)) == ([], [])
@@ -141,7 +141,7 @@ def test_the_budget_knows_what_is_missing() -> None:
     budget = Budget(100)
     missing = Repairs(SETTINGS, SeededChance(1), budget)
     missing.miss(range(10), START)
-    missing.hear(3, Heard.DATA, START)
+    missing.hear(3, RepairEvent.DATA, START)
     missing.pass_by(3, START)
     assert budget.missing == len(missing) == 6
     missing.clear()
@@ -150,7 +150,7 @@ def test_the_budget_knows_what_is_missing() -> None:
 
 def test_what_is_not_missing_means_nothing() -> None:
     missing = repairs()
-    missing.hear(8, Heard.NCF, START)
+    missing.hear(8, RepairEvent.NCF, START)
     assert missing.next_due() is None
 
 
@@ -158,5 +158,5 @@ def test_timers_of_what_came_do_not_pile_up() -> None:
     missing = repairs()
     for number in range(10_000):
         missing.miss([number], START)
-        missing.hear(number, Heard.DATA, START)
+        missing.hear(number, RepairEvent.DATA, START)
     assert len(missing._timers) < 100

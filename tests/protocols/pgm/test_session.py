@@ -11,7 +11,7 @@ from reliquary.protocols.pgm.actions import Action, Deliver, Lost, Multicast, Re
 from reliquary.protocols.pgm.receiver import Receiver
 from reliquary.protocols.pgm.settings import PgmSettings
 from reliquary.wire.pgm.options import Fragment, Reset
-from reliquary.wire.pgm.packets import Data, Kind, Nak, Packet, Spm, Tsi
+from reliquary.wire.pgm.packets import Data, Nak, Packet, PgmPacketType, Spm, Tsi
 from reliquary.wire.pgm.serial import MASK
 from tests.protocols.pgm.pgm_network import GROUP, PORT, SeededChance
 
@@ -146,7 +146,7 @@ def test_a_nak_goes_to_the_address_that_the_packets_came_from_and_near_by_to_the
     bench = Bench()
     bench.spm(99)
     bench.spm(100, path="10.0.0.8")  # where an SPM says that NAKs go: it may be made up
-    nak = Nak(Kind.NAK, TSI, PORT, (100,), "10.0.0.1", GROUP)
+    nak = Nak(PgmPacketType.NAK, TSI, PORT, (100,), "10.0.0.1", GROUP)
     assert bench.run(SECOND // 10) == [Unicast(nak, "10.0.0.1"), Multicast(nak, near=True)]
 
 
@@ -177,8 +177,8 @@ def test_what_others_ask_for_and_what_is_confirmed_is_not_asked_for_at_once() ->
     bench = Bench()
     bench.spm(99)
     bench.spm(102)
-    bench.hear(Nak(Kind.NCF, TSI, PORT, (100,), "10.0.0.1", GROUP))
-    bench.hear(Nak(Kind.NAK, TSI, PORT, (101, 555), "10.0.0.1", GROUP))
+    bench.hear(Nak(PgmPacketType.NCF, TSI, PORT, (100,), "10.0.0.1", GROUP))
+    bench.hear(Nak(PgmPacketType.NAK, TSI, PORT, (101, 555), "10.0.0.1", GROUP))
     assert asked(bench.run(700 * MILLISECOND)) == [(102,)]
     assert asked(bench.run(101 * MILLISECOND))[:1] == [(101,)]
 
@@ -203,7 +203,7 @@ def test_what_comes_after_it_was_given_up_is_taken_if_it_is_not_too_late() -> No
     bench.spm(100)
     bench.run(SECOND)
     bench.data(102, b"c")  # 101 was found missing later than 100
-    bench.hear(Nak(Kind.NCF, TSI, PORT, (100,), "10.0.0.1", GROUP))
+    bench.hear(Nak(PgmPacketType.NCF, TSI, PORT, (100,), "10.0.0.1", GROUP))
     assert told(bench.run(10 * SECOND)) == []
     assert bench.data(101, b"b") == []
     assert bench.data(100, b"a") == ["a", "b", "c"]
@@ -322,7 +322,7 @@ def test_a_jump_over_half_of_all_numbers_costs_no_time_after_something_was_given
     bench.spm(100)
     bench.run(SECOND)
     bench.data(102, b"c")
-    bench.hear(Nak(Kind.NCF, TSI, PORT, (100,), "10.0.0.1", GROUP))
+    bench.hear(Nak(PgmPacketType.NCF, TSI, PORT, (100,), "10.0.0.1", GROUP))
     bench.run(9 * SECOND)  # 101 is given up, and 100 is still waited for
     far = 100 + (1 << 31) - 10
     assert bench.data(far, b"far", trail=far) == ["lost 100+2", "c", f"lost 103+{far - 103}", "far"]

@@ -8,11 +8,11 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import MILLISECOND, SECOND, Duration, Instant, seconds
-from reliquary.protocols.pgm.actions import Multicast, Sent, Step
+from reliquary.protocols.pgm.actions import Multicast, PgmResult, Sent
 from reliquary.protocols.pgm.settings import PgmSettings
-from reliquary.protocols.pgm.source import NEXT, Life, Source, Turning
+from reliquary.protocols.pgm.source import NEXT, Source, SourceEvent, SourceState
 from reliquary.wire.pgm.options import Fragment
-from reliquary.wire.pgm.packets import Data, Kind, Nak, Packet, Spm, Tsi
+from reliquary.wire.pgm.packets import Data, Nak, Packet, PgmPacketType, Spm, Tsi
 from reliquary.wire.pgm.serial import MASK
 
 TSI = Tsi(b"source", 9)
@@ -32,7 +32,7 @@ class Bench:
         self.wake: Instant | None = None
         self.take(self.source.wake(START))
 
-    def take(self, step: Step) -> list[Packet]:
+    def take(self, step: PgmResult) -> list[Packet]:
         packets = [action.packet for action in step.actions if isinstance(action, Multicast)]
         self.tickets += [action.ticket for action in step.actions if isinstance(action, Sent)]
         self.sent += [(self.now, packet) for packet in packets]
@@ -42,7 +42,7 @@ class Bench:
     def submit(self, apdu: bytes) -> list[Packet]:
         return self.take(self.source.submit(len(self.tickets), apdu, self.now))
 
-    def nak(self, *numbers: int, kind: Kind = Kind.NAK, group: str = GROUP) -> list[Packet]:
+    def nak(self, *numbers: int, kind: PgmPacketType = PgmPacketType.NAK, group: str = GROUP) -> list[Packet]:
         wanted = tuple(number & MASK for number in numbers)
         return self.take(self.source.hear(Nak(kind, TSI, 8001, wanted, "10.0.0.1", group), self.now))
 
@@ -55,7 +55,7 @@ class Bench:
         self.now = end
         return [packet for _, packet in self.sent[before:]]
 
-    def life(self) -> Life:
+    def life(self) -> SourceState:
         return self.source.life
 
     def data(self) -> list[Data]:
@@ -66,7 +66,7 @@ class Bench:
 
 
 def test_the_table_of_its_life_answers_every_case() -> None:
-    assert set(NEXT) == set(product(Life, Turning))
+    assert set(NEXT) == set(product(SourceState, SourceEvent))
 
 
 def test_an_spm_with_an_empty_window_goes_before_all_data() -> None:
@@ -163,7 +163,7 @@ def test_a_nak_is_confirmed_at_once_with_all_its_numbers() -> None:
     for _ in range(3):
         bench.submit(b"x")
     (ncf,) = bench.nak(101, 102)
-    assert ncf == Nak(Kind.NCF, TSI, 8001, (101, 102), "10.0.0.1", GROUP)
+    assert ncf == Nak(PgmPacketType.NCF, TSI, 8001, (101, 102), "10.0.0.1", GROUP)
 
 
 @pytest.mark.spec("SR-010")
@@ -207,7 +207,7 @@ def test_what_is_not_in_the_window_is_neither_confirmed_nor_repaired(numbers: tu
 def test_other_groups_and_null_naks_mean_nothing() -> None:
     bench = Bench()
     bench.submit(b"x")
-    assert bench.nak(100, kind=Kind.NNAK) == []
+    assert bench.nak(100, kind=PgmPacketType.NNAK) == []
     assert bench.nak(100, group="234.1.1.2") == []
 
 
@@ -281,18 +281,18 @@ def test_a_session_that_is_closed_sends_what_waits_then_fin_for_a_window() -> No
     for _ in range(5):
         bench.submit(bytes(1_000))
     bench.take(bench.source.close(bench.now))
-    assert bench.life() is Life.FINISHING
+    assert bench.life() is SourceState.FINISHING
     with pytest.raises(UsageError, match="finishing"):
         bench.submit(b"x")
     bench.run(SECOND)
-    assert bench.life() is Life.FINISHED
+    assert bench.life() is SourceState.FINISHED
     assert len(bench.tickets) == 5
     assert [spm.fin for _, spm in bench.spms()][-1]
     bench.nak(102)
     assert any(isinstance(packet, Data) for packet in bench.run(SECOND))
     assert all(spm.fin for _, spm in bench.spms()[-4:])
     bench.run(20 * SECOND)
-    assert bench.life() is Life.ENDED
+    assert bench.life() is SourceState.ENDED
     assert bench.wake is None
     assert bench.nak(102) == []
 
@@ -309,7 +309,7 @@ def test_a_session_that_is_aborted_sends_rst_and_repairs_nothing() -> None:
     after = bench.run(30 * SECOND)
     assert after
     assert all(isinstance(packet, Spm) and packet.reset is not None for packet in after)
-    assert bench.source.life is Life.ENDED
+    assert bench.source.life is SourceState.ENDED
 
 
 def test_what_waits_can_be_withdrawn_and_what_was_begun_is_finished() -> None:

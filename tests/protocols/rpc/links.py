@@ -8,12 +8,12 @@ from random import Random
 
 from reliquary.protocols.rpc.associations import Associations
 from reliquary.protocols.rpc.client import ClientConnection
-from reliquary.protocols.rpc.happenings import (
+from reliquary.protocols.rpc.events import (
     Called,
-    ClientHappening,
+    ClientEvent,
     Closed,
     Opened,
-    ServerHappening,
+    ServerEvent,
 )
 from reliquary.protocols.rpc.limits import Limits
 from reliquary.protocols.rpc.security import SecurityContext
@@ -74,8 +74,8 @@ class Link:
         self.client = client
         self.server = server
         self._chance = chance
-        self.at_client: list[ClientHappening] = []
-        self.at_server: list[ServerHappening] = []
+        self.at_client: list[ClientEvent] = []
+        self.at_server: list[ServerEvent] = []
 
     def carry(self) -> None:
         """Carry bytes until both sides are silent."""
@@ -193,6 +193,6 @@ def sent_fault(server: ServerConnection) -> tuple[int, Fault, bool]:
     return header.call, decode_fault(data, header), not header.flags & Flag.DID_NOT_EXECUTE
 
 
-def closed(happenings: Sequence[object]) -> bool:
+def closed(events: Sequence[object]) -> bool:
     """Whether the last thing that happened is the end of the connection."""
-    return bool(happenings) and isinstance(happenings[-1], Closed)
+    return bool(events) and isinstance(events[-1], Closed)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from reliquary.protocols.rpc.events import Called, Cancelled, Closed, Orphaned
 from reliquary.protocols.rpc.guards import Guard
-from reliquary.protocols.rpc.happenings import Called, Cancelled, Closed, Orphaned
 from reliquary.protocols.rpc.limits import Limits
 from reliquary.protocols.rpc.server import ServerConnection
 from reliquary.wire.ndr.encoding import NDR20, Encoding

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from reliquary.protocols.rpc.client import HANDLERS, STUB_LIMIT, ClientConnection, ClientPhase
-from reliquary.protocols.rpc.happenings import Closed, Faulted, Opened, Returned
+from reliquary.protocols.rpc.events import Closed, Faulted, Opened, Returned
 from reliquary.wire.ndr.encoding import NDR20, NDR64, Encoding
 from reliquary.wire.rpc.binds import BindAck, ContextResult, Nak, Result, decode_bind, encode_ack, encode_nak
 from reliquary.wire.rpc.calls import encode_bare, encode_fault, request_head, response_head
@@ -141,8 +141,8 @@ def test_fragments_that_are_too_short_for_the_protocol_are_refused(receive: int)
 )
 def test_what_ends_a_connection_that_is_binding(data: bytes) -> None:
     client = binding()
-    happenings = client.receive(data + encode_bare(PduType.SHUTDOWN, 0))
-    assert [type(happening) for happening in happenings] == [Closed]
+    events = client.receive(data + encode_bare(PduType.SHUTDOWN, 0))
+    assert [type(event) for event in events] == [Closed]
     assert client.closed
     assert client.receive(ack()) == []
 
@@ -208,8 +208,8 @@ class TestCalls:
     )
     def test_what_ends_a_connection_in_use(self, data: bytes) -> None:
         client = calling(1)
-        happenings = client.receive(data)
-        assert isinstance(happenings[-1], Closed)
+        events = client.receive(data)
+        assert isinstance(events[-1], Closed)
         assert client.outstanding == 0
 
     def test_an_answer_that_is_too_long_ends_the_connection(self) -> None:
@@ -223,8 +223,8 @@ class TestCalls:
     def test_a_server_that_shuts_down_waits_for_its_calls(self) -> None:
         client = calling(1)
         assert client.receive(encode_bare(PduType.SHUTDOWN, 0)) == []
-        happenings = client.receive(response(b"last"))
-        assert happenings == [Returned(1, b"last", NDR20), Closed("the server ends the connection")]
+        events = client.receive(response(b"last"))
+        assert events == [Returned(1, b"last", NDR20), Closed("the server ends the connection")]
 
     def test_an_idle_connection_ends_at_once_when_the_server_shuts_down(self) -> None:
         assert isinstance(opened().receive(encode_bare(PduType.SHUTDOWN, 0))[0], Closed)
@@ -266,8 +266,8 @@ class TestSecurity:
 
     def test_a_last_token_without_an_answer_goes_in_an_auth3(self) -> None:
         client = binding(dialed(NTLM, Protection.INTEGRITY))
-        (happening,) = client.receive(ack(verifier=self.token(b"challenge", NTLM)))
-        assert isinstance(happening, Opened)
+        (event,) = client.receive(ack(verifier=self.token(b"challenge", NTLM)))
+        assert isinstance(event, Opened)
         assert decode_header(client.output()[0]).type == PduType.AUTH3
 
     @pytest.mark.parametrize(
@@ -284,15 +284,15 @@ class TestSecurity:
         client = binding(dialed(SPNEGO, Protection.INTEGRITY, user="nobody"))
         client.receive(ack(verifier=self.token(b"challenge")))
         assert decode_header(client.output()[0]).type == PduType.ALTER_CONTEXT
-        (happening,) = client.receive(data)
-        assert isinstance(happening, Closed)
+        (event,) = client.receive(data)
+        assert isinstance(event, Closed)
 
     def test_a_server_that_cannot_protect_as_we_want_is_left(self) -> None:
         weak = PretendedClient(3, strongest=Protection.INTEGRITY)
         client = ClientConnection(QM2QM, security=weak, auth_type=NTLM, protection=Protection.PRIVACY)
         challenge = self.token(b"challenge", NTLM, Protection.PRIVACY)
-        (happening,) = binding(client).receive(ack(verifier=challenge))
-        assert happening == Closed("the server did not negotiate what PRIVACY needs")
+        (event,) = binding(client).receive(ack(verifier=challenge))
+        assert event == Closed("the server did not negotiate what PRIVACY needs")
 
     def test_an_answer_without_a_signature_is_not_believed(self) -> None:
         assert isinstance(self.secured().receive(response(b"forged"))[0], Closed)

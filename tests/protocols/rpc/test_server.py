@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.rpc.associations import Associations
-from reliquary.protocols.rpc.happenings import Bound, Called, Closed
+from reliquary.protocols.rpc.events import Bound, Called, Closed
 from reliquary.protocols.rpc.limits import Limits
 from reliquary.protocols.rpc.phases import Task
 from reliquary.protocols.rpc.server import _DO, ServerConnection
@@ -75,10 +75,10 @@ class TestBind:
     @pytest.mark.mqqp("T03")
     def test_contexts_of_both_syntaxes_and_features(self) -> None:
         server = accepted()
-        happenings = server.receive(
+        events = server.receive(
             bind(element(0, QM2QM, [NDR64_SYNTAX]), element(1, MGMT), element(2, MGMT, [features_syntax(7)]))
         )
-        assert happenings == [Bound(0x1000, QM2QM, NDR64), Bound(0x1000, MGMT, NDR20)]
+        assert events == [Bound(0x1000, QM2QM, NDR64), Bound(0x1000, MGMT, NDR20)]
         assert sent_ack(server).results[2] == ContextResult(Result.NEGOTIATE_ACK, 3)
         (called,) = server.receive(request(context=0))
         assert isinstance(called, Called)
@@ -358,8 +358,8 @@ class TestEnds:
 
     def test_nothing_is_left_and_nothing_is_read_after_the_end(self) -> None:
         server = bound(multiplexed=True)
-        happenings = server.receive(request(call=1) + request(flags=0, call=2) + request(call=3))
-        assert [type(happening) for happening in happenings] == [Called, Closed]
+        events = server.receive(request(call=1) + request(flags=0, call=2) + request(call=3))
+        assert [type(event) for event in events] == [Called, Closed]
         assert server.closed
         assert server.outstanding == 0
         server.output()

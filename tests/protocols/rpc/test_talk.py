@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reliquary.protocols.rpc.happenings import Called, Closed, Faulted, Returned
+from reliquary.protocols.rpc.events import Called, Closed, Faulted, Returned
 from reliquary.protocols.rpc.limits import Limits
 from reliquary.wire.ndr.encoding import NDR20, NDR64, Encoding
 from reliquary.wire.rpc.protection import Protection
@@ -85,12 +85,12 @@ def test_calls_wait_for_their_answers_side_by_side() -> None:
     link.carry()
     assert len(link.at_client) == 1
     assert isinstance(link.at_client[0], Faulted)
-    for happening in reversed(link.at_server):
-        assert isinstance(happening, Called)
-        link.server.respond(happening.call, [happening.stub])
+    for event in reversed(link.at_server):
+        assert isinstance(event, Called)
+        link.server.respond(event.call, [event.stub])
     link.at_client.clear()
     link.carry()
-    answers = [happening for happening in link.at_client if isinstance(happening, Returned)]
+    answers = [event for event in link.at_client if isinstance(event, Returned)]
     assert [(answer.call, answer.stub) for answer in answers] == [
         (call, bytes((call,))) for call in range(64, 0, -1)
     ]
@@ -105,7 +105,7 @@ def test_a_user_that_the_server_does_not_know(auth_type: int) -> None:
         link.client.call(1, 0, [b"stub"])
         link.carry()
     assert isinstance(link.at_server[-1], Closed)
-    assert not any(isinstance(happening, Called) for happening in link.at_server)
+    assert not any(isinstance(event, Called) for event in link.at_server)
     assert isinstance(link.at_client[-1], Closed | Faulted)
 
 

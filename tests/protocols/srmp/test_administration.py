@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.protocols.srmp.administration import WHAT
 from reliquary.protocols.srmp.events import ResetStream
 from reliquary.queueing.model.administration import Done
 from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.streams.acceptance import judge
 from reliquary.streams.records import incoming_name, outgoing_name
+from reliquary.streams.resetting import WHAT
 from tests.protocols.srmp import peer
 from tests.protocols.srmp.receiving import Receiving
 from tests.protocols.srmp.sending import Sender
@@ -139,5 +139,5 @@ def test_a_name_that_no_stream_has_is_refused(name: str) -> None:
     bench = Sender()
     bench.stream(b"1")
     facts = len(bench.facts)
-    assert reset(bench, name) == Done(False, f"there is no stream {name} of SRMP, and others cannot be reset")
+    assert reset(bench, name) == Done(False, f"there is no stream {name}")
     assert len(bench.facts) == facts

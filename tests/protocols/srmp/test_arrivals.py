@@ -8,7 +8,7 @@ import pytest
 
 from reliquary.protocols.httpr.schemes import HTTPR
 from reliquary.protocols.srmp import arrivals
-from reliquary.protocols.srmp.codec.values import Kind
+from reliquary.protocols.srmp.codec.values import MessageKind
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.model.events import StopManager
@@ -35,7 +35,7 @@ PUBLIC = "http://gateway.example/shop/orders"
 
 
 def test_every_kind_of_message_has_a_rule() -> None:
-    assert set(arrivals.KINDS) == set(Kind)
+    assert set(arrivals.KINDS) == set(MessageKind)
 
 
 @pytest.mark.spec("SR-182", "SR-183")

@@ -20,7 +20,12 @@ def test_every_signal_of_a_transfer_is_heard_on_one_side() -> None:
     defined = {
         each for each in vars(transfer).values() if isinstance(each, type) and issubclass(each, Signal)
     }
-    of_batches = {transfer.MessagesWaiting, transfer.MessagesHeld, transfer.BatchJudged, transfer.RoomKnown}
+    of_batches = {
+        transfer.MessagesWaiting,
+        transfer.MessagesReserved,
+        transfer.BatchJudged,
+        transfer.RoomKnown,
+    }
     for_packets = {transfer.IdentityKnown, transfer.RunJudged}
     heard = (set(machine.HEARS) | set(HEARS)) - {posting.PostsDue, RemoteReadsEnded, RequestMade}
     assert defined - {Signal, DirectedSignal} - of_batches - for_packets == heard

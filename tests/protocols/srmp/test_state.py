@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reliquary.base.time import seconds
-from reliquary.protocols.srmp.sender.addresses import Route
+from reliquary.protocols.srmp.sender.addresses import PostAddress
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import Session, State
 from reliquary.protocols.srmp.tables import TABLES
@@ -26,7 +26,7 @@ def test_streams_are_kept_as_the_settings_say() -> None:
 
 def test_a_session_counts_from_zero_for_a_stream_that_begins() -> None:
     """When the last receipt came is still shown, and a timer that runs goes on."""
-    session = Session(4, "DIRECT=HTTP://a/b", Route(), ReceiptWait(LADDER))
+    session = Session(4, "DIRECT=HTTP://a/b", PostAddress(), ReceiptWait(LADDER))
     session.wait = ReceiptWait(LADDER, running=True, rung=3, until=99, timeouts=3)
     session.progress = Progress(receipts=5, receipt_time=77, unread=2)
     session.start_counting()

@@ -55,7 +55,7 @@ def test_every_fact_has_its_line_here() -> None:
         facts.MessagesStored, facts.PositionCopied, facts.PositionMoved, facts.PositionsRemoved,
         facts.TransactionPrepared, facts.TransactionEnded, facts.PreparedMessageDropped,
         facts.PositionsHandedOut, facts.PositionsMarked, facts.PositionsDelayed, facts.PositionsDue,
-        facts.PieceKept, facts.SpoolsDropped, facts.HoldBegun, facts.HoldsOver,
+        facts.PieceKept, facts.SpoolsDropped, facts.ReservationBegun, facts.ReservationsOver,
         facts.CopyLost, facts.DirectoryObjectWritten, facts.DirectoryObjectRemoved, facts.OutcomesForgotten,
     }  # fmt: skip
     assert APPLIERS.keys() - APPLY_FEEDS.keys() - APPLY_STAGING.keys() == shown

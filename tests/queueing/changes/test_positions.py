@@ -19,7 +19,7 @@ from reliquary.queueing.model.tables import (
     SHARES,
     SPOOLS,
     Piece,
-    Place,
+    QueueRow,
     Spool,
     expiry_of,
     piece_key,
@@ -44,7 +44,7 @@ def test_a_message_at_home_is_in_the_row_of_its_position_until_it_moves(made: Fa
     position = made.at(1, home=made.orders.number)
     made.store(position)
     key = position_key(made.orders.number, position.lookup_id)
-    assert every(made.state, POSITIONS) == {key: Place(position, BODY)}
+    assert every(made.state, POSITIONS) == {key: QueueRow(position, BODY)}
     assert every(made.state, MESSAGES) == {}
     made.apply(facts.PositionMoved(made.orders.number, made.other.number, position, MessageClass.NORMAL))
     [moved] = walk(made.other)
@@ -75,7 +75,7 @@ def test_a_message_at_home_that_is_delayed_or_marked_stays_complete(made: FactBe
     made.apply(facts.PositionsMarked(home, (marked,)))
     made.apply(facts.PositionsDelayed(home, (made.at(2, home=home, due=50),)))
     key = position_key(home, marked.lookup_id)
-    assert every(made.state, POSITIONS) == {key: Place(marked, BODY)}
+    assert every(made.state, POSITIONS) == {key: QueueRow(marked, BODY)}
     assert list(every(made.state, DELAYED).values()) == [made.at(2, due=50)]
     assert list(every(made.state, MESSAGES).values()) == [BODY]
 
@@ -149,7 +149,9 @@ def test_a_position_that_is_marked_says_so_on_disk_and_stays_locked(made: FactBe
     marked = made.at(1, handed_out=1, aborted=2)
     made.apply(facts.PositionsMarked(made.orders.number, (marked,)))
     assert made.orders.order.locked == {marked.lookup_id: marked}
-    assert every(made.state, POSITIONS)[position_key(made.orders.number, marked.lookup_id)] == Place(marked)
+    assert every(made.state, POSITIONS)[position_key(made.orders.number, marked.lookup_id)] == QueueRow(
+        marked
+    )
 
 
 def test_a_purge_that_waits_is_a_moment_of_its_own(made: FactBench) -> None:

@@ -10,7 +10,7 @@ from reliquary.queueing.model import events
 from reliquary.queueing.model.events import PieceStored, SendMessages, StorePiece
 from reliquary.queueing.model.message import MessageClass, StoredBody
 from reliquary.queueing.model.tables import MESSAGES, PIECES, RETAINED, SHARES
-from reliquary.queueing.model.travel.transfer import HoldsEnded, HoldWanted, Outcome
+from reliquary.queueing.model.travel.transfer import Outcome, ReservationsEnded, ReservationWanted
 from tests.queueing.exchange import Exchange
 from tests.queueing.feed.scenery import bodies, feed, mark, moved, opened
 from tests.queueing.manager_harness import Bench, message
@@ -126,12 +126,12 @@ def test_what_a_carrier_holds_is_read_and_kept_when_it_is_delivered(outcome: Out
     cursor = opened(exchange)
     exchange.send("orders", b"a", b"b")
     before = feed(exchange, cursor)
-    exchange.say(HoldWanted("httpr", (1, 7), ("orders",), 100, 1_000_000))
+    exchange.say(ReservationWanted("httpr", (1, 7), ("orders",), 100, 1_000_000))
     assert exchange.bodies() == []
     assert feed(exchange, cursor) == feed(exchange, name="") == before
     exchange.restart()
     assert feed(exchange, cursor) == before
-    exchange.say(HoldsEnded("httpr", ((1, 7),), outcome, MessageClass.NACK_ACCESS_DENIED))
+    exchange.say(ReservationsEnded("httpr", ((1, 7),), outcome, MessageClass.NACK_ACCESS_DENIED))
     assert feed(exchange, cursor) == before
     assert exchange.queue().feed.retained == (0 if outcome is Outcome.TRY_LATER else 2)
     check(exchange.state)

@@ -8,10 +8,10 @@ from reliquary.queueing.model import events, facts
 from reliquary.queueing.model.message import Acknowledgement, Delivery, ObjectId, SequenceId
 from reliquary.queueing.model.travel.transfer import (
     BatchArrived,
-    HoldsEnded,
-    HoldWanted,
     MessageArrived,
     Outcome,
+    ReservationsEnded,
+    ReservationWanted,
 )
 from tests.queueing.exchange import Exchange, Say
 from tests.queueing.history.batches import THERE, told
@@ -161,8 +161,8 @@ def test_a_batch_that_a_carrier_holds_is_told_until_it_is_there() -> None:
     bench = Exchange(None, history=True)
     bench.send("orders", b"a")
     for number, outcome in enumerate((Outcome.TRY_LATER, Outcome.DELIVERED), 1):
-        bench.handle(Say(HoldWanted("httpr", (5, number), ("orders",), 10, 1000)))
-        bench.handle(Say(HoldsEnded("httpr", ((5, number),), outcome)))
+        bench.handle(Say(ReservationWanted("httpr", (5, number), ("orders",), 10, 1000)))
+        bench.handle(Say(ReservationsEnded("httpr", ((5, number),), outcome)))
     assert words(told(bench), "protocol", "batch") == [
         ("accepted", "api", None),
         ("held", "httpr", "5:1"),

@@ -9,7 +9,7 @@ from reliquary.base.turn import Signal
 from reliquary.queueing.directory.events import CreateDirectoryObject, ReadDirectory, SwitchDirectory
 from reliquary.queueing.directory.queries import Filter, Operator
 from reliquary.queueing.model.directory.integration import Integration
-from reliquary.queueing.model.directory.objects import DirectoryObject, Kind, RoutingLink, Site, name_of
+from reliquary.queueing.model.directory.objects import DirectoryObject, ObjectKind, RoutingLink, Site, name_of
 from reliquary.queueing.model.facts import ChangeNotified
 from tests.queueing.manager_harness import Bench
 
@@ -35,7 +35,7 @@ def add_sites(bench: Bench) -> None:
         add(bench, RoutingLink(identifier=UUID(int=10 + cost), site1=NORTH, site2=SOUTH, actual_cost=cost))
 
 
-def find(bench: Bench, kind: Kind, identifier: UUID, **given: Any) -> Any:
+def find(bench: Bench, kind: ObjectKind, identifier: UUID, **given: Any) -> Any:
     """Read an object by its identifier."""
     return bench.ask(ReadDirectory(0, kind, (Filter("identifier", Operator.EQUALS, identifier),), **given))
 

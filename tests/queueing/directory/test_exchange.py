@@ -16,8 +16,8 @@ from reliquary.queueing.model.directory.objects import (
     DirectoryObject,
     DistributionList,
     Enterprise,
-    Kind,
     ManagerObject,
+    ObjectKind,
     QueueObject,
     RoutingLink,
     Site,
@@ -87,24 +87,24 @@ def test_an_object_is_shown_with_every_attribute() -> None:
     fields = exchange.fields_of(Site(identifier=ONE, name="north", security=b"\1"))
     assert list(fields)[:2] == ["identifier", "name"]
     assert (fields["identifier"], fields["foreign_site"], fields["security"]) == (str(ONE), False, "AQ==")
-    assert exchange.subject_of(Kind.SITE, fields) == Site(identifier=ONE, name="north", security=b"\1")
+    assert exchange.subject_of(ObjectKind.SITE, fields) == Site(identifier=ONE, name="north", security=b"\1")
 
 
 def test_an_attribute_that_is_not_there_or_not_so_is_named() -> None:
     with pytest.raises(UsageError, match="site has no attribute 'kind'"):
-        exchange.subject_of(Kind.SITE, {"kind": "user"})
+        exchange.subject_of(ObjectKind.SITE, {"kind": "user"})
     with pytest.raises(UsageError, match="foreign_site: Expected `bool`"):
-        exchange.subject_of(Kind.SITE, {"foreign_site": "yes"})
+        exchange.subject_of(ObjectKind.SITE, {"foreign_site": "yes"})
 
 
 @pytest.mark.spec("DM-005")
 def test_a_change_names_attributes_and_never_the_identifier() -> None:
-    subject, attributes = exchange.changed(Kind.SITE, ONE, {"name": "b"})
+    subject, attributes = exchange.changed(ObjectKind.SITE, ONE, {"name": "b"})
     assert (subject, attributes) == (Site(identifier=ONE, name="b"), ("name",))
     with pytest.raises(UsageError, match="keeps its identifier"):
-        exchange.changed(Kind.SITE, ONE, {"identifier": str(TWO)})
+        exchange.changed(ObjectKind.SITE, ONE, {"identifier": str(TWO)})
     with pytest.raises(UsageError, match="name an attribute"):
-        exchange.changed(Kind.SITE, ONE, {})
+        exchange.changed(ObjectKind.SITE, ONE, {})
 
 
 def test_a_condition_is_read_as_people_write_it() -> None:

@@ -9,7 +9,7 @@ import pytest
 from reliquary.base.hresult import HResult
 from reliquary.queueing.directory import membership
 from reliquary.queueing.directory.results import DirectoryResult, answer_of
-from reliquary.queueing.model.directory.objects import Kind, QueueObject
+from reliquary.queueing.model.directory.objects import ObjectKind, QueueObject
 from reliquary.queueing.model.events import ChangeQueue, CreateQueue, DeleteQueue
 from tests.queueing.directory.scenery import OTHER, add, attach, detach, find, integrated, notified
 from tests.queueing.manager_harness import COMPUTER, Bench
@@ -110,7 +110,7 @@ def test_a_change_is_written_to_the_directory() -> None:
     bench = integrated(".\\shop")
     bench.advance(5)
     changed = bench.ask(ChangeQueue(0, ".\\shop", {"label": "till"})).queue
-    found = find(bench, Kind.QUEUE, changed.identifier).subject
+    found = find(bench, ObjectKind.QUEUE, changed.identifier).subject
     assert (found.label, found.modify_time) == ("till", changed.modify_time)
     assert notified(bench)[-1] == ("queue-update", SHOP)
 

@@ -25,7 +25,13 @@ from reliquary.queueing.directory.operations import ONLINE_TIMER, QUERY_LEASE, Q
 from reliquary.queueing.directory.queries import Filter, Operator, SortOrder
 from reliquary.queueing.directory.results import DirectoryResult
 from reliquary.queueing.model.directory.connection import Connection
-from reliquary.queueing.model.directory.objects import Kind, ManagerObject, QueueObject, RoutingLink, Site
+from reliquary.queueing.model.directory.objects import (
+    ManagerObject,
+    ObjectKind,
+    QueueObject,
+    RoutingLink,
+    Site,
+)
 from reliquary.queueing.model.facts import ManagerNamed
 from tests.queueing.directory.scenery import (
     NORTH,
@@ -55,7 +61,7 @@ def test_a_public_queue_is_announced_before_it_is_created() -> None:
     made = add(bench, QueueObject(pathname="OTHER\\orders"))
     assert made.result is DirectoryResult.SUCCESS
     assert notified(bench) == [("queue-creation", "OTHER\\orders")]
-    assert find(bench, Kind.QUEUE, made.subject.identifier).subject == made.subject
+    assert find(bench, ObjectKind.QUEUE, made.subject.identifier).subject == made.subject
 
 
 @pytest.mark.spec("DM-238")
@@ -70,7 +76,7 @@ def test_only_the_attributes_of_the_list_are_published() -> None:
     bench = integrated()
     subject = Site(identifier=NORTH, name="north", foreign_site=True)
     bench.ask(CreateDirectoryObject(0, subject, ("name",)))
-    assert find(bench, Kind.SITE, NORTH).subject.foreign_site is False
+    assert find(bench, ObjectKind.SITE, NORTH).subject.foreign_site is False
     unknown = bench.ask(CreateDirectoryObject(0, subject, ("colour",)))
     assert (unknown.result, unknown.status) == (DirectoryResult.ATTRIBUTE_NOT_FOUND, HResult.PROPERTY)
 
@@ -79,9 +85,9 @@ def test_only_the_attributes_of_the_list_are_published() -> None:
 def test_a_public_queue_is_announced_before_it_is_deleted() -> None:
     bench = integrated()
     made = add(bench, QueueObject(pathname="OTHER\\orders")).subject
-    assert bench.ask(DeleteDirectoryObject(0, Kind.QUEUE, made.identifier)).succeeded
+    assert bench.ask(DeleteDirectoryObject(0, ObjectKind.QUEUE, made.identifier)).succeeded
     assert notified(bench)[-1] == ("queue-deletion", "OTHER\\orders")
-    assert find(bench, Kind.QUEUE, made.identifier).result is DirectoryResult.OBJECT_NOT_FOUND
+    assert find(bench, ObjectKind.QUEUE, made.identifier).result is DirectoryResult.OBJECT_NOT_FOUND
 
 
 @pytest.mark.spec("DM-253", "DM-254")
@@ -102,9 +108,9 @@ def test_a_write_is_announced_when_it_succeeded_and_only_then() -> None:
 
 OPERATIONS: dict[str, Any] = {
     "create": CreateDirectoryObject(0, Site(name="new")),
-    "delete": DeleteDirectoryObject(0, Kind.SITE, NORTH),
+    "delete": DeleteDirectoryObject(0, ObjectKind.SITE, NORTH),
     "write": WriteDirectory(0, Site(identifier=NORTH, name="new")),
-    "read": ReadDirectory(0, Kind.SITE),
+    "read": ReadDirectory(0, ObjectKind.SITE),
 }
 
 
@@ -130,7 +136,7 @@ def test_an_operation_without_a_directory_says_so_and_one_timer_runs(event: Any)
 def test_a_manager_without_integration_is_not_offline_and_watches_nothing() -> None:
     bench = Bench()
     out_of_reach(bench)
-    assert bench.ask(ReadDirectory(0, Kind.SITE)).result is DirectoryResult.NOT_CONNECTED
+    assert bench.ask(ReadDirectory(0, ObjectKind.SITE)).result is DirectoryResult.NOT_CONNECTED
     assert bench.state.directory.connection is Connection.APART
     assert ONLINE_TIMER not in bench.timers
 
@@ -143,11 +149,13 @@ def test_a_read_finds_the_first_object_that_the_filters_let_through() -> None:
     bench = integrated()
     add_sites(bench)
     dear = (Filter("actual_cost", Operator.GREATER_THAN, 1),)
-    assert bench.ask(ReadDirectory(0, Kind.ROUTING_LINK, dear)).subject.actual_cost == 5
-    assert bench.ask(ReadDirectory(0, Kind.ROUTING_LINK)).subject.actual_cost == 1
+    assert bench.ask(ReadDirectory(0, ObjectKind.ROUTING_LINK, dear)).subject.actual_cost == 5
+    assert bench.ask(ReadDirectory(0, ObjectKind.ROUTING_LINK)).subject.actual_cost == 1
     none = (Filter("actual_cost", Operator.GREATER_THAN, 9),)
-    assert bench.ask(ReadDirectory(0, Kind.ROUTING_LINK, none)).result is DirectoryResult.OBJECT_NOT_FOUND
-    assert bench.ask(ReadDirectory(0, Kind.SITE, attributes=("full_path",))).subject.name == ""
+    assert (
+        bench.ask(ReadDirectory(0, ObjectKind.ROUTING_LINK, none)).result is DirectoryResult.OBJECT_NOT_FOUND
+    )
+    assert bench.ask(ReadDirectory(0, ObjectKind.SITE, attributes=("full_path",))).subject.name == ""
 
 
 @pytest.mark.spec("DM-245", "DM-247")
@@ -157,10 +165,10 @@ def test_without_a_directory_the_managers_own_queues_are_known() -> None:
     add_sites(bench)
     detach(bench)
     shop = bench.queue(".\\shop").record
-    answer = find(bench, Kind.QUEUE, shop.identifier)
+    answer = find(bench, ObjectKind.QUEUE, shop.identifier)
     assert (answer.result, answer.subject.pathname) == (DirectoryResult.SUCCESS, shop.pathname)
-    assert find(bench, Kind.QUEUE, OTHER).result is DirectoryResult.OBJECT_NOT_FOUND
-    assert find(bench, Kind.SITE, NORTH).result is DirectoryResult.NOT_CONNECTED
+    assert find(bench, ObjectKind.QUEUE, OTHER).result is DirectoryResult.OBJECT_NOT_FOUND
+    assert find(bench, ObjectKind.SITE, NORTH).result is DirectoryResult.NOT_CONNECTED
 
 
 @pytest.mark.spec("DM-246", "DM-247")
@@ -168,11 +176,11 @@ def test_without_a_directory_the_manager_knows_itself() -> None:
     bench = integrated()
     detach(bench)
     identity = bench.state.identity()
-    answer = find(bench, Kind.QUEUE_MANAGER, identity.identifier, attributes=("computer_name",))
+    answer = find(bench, ObjectKind.QUEUE_MANAGER, identity.identifier, attributes=("computer_name",))
     assert answer.subject == ManagerObject(
         identifier=identity.identifier, computer_name=identity.computer_name
     )
-    assert find(bench, Kind.QUEUE_MANAGER, OTHER).result is DirectoryResult.NOT_CONNECTED
+    assert find(bench, ObjectKind.QUEUE_MANAGER, OTHER).result is DirectoryResult.NOT_CONNECTED
 
 
 @pytest.mark.spec("DM-248")
@@ -180,7 +188,7 @@ def test_a_forced_read_asks_the_directory_and_changes_no_belief() -> None:
     bench = integrated(".\\shop")
     out_of_reach(bench)
     shop = bench.queue(".\\shop").record.identifier
-    assert find(bench, Kind.QUEUE, shop, forced=True).result is DirectoryResult.NOT_CONNECTED
+    assert find(bench, ObjectKind.QUEUE, shop, forced=True).result is DirectoryResult.NOT_CONNECTED
     assert bench.state.directory.connection is Connection.ONLINE
     assert ONLINE_TIMER not in bench.timers
 
@@ -189,7 +197,7 @@ def test_a_forced_read_asks_the_directory_and_changes_no_belief() -> None:
 
 
 def begin(bench: Bench, **given: Any) -> Any:
-    return bench.ask(ReadDirectoryBegin(0, Kind.ROUTING_LINK, **given))
+    return bench.ask(ReadDirectoryBegin(0, ObjectKind.ROUTING_LINK, **given))
 
 
 def following(bench: Bench, handle: int) -> Any:
@@ -219,7 +227,7 @@ def test_a_query_shows_the_directory_as_it_was_when_it_began() -> None:
     add_sites(bench)
     handle = begin(bench).handle
     for cost in (1, 5, 9):
-        bench.ask(DeleteDirectoryObject(0, Kind.ROUTING_LINK, UUID(int=10 + cost)))
+        bench.ask(DeleteDirectoryObject(0, ObjectKind.ROUTING_LINK, UUID(int=10 + cost)))
     assert [following(bench, handle).subject.actual_cost for _ in range(3)] == [1, 5, 9]
 
 

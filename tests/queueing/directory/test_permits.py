@@ -7,22 +7,22 @@ from uuid import UUID
 import pytest
 
 from reliquary.queueing.directory import events
-from reliquary.queueing.model.directory.objects import Kind, Site
+from reliquary.queueing.model.directory.objects import ObjectKind, Site
 from reliquary.queueing.model.events import Request
 from reliquary.queueing.model.security.rights import ManagerRight
 from tests.queueing.security.users import check_manager_right
 
 SITE = Site(identifier=UUID(int=1), name="north")
 LOOKS = (
-    events.ReadDirectory(0, Kind.QUEUE),
-    events.ReadDirectoryBegin(0, Kind.QUEUE),
+    events.ReadDirectory(0, ObjectKind.QUEUE),
+    events.ReadDirectoryBegin(0, ObjectKind.QUEUE),
     events.ReadDirectoryNext(0, 1),
     events.ReadDirectoryEnd(0, 1),
     events.CheckDirectoryOnline(0),
 )
 CHANGES = (
     events.CreateDirectoryObject(0, SITE),
-    events.DeleteDirectoryObject(0, Kind.SITE, SITE.identifier),
+    events.DeleteDirectoryObject(0, ObjectKind.SITE, SITE.identifier),
     events.WriteDirectory(0, SITE),
     events.SwitchDirectory(0, attached=False),
     events.ImportDirectory(0, (SITE,)),

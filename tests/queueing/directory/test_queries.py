@@ -22,8 +22,8 @@ from reliquary.queueing.directory.queries import (
 from reliquary.queueing.model.directory.objects import (
     DirectoryObject,
     Enterprise,
-    Kind,
     ManagerObject,
+    ObjectKind,
     QueueObject,
     RoutingLink,
 )
@@ -33,7 +33,7 @@ LINKS = [RoutingLink(identifier=UUID(int=20 - cost), actual_cost=cost) for cost 
 
 
 def costs(*filters: Filter) -> list[int]:
-    matches = matcher(Kind.ROUTING_LINK, filters)
+    matches = matcher(ObjectKind.ROUTING_LINK, filters)
     return [link.actual_cost for link in LINKS if matches(link)]
 
 
@@ -64,7 +64,7 @@ def test_all_filters_must_let_an_object_through_and_none_lets_all() -> None:
 def test_text_compares_without_regard_to_case_and_values_come_as_people_write_them() -> None:
     manager = ManagerObject(computer_name="Here", operating_system_type=OperatingSystemType.WIN_SERVER)
     for attribute, value in (("computer_name", "HERE"), ("operating_system_type", "win-server")):
-        assert matcher(Kind.QUEUE_MANAGER, [Filter(attribute, Operator.EQUALS, value)])(manager)
+        assert matcher(ObjectKind.QUEUE_MANAGER, [Filter(attribute, Operator.EQUALS, value)])(manager)
     text = Filter("identifier", Operator.EQUALS, str(LINKS[0].identifier))
     assert costs(text) == [5]
 
@@ -72,8 +72,8 @@ def test_text_compares_without_regard_to_case_and_values_come_as_people_write_th
 def test_what_has_no_value_is_neither_less_nor_more() -> None:
     queue = QueueObject(pathname="A\\b")
     less = Filter("multicast_address", Operator.LESS_THAN, "z")
-    assert not matcher(Kind.QUEUE, [less])(queue)
-    assert matcher(Kind.QUEUE, [Filter("multicast_address", Operator.EQUALS, None)])(queue)
+    assert not matcher(ObjectKind.QUEUE, [less])(queue)
+    assert matcher(ObjectKind.QUEUE, [Filter("multicast_address", Operator.EQUALS, None)])(queue)
 
 
 @pytest.mark.parametrize(
@@ -87,15 +87,15 @@ def test_a_filter_that_cannot_be_meant_is_refused(
     attribute: str, operator: Operator, value: Any, why: str
 ) -> None:
     with pytest.raises(UsageError, match=why):
-        matcher(Kind.ROUTING_LINK, [Filter(attribute, operator, value)])
+        matcher(ObjectKind.ROUTING_LINK, [Filter(attribute, operator, value)])
 
 
 def test_an_attribute_that_the_type_has_not_is_missing() -> None:
     with pytest.raises(AttributeMissing, match="routing-link has no attribute 'cost'"):
-        matcher(Kind.ROUTING_LINK, [Filter("cost", Operator.EQUALS, 1)])
+        matcher(ObjectKind.ROUTING_LINK, [Filter("cost", Operator.EQUALS, 1)])
     with pytest.raises(AttributeMissing):
-        check_attributes(Kind.SITE, ("name", "colour"))
-    check_attributes(Kind.SITE, None)
+        check_attributes(ObjectKind.SITE, ("name", "colour"))
+    check_attributes(ObjectKind.SITE, None)
 
 
 @pytest.mark.spec("DM-244")
@@ -114,7 +114,7 @@ def test_an_attribute_that_the_object_does_not_have_is_missing() -> None:
 
 
 def ordered(attributes: tuple[str, ...], *order: SortOrder) -> list[DirectoryObject]:
-    return in_order(LINKS, Kind.ROUTING_LINK, attributes, order)
+    return in_order(LINKS, ObjectKind.ROUTING_LINK, attributes, order)
 
 
 @pytest.mark.spec("DM-250")
@@ -124,7 +124,7 @@ def test_results_go_by_the_attribute_with_the_highest_priority() -> None:
     ]
     some = [*LINKS, *cheap]
     both = ("description", "actual_cost")
-    found = in_order(some, Kind.ROUTING_LINK, both, (SortOrder(1), SortOrder(2, ascending=False)))
+    found = in_order(some, ObjectKind.ROUTING_LINK, both, (SortOrder(1), SortOrder(2, ascending=False)))
     assert [(each.actual_cost, each.description) for each in found if isinstance(each, RoutingLink)] == [
         (9, ""), (5, ""), (1, ""), (1, "A"), (1, "b"),
     ]  # fmt: skip

@@ -14,8 +14,8 @@ from reliquary.queueing.model.directory.objects import (
     DirectoryObject,
     DistributionList,
     Enterprise,
-    Kind,
     ManagerObject,
+    ObjectKind,
     QueueObject,
     RoutingLink,
     Site,
@@ -42,15 +42,15 @@ def test_what_was_written_is_there_after_a_restart_and_what_was_removed_is_not()
     bench = Bench()
     add(bench, LIST)
     add(bench, Site(identifier=NORTH, name="north"))
-    registry.delete(bench.state, Kind.SITE, NORTH)
+    registry.delete(bench.state, ObjectKind.SITE, NORTH)
     bench.flush()
     live = durable(bench.state)
     bench.restart(crash=True, start=False)
     assert durable(bench.state) == live
     check(bench.state)
-    assert bench.state.directory.objects[Kind.DISTRIBUTION_LIST] == {LIST.identifier: LIST}
-    assert bench.state.directory.objects[Kind.SITE] == {}
-    assert bench.state.directory.names == {(Kind.DISTRIBUTION_LIST, "shops"): LIST.identifier}
+    assert bench.state.directory.objects[ObjectKind.DISTRIBUTION_LIST] == {LIST.identifier: LIST}
+    assert bench.state.directory.objects[ObjectKind.SITE] == {}
+    assert bench.state.directory.names == {(ObjectKind.DISTRIBUTION_LIST, "shops"): LIST.identifier}
 
 
 @pytest.mark.spec("DM-239")
@@ -103,7 +103,7 @@ def test_a_link_joins_sites_that_the_directory_has() -> None:
     answer = add(bench, RoutingLink(site1=NORTH, site2=OTHER))
     assert answer.why == f"site2 is {OTHER}, and the directory has no such site"
     with pytest.raises(UsageError, match="still joins the site 'north'"):
-        registry.delete(bench.state, Kind.SITE, NORTH)
+        registry.delete(bench.state, ObjectKind.SITE, NORTH)
 
 
 @pytest.mark.spec("DM-035")
@@ -133,7 +133,7 @@ def test_a_write_changes_the_attributes_that_it_names() -> None:
 
 @pytest.mark.spec("DM-242")
 def test_what_is_not_there_cannot_be_deleted() -> None:
-    answer = registry.delete(Bench().state, Kind.USER, OTHER)
+    answer = registry.delete(Bench().state, ObjectKind.USER, OTHER)
     assert answer.result is DirectoryResult.OBJECT_NOT_FOUND
 
 

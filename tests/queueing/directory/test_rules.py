@@ -15,7 +15,7 @@ from reliquary.queueing.directory.events import (
 from reliquary.queueing.directory.operations import ONLINE_TIMER
 from reliquary.queueing.directory.results import DirectoryResult
 from reliquary.queueing.model.directory.connection import Connection
-from reliquary.queueing.model.directory.objects import Kind, ManagerObject, QueueObject, Site
+from reliquary.queueing.model.directory.objects import ManagerObject, ObjectKind, QueueObject, Site
 from tests.queueing.directory.scenery import NORTH, attach, detach, find, integrated, notified
 from tests.queueing.manager_harness import Bench
 from tests.queueing.state_checks import durable
@@ -43,7 +43,7 @@ def test_a_manager_apart_is_not_changed_by_the_directory() -> None:
 
 def test_an_import_is_announced_and_taken() -> None:
     bench = integrated(".\\shop")
-    shop = find(bench, Kind.QUEUE, bench.queue(".\\shop").record.identifier).subject
+    shop = find(bench, ObjectKind.QUEUE, bench.queue(".\\shop").record.identifier).subject
     subject = QueueObject(
         identifier=shop.identifier,
         pathname=shop.pathname,
@@ -71,7 +71,7 @@ def test_an_import_that_is_refused_or_not_connected_changes_nothing() -> None:
 def test_an_integrated_manager_stays_in_the_directory() -> None:
     bench = integrated()
     own = bench.state.identity().identifier
-    answer = bench.ask(DeleteDirectoryObject(0, Kind.QUEUE_MANAGER, own))
+    answer = bench.ask(DeleteDirectoryObject(0, ObjectKind.QUEUE_MANAGER, own))
     assert answer.why == "this manager is in the directory as long as it is integrated with it"
 
 

@@ -21,8 +21,8 @@ from reliquary.queueing.model.directory.objects import (
     ConnectedNetwork,
     DirectoryObject,
     Enterprise,
-    Kind,
     ManagerObject,
+    ObjectKind,
     QueueObject,
     RoutingLink,
     Site,
@@ -182,8 +182,8 @@ def test_a_manager_that_was_started_without_its_directory_enters_it_later() -> N
     bench.directory = Integration()
     bench.restart()
     own = bench.state.identity().identifier
-    assert own not in bench.state.directory.objects[Kind.QUEUE_MANAGER]
+    assert own not in bench.state.directory.objects[ObjectKind.QUEUE_MANAGER]
     assert bench.state.directory.offline
     attach(bench)
-    assert own in bench.state.directory.objects[Kind.QUEUE_MANAGER]
+    assert own in bench.state.directory.objects[ObjectKind.QUEUE_MANAGER]
     assert bench.state.directory.connection is Connection.ONLINE

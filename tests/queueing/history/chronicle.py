@@ -8,23 +8,23 @@ from typing import Any
 from reliquary.queueing.model.state import State
 from reliquary.store.disk import Disk
 from reliquary.store.history.columns import rows_of
-from reliquary.wire.history import CAME, LEFT, Happening
+from reliquary.wire.history import CAME, LEFT, HistoryEvent
 
 Event = dict[str, Any]
-_CAME = {each.word for each in CAME} | {Happening.JOURNALED.word, Happening.DEAD_LETTERED.word}
+_CAME = {each.word for each in CAME} | {HistoryEvent.JOURNALED.word, HistoryEvent.DEAD_LETTERED.word}
 _LEFT = {each.word for each in LEFT}
-_WENT_ELSEWHERE = {Happening.MOVED.word, Happening.POISONED.word}
+_WENT_ELSEWHERE = {HistoryEvent.MOVED.word, HistoryEvent.POISONED.word}
 _STAYS = {
     each.word
     for each in (
-        Happening.DELAYED,
-        Happening.DUE,
-        Happening.HANDED_OUT,
-        Happening.RETURNED,
-        Happening.HELD,
-        Happening.RELEASED,
-        Happening.SENT,
-        Happening.ACKNOWLEDGED,
+        HistoryEvent.DELAYED,
+        HistoryEvent.DUE,
+        HistoryEvent.HANDED_OUT,
+        HistoryEvent.RETURNED,
+        HistoryEvent.HELD,
+        HistoryEvent.RELEASED,
+        HistoryEvent.SENT,
+        HistoryEvent.ACKNOWLEDGED,
     )
 }
 

@@ -19,7 +19,7 @@ from reliquary.queueing.model.tables import (
     LAST_ID,
     POSITIONS,
     TABLES,
-    Place,
+    QueueRow,
     lane_start,
     position_key,
 )
@@ -69,12 +69,12 @@ class OnDisk:
         for neighbour in (NUMBER - 1, NUMBER + 1):
             for lane in range(LANES):
                 stranger = at(lane, 5)
-                self.rows.put(POSITIONS, position_key(neighbour, stranger.lookup_id), Place(stranger))
+                self.rows.put(POSITIONS, position_key(neighbour, stranger.lookup_id), QueueRow(stranger))
 
     def add(self, *positions: Position) -> None:
         for position in positions:
             if not position.express:
-                self.rows.put(POSITIONS, key_of(position), Place(position))
+                self.rows.put(POSITIONS, key_of(position), QueueRow(position))
         self.order.extend(positions)
 
     def remove(self, lookup_id: int) -> Position:
@@ -84,7 +84,7 @@ class OnDisk:
         return position
 
     def hold(self, position: Position) -> None:
-        self.rows.put(POSITIONS, key_of(position), Place(position))
+        self.rows.put(POSITIONS, key_of(position), QueueRow(position))
         self.order.hold(position)
 
     def flush(self) -> tuple[int, ...]:

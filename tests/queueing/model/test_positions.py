@@ -7,55 +7,55 @@ from itertools import product
 import pytest
 
 from reliquary.queueing.model.message import Position
-from reliquary.queueing.model.positions import NEXT, Happening, State, state_of, step
+from reliquary.queueing.model.positions import NEXT, PositionEvent, State, state_of, step
 
 PRINTED = [
-    (State.DELETED, Happening.SENT, State.AVAILABLE),
-    (State.DELETED, Happening.JOINED, State.UNCOMMITTED),
-    (State.AVAILABLE, Happening.RECEIVED, State.DELETED),
-    (State.AVAILABLE, Happening.TAKEN, State.LOCKED),
-    (State.AVAILABLE, Happening.MOVED, State.DELETED),
-    (State.AVAILABLE, Happening.PURGED, State.DELETED),
-    (State.LOCKED, Happening.PURGED, State.PURGE_PENDING),
-    (State.UNCOMMITTED, Happening.COMMITTED, State.AVAILABLE),
-    (State.UNCOMMITTED, Happening.ABORTED, State.DELETED),
-    (State.LOCKED, Happening.COMMITTED, State.DELETED),
-    (State.PURGE_PENDING, Happening.COMMITTED, State.DELETED),
-    (State.LOCKED, Happening.ABORTED, State.AVAILABLE),
-    (State.PURGE_PENDING, Happening.ABORTED, State.DELETED),
-    (State.AVAILABLE, Happening.EXPIRED, State.DELETED),
-    (State.AVAILABLE, Happening.QUEUE_DELETED, State.DELETED),
-    (State.LOCKED, Happening.QUEUE_DELETED, State.DELETED),
-    (State.PURGE_PENDING, Happening.QUEUE_DELETED, State.DELETED),
+    (State.DELETED, PositionEvent.SENT, State.AVAILABLE),
+    (State.DELETED, PositionEvent.JOINED, State.UNCOMMITTED),
+    (State.AVAILABLE, PositionEvent.RECEIVED, State.DELETED),
+    (State.AVAILABLE, PositionEvent.TAKEN, State.LOCKED),
+    (State.AVAILABLE, PositionEvent.MOVED, State.DELETED),
+    (State.AVAILABLE, PositionEvent.PURGED, State.DELETED),
+    (State.LOCKED, PositionEvent.PURGED, State.PURGE_PENDING),
+    (State.UNCOMMITTED, PositionEvent.COMMITTED, State.AVAILABLE),
+    (State.UNCOMMITTED, PositionEvent.ABORTED, State.DELETED),
+    (State.LOCKED, PositionEvent.COMMITTED, State.DELETED),
+    (State.PURGE_PENDING, PositionEvent.COMMITTED, State.DELETED),
+    (State.LOCKED, PositionEvent.ABORTED, State.AVAILABLE),
+    (State.PURGE_PENDING, PositionEvent.ABORTED, State.DELETED),
+    (State.AVAILABLE, PositionEvent.EXPIRED, State.DELETED),
+    (State.AVAILABLE, PositionEvent.QUEUE_DELETED, State.DELETED),
+    (State.LOCKED, PositionEvent.QUEUE_DELETED, State.DELETED),
+    (State.PURGE_PENDING, PositionEvent.QUEUE_DELETED, State.DELETED),
 ]
 """The rows of table B.3, in our words."""
 
 
 @pytest.mark.spec("DM-039")
 def test_the_table_answers_every_case() -> None:
-    assert set(NEXT) == set(product(State, Happening))
+    assert set(NEXT) == set(product(State, PositionEvent))
 
 
 @pytest.mark.spec("DM-039")
-@pytest.mark.parametrize(("state", "happening", "following"), PRINTED)
-def test_the_table_says_what_is_printed(state: State, happening: Happening, following: State) -> None:
-    assert step(state, happening) is following
+@pytest.mark.parametrize(("state", "event", "following"), PRINTED)
+def test_the_table_says_what_is_printed(state: State, event: PositionEvent, following: State) -> None:
+    assert step(state, event) is following
 
 
 def test_what_is_gone_stays_gone_until_something_is_sent() -> None:
-    sent = {Happening.SENT, Happening.SENT_FOR_LATER, Happening.JOINED}
-    assert all(step(State.DELETED, each) is State.DELETED for each in set(Happening) - sent)
+    sent = {PositionEvent.SENT, PositionEvent.SENT_FOR_LATER, PositionEvent.JOINED}
+    assert all(step(State.DELETED, each) is State.DELETED for each in set(PositionEvent) - sent)
 
 
 def test_what_is_delayed_is_seen_only_when_it_is_due() -> None:
-    seen = {each for each in Happening if NEXT[State.DELAYED, each] is State.AVAILABLE}
-    assert seen == {Happening.DUE}
+    seen = {each for each in PositionEvent if NEXT[State.DELAYED, each] is State.AVAILABLE}
+    assert seen == {PositionEvent.DUE}
 
 
 def test_what_somebody_has_neither_expires_nor_is_received_by_another() -> None:
-    assert step(State.LOCKED, Happening.EXPIRED) is State.LOCKED
+    assert step(State.LOCKED, PositionEvent.EXPIRED) is State.LOCKED
     with pytest.raises(AssertionError, match="locked cannot be received"):
-        step(State.LOCKED, Happening.RECEIVED)
+        step(State.LOCKED, PositionEvent.RECEIVED)
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ positions = st.builds(
 @given(positions)
 def test_a_position_is_equal_after_the_disk_with_and_without_its_message(position: Position) -> None:
     key = position_key(1, position.lookup_id)
-    place = tables.Place(position, Message(body=b"body", label="label"))
+    place = tables.QueueRow(position, Message(body=b"body", label="label"))
     value = tables.POSITIONS.encode(key, place)
     assert tables.POSITIONS.decode(key, value) == place
     assert tables.POSITIONS_ALONE.decode(key, value).position == position

@@ -27,7 +27,7 @@ from reliquary.queueing.model.events import (
     SendMessages,
 )
 from reliquary.queueing.model.message import Delivery
-from reliquary.queueing.model.waiting import NEXT, Happening, Stage, Waiter
+from reliquary.queueing.model.waiting import NEXT, Waiter, WaitingReadEvent, WaitingReadState
 from tests.queueing.answers import bodies, body, everything
 from tests.queueing.manager_harness import Bench, message
 from tests.queueing.state_checks import check
@@ -399,12 +399,12 @@ def test_a_wait_does_not_outlive_the_process() -> None:
 
 @pytest.mark.spec("DM-038")
 def test_the_table_of_waits_answers_every_case() -> None:
-    assert set(NEXT) == set(product(Stage, Happening))
-    assert {following for following, _ in NEXT.values()} == {Stage.OVER}
+    assert set(NEXT) == set(product(WaitingReadState, WaitingReadEvent))
+    assert {following for following, _ in NEXT.values()} == {WaitingReadState.OVER}
 
 
 @pytest.mark.spec("DM-237", "DM-302")
 def test_only_a_message_is_a_success_and_what_is_over_stays_over() -> None:
-    told = {happening: NEXT[Stage.WAITING, happening][1] for happening in Happening}
-    assert [each for each, status in told.items() if status is HResult.OK] == [Happening.SATISFIED]
-    assert {NEXT[Stage.OVER, happening][1] for happening in Happening} == {HResult.STATUS_NOT_FOUND}
+    told = {event: NEXT[WaitingReadState.WAITING, event][1] for event in WaitingReadEvent}
+    assert [each for each, status in told.items() if status is HResult.OK] == [WaitingReadEvent.SATISFIED]
+    assert {NEXT[WaitingReadState.OVER, event][1] for event in WaitingReadEvent} == {HResult.STATUS_NOT_FOUND}

@@ -68,7 +68,7 @@ some_messages = st.lists(attributes, min_size=1, max_size=3)
 Step = tuple[str, dict[str, Any]]
 """What happens, and its arguments."""
 
-HAPPENINGS: list[st.SearchStrategy[Step]] = []
+EVENTS: list[st.SearchStrategy[Step]] = []
 
 
 def happens(weight: int, **arguments: st.SearchStrategy[Any]) -> Callable[[Method], Method]:
@@ -76,7 +76,7 @@ def happens(weight: int, **arguments: st.SearchStrategy[Any]) -> Callable[[Metho
 
     def note(method: Method) -> Method:
         name = method.__name__  # a strategy for each: Hypothesis counts equal ones once
-        HAPPENINGS.extend(st.tuples(st.just(name), st.fixed_dictionaries(arguments)) for _ in range(weight))
+        EVENTS.extend(st.tuples(st.just(name), st.fixed_dictionaries(arguments)) for _ in range(weight))
         return method
 
     return note
@@ -96,7 +96,7 @@ class Life(RuleBasedStateMachine):
             self.both.create(path, **chosen)
         self.both.flush()
 
-    @rule(step=st.deferred(lambda: st.one_of(HAPPENINGS)))
+    @rule(step=st.deferred(lambda: st.one_of(EVENTS)))
     def happen(self, step: Step) -> None:
         name, arguments = step
         getattr(self, name)(**arguments)

@@ -17,11 +17,11 @@ from reliquary.queueing.model.travel.transfer import (
     BatchArrived,
     BatchJudged,
     EraBegan,
-    HoldWanted,
     MessageArrived,
-    MessagesHeld,
+    MessagesReserved,
     Outcome,
     ReceiptDue,
+    ReservationWanted,
 )
 from reliquary.queueing.rules.era import NOT_KNOWN
 from tests.queueing.exchange import ELSEWHERE, Exchange
@@ -137,8 +137,8 @@ def test_a_hold_has_messages_of_one_era_alone() -> None:
     restored(exchange)
     exchange.send("orders", b"c")
     for batch in (1, 2):
-        exchange.say(HoldWanted("clerk", (1, batch), ("orders",), 10, 1000))
-    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesHeld)]
+        exchange.say(ReservationWanted("clerk", (1, batch), ("orders",), 10, 1000))
+    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)]
     found = [(each.of_older_era, [one.body for one in each.messages]) for each in held]
     assert found == [(True, [b"a", b"b"]), (False, [b"c"])]
 
@@ -149,8 +149,8 @@ def test_a_hold_that_grows_stays_in_its_era() -> None:
     restored(exchange)
     exchange.send("orders", b"b")
     for _ in range(2):
-        exchange.say(HoldWanted("clerk", (1, 1), ("orders",), 10, 1000))
-    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesHeld)]
+        exchange.say(ReservationWanted("clerk", (1, 1), ("orders",), 10, 1000))
+    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)]
     assert [[one.body for one in each.messages] for each in held] == [[b"a"], []]
 
 

@@ -20,7 +20,7 @@ from reliquary.queueing.model.events import (
 )
 from reliquary.queueing.model.names.formats import key_of, parse_single
 from reliquary.queueing.model.queue import Outgoing, QueueSettings, QueueType
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, OutgoingState
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent, OutgoingState
 from reliquary.queueing.model.travel.transfer import Outcome
 from reliquary.queueing.rules.outgoing import IDLE_INTERVAL, LOOK, create_outgoing, link_of
 from tests.queueing.exchange import ELSEWHERE, Exchange
@@ -114,7 +114,7 @@ def test_a_start_without_hardened_security_lets_locked_queues_go() -> None:
     exchange.restart()
     assert exchange.link().state is OutgoingState.WAITING
     assert exchange.outgoing().record.outgoing == Outgoing(destination=ELSEWHERE)
-    exchange.happen(Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
+    exchange.happen(OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED)
     assert exchange.sent() == [b"a"]
 
 
@@ -190,7 +190,7 @@ def delivered(exchange: Exchange, *bodies: bytes) -> None:
     for body in bodies:
         exchange.send(ELSEWHERE, body)
         exchange.end(Outcome.DELIVERED)
-    exchange.happen(Happening.SESSION_CLEANED_UP, ConnectionStatus.ESTABLISHED)
+    exchange.happen(OutgoingEvent.SESSION_CLEANED_UP, ConnectionStatus.ESTABLISHED)
 
 
 def look(exchange: Bench, times: int = 1) -> None:
@@ -238,7 +238,7 @@ def test_a_message_at_the_last_moment_is_sent_and_keeps_the_queue() -> None:
     exchange.advance(1)
     assert exchange.sent() == [b"a", b"last"]
     exchange.end(Outcome.DELIVERED)
-    exchange.happen(Happening.SESSION_CLEANED_UP, ConnectionStatus.ESTABLISHED)
+    exchange.happen(OutgoingEvent.SESSION_CLEANED_UP, ConnectionStatus.ESTABLISHED)
     look(exchange)
     assert exchange.state.names.outgoing
     look(exchange)
@@ -263,7 +263,7 @@ def on_hold(exchange: Exchange) -> None:
 
 
 def connected(exchange: Exchange) -> None:
-    exchange.happen(Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
+    exchange.happen(OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED)
 
 
 def filled(exchange: Exchange) -> None:

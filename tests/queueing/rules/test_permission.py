@@ -22,14 +22,14 @@ from reliquary.queueing.model.events import (
 )
 from reliquary.queueing.model.security.principals import ANONYMOUS, MANAGER
 from reliquary.queueing.model.security.rights import MANAGER_LIST, ManagerRight, QueueRight
-from reliquary.queueing.rules.permission import NEEDED, OPENED_FOR, Act, Place, lacks, manager_list
+from reliquary.queueing.rules.permission import NEEDED, OPENED_FOR, Act, QueueKind, lacks, manager_list
 from tests.queueing.exchange import ELSEWHERE
 from tests.queueing.manager_harness import Bench, message
 from tests.queueing.security.users import ALICE, ALL, ALL_OF_MANAGER, BOB, ROOT, begun, bench_with, listed
 
 
 def test_every_act_has_its_right_in_every_place() -> None:
-    assert set(NEEDED) == set(Place)
+    assert set(NEEDED) == set(QueueKind)
     assert all(set(rights) == set(Act) for rights in NEEDED.values())
     assert set(OPENED_FOR) == set(Access)
 

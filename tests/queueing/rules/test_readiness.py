@@ -10,7 +10,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.queueing.model.events import AwaitDisk, CommitTransaction, CreateQueue, StartManager
 from reliquary.queueing.model.queue import ManagerState
-from reliquary.queueing.rules.readiness import NEXT, Happening, advance
+from reliquary.queueing.rules.readiness import NEXT, ManagerEvent, advance
 from tests.queueing.answers import everything
 from tests.queueing.manager_harness import COMPUTER, STARTER, Bench
 
@@ -23,21 +23,21 @@ def stands(bench: Bench) -> ManagerState:
 
 @pytest.mark.spec("DM-015")
 def test_the_table_answers_every_case() -> None:
-    assert set(NEXT) == set(product(ManagerState, Happening))
+    assert set(NEXT) == set(product(ManagerState, ManagerEvent))
 
 
 @pytest.mark.spec("DM-015")
 @pytest.mark.parametrize("case", NEXT, ids=lambda case: f"{case[0].name} {case[1].name}")
-def test_the_manager_goes_as_the_table_says(case: tuple[ManagerState, Happening]) -> None:
+def test_the_manager_goes_as_the_table_says(case: tuple[ManagerState, ManagerEvent]) -> None:
     bench = Bench(start=False)
-    before, happening = case
+    before, event = case
     bench.state.manager.state = before
     if case in POSSIBLE:
-        advance(bench.state, happening)
+        advance(bench.state, event)
         assert stands(bench) is NEXT[case]
     else:
         with pytest.raises(UsageError, match=before.value):
-            advance(bench.state, happening)
+            advance(bench.state, event)
         assert stands(bench) is before
 
 

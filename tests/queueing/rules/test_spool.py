@@ -38,11 +38,11 @@ from reliquary.queueing.model.travel.transfer import (
     BatchArrived,
     BatchJudged,
     BodiesUnwanted,
-    HoldsEnded,
-    HoldWanted,
     MessageArrived,
-    MessagesHeld,
+    MessagesReserved,
     Outcome,
+    ReservationsEnded,
+    ReservationWanted,
 )
 from reliquary.queueing.rules import spool
 from tests.queueing.exchange import Exchange, carriers
@@ -362,8 +362,8 @@ def test_the_body_of_a_message_that_a_batch_leaves_out_goes() -> None:
 
 def hold(exchange: Exchange) -> Message:
     """A message that a carrier holds."""
-    exchange.say(HoldWanted("clerk", (1, 7), ("orders",), 1, 1_000_000))
-    [held] = [each for each in exchange.clerk.heard if isinstance(each, MessagesHeld)][-1].messages
+    exchange.say(ReservationWanted("clerk", (1, 7), ("orders",), 1, 1_000_000))
+    [held] = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)][-1].messages
     return held
 
 
@@ -378,7 +378,7 @@ def test_a_held_message_is_read_piece_by_piece_until_its_outcome_is_known(restar
     assert held.stored_body is not None
     indexes = range(held.stored_body.pieces)
     assert tuple(spool.read_piece(exchange.state, held.spool, index) for index in indexes) == PARTS
-    exchange.say(HoldsEnded("clerk", ((1, 7),), Outcome.DELIVERED))
+    exchange.say(ReservationsEnded("clerk", ((1, 7),), Outcome.DELIVERED))
     assert rows(exchange) == (0, 0)
     check(exchange.state)
     with pytest.raises(UsageError, match="or its message is gone"):

@@ -24,7 +24,13 @@ from reliquary.queueing.model.events import (
 )
 from reliquary.queueing.model.facts import MessagesStored, PositionAvailable, PositionDeleted
 from reliquary.queueing.model.message import MessageClass
-from reliquary.queueing.rules.transactions import ALLOWED, Stage, Step, begin, transaction_of
+from reliquary.queueing.rules.transactions import (
+    ALLOWED,
+    TransactionEvent,
+    TransactionState,
+    begin,
+    transaction_of,
+)
 from tests.queueing.answers import bodies, body, everything
 from tests.queueing.manager_harness import Bench, message
 from tests.queueing.state_checks import check
@@ -56,7 +62,7 @@ def prepare(bench: Bench, transaction: UUID, *, single_phase: bool = True) -> HR
 
 
 def test_the_table_answers_every_case() -> None:
-    assert set(ALLOWED) == set(product(Stage, Step))
+    assert set(ALLOWED) == set(product(TransactionState, TransactionEvent))
 
 
 @pytest.mark.spec("DM-101", "DM-106", "DM-112")

@@ -29,7 +29,7 @@ from reliquary.queueing.model.message import (
 from reliquary.queueing.model.queue import QueuePrivacy
 from reliquary.queueing.model.security.principals import EVERYONE
 from reliquary.queueing.model.security.rights import QueueRight
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import ArrivalJudged, MessageArrived, Outcome, ReceiptDue
 from tests.queueing.exchange import Exchange
 from tests.queueing.manager_harness import NOON, message
@@ -234,7 +234,7 @@ def test_what_is_passed_on_keeps_its_words_and_its_order_whatever_its_priority()
             positive_journaling=True,
         )
         exchange.say(MessageArrived("clerk", TICKET, WEB, passed))
-    exchange.happen(Happening.CONNECTED, ConnectionStatus.ESTABLISHED, WEB)
+    exchange.happen(OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED, WEB)
     for _ in range(3):
         exchange.end(Outcome.DELIVERED)
     sent = [signal.message for signal in exchange.clerk.sending]

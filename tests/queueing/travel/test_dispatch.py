@@ -21,7 +21,12 @@ from reliquary.queueing.model.events import (
 )
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.state import Sizes
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, OutgoingState, OutgoingTransfer
+from reliquary.queueing.model.travel.link import (
+    ConnectionStatus,
+    OutgoingEvent,
+    OutgoingState,
+    OutgoingTransfer,
+)
 from reliquary.queueing.model.travel.transfer import (
     ConnectionWanted,
     Outcome,
@@ -45,7 +50,7 @@ def test_the_highest_priority_goes_first_and_the_next_only_when_it_has_its_outco
     exchange.clerk.connects = False
     for priority in (3, 7, 5):
         exchange.send(ELSEWHERE, b"%d" % priority, priority=priority)
-    exchange.happen(Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
+    exchange.happen(OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED)
     assert exchange.sent() == [b"7"]
     exchange.end(Outcome.DELIVERED)
     assert exchange.sent() == [b"7", b"5"]
@@ -143,7 +148,7 @@ def test_a_deep_queue_costs_one_entry_and_drains_in_order() -> None:
     exchange.clerk.connects = False
     exchange.send(ELSEWHERE, *(b"%d" % number for number in range(50)))
     assert exchange.link().sending == {}
-    exchange.happen(Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
+    exchange.happen(OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED)
     assert len(exchange.state.travel.to_dispatch) == 0
     assert len(exchange.outgoing().order.locked) == 1
     for _ in range(50):
@@ -162,7 +167,7 @@ def test_the_first_message_wakes_an_inactive_queue() -> None:
     exchange.send(ELSEWHERE, b"b")
     assert len(exchange.clerk.heard) == 1  # it is asked once
     assert [record.status for record in exchange.link().history] == [ConnectionStatus.IN_PROCESS]
-    exchange.happen(Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
+    exchange.happen(OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED)
     assert exchange.link().state is OutgoingState.CONNECTED
     assert exchange.sent() == [b"a"]
 
@@ -171,7 +176,7 @@ def test_a_session_that_was_cleaned_up_is_opened_again_by_the_next_message() -> 
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a")
     exchange.end(Outcome.DELIVERED)
-    exchange.happen(Happening.SESSION_CLEANED_UP, ConnectionStatus.ESTABLISHED)
+    exchange.happen(OutgoingEvent.SESSION_CLEANED_UP, ConnectionStatus.ESTABLISHED)
     assert exchange.link().state is OutgoingState.DISCONNECTED
     exchange.send(ELSEWHERE, b"b")
     assert exchange.link().state is OutgoingState.CONNECTED
@@ -182,7 +187,7 @@ def test_a_session_that_was_cleaned_up_is_opened_again_by_the_next_message() -> 
 def test_a_connection_that_fails_gives_back_what_was_being_sent() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a", b"b")
-    exchange.happen(Happening.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
+    exchange.happen(OutgoingEvent.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
     assert exchange.link().sending == {}
     assert exchange.link().state is OutgoingState.INACTIVE
     assert exchange.waiting() == [b"a", b"b"]
@@ -195,7 +200,7 @@ def test_an_outcome_that_comes_after_it_was_given_back_is_not_believed() -> None
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a")
     (first,) = exchange.clerk.sending
-    exchange.happen(Happening.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
+    exchange.happen(OutgoingEvent.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
     exchange.send(ELSEWHERE, b"urgent", priority=7)
     exchange.advance(1)
     assert exchange.sent() == [b"a", b"urgent"]
@@ -212,7 +217,7 @@ def test_an_outcome_by_receipt_counts_for_what_is_not_under_way_too() -> None:
     queue = exchange.outgoing(ELSEWHERE)
     first, second, third = (position.lookup_id for position in walk(queue))
     exchange.say(TransferEnded(queue.number, (first, 99), Outcome.DELIVERED, by_receipt=True))
-    exchange.happen(Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
+    exchange.happen(OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED)
     assert exchange.sent() == [b"b"]
     reason = MessageClass.NACK_QUEUE_PURGED
     exchange.say(TransferEnded(queue.number, (second, third), Outcome.REFUSED, reason, by_receipt=True))
@@ -228,7 +233,7 @@ def test_what_a_carrier_says_of_a_connection_is_remembered() -> None:
     exchange = Exchange()
     exchange.clerk.connects = False
     exchange.send(ELSEWHERE, b"a")
-    exchange.happen(Happening.FAILED, ConnectionStatus.DNS_FAILURE)
+    exchange.happen(OutgoingEvent.FAILED, ConnectionStatus.DNS_FAILURE)
     first, second = exchange.link().history
     assert (first.status, second.status) == (ConnectionStatus.IN_PROCESS, ConnectionStatus.DNS_FAILURE)
     assert second.time == exchange.now // SECOND
@@ -316,7 +321,7 @@ def test_time_runs_out_for_a_message_that_waits(reach: int, receive: int, reason
     exchange.restart()
     exchange.handle(TakeOffline(0))
     exchange.clerk.heard.clear()
-    exchange.happen(Happening.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
+    exchange.happen(OutgoingEvent.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
     exchange.advance(4.9)
     assert exchange.waiting() == [b"a"]
     exchange.advance(0.2)

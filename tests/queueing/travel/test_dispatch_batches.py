@@ -17,16 +17,16 @@ from reliquary.queueing.model.events import (
 from reliquary.queueing.model.message import Delivery
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.travel.carriers import Carrier
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import (
     ConnectionChanged,
     ConnectionWanted,
-    HoldsEnded,
-    HoldWanted,
-    MessagesHeld,
+    MessagesReserved,
     MessagesWaiting,
     Outcome,
     QueuesWatched,
+    ReservationsEnded,
+    ReservationWanted,
 )
 from tests.queueing.exchange import Exchange
 from tests.queueing.manager_harness import Bench
@@ -49,15 +49,17 @@ def told(exchange: Exchange) -> list[tuple[int, str]]:
 
 def hold(exchange: Exchange, *queues: int | str, key: tuple[int, int] = KEY, most: int = 100) -> list[bytes]:
     """Ask for a hold as the carrier, and return what it holds."""
-    exchange.say(HoldWanted("httpr", key, queues or (exchange.outgoing(AGENT).number,), most, 1_000_000))
-    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesHeld)][-1]
+    exchange.say(
+        ReservationWanted("httpr", key, queues or (exchange.outgoing(AGENT).number,), most, 1_000_000)
+    )
+    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)][-1]
     return [message.body for message in held.messages]
 
 
-def change(exchange: Exchange, happening: Happening) -> None:
+def change(exchange: Exchange, event: OutgoingEvent) -> None:
     """Report a change of the connection to AGENT, which stays established."""
     number = exchange.outgoing(AGENT).number
-    exchange.say(ConnectionChanged(number, happening, ConnectionStatus.ESTABLISHED, rest=seconds(5)))
+    exchange.say(ConnectionChanged(number, event, ConnectionStatus.ESTABLISHED, rest=seconds(5)))
 
 
 # -- outgoing queues
@@ -73,7 +75,7 @@ def test_a_message_wants_a_connection_and_the_carrier_is_told_on_it_and_is_sent_
     assert exchange.clerk.heard == [ConnectionWanted("httpr", number, AGENT, own)]
     exchange.send(AGENT, b"b")
     assert told(exchange) == []
-    change(exchange, Happening.CONNECTED)
+    change(exchange, OutgoingEvent.CONNECTED)
     assert exchange.clerk.heard == [MessagesWaiting("httpr", number, AGENT)]
     assert exchange.clerk.sending == []
 
@@ -105,7 +107,7 @@ def test_what_is_given_back_is_told(exchange: Exchange) -> None:
     number = (exchange.send(AGENT, b"a"), exchange.outgoing(AGENT).number)[1]
     hold(exchange)
     told(exchange)
-    exchange.say(HoldsEnded("httpr", (KEY,), Outcome.TRY_LATER))
+    exchange.say(ReservationsEnded("httpr", (KEY,), Outcome.TRY_LATER))
     assert told(exchange) == [(number, AGENT)]
 
 
@@ -114,7 +116,7 @@ def test_a_queue_that_rests_is_told_of_again_when_the_rest_is_over(exchange: Exc
     hold(exchange)
     exchange.send(AGENT, b"b")
     assert told(exchange) == [(number, AGENT), (number, AGENT)]
-    exchange.say(HoldsEnded("httpr", (KEY,), Outcome.TRY_LATER, rest=seconds(5)))
+    exchange.say(ReservationsEnded("httpr", (KEY,), Outcome.TRY_LATER, rest=seconds(5)))
     assert told(exchange) == []
     exchange.advance(5)
     assert told(exchange) == [(number, AGENT)]
@@ -122,11 +124,11 @@ def test_a_queue_that_rests_is_told_of_again_when_the_rest_is_over(exchange: Exc
 
 def test_a_queue_that_failed_rests_and_can_be_held_meanwhile(exchange: Exchange) -> None:
     exchange.send(AGENT, b"a", b"b")
-    change(exchange, Happening.FAILED)
+    change(exchange, OutgoingEvent.FAILED)
     told(exchange)
     assert hold(exchange, most=1) == [b"a"]
     assert exchange.link(AGENT).failures == 1
-    exchange.say(HoldsEnded("httpr", (KEY,), Outcome.DELIVERED))
+    exchange.say(ReservationsEnded("httpr", (KEY,), Outcome.DELIVERED))
     assert (exchange.link(AGENT).failures, exchange.link(AGENT).delivered) == (0, 1)
     exchange.send(AGENT, b"c")
     assert told(exchange) == []
@@ -138,7 +140,7 @@ def test_a_queue_that_failed_rests_and_can_be_held_meanwhile(exchange: Exchange)
 def test_a_new_connection_is_told_of_what_waits(exchange: Exchange) -> None:
     exchange.send(AGENT, b"a")
     told(exchange)
-    change(exchange, Happening.DISCONNECTED)
+    change(exchange, OutgoingEvent.DISCONNECTED)
     assert told(exchange) == [(exchange.outgoing(AGENT).number, AGENT)]
 
 
@@ -215,7 +217,7 @@ def test_all_that_becomes_available_in_a_watched_queue_is_told(exchange: Exchang
     exchange.advance(5)
     assert told(exchange) == [(number, "")]
     assert hold(exchange, "orders") == [b"late"]
-    exchange.say(HoldsEnded("httpr", (KEY,), Outcome.TRY_LATER))
+    exchange.say(ReservationsEnded("httpr", (KEY,), Outcome.TRY_LATER))
     assert told(exchange) == [(number, "")]
     receipt = exchange.receive("orders", hold=5).receipt
     assert receipt
@@ -246,7 +248,7 @@ def test_messages_that_expired_are_nothing_to_tell() -> None:
     exchange.clerk.connects = False
     exchange.send(AGENT, *[b"old"] * 5, time_to_be_received=5)
     exchange.now = type(exchange.now)(exchange.now + seconds(6))
-    change(exchange, Happening.CONNECTED)
+    change(exchange, OutgoingEvent.CONNECTED)
     assert told(exchange) == []
     assert exchange.outgoing(AGENT).counts.stored == 0
     check(exchange.state)
@@ -268,8 +270,8 @@ def test_each_carrier_that_watches_a_queue_is_notified_until_it_has_looked() -> 
     watch_both = [QueuesWatched(name, frozenset({number})) for name in ("one", "two")]
     assert notified(*watch_both) == ["one", "two"]
     assert notified() == []
-    assert notified(HoldWanted("one", (1, 1), (number,), 1, 1000)) == ["one"]
+    assert notified(ReservationWanted("one", (1, 1), (number,), 1, 1000)) == ["one"]
     assert notified() == []
-    assert notified(QueuesWatched("one", frozenset()), HoldWanted("two", (1, 1), (number,), 1, 1000)) == [
-        "two"
-    ]
+    assert notified(
+        QueuesWatched("one", frozenset()), ReservationWanted("two", (1, 1), (number,), 1, 1000)
+    ) == ["two"]

@@ -17,7 +17,7 @@ from reliquary.queueing.model.events import (
     ResumeQueue,
 )
 from reliquary.queueing.model.message import Acknowledgement, MessageClass
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, OutgoingState
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent, OutgoingState
 from reliquary.queueing.model.travel.transfer import (
     ConnectionChanged,
     DestinationReached,
@@ -93,7 +93,7 @@ def test_a_message_with_a_higher_priority_goes_before_those_that_wait_and_not_be
 def test_a_connection_that_was_made_anew_may_allow_another_number() -> None:
     exchange = busy(b"a", b"b", b"c", b"d", at_once=3)
     exchange.clerk.at_once = 2
-    exchange.happen(Happening.DISCONNECTED, ConnectionStatus.ESTABLISHED)
+    exchange.happen(OutgoingEvent.DISCONNECTED, ConnectionStatus.ESTABLISHED)
     assert exchange.sent() == [b"a", b"b", b"c", b"a", b"b"]
     check(exchange.state)
 
@@ -164,15 +164,15 @@ def test_a_failure_gives_back_what_is_being_sent_and_not_what_was_accepted() -> 
 
 @pytest.mark.spec("DM-268")
 @pytest.mark.parametrize(
-    "happening", [Happening.FAILED, Happening.SESSION_CLEANED_UP, Happening.DISCONNECTED]
+    "event", [OutgoingEvent.FAILED, OutgoingEvent.SESSION_CLEANED_UP, OutgoingEvent.DISCONNECTED]
 )
 def test_a_connection_that_ends_gives_back_what_is_being_sent_and_not_what_was_accepted(
-    happening: Happening,
+    event: OutgoingEvent,
 ) -> None:
     exchange = busy(b"a", b"b", b"c", at_once=2)
     exchange.accept(b"a")
     exchange.clerk.connects = False
-    exchange.happen(happening, ConnectionStatus.SOCKET_SEND_FAILURE)
+    exchange.happen(event, ConnectionStatus.SOCKET_SEND_FAILURE)
     assert exchange.waiting() == [b"b", b"c"]
     assert len(exchange.link().accepted) == 1
     check(exchange.state)
@@ -187,7 +187,7 @@ def test_a_carrier_may_say_how_long_to_rest() -> None:
     exchange.advance(0.1)
     assert exchange.sent() == [b"a", b"a"]
     status = ConnectionStatus.SOCKET_CONNECT_FAILURE
-    exchange.say(ConnectionChanged(number, Happening.FAILED, status, rest=seconds(7)))
+    exchange.say(ConnectionChanged(number, OutgoingEvent.FAILED, status, rest=seconds(7)))
     exchange.advance(6.9)
     assert exchange.sent() == [b"a", b"a"]
     exchange.advance(0.1)

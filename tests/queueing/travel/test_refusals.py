@@ -10,14 +10,14 @@ import pytest
 from reliquary.base.hresult import HResult
 from reliquary.queueing.model.events import ChangeQueue, CommitTransaction
 from reliquary.queueing.model.message import MessageClass, ObjectId
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import (
-    HoldsEnded,
-    HoldWanted,
     MessageArrived,
-    MessagesHeld,
+    MessagesReserved,
     MessageWithdrawn,
     Outcome,
+    ReservationsEnded,
+    ReservationWanted,
     TransferEnded,
 )
 from reliquary.queueing.travel.refusals import IN_PART, MOST_BROKEN
@@ -99,8 +99,8 @@ def test_a_message_that_was_there_and_was_not_read_is_a_dead_letter_only_if_it_a
 def test_a_batch_that_is_refused_leaves_dead_letters_too() -> None:
     exchange = Exchange()
     exchange.send("orders", b"a", b"b")
-    exchange.say(HoldWanted("clerk", (1, 1), ("orders",), 10, 1000))
-    exchange.say(HoldsEnded("clerk", ((1, 1),), Outcome.REFUSED, REASON, "too large"))
+    exchange.say(ReservationWanted("clerk", (1, 1), ("orders",), 10, 1000))
+    exchange.say(ReservationsEnded("clerk", ((1, 1),), Outcome.REFUSED, REASON, "too large"))
     assert exchange.bodies(DEAD) == [b"a", b"b"]
     assert exchange.warnings[-1].count == 2
     check(exchange.state)
@@ -176,10 +176,10 @@ def test_a_carrier_of_batches_gets_nothing_of_it_either() -> None:
     exchange.send(to, b"1", b"2", b"3", transaction=transaction)
     exchange.ask(CommitTransaction(0, transaction))
     queue = exchange.outgoing(to).number
-    exchange.say(HoldWanted("httpr", (1, 1), (queue,), 1, 1000))
-    exchange.say(HoldsEnded("httpr", ((1, 1),), Outcome.REFUSED, REASON))
-    exchange.say(HoldWanted("httpr", (1, 2), (queue,), 10, 1000))
-    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesHeld)]
+    exchange.say(ReservationWanted("httpr", (1, 1), (queue,), 1, 1000))
+    exchange.say(ReservationsEnded("httpr", ((1, 1),), Outcome.REFUSED, REASON))
+    exchange.say(ReservationWanted("httpr", (1, 2), (queue,), 10, 1000))
+    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)]
     assert [len(each.messages) for each in held] == [1, 0]
     assert exchange.bodies(DEAD_TRANSACTIONAL) == [b"1", b"2", b"3"]
     check(exchange.state)
@@ -193,10 +193,10 @@ def test_a_carrier_of_batches_gets_what_lies_behind_it() -> None:
     exchange.ask(CommitTransaction(0, transaction))
     exchange.send(to, b"4")
     queue = exchange.outgoing(to).number
-    exchange.say(HoldWanted("httpr", (1, 1), (queue,), 1, 1000))
-    exchange.say(HoldsEnded("httpr", ((1, 1),), Outcome.REFUSED, REASON))
-    exchange.say(HoldWanted("httpr", (1, 2), (queue,), 2, 1000))
-    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesHeld)][-1]
+    exchange.say(ReservationWanted("httpr", (1, 1), (queue,), 1, 1000))
+    exchange.say(ReservationsEnded("httpr", ((1, 1),), Outcome.REFUSED, REASON))
+    exchange.say(ReservationWanted("httpr", (1, 2), (queue,), 2, 1000))
+    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)][-1]
     assert [each.body for each in held.messages] == [b"4"]
     assert exchange.bodies(DEAD_TRANSACTIONAL) == [b"1", b"2", b"3"]
 
@@ -249,5 +249,5 @@ def test_a_connection_that_ended_lets_it_be_tried_again() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a")
     exchange.end(Outcome.REFUSED, MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE)
-    exchange.happen(Happening.SESSION_CLEANED_UP, ConnectionStatus.CONNECTION_NOT_READY)
+    exchange.happen(OutgoingEvent.SESSION_CLEANED_UP, ConnectionStatus.CONNECTION_NOT_READY)
     assert exchange.send(ELSEWHERE, b"b").status is HResult.OK

@@ -461,6 +461,20 @@ def test_a_known_identifier_is_dropped_but_counted_and_acknowledged() -> None:
     assert bench.mqqb.counts[Count.DUPLICATES] == 1
 
 
+@pytest.mark.mqqb("T-51")
+@pytest.mark.spec("QB-238", "QB-301")
+@pytest.mark.parametrize("express", [True, False])
+@pytest.mark.parametrize("restart", [True, False])
+def test_a_duplicate_is_known_for_the_whole_time_from_when_it_last_came(express: bool, restart: bool) -> None:
+    bench = MqqbBench()
+    for _ in range(3):
+        bench.accepted().user(b"a", number=7, express=express)
+        if restart and not express:
+            bench.restart()
+        bench.advance(1700)
+    assert bench.bodies("orders") == [b"a"]
+
+
 @pytest.mark.mqqb("T-52")
 @pytest.mark.spec("QB-097", "QB-098", "QB-146", "QB-277")
 def test_identifiers_are_known_after_a_restart() -> None:

@@ -30,10 +30,10 @@ from reliquary.protocols.httpr.server import report as server_report
 from reliquary.protocols.httpr.server import responses
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import CHANNELS, channel_key
-from reliquary.protocols.httpr.transactions import FATES, By, Fate, Place, Reception
+from reliquary.protocols.httpr.transactions import FATES, BatchPosition, By, Fate, Reception
 from reliquary.queueing import recovery as manager_recovery
 from reliquary.queueing.model.travel import transfer
-from reliquary.queueing.travel import holds
+from reliquary.queueing.travel import reservations
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.httpr import plan
 from reliquary.sim.httpr.faults import HttprFaults
@@ -63,7 +63,7 @@ def without_sessions(monkeypatch: pytest.MonkeyPatch, faults: HttprFaults) -> No
         return real(*given, **more | {"sessions": False})
 
     monkeypatch.setattr(plan, "_capabilities", capabilities)
-    monkeypatch.setattr(plan.Way, "walled", False)  # there, everybody begins with a session
+    monkeypatch.setattr(plan.ExchangeMode, "walled", False)  # there, everybody begins with a session
 
 
 @pytest.fixture
@@ -172,20 +172,20 @@ def fates(monkeypatch: pytest.MonkeyPatch, changes: dict[Any, Fate]) -> None:
 @pytest.mark.spec("HR-020")
 def test_get_responder_info_that_resolves_like_report_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     # F-02: a batch that is still under way is taken after its messages were sent again
-    fates(monkeypatch, {(By.INFO_ANSWER, Place.BEHIND, Outcome.COMMIT): Fate.RETURNED})
+    fates(monkeypatch, {(By.INFO_ANSWER, BatchPosition.BEHIND, Outcome.COMMIT): Fate.RETURNED})
     failure = first_failure()
     assert failure.startswith("duplication"), failure
 
 
 @pytest.mark.spec("HR-053")
 def test_a_rollback_that_counts_as_commit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    fates(monkeypatch, {(by, Place.NAMED, Outcome.ROLLBACK): Fate.COMMITTED for by in By})
+    fates(monkeypatch, {(by, BatchPosition.NAMED, Outcome.ROLLBACK): Fate.COMMITTED for by in By})
     failure = first_failure()
     assert failure.startswith("loss"), failure
 
 
 def test_a_commit_that_counts_as_rollback_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    fates(monkeypatch, {(By.REPORT, Place.NAMED, Outcome.COMMIT): Fate.RETURNED})
+    fates(monkeypatch, {(By.REPORT, BatchPosition.NAMED, Outcome.COMMIT): Fate.RETURNED})
     failure = first_failure()
     assert failure.startswith("duplication"), failure
 
@@ -376,19 +376,19 @@ def test_what_a_restart_forgets_is_found(monkeypatch: pytest.MonkeyPatch, table:
 
 
 def test_a_batch_that_is_taken_from_the_wrong_end_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = holds._front
-    monkeypatch.setattr(holds, "_front", lambda *arguments: real(*arguments)[::-1])
+    real = reservations._front
+    monkeypatch.setattr(reservations, "_front", lambda *arguments: real(*arguments)[::-1])
     failure = first_failure()
     assert failure.startswith("order"), failure
 
 
 def test_a_returned_batch_that_goes_behind_the_others_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = holds._front
+    real = reservations._front
 
     def front(state: Any, queue: Any, signal: Any, now: Any) -> Any:
         found = real(state, queue, signal, now)
         return found[1:] if len(found) > 1 else found
 
-    monkeypatch.setattr(holds, "_front", front)
+    monkeypatch.setattr(reservations, "_front", front)
     failure = first_failure()
     assert failure.startswith("order"), failure

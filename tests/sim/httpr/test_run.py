@@ -19,7 +19,7 @@ from reliquary.protocols.httpr.events import (
 )
 from reliquary.queueing.model.message import MessageClass
 from reliquary.sim.__main__ import main
-from reliquary.sim.httpr.plan import Way
+from reliquary.sim.httpr.plan import ExchangeMode
 from reliquary.sim.httpr.plugin import HttprPlugin
 from reliquary.sim.world.run import World
 from reliquary.sim.world.run import simulate as simulate_world
@@ -36,7 +36,7 @@ def test_runs_do_a_little_of_everything() -> None:
     errors: Counter[int] = Counter()
     failures: Counter[Failure] = Counter()
     reasons: Counter[MessageClass] = Counter()
-    ways: Counter[Way] = Counter()
+    ways: Counter[ExchangeMode] = Counter()
     outcomes: Counter[Outcome] = Counter()
     begun = late = deepest = 0
     for seed in range(6, 36):
@@ -70,9 +70,9 @@ def test_runs_do_a_little_of_everything() -> None:
               httpr.BatchesSettled, httpr.BatchReceived, httpr.PeerReported, httpr.FetchingSeen,
               httpr.SideForgotten)}  # fmt: skip
     assert stated <= facts.keys()
-    assert {"HoldBegun", "HoldsOver"} <= facts.keys()
+    assert {"ReservationBegun", "ReservationsOver"} <= facts.keys()
     assert commands.keys() == set(Command)
-    assert ways.keys() == set(Way)
+    assert ways.keys() == set(ExchangeMode)
     assert {Failure.LOST, Failure.TIMED_OUT, Failure.NOT_HTTPR, Failure.NO_CONNECTION} <= failures.keys()
     assert {Outcome.COMMIT, Outcome.ROLLBACK} <= outcomes.keys()
     assert {

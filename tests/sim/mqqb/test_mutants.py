@@ -18,7 +18,7 @@ from reliquary.protocols.mqqb.effects import Dial
 from reliquary.protocols.mqqb.receiver import messages, ordering, runs
 from reliquary.protocols.mqqb.sender import acks, packets, settling, streams, transmitting
 from reliquary.protocols.mqqb.sessions import acknowledging, links
-from reliquary.protocols.mqqb.state import Arriving, Entry, Route, Session, State, Weight
+from reliquary.protocols.mqqb.state import Arriving, Entry, Session, SessionQueue, State, Weight
 from reliquary.protocols.mqqb.tables import MQQB_ACCEPTANCE
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.travel.transfer import Outcome, TransferEnded
@@ -27,7 +27,7 @@ from reliquary.sim.mqqb.plugin import MqqbPlugin
 from reliquary.sim.process import Process
 from reliquary.sim.world.run import simulate
 from reliquary.streams import facts
-from reliquary.streams.acceptance import Step, Verdict
+from reliquary.streams.acceptance import NumberRelation, Verdict
 from reliquary.streams.apply import apply
 from reliquary.streams.outgoing import Sent
 from reliquary.wire.packet.session import SessionHeader
@@ -77,7 +77,7 @@ def test_a_message_that_leaves_at_once_and_is_not_on_disk_is_found(monkeypatch: 
 def test_a_number_that_is_passed_over_before_that_is_on_disk_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def is_stored(state: State, route: Route, entry: Entry) -> bool:
+    def is_stored(state: State, route: SessionQueue, entry: Entry) -> bool:
         del route
         return entry.mark <= state.sender.stored_mark
 
@@ -161,7 +161,8 @@ def test_g28_a_stream_that_advances_by_a_message_out_of_order_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     table = {
-        key: Verdict.GO_ON if key[1] is Step.GAP else verdict for key, verdict in MQQB_ACCEPTANCE.items()
+        key: Verdict.GO_ON if key[1] is NumberRelation.GAP else verdict
+        for key, verdict in MQQB_ACCEPTANCE.items()
     }
     monkeypatch.setattr(messages, "MQQB_ACCEPTANCE", table)
     monkeypatch.setattr(runs, "MQQB_ACCEPTANCE", table)
@@ -171,7 +172,7 @@ def test_g28_a_stream_that_advances_by_a_message_out_of_order_is_found(
 def test_g33_a_second_number_for_a_message_that_goes_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = links.go_again
 
-    def go_again(state: State, route: Route) -> None:
+    def go_again(state: State, route: SessionQueue) -> None:
         sent = state.sent.get(route.queue)
         if sent is not None and sent.numbers:
             apply(state, facts.NumbersFreed(route.queue, tuple(sent.numbers)))

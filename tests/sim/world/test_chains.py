@@ -10,7 +10,7 @@ import pytest
 
 from reliquary.protocols.httpr import routing
 from reliquary.protocols.srmp import arrivals
-from reliquary.protocols.srmp.codec.values import Kind
+from reliquary.protocols.srmp.codec.values import MessageKind
 from reliquary.protocols.srmp.receiver import messages as srmp_messages
 from reliquary.queueing.travel.crossing import as_sent_onward
 from reliquary.sim.httpr.plugin import HttprPlugin
@@ -89,5 +89,5 @@ def test_a_gateway_that_passes_on_what_it_knew_is_found(monkeypatch: pytest.Monk
             state.history.durable.clear()
         real(state, to, arrived, way, now)
 
-    monkeypatch.setitem(KINDS, Kind.USER_MESSAGE, again)
+    monkeypatch.setitem(KINDS, MessageKind.USER_MESSAGE, again)
     assert find_failure(run, range(1, 41), "srmp+httpr")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
@@ -15,15 +14,10 @@ from typing import IO
 import pyspark
 
 from reliquary.spark.java import ensure_java
+from tests.ports import free_port
 from tests.spark.crash.harness import environment
 
 HOME = Path(pyspark.__file__).parent
-
-
-def free_port() -> int:
-    """A port that no process uses now."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
 
 
 @contextmanager

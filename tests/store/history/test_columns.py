@@ -25,7 +25,7 @@ from reliquary.queueing.model.message import (
 )
 from reliquary.queueing.model.queue import Queue, QueueSettings, QueueType
 from reliquary.store.history.columns import PACKED, SCHEMA, table_of
-from reliquary.wire.history import HISTORY_NAMES, Happening
+from reliquary.wire.history import HISTORY_NAMES, HistoryEvent
 
 US, THEM = UUID(int=1), UUID(int=2)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -128,9 +128,9 @@ def _told(draw: st.DrawFn, notes: Notes, moment: int, after: int) -> list[dict[s
         draw(reasons),
         draw(st.sampled_from(["came", "published", "told", "tried", "heard"])),
     )
-    happening = draw(st.sampled_from([Happening.ACCEPTED, Happening.DEAD_LETTERED, Happening.RECEIVED]))
+    drawn = draw(st.sampled_from([HistoryEvent.ACCEPTED, HistoryEvent.DEAD_LETTERED, HistoryEvent.RECEIVED]))
     alike = {
-        "event": happening.word,
+        "event": drawn.word,
         "time": EPOCH + timedelta(microseconds=moment),
         "queue": None if way == "heard" else "orders",
         "queue_kind": None if way == "heard" else "local",
@@ -141,26 +141,26 @@ def _told(draw: st.DrawFn, notes: Notes, moment: int, after: int) -> list[dict[s
     }
     if way == "heard":
         named = [draw(identities) or NO_OBJECT for _ in some]
-        notes.note_unnumbered(happening, None, named, reason, bringer, "there")
+        notes.note_unnumbered(drawn, None, named, reason, bringer, "there")
         return [
             alike | {"other_queue": "there", "message_id": None if each is NO_OBJECT else str(each)}
             for each in named
         ]
     placed = [alike | {"message": each.message, "lookup_id": each.lookup_id} for each in some]
     if way == "told":
-        notes.note_positions(happening, ORDERS, some, reason, bringer)
+        notes.note_positions(drawn, ORDERS, some, reason, bringer)
     elif way == "tried":
-        notes.note_attempts(happening, ORDERS, some, bringer)
+        notes.note_attempts(drawn, ORDERS, some, bringer)
         for event, each in zip(placed, some, strict=True):
             event["attempt"] = each.handed_out
     elif way == "published":
-        notes.note_published(happening, IN_ORDER, some, bringer, UUID(int=6))
+        notes.note_published(drawn, IN_ORDER, some, bringer, UUID(int=6))
         for event, each in zip(placed, some, strict=True):
             event.update(_published(each))
     else:
         usual = draw(st.booleans())
         sent = [draw(messages(each, usual=usual)) for each in some]
-        notes.note_messages(happening, ORDERS, some, sent, reason, bringer)
+        notes.note_messages(drawn, ORDERS, some, sent, reason, bringer)
         for event, position, message in zip(placed, some, sent, strict=True):
             event.update(_subject(position, message))
     return placed
@@ -218,9 +218,9 @@ def test_a_gap_is_the_first_event_of_its_row_and_shifts_no_moment() -> None:
     notes.lineage = US
     notes.at(Instant(1_000_000))
     some = [Position(number, number, 10, 0) for number in (1, 2, 3)]
-    notes.note_positions(Happening.DUE, ORDERS, some)
+    notes.note_positions(HistoryEvent.DUE, ORDERS, some)
     notes.at(Instant(2_000_000))
-    notes.note_positions(Happening.DUE, ORDERS, some[:1])
+    notes.note_positions(HistoryEvent.DUE, ORDERS, some[:1])
     notes.gap(17)
     table = table_of([(5, notes.take(0))], US, "HERE")
     assert table.column("event").to_pylist() == ["gap", "due", "due", "due", "due"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from reliquary.wire.pgm.options import Fragment, Reset
-from reliquary.wire.pgm.packets import Data, Kind, Nak, Packet, Spm, Tsi
+from reliquary.wire.pgm.packets import Data, Nak, Packet, PgmPacketType, Spm, Tsi
 from reliquary.wire.pgm.serial import HALF, MASK
 
 numbers = st.integers(0, MASK)
@@ -48,7 +48,7 @@ def naks(draw: st.DrawFn) -> Nak:
     listed = [draw(numbers)]
     for step in steps:
         listed.append((listed[-1] + step) & MASK)
-    kind = draw(st.sampled_from([Kind.NAK, Kind.NNAK, Kind.NCF]))
+    kind = draw(st.sampled_from([PgmPacketType.NAK, PgmPacketType.NNAK, PgmPacketType.NCF]))
     return Nak(kind, draw(tsis), draw(ports), tuple(listed), draw(addresses), draw(addresses))
 
 

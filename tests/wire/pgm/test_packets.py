@@ -12,7 +12,7 @@ from reliquary.base.faults import UsageError
 from reliquary.wire.packet.fields import PacketFault
 from reliquary.wire.pgm import packets
 from reliquary.wire.pgm.options import Fragment, Reset
-from reliquary.wire.pgm.packets import Data, Kind, Nak, NotServed, Packet, Spm, Tsi
+from reliquary.wire.pgm.packets import Data, Nak, NotServed, Packet, PgmPacketType, Spm, Tsi
 from tests.wire.pgm import plain_decoder, strategies
 
 TSI = Tsi(bytes.fromhex("010203040506"), 0x1111)
@@ -29,7 +29,7 @@ NAK = bytes.fromhex(
     [
         pytest.param(Spm(TSI, 0x2222, 1, 2, 3, "10.0.0.1"), SPM, id="SPM"),
         pytest.param(Data(TSI, 0x2222, 3, 2, b"hi"), ODATA, id="ODATA"),
-        pytest.param(Nak(Kind.NAK, TSI, 0x2222, (3, 9), "10.0.0.1", "234.1.1.1"), NAK, id="NAK"),
+        pytest.param(Nak(PgmPacketType.NAK, TSI, 0x2222, (3, 9), "10.0.0.1", "234.1.1.1"), NAK, id="NAK"),
     ],
 )
 @pytest.mark.spec("SR-006")
@@ -68,7 +68,7 @@ def test_a_second_reader_finds_the_same_in_every_packet(packet: Packet) -> None:
         assert (said["sqn"], *said.get("list", [])) == packet.numbers  # type: ignore[misc]
         assert (said["src"], said["grp"]) == (packet.source, packet.group)
         assert said["network"] is (len(packet.numbers) > 1)
-        ports = ports if packet.kind is Kind.NCF else ports[::-1]
+        ports = ports if packet.kind is PgmPacketType.NCF else ports[::-1]
     assert (said["sport"], said["dport"], said["gsi"]) == (*ports, packet.tsi.source.hex())
 
 

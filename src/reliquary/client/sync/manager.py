@@ -20,6 +20,7 @@ from reliquary.client.records import (
     QueueOptions,
     ReloadInfo,
     StoreReport,
+    Trace,
 )
 from reliquary.client.sync.directory import Directory
 from reliquary.client.sync.exactly_once import ExactlyOnce
@@ -134,6 +135,13 @@ class Manager(Administration[AsyncManager]):
     def history(self) -> HistoryInfo:
         """Return the state of the history."""
         return self._portal.call(self._inner.history())
+
+    def trace(self, message: str, *, here: bool = False) -> Trace:
+        """Return the way of a message, by its `id`: the events here and at the peers that the server knows.
+
+        With `here` no peer is asked.  A peer that does not answer is in `managers`, with the reason.
+        """
+        return self._portal.call(self._inner.trace(message, here=here))
 
     def export_history(self, to: str = "") -> list[HistoryFileInfo]:
         """Bring all that has happened into files, and tell which were written; with `to`, copied there."""

@@ -7,8 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from reliquary.console.context import context_of
+from reliquary.console.trace import trace_message
 from reliquary.console.web.pages import render
-from reliquary.console.web.story import Story, story_of
+from reliquary.console.web.story import way_of
 from reliquary.queueing.model.security.rights import ManagerRight
 
 
@@ -18,11 +19,12 @@ async def show_history(request: Request) -> Response:
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     wanted = request.query_params.get("message", "").strip()
     exporter = context.opened.history
-    story = await story_of(context, identifier=wanted.lower()) if wanted else Story([], is_known=True)
+    trace = await trace_message(context, wanted) if wanted else None
     return render(
         request,
         "history.html",
         status_fields=None if exporter is None else msgspec.structs.asdict(exporter.status()),
         wanted=wanted,
-        story=story,
+        trace=trace,
+        way=[] if trace is None else way_of(trace),
     )

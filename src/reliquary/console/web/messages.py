@@ -12,9 +12,10 @@ from reliquary.base.faults import UsageError
 from reliquary.client.message import Message, OutgoingMessage
 from reliquary.client.translate import message_of, shown
 from reliquary.console.context import Context, context_of
+from reliquary.console.trace import trace_message
 from reliquary.console.web.bodies import MOST, forms_of
 from reliquary.console.web.pages import HEADERS, field_of, go_to, read_form, render
-from reliquary.console.web.story import story_of
+from reliquary.console.web.story import way_of
 from reliquary.queueing.model.administration import Refusal
 from reliquary.queueing.model.events import (
     BrowseMessages,
@@ -37,6 +38,7 @@ async def show_message(request: Request) -> Response:
     queue = query.get("queue", "")
     delivered = await _look_up(context, queue, query.get("lookup_id", ""))
     message = shown(delivered)
+    trace = await trace_message(context, message.id, delivered.position.message)
     return render(
         request,
         "message.html",
@@ -46,7 +48,8 @@ async def show_message(request: Request) -> Response:
         properties=_properties(message),
         forms=forms_of(message.body, message.body_type),
         is_cut=len(message.body) > MOST,
-        story=await story_of(context, message=delivered.position.message),
+        trace=trace,
+        way=way_of(trace),
         home=message.origin,
     )
 

@@ -41,7 +41,7 @@ REFUSALS: Final = (
 )  # fmt: skip
 """The exceptions for a request that is wrong or that comes at a wrong time."""
 
-Route = tuple[ApiHandler, str, Principal]
+MatchedPath = tuple[ApiHandler, str, Principal]
 """The handler of a request, the name in its path, and its user: all of them follow from the head."""
 
 
@@ -106,7 +106,7 @@ class DataPlane:
         else:
             self.handle(request, responder)
 
-    def _route(self, request: Request) -> Route:
+    def _route(self, request: Request) -> MatchedPath:
         """Return the handler and the user for requests with this head; the client is admitted or refused."""
         shape, name = shape_of(request.path)
         methods = self._routes.get(shape)

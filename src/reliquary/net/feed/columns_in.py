@@ -35,7 +35,7 @@ from reliquary.queueing.model.message import (
     Message,
     rare_part,
 )
-from reliquary.wire.columns import BY_NAME, COLUMNS, NAMES, WRITTEN, Kind
+from reliquary.wire.columns import BY_NAME, COLUMNS, NAMES, WRITTEN, ColumnType
 
 GROUP: Final = 500
 """Messages that one turn stages."""
@@ -269,7 +269,7 @@ def _casts(schema: pa.Schema) -> dict[str, pa.DataType | None]:
 
 def _cast(name: str, given: pa.DataType) -> pa.DataType | None:
     kind = BY_NAME[name].kind
-    wanted = pa.int64() if kind is Kind.INT else TYPE_OF[name]
+    wanted = pa.int64() if kind is ColumnType.INT else TYPE_OF[name]
     plain = given.value_type if pa.types.is_dictionary(given) else given
     if plain == wanted:
         return None if plain is given else wanted
@@ -280,29 +280,29 @@ def _cast(name: str, given: pa.DataType) -> pa.DataType | None:
 
 def _is_strings(given: pa.DataType) -> bool:
     is_list = pa.types.is_list(given) or pa.types.is_large_list(given)
-    return is_list and any(fits(given.value_type) for fits in _FITTING[Kind.STRING])
+    return is_list and any(fits(given.value_type) for fits in _FITTING[ColumnType.STRING])
 
 
 _TEXT: Final[Sequence[Callable[[pa.DataType], bool]]] = (pa.types.is_string, pa.types.is_large_string)
-_FITTING: Final[dict[Kind, Sequence[Callable[[pa.DataType], bool]]]] = {
-    Kind.STRING: _TEXT,
-    Kind.STRINGS: (_is_strings,),
-    Kind.BINARY: (*_TEXT, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary),
-    Kind.BOOL: (pa.types.is_boolean,),
-    Kind.INT: (pa.types.is_integer,),
-    Kind.LONG: (pa.types.is_integer,),
-    Kind.DOUBLE: (pa.types.is_integer, pa.types.is_floating),
-    Kind.TIMESTAMP: (),
+_FITTING: Final[dict[ColumnType, Sequence[Callable[[pa.DataType], bool]]]] = {
+    ColumnType.STRING: _TEXT,
+    ColumnType.STRINGS: (_is_strings,),
+    ColumnType.BINARY: (*_TEXT, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary),
+    ColumnType.BOOL: (pa.types.is_boolean,),
+    ColumnType.INT: (pa.types.is_integer,),
+    ColumnType.LONG: (pa.types.is_integer,),
+    ColumnType.DOUBLE: (pa.types.is_integer, pa.types.is_floating),
+    ColumnType.TIMESTAMP: (),
 }
 _WORDS: Final = {
-    Kind.STRING: "string",
-    Kind.STRINGS: "a list of strings",
-    Kind.BINARY: "binary or string",
-    Kind.BOOL: "boolean",
-    Kind.INT: "a whole number",
-    Kind.LONG: "a whole number",
-    Kind.DOUBLE: "a number",
-    Kind.TIMESTAMP: "timestamp",
+    ColumnType.STRING: "string",
+    ColumnType.STRINGS: "a list of strings",
+    ColumnType.BINARY: "binary or string",
+    ColumnType.BOOL: "boolean",
+    ColumnType.INT: "a whole number",
+    ColumnType.LONG: "a whole number",
+    ColumnType.DOUBLE: "a number",
+    ColumnType.TIMESTAMP: "timestamp",
 }
 
 assert {column.name for column in COLUMNS if column.name in WRITTEN} == {"queue", *FIELDS}

@@ -39,8 +39,8 @@ class PlanOut(msgspec.Struct, frozen=True):
     parts: tuple[PartOut, ...]
 
 
-class Step(NamedTuple):
-    """Places up to a number, taken together."""
+class RowGroup(NamedTuple):
+    """Rows up to an arrival number, which are taken together."""
 
     until: int
     rows: int
@@ -93,7 +93,7 @@ class Admission:
         self._sizes.extend(sizes[:room])
         self._total += sum(sizes[:room])
 
-    def estimate(self, steps: Sequence[Step]) -> None:
+    def estimate(self, steps: Sequence[RowGroup]) -> None:
         """Add places behind the counted ones, with estimated numbers of rows and bytes."""
         self._ends.extend([step.until for step in steps])
         self._rows.extend([step.rows for step in steps])

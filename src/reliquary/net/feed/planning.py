@@ -18,7 +18,7 @@ from reliquary.net.api.forms import MOST, Bodies, read_body
 from reliquary.net.api.limits import Digits, PlainNumber, limited
 from reliquary.net.api.operations import operation
 from reliquary.net.feed.asking import Conversations
-from reliquary.net.feed.cutting import Admission, PlanOut, Step
+from reliquary.net.feed.cutting import Admission, PlanOut, RowGroup
 from reliquary.net.feed.reading import Range
 from reliquary.net.feed.values import BOUNDS, bounds_of, number_of
 from reliquary.net.http import Request, Responder
@@ -121,9 +121,9 @@ class Plans:
             ),
         )
 
-    async def _looks(self, asked: Range, after: int) -> list[Step]:
+    async def _looks(self, asked: Range, after: int) -> list[RowGroup]:
         """Estimate the rows and bytes behind a number from samples, without reading all of them."""
-        steps: list[Step] = []
+        steps: list[RowGroup] = []
         for look in range(LOOKS):
             end = after + (asked.until - after) * (look + 1) // LOOKS
             start = steps[-1].until if steps else after
@@ -138,5 +138,5 @@ class Plans:
                 share = (end - start) / (page.reached - start)
             wanted = asked.bounds.wanted(within)
             rows, size = len(wanted), sum(each.size for each in wanted)
-            steps.append(Step(end, round(rows * share), round(size * share)))
+            steps.append(RowGroup(end, round(rows * share), round(size * share)))
         return [step for step in steps if step.rows]

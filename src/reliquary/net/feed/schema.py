@@ -8,17 +8,17 @@ from typing import Final
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from reliquary.base.faults import UsageError
-from reliquary.wire.columns import BY_NAME, COLUMNS, NAMES, Kind
+from reliquary.wire.columns import BY_NAME, COLUMNS, NAMES, ColumnType
 
 TYPES: Final = {
-    Kind.STRING: pa.string(),
-    Kind.STRINGS: pa.list_(pa.string()),
-    Kind.BINARY: pa.binary(),
-    Kind.BOOL: pa.bool_(),
-    Kind.INT: pa.int32(),
-    Kind.LONG: pa.int64(),
-    Kind.DOUBLE: pa.float64(),
-    Kind.TIMESTAMP: pa.timestamp("us", tz="UTC"),
+    ColumnType.STRING: pa.string(),
+    ColumnType.STRINGS: pa.list_(pa.string()),
+    ColumnType.BINARY: pa.binary(),
+    ColumnType.BOOL: pa.bool_(),
+    ColumnType.INT: pa.int32(),
+    ColumnType.LONG: pa.int64(),
+    ColumnType.DOUBLE: pa.float64(),
+    ColumnType.TIMESTAMP: pa.timestamp("us", tz="UTC"),
 }
 TYPE_OF: Final = {column.name: TYPES[column.kind] for column in COLUMNS}
 

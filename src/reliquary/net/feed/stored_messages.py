@@ -149,14 +149,14 @@ class StoredMessages:
         return [(key, value) for key, value in zip(keys, values, strict=True) if value is not None]
 
 
-class _PlaceBytes(msgspec.Struct, array_like=True, gc=False):
+class _QueueRowBytes(msgspec.Struct, array_like=True, gc=False):
     """A row of `positions` whose parts are not decoded."""
 
     position: msgspec.Raw
     message: msgspec.Raw
 
 
-_decode = msgspec.msgpack.Decoder(_PlaceBytes).decode
+_decode = msgspec.msgpack.Decoder(_QueueRowBytes).decode
 
 
 def runs(numbers: Sequence[int]) -> list[tuple[int, int]]:

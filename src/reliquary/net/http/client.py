@@ -29,7 +29,7 @@ from reliquary.net.http.client_connection import ClientConnection, Response, fai
 from reliquary.net.http.dialing import DialLimits, dial
 from reliquary.net.http.failures import ConnectFailed, ConnectionLost, TimedOut
 from reliquary.net.http.request_head import encode_request
-from reliquary.net.tcp.dialing import Place
+from reliquary.net.tcp.dialing import ServerAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class HttpClient:
             raise UsageError(f"the address {url!r} must be like http://host:port or https://host:port")
         port = parts.port or (443 if parts.scheme == "https" else 80)
         context = (tls or ssl.create_default_context()) if parts.scheme == "https" else None
-        self._place = Place(parts.hostname, port, context, unix)
+        self._place = ServerAddress(parts.hostname, port, context, unix)
         self._authority = parts.netloc.rpartition("@")[2].encode()
         self._prefix = parts.path.rstrip("/")
         self._limits = limits or ClientLimits()

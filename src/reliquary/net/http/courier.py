@@ -20,8 +20,8 @@ from typing import Final, Generic
 from reliquary.base.time import Duration
 from reliquary.net.http.failures import Failure
 from reliquary.net.http.pending_response import Req
-from reliquary.net.http.route import Resp, Route
-from reliquary.net.tcp.dialing import Places
+from reliquary.net.http.route import RequestLane, Resp
+from reliquary.net.tcp.dialing import ServerAddresses
 from reliquary.net.tcp.epochs import Epochs
 from reliquary.queueing.travel.failures import Failure as Unanswered
 
@@ -52,8 +52,8 @@ class HttpCourier(ABC, Generic[Req, Resp]):
     def __init__(self, terms: Terms, tls: Callable[[], ssl.SSLContext] = ssl.create_default_context) -> None:
         """`tls` is called when the first https server is met."""
         self.terms = terms
-        self.places = Places(tls)
-        self.routes: Epochs[Route[Req, Resp]] = Epochs(lambda: Route(self))
+        self.places = ServerAddresses(tls)
+        self.routes: Epochs[RequestLane[Req, Resp]] = Epochs(lambda: RequestLane(self))
         self.bytes_sent = 0
 
     @property

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 from reliquary.base.time import Duration, seconds
 from reliquary.net.http.client_connection import ClientConnection
 from reliquary.net.http.failures import ConnectFailed, Failure
-from reliquary.net.tcp.dialing import NotConnected, Place, Places, reach
+from reliquary.net.tcp.dialing import NotConnected, ServerAddress, ServerAddresses, reach
 
 
-def place_of(url: str, places: Places) -> Place:
+def place_of(url: str, places: ServerAddresses) -> ServerAddress:
     """Return where the server of `http://host[:port]...` is; ValueError for another form of URL."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -32,7 +32,7 @@ class DialLimits:
 
 
 async def dial(
-    place: Place, limits: DialLimits, on_lost: Callable[[ClientConnection], None]
+    place: ServerAddress, limits: DialLimits, on_lost: Callable[[ClientConnection], None]
 ) -> ClientConnection:
     """Connect and return the connection; ConnectFailed, with its cause, when this is not possible in time."""
     connection = ClientConnection(limits.head_bytes, limits.body_bytes, on_lost)

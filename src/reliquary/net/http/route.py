@@ -47,7 +47,7 @@ Resp = TypeVar("Resp", bound=PendingResponse[Any])
 """The reader of the responses of a protocol."""
 
 
-class Route(Generic[Req, Resp]):
+class RequestLane(Generic[Req, Resp]):
     """One connection at a time, and the requests that were sent over it."""
 
     def __init__(self, courier: HttpCourier[Req, Resp]) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from reliquary.net.mqqb.connection import SessionConnection
 from reliquary.net.mqqb.pings import ask
 from reliquary.net.mqqb.shared import Count, SessionShared
-from reliquary.net.tcp.dialing import NotConnected, OutgoingConnection, Place, reach, unreached
+from reliquary.net.tcp.dialing import NotConnected, OutgoingConnection, ServerAddress, reach, unreached
 from reliquary.protocols.mqqb.effects import Dial
 from reliquary.protocols.mqqb.events import AddressesFound, DialFailed, Dialled
 from reliquary.queueing.travel.failures import Failure
@@ -101,7 +101,8 @@ class Dialer:
         if effect.ping and not await ask(address, settings.ping_port, effect.ping):  # QB-177
             return _Trial(Failure.NO_CONNECTION, f"{address} did not answer a ping, or refused", is_ping=True)
         try:
-            opening = await reach(Place(address, effect.port), Opening(), settings.dialing)
+            # a bare TCP connection (QB-003), from any port (QB-004)
+            opening = await reach(ServerAddress(address, effect.port), Opening(), settings.dialing)
         except NotConnected as why:
             return _Trial(Failure(why.reason.value), str(why))
         connection = SessionConnection(self._shared, effect.session)

@@ -60,7 +60,7 @@ class Network:
         self.sweep = self._acceptor.sweep
 
     async def listen(self, host: str, port: int) -> tuple[str, int]:
-        """Accept sessions at an address and return the bound one (QB-001); OSError when it cannot be had."""
+        """Accept sessions at an address and return the bound one (QB-001, QB-003); OSError if that fails."""
         return await self._acceptor.listen(host, port)
 
     async def listen_for_pings(self, host: str, port: int) -> int:

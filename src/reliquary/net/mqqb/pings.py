@@ -77,7 +77,7 @@ class _Question(asyncio.DatagramProtocol):
 
 
 async def ask(address: str, port: int, request: bytes) -> bool:
-    """Send a ping and return whether the peer would accept a session; False without a response."""
+    """Send a ping and return whether the peer would accept a session; False without a response (QB-302)."""
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[bool] = loop.create_future()
     try:

@@ -26,7 +26,7 @@ from reliquary.net.rpc.dialing import Association, Call, DialLimits
 from reliquary.net.rpc.mapper import ask_mapper
 from reliquary.net.rpc.ntlm import NTLM, ntlm_client
 from reliquary.net.rpc.outgoing import Traffic
-from reliquary.net.tcp.dialing import Place
+from reliquary.net.tcp.dialing import ServerAddress
 from reliquary.protocols.mqqp.codec import qm2qm
 from reliquary.protocols.mqqp.codec.qm2qm import Request
 from reliquary.protocols.mqqp.codec.stubs import (
@@ -130,7 +130,7 @@ class Courier:
         self._submit(event)
 
 
-class _Route(NamedTuple):
+class _InterfaceAssociation(NamedTuple):
     """The association that calls to one interface use now."""
 
     port: int
@@ -149,7 +149,7 @@ class Link:
     def __init__(self, courier: Courier, number: int) -> None:
         self._courier = courier
         self._number = number
-        self._routes: dict[SyntaxId, _Route] = {}
+        self._routes: dict[SyntaxId, _InterfaceAssociation] = {}
         self._leaving: list[Association] = []
         """Associations at ports that are no longer called; each is closed when it has all its answers."""
         self._requests: dict[int, Request] = {}
@@ -219,7 +219,7 @@ class Link:
             self._leaving.append(route.association)  # QP-145
             self._part()
         association = self._begin(interface, effect)
-        self._routes[interface] = _Route(effect.port, association)
+        self._routes[interface] = _InterfaceAssociation(effect.port, association)
         return association
 
     def _part(self) -> None:
@@ -241,9 +241,9 @@ class Link:
         )
 
 
-async def _find(mapper: AskMapper, host: str, interface: SyntaxId, port: int) -> Place:
+async def _find(mapper: AskMapper, host: str, interface: SyntaxId, port: int) -> ServerAddress:
     """Return the place of an interface of a host."""
-    return Place(host, port or await mapper(host, interface) or WELL_KNOWN[interface])
+    return ServerAddress(host, port or await mapper(host, interface) or WELL_KNOWN[interface])
 
 
 def _connection(interface: SyntaxId, server: ServerSettings, host: str, association: int) -> ClientConnection:

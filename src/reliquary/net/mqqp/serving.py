@@ -26,7 +26,7 @@ from reliquary.protocols.mqqp.events import (
     ClientCalled,
     ConnectionLost,
 )
-from reliquary.protocols.rpc.happenings import Bound, Called
+from reliquary.protocols.rpc.events import Bound, Called
 from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 from reliquary.wire.ndr.encoding import Encoding
 from reliquary.wire.rpc.statuses import FaultStatus
@@ -52,10 +52,10 @@ class Serving:
 
     # -- called by the listener
 
-    def bound(self, connection: int, peer: str, happening: Bound) -> None:
+    def bound(self, connection: int, peer: str, event: Bound) -> None:
         """Note that a client has bound an interface."""
-        name = INTERFACES[happening.interface]
-        self._submit(ClientBound(happening.association, connection, peer, name))
+        name = INTERFACES[event.interface]
+        self._submit(ClientBound(event.association, connection, peer, name))
 
     def called(self, connection: int, peer: str, called: Called) -> None:
         """Hand a call to the machine, or refuse it at once."""

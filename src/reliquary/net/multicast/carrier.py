@@ -23,22 +23,22 @@ from reliquary.protocols.pgm.actions import (
     Deliver,
     Lost,
     Multicast,
+    PgmResult,
     Reason,
     Restarted,
     Sent,
-    Step,
     Unicast,
     Unused,
 )
 from reliquary.protocols.pgm.budget import Budget
 from reliquary.protocols.pgm.receiver import Receiver
-from reliquary.protocols.pgm.source import Life, Source
+from reliquary.protocols.pgm.source import Source, SourceState
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, SendApdu
 from reliquary.protocols.srmp.events import ApduArrived, PostEnded
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.packet.fields import PacketFault
 from reliquary.wire.pgm import packets
-from reliquary.wire.pgm.packets import Data, Kind, Nak, NotServed, Tsi
+from reliquary.wire.pgm.packets import Data, Nak, NotServed, PgmPacketType, Tsi
 
 RETRY_SECONDS: Final = 30
 TOO_LARGE: Final = 400
@@ -282,7 +282,7 @@ class Carrier:
             self.counts[Count.PACKETS_REFUSED] += 1
             return
         now = self._now()
-        if isinstance(packet, Nak) and packet.kind is Kind.NAK:
+        if isinstance(packet, Nak) and packet.kind is PgmPacketType.NAK:
             sending = self._sources.get(packet.tsi)
             if sending is not None:
                 self._perform(sending, sending.machine.hear(packet, now))
@@ -295,7 +295,7 @@ class Carrier:
     def _now(self) -> Instant:
         return Instant(self._clock.monotonic())
 
-    def _perform(self, timed: Timed[Source] | Timed[Receiver], step: Step) -> None:
+    def _perform(self, timed: Timed[Source] | Timed[Receiver], step: PgmResult) -> None:
         link = self._link
         assert link is not None, "there are machines only while there is a link"
         for action in step.actions:
@@ -319,7 +319,7 @@ class Carrier:
                 self.counts[_UNUSED[action.reason]] += 1
             else:
                 self._tell_of(timed, action)
-        if isinstance(timed.machine, Source) and timed.machine.life is Life.ENDED:
+        if isinstance(timed.machine, Source) and timed.machine.life is SourceState.ENDED:
             self._forget(timed.machine)
         elif step.wake is not None and (timed.rings_at is None or step.wake < timed.rings_at):
             self._set_alarm(timed, step.wake)

@@ -21,7 +21,7 @@ from reliquary.net.tcp.accepted import AcceptedConnection
 from reliquary.net.tcp.budget import SMALL
 from reliquary.net.tcp.keepalive import keep_alive
 from reliquary.protocols.rpc import epm, mgmt
-from reliquary.protocols.rpc.happenings import Bound, Called, Cancelled, Closed, Orphaned, ServerHappening
+from reliquary.protocols.rpc.events import Bound, Called, Cancelled, Closed, Orphaned, ServerEvent
 from reliquary.protocols.rpc.server import ServerConnection
 from reliquary.wire.rpc.statuses import FaultStatus
 from reliquary.wire.rpc.syntaxes import EPM, MGMT
@@ -105,8 +105,8 @@ class RpcConnection(AcceptedConnection):
         self.shared.reads += 1
         self._working = True
         try:
-            for happening in self._rpc.receive(data):
-                self._take(happening)
+            for event in self._rpc.receive(data):
+                self._take(event)
             if self._rpc.assembling > SMALL or self._charged:
                 self._charge(self._rpc.assembling)
         finally:
@@ -127,12 +127,12 @@ class RpcConnection(AcceptedConnection):
             self.shared.refused += 1
             self.abort()
 
-    def _take(self, happening: ServerHappening) -> None:
-        match happening:
+    def _take(self, event: ServerEvent) -> None:
+        match event:
             case Called():
-                self._called(happening)
+                self._called(event)
             case Bound():
-                self._bound(happening)
+                self._bound(event)
             case Cancelled(call=call):
                 if call in self._calls:
                     self._calls[call].cancelled(self.number, call, forgotten=False)
@@ -143,32 +143,32 @@ class RpcConnection(AcceptedConnection):
                 self.shared.refused += 1
                 self.ended = self._closing = True
 
-    def _bound(self, happening: Bound) -> None:
+    def _bound(self, event: Bound) -> None:
         """Notify the service of an interface of its client, now and when the client is lost."""
-        self.association = happening.association
-        service = self.shared.services.get(happening.interface)
+        self.association = event.association
+        service = self.shared.services.get(event.interface)
         if service is None:
             return
         if id(service) not in self.belongings:
             self.belongings.keep(id(service), partial(service.connection_lost, self.number))
-        service.bound(self.number, self.host, happening)
+        service.bound(self.number, self.host, event)
 
-    def _called(self, happening: Called) -> None:
+    def _called(self, event: Called) -> None:
         """Hand a call to its service, or answer it here."""
         self.shared.calls += 1
         if self.shared.draining:
-            self.fault(happening.call, FaultStatus.SERVER_TOO_BUSY)
+            self.fault(event.call, FaultStatus.SERVER_TOO_BUSY)
             return
-        service = self.shared.services.get(happening.interface)
+        service = self.shared.services.get(event.interface)
         if service is not None:
-            self._calls[happening.call] = service
-            service.called(self.number, self.host, happening)
+            self._calls[event.call] = service
+            service.called(self.number, self.host, event)
             return
-        answer = self._answer_here(happening)
+        answer = self._answer_here(event)
         if isinstance(answer, FaultStatus):
-            self.fault(happening.call, answer)
+            self.fault(event.call, answer)
         else:
-            self.respond(happening.call, (answer,))
+            self.respond(event.call, (answer,))
 
     def _answer_here(self, called: Called) -> bytes | FaultStatus:
         """Answer a call of one of the two interfaces that every server has."""

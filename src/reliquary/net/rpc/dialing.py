@@ -19,9 +19,9 @@ from typing import NamedTuple, Protocol
 
 from reliquary.base.time import SECOND, Duration, seconds
 from reliquary.net.rpc.outgoing import CallingConnection, Traffic
-from reliquary.net.tcp.dialing import NotConnected, Place, reach
+from reliquary.net.tcp.dialing import NotConnected, ServerAddress, reach
 from reliquary.protocols.rpc.client import ClientConnection
-from reliquary.protocols.rpc.happenings import Faulted, Opened, Returned
+from reliquary.protocols.rpc.events import Faulted, Opened, Returned
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.ndr.encoding import Encoding
 
@@ -68,7 +68,7 @@ class Association:
 
     def __init__(
         self,
-        find: Callable[[], Awaitable[Place]],
+        find: Callable[[], Awaitable[ServerAddress]],
         connect: Callable[[int], ClientConnection],
         caller: Caller,
         limits: DialLimits,
@@ -82,7 +82,7 @@ class Association:
         self._caller = caller
         self._limits = limits
         self._traffic = traffic
-        self.place: Place | None = None
+        self.place: ServerAddress | None = None
         """The place of the server; None until it was found."""
         self._waiting: list[Call] = []
         self._patient: set[int] = set()
@@ -184,10 +184,10 @@ class Association:
         except TimeoutError:
             self._fail(Failure.TIMED_OUT, f"{self.place} did not accept the bind in time")
 
-    def _heard(self, connection: CallingConnection, happening: Opened | Returned | Faulted) -> None:
-        match happening:
+    def _heard(self, connection: CallingConnection, event: Opened | Returned | Faulted) -> None:
+        match event:
             case Opened():
-                self._opened(connection, happening)
+                self._opened(connection, event)
             case Returned(call, stub, encoding):
                 self._patient.discard(call)
                 self._caller.returned(call, stub, encoding)

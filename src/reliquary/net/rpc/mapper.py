@@ -13,7 +13,7 @@ from typing import Final
 from reliquary.base.time import SECOND, Duration, seconds
 from reliquary.net.rpc.dialing import Association, Call, DialLimits
 from reliquary.net.rpc.outgoing import Traffic
-from reliquary.net.tcp.dialing import Place
+from reliquary.net.tcp.dialing import ServerAddress
 from reliquary.protocols.rpc.client import ClientConnection
 from reliquary.protocols.rpc.epm import EPT_MAP, map_request, read_map_response
 from reliquary.queueing.travel.failures import Failure
@@ -60,7 +60,7 @@ async def ask_mapper(host: str, interface: SyntaxId, *, port: int = PORT, within
     """Return the port of an interface; 0 where the host's mapper knows none, or does not answer in time."""
     question = _Question()
     association = Association(
-        lambda: _found(Place(host, port)),
+        lambda: _found(ServerAddress(host, port)),
         lambda group: ClientConnection(EPM, association=group, encodings=(NDR20,)),
         question,
         LIMITS,
@@ -76,5 +76,5 @@ async def ask_mapper(host: str, interface: SyntaxId, *, port: int = PORT, within
         association.close()
 
 
-async def _found(place: Place) -> Place:
+async def _found(place: ServerAddress) -> ServerAddress:
     return place

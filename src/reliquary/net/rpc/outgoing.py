@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from reliquary.net.tcp.dialing import OutgoingConnection
 from reliquary.net.tcp.keepalive import keep_alive
 from reliquary.protocols.rpc.client import ClientConnection
-from reliquary.protocols.rpc.happenings import ClientHappening, Closed, Faulted, Opened, Returned
+from reliquary.protocols.rpc.events import ClientEvent, Closed, Faulted, Opened, Returned
 from reliquary.protocols.rpc.security import SecurityRefused
 
 
@@ -86,29 +86,29 @@ class CallingConnection(OutgoingConnection):
         self._traffic.received += len(data)
         if not self.usable:
             return
-        happenings = self._rpc.receive(data)
+        events = self._rpc.receive(data)
         self._flush()
-        for happening in happenings:
-            self._take(happening)
+        for event in events:
+            self._take(event)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Report a connection that the server, or the network, has closed."""
         self._fail(str(exc or "the server closed the connection"))
         super().connection_lost(exc)
 
-    def _take(self, happening: ClientHappening) -> None:
+    def _take(self, event: ClientEvent) -> None:
         """Hand on an event of the server, unless the connection was closed meanwhile."""
         if not self.usable:
             return
-        match happening:
+        match event:
             case Closed(why):
                 self._fail(why)
             case Opened():
-                self.opened = happening
+                self.opened = event
                 self.bound.set()
-                self._heard(self, happening)
+                self._heard(self, event)
             case Returned(call) | Faulted(call):
-                self._heard(self, happening._replace(call=self.calls.pop(call)))
+                self._heard(self, event._replace(call=self.calls.pop(call)))
 
     def _flush(self) -> None:
         """Hand the bytes of the connection to the transport."""

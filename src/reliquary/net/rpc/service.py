@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from reliquary.protocols.rpc.happenings import Bound, Called
+from reliquary.protocols.rpc.events import Bound, Called
 
 
 class RpcService(Protocol):
     """Takes the calls of one interface or several, and answers them with the listener's `respond`."""
 
-    def bound(self, connection: int, peer: str, happening: Bound) -> None:
+    def bound(self, connection: int, peer: str, event: Bound) -> None:
         """Note that a client has bound an interface; `connection` is a number that no other
         connection ever has.
         """
 
-    def called(self, connection: int, peer: str, happening: Called) -> None:
+    def called(self, connection: int, peer: str, event: Called) -> None:
         """Take a call; it is answered now or later, once, by its connection and call number."""
 
     def cancelled(self, connection: int, call: int, *, forgotten: bool) -> None:

@@ -1,6 +1,6 @@
 """Opening a connection to a server: by name, over TLS, or through a unix socket, within a time.
 
-Place --> look the name up --> connect --> TLS --> an OutgoingConnection that is usable
+ServerAddress --> look the name up --> connect --> TLS --> an OutgoingConnection that is usable
               |                   |         |
               NO_ADDRESS    NO_CONNECTION   NOT_TRUSTED        each is a NotConnected
 """
@@ -20,7 +20,7 @@ from reliquary.net.tcp.descriptors import is_reserved
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServerAddress:
     """The address of a server, and the way to reach it."""
 
     host: str
@@ -33,18 +33,18 @@ class Place:
         return self.unix or (f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}")
 
 
-class Places:
+class ServerAddresses:
     """Makes places; the TLS context is made when the first server behind TLS is met."""
 
     def __init__(self, tls: Callable[[], ssl.SSLContext] = ssl.create_default_context) -> None:
         self._make_tls = tls
         self._tls: ssl.SSLContext | None = None
 
-    def at(self, host: str, port: int, *, secure: bool) -> Place:
+    def at(self, host: str, port: int, *, secure: bool) -> ServerAddress:
         """Return the place of a server; `secure` is for one behind TLS."""
         if secure and self._tls is None:
             self._tls = self._make_tls()
-        return Place(host, port, self._tls if secure else None)
+        return ServerAddress(host, port, self._tls if secure else None)
 
 
 class Unreached(Enum):
@@ -94,10 +94,10 @@ class OutgoingConnection(asyncio.Protocol):
             self._transport.abort()
 
 
-Kind = TypeVar("Kind", bound=OutgoingConnection)
+ConnectionT = TypeVar("ConnectionT", bound=OutgoingConnection)
 
 
-async def reach(place: Place, connection: Kind, within: Duration) -> Kind:
+async def reach(place: ServerAddress, connection: ConnectionT, within: Duration) -> ConnectionT:
     """Connect `connection` and return it; NotConnected, with its cause, when this fails or takes too long."""
     try:
         async with asyncio.timeout(within / SECOND):
@@ -127,7 +127,7 @@ def unreached(error: OSError | UnicodeError) -> Unreached:
             return Unreached.NO_CONNECTION
 
 
-async def _open(place: Place, connection: OutgoingConnection) -> None:
+async def _open(place: ServerAddress, connection: OutgoingConnection) -> None:
     loop = asyncio.get_running_loop()
     name = place.host if place.tls else None
     if place.unix is not None:

@@ -26,28 +26,28 @@ class Endable(Protocol):
         """Close the connection; requests in flight are not reported."""
 
 
-Route = TypeVar("Route", bound=Endable)
+EpochT = TypeVar("EpochT", bound=Endable)
 
 
-class Epochs(Generic[Route]):
+class Epochs(Generic[EpochT]):
     """The open connections, by the key that their user gave: a session, a channel."""
 
-    def __init__(self, begin: Callable[[], Route]) -> None:
+    def __init__(self, begin: Callable[[], EpochT]) -> None:
         self._begin = begin
-        self._open: dict[int, tuple[int, Route]] = {}
+        self._open: dict[int, tuple[int, EpochT]] = {}
         self._over: dict[int, int] = {}
         """The last epoch of each key that was ended."""
 
-    def __iter__(self) -> Iterator[Route]:
+    def __iter__(self) -> Iterator[EpochT]:
         return (route for _, route in self._open.values())
 
-    def __getitem__(self, key: int) -> Route:
+    def __getitem__(self, key: int) -> EpochT:
         return self._open[key][1]
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def find(self, key: int, epoch: int) -> Route | None:
+    def find(self, key: int, epoch: int) -> EpochT | None:
         """Return the connection of this epoch, or begin it and end older ones; None when the epoch
         is over.
         """

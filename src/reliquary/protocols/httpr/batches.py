@@ -14,7 +14,12 @@ from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.tables import Role
 from reliquary.protocols.httpr.transactions import Settlement
 from reliquary.queueing.model.message import NO_OBJECT, MessageClass, ObjectId
-from reliquary.queueing.model.travel.transfer import BodiesUnwanted, DuplicatesDropped, HoldsEnded, Outcome
+from reliquary.queueing.model.travel.transfer import (
+    BodiesUnwanted,
+    DuplicatesDropped,
+    Outcome,
+    ReservationsEnded,
+)
 from reliquary.queueing.rules.era import NOT_KNOWN
 
 
@@ -33,7 +38,7 @@ def end_batches(state: State, number: int, settled: Settlement) -> None:
     ):
         if batches:
             keys = tuple([(number, batch) for batch in batches])
-            state.draft.tell(HoldsEnded(HOLDER, keys, outcome, reason))
+            state.draft.tell(ReservationsEnded(HOLDER, keys, outcome, reason))
             for key in keys:
                 state.begun.pop(key, None)
 

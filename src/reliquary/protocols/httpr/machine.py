@@ -62,7 +62,7 @@ def _judged(state: State, signal: transfer.BatchJudged, now: Instant) -> None:
         client.on_judged(state, signal, now)
 
 
-def _held(state: State, signal: transfer.MessagesHeld, now: Instant) -> None:
+def _held(state: State, signal: transfer.MessagesReserved, now: Instant) -> None:
     if state.channels[signal.key[0]].role is Role.SERVER:
         server.on_held(state, signal, now)
     else:
@@ -84,7 +84,7 @@ _RULES: Final[dict[type[Event], Rule[State]]] = {
 _HEARD: Final[dict[type[Signal], Rule[State]]] = {
     transfer.EraBegan: on_era_began,
     transfer.BatchJudged: _judged,
-    transfer.MessagesHeld: _held,
+    transfer.MessagesReserved: _held,
     transfer.MessagesWaiting: _waiting,
     transfer.ConnectionWanted: client.on_connection_wanted,
     transfer.ManagerOnline: client.on_online,

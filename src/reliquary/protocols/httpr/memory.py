@@ -39,7 +39,7 @@ from reliquary.protocols.httpr.facts import EraNoted, MemoryJudged
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.tables import Channel, Memory, Role
 from reliquary.protocols.httpr.transactions import Settlement
-from reliquary.queueing.model.travel.transfer import EraBegan, HoldsEnded, MessagesHeld, Outcome
+from reliquary.queueing.model.travel.transfer import EraBegan, MessagesReserved, Outcome, ReservationsEnded
 from reliquary.queueing.rules.era import NOT_KNOWN
 
 
@@ -124,14 +124,14 @@ def judge_memory(state: State, number: int, completed: int | None) -> Settlement
     return Settlement(returned=returned, unknown=unknown)
 
 
-def may_be_there(state: State, signal: MessagesHeld) -> bool:
+def may_be_there(state: State, signal: MessagesReserved) -> bool:
     """Whether the peer may have messages of an older era: then they are not sent to it again."""
     return state.channels[signal.key[0]].memory is not Memory.CURRENT
 
 
-def put_aside(state: State, signal: MessagesHeld) -> None:
+def put_aside(state: State, signal: MessagesReserved) -> None:
     """Let messages go to a dead-letter queue that the peer may have."""
-    state.draft.tell(HoldsEnded(HOLDER, (signal.key,), Outcome.REFUSED, NOT_KNOWN))
+    state.draft.tell(ReservationsEnded(HOLDER, (signal.key,), Outcome.REFUSED, NOT_KNOWN))
     what = "whether it has messages is not known"
     count = len(signal.messages)
     _warn(state, state.channels[signal.key[0]], what, f"{count} that waited before the restore are put aside")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reliquary.protocols.httpr.addresses import agent_of
 from reliquary.protocols.httpr.state import State
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import ConnectionChanged
 
 
@@ -24,4 +24,4 @@ def leave_to_fetcher(state: State, requester: str) -> None:
 def report_connected(state: State, queue: int, *addresses: str) -> None:
     """Tell the queue manager that an outgoing queue has its connection."""
     established = ConnectionStatus.ESTABLISHED
-    state.draft.tell(ConnectionChanged(queue, Happening.CONNECTED, established, addresses=addresses))
+    state.draft.tell(ConnectionChanged(queue, OutgoingEvent.CONNECTED, established, addresses=addresses))

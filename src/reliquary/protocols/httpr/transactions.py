@@ -32,7 +32,7 @@ class By(Enum):
     REPORT = "report"
 
 
-class Place(Enum):
+class BatchPosition(Enum):
     """The position of a batch relative to the batch that the peer named."""
 
     BEFORE = "before"
@@ -49,27 +49,33 @@ class Fate(Enum):
     IN_DOUBT = "in-doubt"
 
 
-def _fates() -> dict[tuple[By, Place, Outcome], Fate]:
+def _fates() -> dict[tuple[By, BatchPosition, Outcome], Fate]:
     done, back, doubt = Fate.COMMITTED, Fate.RETURNED, Fate.IN_DOUBT
-    table = {(by, Place.BEFORE, outcome): done for by, outcome in product(By, Outcome)}  # HR-015, HR-127
+    table = {
+        (by, BatchPosition.BEFORE, outcome): done for by, outcome in product(By, Outcome)
+    }  # HR-015, HR-127
     for by in By:
-        table[by, Place.NAMED, Outcome.COMMIT] = done
-        table[by, Place.NAMED, Outcome.ROLLBACK] = back
-        table[by, Place.NAMED, Outcome.INDOUBT] = doubt
-        table[by, Place.BEHIND, Outcome.INDOUBT] = doubt  # the named batch is resolved first
-    table[By.RESPONSE, Place.BEHIND, Outcome.COMMIT] = doubt  # HR-126: pipelined, its response comes later
-    table[By.RESPONSE, Place.BEHIND, Outcome.ROLLBACK] = back  # the session ends, so the batch is not taken
+        table[by, BatchPosition.NAMED, Outcome.COMMIT] = done
+        table[by, BatchPosition.NAMED, Outcome.ROLLBACK] = back
+        table[by, BatchPosition.NAMED, Outcome.INDOUBT] = doubt
+        table[by, BatchPosition.BEHIND, Outcome.INDOUBT] = doubt  # the named batch is resolved first
+    table[By.RESPONSE, BatchPosition.BEHIND, Outcome.COMMIT] = (
+        doubt  # HR-126: pipelined, its response comes later
+    )
+    table[By.RESPONSE, BatchPosition.BEHIND, Outcome.ROLLBACK] = (
+        back  # the session ends, so the batch is not taken
+    )
     # DEPARTS from 3.4 (HR-020): the answer to GET-RESPONDER-INFO returns nothing that was not named, because
     # a request that comes late would be taken after its messages went again; REPORT tells the server of it.
-    table[By.INFO_ANSWER, Place.BEHIND, Outcome.COMMIT] = doubt
-    table[By.INFO_ANSWER, Place.BEHIND, Outcome.ROLLBACK] = doubt
+    table[By.INFO_ANSWER, BatchPosition.BEHIND, Outcome.COMMIT] = doubt
+    table[By.INFO_ANSWER, BatchPosition.BEHIND, Outcome.ROLLBACK] = doubt
     for by, outcome in product((By.INFO_REQUEST, By.REPORT), (Outcome.COMMIT, Outcome.ROLLBACK)):
-        table[by, Place.BEHIND, outcome] = back
+        table[by, BatchPosition.BEHIND, outcome] = back
     return table
 
 
-FATES: Final[Mapping[tuple[By, Place, Outcome], Fate]] = _fates()
-_PLACES: Final = tuple(Place)
+FATES: Final[Mapping[tuple[By, BatchPosition, Outcome], Fate]] = _fates()
+_PLACES: Final = tuple(BatchPosition)
 
 
 class Settlement(msgspec.Struct, frozen=True):

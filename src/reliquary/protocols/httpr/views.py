@@ -17,7 +17,7 @@ from reliquary.protocols.httpr.state import State as HttprState
 from reliquary.protocols.httpr.tables import Channel, Role
 from reliquary.queueing.model.display import name_of
 from reliquary.queueing.model.state import State
-from reliquary.queueing.model.tables import hold_key
+from reliquary.queueing.model.tables import reservation_key
 
 
 def channels(state: State, httpr: HttprState) -> Iterator[ChannelInfo]:
@@ -56,13 +56,13 @@ def _view(state: State, httpr: HttprState, each: Channel) -> ChannelInfo:
 
 
 def _batch(state: State, httpr: HttprState, number: int, batch: int) -> BatchInfo:
-    hold = state.travel.holds.get(hold_key(HOLDER, (number, batch)))
-    queue = None if hold is None else state.queues.get(hold.queue)
+    reservation = state.travel.reservations.get(reservation_key(HOLDER, (number, batch)))
+    queue = None if reservation is None else state.queues.get(reservation.queue)
     begun = httpr.begun.get((number, batch), 0)
     return BatchInfo(
         id=id_text(batch),
         queue="" if queue is None else name_of(state, queue),
-        messages=0 if hold is None else len(hold.lookup_ids),
+        messages=0 if reservation is None else len(reservation.lookup_ids),
         since=as_datetime(begun) if begun else None,
     )
 

@@ -1,14 +1,18 @@
-"""What an administrator and the server decide about sessions: one is closed, or all of them."""
+"""What an administrator and the server decide: a session or all are closed, or a stream begins anew."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from reliquary.base.time import Instant
 from reliquary.base.turn import Reply
-from reliquary.protocols.mqqb.events import CloseSession, EndSessions
+from reliquary.protocols.mqqb.events import CloseSession, EndSessions, ResetStream
+from reliquary.protocols.mqqb.sender.closing import start_anew
 from reliquary.protocols.mqqb.sessions.closing import end_quietly
 from reliquary.protocols.mqqb.state import Session, State
 from reliquary.queueing.model.administration import Done
-from reliquary.queueing.model.travel.link import Happening
+from reliquary.queueing.model.travel.link import OutgoingEvent
+from reliquary.streams.resetting import reset
 
 
 def name_of(session: Session) -> str:
@@ -23,7 +27,7 @@ def on_close_session(state: State, event: CloseSession, now: Instant) -> None:
     if session is None:
         state.draft.ask(Reply(event.to, Done(False, f"there is no session {event.session}")))
         return
-    end_quietly(state, session, Happening.FAILED)
+    end_quietly(state, session, OutgoingEvent.FAILED)
     state.draft.ask(Reply(event.to, Done(True)))
 
 
@@ -32,4 +36,9 @@ def on_end_sessions(state: State, event: EndSessions, now: Instant) -> None:
     del event, now
     state.addressed = False
     for session in list(state.sessions.values()):
-        end_quietly(state, session, Happening.DISCONNECTED)
+        end_quietly(state, session, OutgoingEvent.DISCONNECTED)
+
+
+def on_reset(state: State, event: ResetStream, now: Instant) -> None:
+    """Reset a stream that cannot go on by itself, or say that there is none of this name."""
+    reset(state, event, now, partial(start_anew, state))

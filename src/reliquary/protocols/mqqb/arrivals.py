@@ -26,9 +26,9 @@ from reliquary.protocols.mqqb.sender.transmitting import pump
 from reliquary.protocols.mqqb.sessions import handshake
 from reliquary.protocols.mqqb.sessions.acknowledging import acknowledge_if_due, count_packets, note_stored
 from reliquary.protocols.mqqb.sessions.closing import close, reject, renew_if_drained
-from reliquary.protocols.mqqb.sessions.phases import STEPS, Step, kind_of
+from reliquary.protocols.mqqb.sessions.phases import STEPS, PacketAction, kind_of
 from reliquary.protocols.mqqb.state import Count, Session, State
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import ArrivalJudged, RunJudged
 from reliquary.wire.packet.fields import PacketFault
 from reliquary.wire.packet.internal import ConnectionParameters, SessionAck
@@ -96,7 +96,7 @@ def _process(state: State, session: Session, data: bytes | Packet, now: Instant)
         return
     kind = kind_of(packet)
     step = STEPS[session.phase, kind]
-    if step is Step.CLOSE:
+    if step is PacketAction.CLOSE:
         reject(state, session, f"{kind.value} came while the session was {session.phase.value}")
     else:
         _STEPS[step](state, session, packet, now)
@@ -165,7 +165,7 @@ def _finish(state: State, session: Session, *, recoverable: bool) -> None:
     if session.number not in state.sessions:
         return
     if session.mismatch:  # QB-209
-        close(state, session, Happening.FAILED, ConnectionStatus.LOW_RESOURCE)
+        close(state, session, OutgoingEvent.FAILED, ConnectionStatus.LOW_RESOURCE)
         return
     if recoverable:
         note_stored(session)
@@ -205,13 +205,13 @@ def on_run_judged(state: State, signal: RunJudged, now: Instant) -> None:
     _work(state, session, now)
 
 
-_STEPS: Final[dict[Step, Callable[[State, Session, Any, Instant], None]]] = {
-    Step.ANSWER_ESTABLISH: handshake.answer_establish,
-    Step.ESTABLISHED: handshake.established,
-    Step.ANSWER_PARAMETERS: _answer_parameters,
-    Step.OPENED: _opened,
-    Step.COUNT: _count,
-    Step.TAKE: _take,
+_STEPS: Final[dict[PacketAction, Callable[[State, Session, Any, Instant], None]]] = {
+    PacketAction.ANSWER_ESTABLISH: handshake.answer_establish,
+    PacketAction.ESTABLISHED: handshake.established,
+    PacketAction.ANSWER_PARAMETERS: _answer_parameters,
+    PacketAction.OPENED: _opened,
+    PacketAction.COUNT: _count,
+    PacketAction.TAKE: _take,
 }
 HANDLED: Final = tuple(_STEPS)
 """The steps that have a rule; CLOSE has none, because the packet is not looked at."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from reliquary.base.turn import Event
 from reliquary.queueing.travel.failures import Failure
+from reliquary.streams import events
 
 
 class Addressed(Event, frozen=True):
@@ -100,6 +101,10 @@ class CloseSession(Event, frozen=True):
     to: int
     session: str
     """The name of the session: `out-` or `in-` and its number."""
+
+
+class ResetStream(events.ResetStream, frozen=True):
+    """An administrator resets a stream of MQQB."""
 
 
 class EndSessions(Event, frozen=True):

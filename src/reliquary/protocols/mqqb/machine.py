@@ -69,6 +69,7 @@ _RULES: Final[dict[type[Event], Rule[State]]] = {
     events.InboxDue: arrivals.on_inbox_due,
     events.CloseSession: administration.on_close_session,
     events.EndSessions: administration.on_end_sessions,
+    events.ResetStream: administration.on_reset,
 }
 
 _HEARD: Final[dict[type[Signal], Rule[State]]] = {
@@ -94,6 +95,7 @@ _TIMERS: Final[dict[str, TimerRule[State]]] = {
     ordering.ORDER_ACK: ordering.on_order_ack_timer,
     resending.ORDER_WAIT: streams_closing.on_wait_over,
 }
+"""The timers of 3.1.2 (QB-135); the manager has the one for retries, and an age replaces those of caches."""
 
 HEARS: Final = tuple(_HEARD)
 TAKES: Final = tuple(_RULES)

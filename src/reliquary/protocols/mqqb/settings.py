@@ -45,7 +45,7 @@ class MqqbSettings:
     ack_wait_factor: int = 2
     """The Session Ack Wait Timer runs for this multiple of `ack_wait` (QB-139)."""
     resend_ladder: Ladder = RESEND_LADDER
-    """ResendTimerTable (QB-102, QB-145)."""
+    """ResendTimerTable (QB-102, QB-145); the file with the settings survives failures (QB-103)."""
     order_ack: Duration = field(default=seconds(0.5))
     """OrderAckTimeout: how long an order acknowledgement waits for further messages (QB-142)."""
     longest_order_ack: Duration = field(default=seconds(10))

@@ -76,7 +76,10 @@ class Weight(Enum):
 
 @dataclass(slots=True)
 class Entry:
-    """A packet that is to be sent or is under way, an element of OutgoingMessageTable (3.1.1.3.1.2)."""
+    """A packet that is to be sent or is under way, an element of OutgoingMessageTable (3.1.1.3.1.2).
+
+    The table starts empty; the manager hands its outgoing queue out in order, after a restart too (QB-113).
+    """
 
     weight: Weight
     queue: int = 0
@@ -97,7 +100,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Session:
-    """One TCP connection to a peer, [MS-MQQB] 3.1.1.3.1."""
+    """One TCP connection to a peer, [MS-MQQB] 3.1.1.3.1 (QB-105)."""
 
     number: int
     """Positive for a session that this manager opened, negative for one that it accepted."""
@@ -144,7 +147,7 @@ class Session:
     unstored: dict[int, Entry] = field(default_factory=dict)
     """Recoverable messages that are not known to be stored, by their number in the session."""
     heard: bool = False
-    """ReceivedAck: a packet came since the Session Ack Wait Timer was started."""
+    """ReceivedAck: a packet came since the Session Ack Wait Timer was started (QB-159)."""
     waits_for_ack: bool = False
     """Whether the Session Ack Wait Timer runs."""
     order_acks: set[int] = field(default_factory=set)
@@ -178,7 +181,7 @@ class Session:
     mismatch: str = ""
     """Why the session is closed when the current packet is processed; empty if it is not."""
     active: bool = False
-    """SessionActive: a user packet was sent or came since the last cleanup."""
+    """SessionActive: a user packet was sent or came since the last cleanup (QB-159)."""
 
     @property
     def accepted(self) -> bool:
@@ -213,7 +216,7 @@ class Written:
 
 
 @dataclass(slots=True)
-class Route:
+class SessionQueue:
     """An outgoing queue, and how far its messages got."""
 
     queue: int
@@ -310,7 +313,7 @@ class Identity:
 class SenderState:
     """The state of the sender while the process runs."""
 
-    routes: dict[int, Route] = field(default_factory=dict)
+    routes: dict[int, SessionQueue] = field(default_factory=dict)
     wanted: dict[int, str] = field(default_factory=dict)
     """Destinations by outgoing queue; their sessions are opened when `Addressed` has come."""
     handed_out: list[SendUserMessage] = field(default_factory=list)
@@ -354,7 +357,10 @@ class ReceiverState:
 
 
 class State(StreamState):
-    """All that the rules read and write: the streams, a part for each role, and the sessions of both."""
+    """All that the rules read and write: streams, a part for each role, and the sessions of both (QB-094).
+
+    Nothing is known at a first start: the history and all tables are empty (QB-096, QB-147).
+    """
 
     def __init__(self, rows: Rows, settings: MqqbSettings) -> None:
         super().__init__(rows, STREAM_TABLES, history_size=settings.history_size)

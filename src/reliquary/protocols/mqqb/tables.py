@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from reliquary.streams.acceptance import ACCEPTANCE, Acceptance, Standing, Step, Verdict
+from reliquary.streams.acceptance import ACCEPTANCE, Acceptance, NumberRelation, StreamRelation, Verdict
 from reliquary.streams.tables import StreamTables
 
 NAME: Final = "mqqb"
@@ -16,9 +16,9 @@ NAME: Final = "mqqb"
 STREAM_TABLES: Final = StreamTables(NAME)
 TABLES: Final[tuple[str, ...]] = STREAM_TABLES.names
 
-BEGINS_ANYWHERE: Final[Mapping[tuple[Standing, Step], Verdict]] = {
-    (Standing.NONE_KEPT, Step.SKIP): Verdict.BEGIN,
-    (Standing.NEWER, Step.SKIP): Verdict.BEGIN,
+BEGINS_ANYWHERE: Final[Mapping[tuple[StreamRelation, NumberRelation], Verdict]] = {
+    (StreamRelation.NONE_KEPT, NumberRelation.SKIP): Verdict.BEGIN,
+    (StreamRelation.NEWER, NumberRelation.SKIP): Verdict.BEGIN,
 }
 """A stream may begin with any number if its message names no previous one (3.1.5.8.6, QB-259)."""
 MQQB_ACCEPTANCE: Final[Acceptance] = {**ACCEPTANCE, **BEGINS_ANYWHERE}

@@ -75,7 +75,7 @@ class Restarted(NamedTuple):
 Action = Multicast | Unicast | Sent | Deliver | Lost | Unused | Restarted
 
 
-class Step(NamedTuple):
+class PgmResult(NamedTuple):
     """The result of an event: actions, and the time of the next call."""
 
     actions: list[Action]

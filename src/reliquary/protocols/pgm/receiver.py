@@ -6,7 +6,7 @@ from typing import Final
 
 from reliquary.base.chance import Chance
 from reliquary.base.time import Instant, later
-from reliquary.protocols.pgm.actions import Action, Reason, Restarted, Step, Unused
+from reliquary.protocols.pgm.actions import Action, PgmResult, Reason, Restarted, Unused
 from reliquary.protocols.pgm.budget import Budget
 from reliquary.protocols.pgm.rate import Bucket
 from reliquary.protocols.pgm.restarts import Order
@@ -39,7 +39,7 @@ class Receiver:
         reported.
         """
 
-    def hear(self, packet: Packet, source: str, now: Instant) -> Step:
+    def hear(self, packet: Packet, source: str, now: Instant) -> PgmResult:
         """A packet came, from this address."""
         actions: list[Action] = []
         session = self.sessions.get(packet.tsi)
@@ -52,9 +52,9 @@ class Receiver:
                 session.on_data(packet, source, now, actions)
         else:
             self._on_spm(packet, session, source, now, actions)
-        return Step(actions, self._next_wake(now))
+        return PgmResult(actions, self._next_wake(now))
 
-    def wake(self, now: Instant) -> Step:
+    def wake(self, now: Instant) -> PgmResult:
         """Send the NAKs that are due, the oldest first, as fast as they may go; then sweep."""
         actions: list[Action] = []
         for _ in range(NAKS_AT_ONCE):
@@ -65,7 +65,7 @@ class Receiver:
                 self._pace.take(1, now)
         if self._sweep_at is not None and now >= self._sweep_at:
             self._sweep(now)
-        return Step(actions, self._next_wake(now))
+        return PgmResult(actions, self._next_wake(now))
 
     def close(self) -> None:
         """Follow no source any more."""

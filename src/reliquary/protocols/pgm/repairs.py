@@ -31,7 +31,7 @@ TIMERS_AT_ONCE: Final = 250
 """Timers that are looked at in one go: less than a millisecond of work."""
 
 
-class Stage(Enum):
+class RepairState(Enum):
     """The state of the repair of one packet."""
 
     BACK_OFF = "back-off"
@@ -41,7 +41,7 @@ class Stage(Enum):
     LOST = "lost"
 
 
-class Heard(Enum):
+class RepairEvent(Enum):
     """The events of a repair."""
 
     TIMER = "timer"
@@ -66,25 +66,25 @@ class Act(Enum):
     """One retry more without the packet."""
 
 
-_GOING_ON: Final = (Stage.BACK_OFF, Stage.WAIT_NCF, Stage.WAIT_DATA)
+_GOING_ON: Final = (RepairState.BACK_OFF, RepairState.WAIT_NCF, RepairState.WAIT_DATA)
 
-NEXT: Final[Mapping[tuple[Stage, Heard], tuple[Stage, Act]]] = {
-    (Stage.BACK_OFF, Heard.TIMER): (Stage.WAIT_NCF, Act.SEND_NAK),
-    (Stage.BACK_OFF, Heard.LAST_TIMER): (Stage.WAIT_NCF, Act.SEND_NAK),  # the last try
+NEXT: Final[Mapping[tuple[RepairState, RepairEvent], tuple[RepairState, Act]]] = {
+    (RepairState.BACK_OFF, RepairEvent.TIMER): (RepairState.WAIT_NCF, Act.SEND_NAK),
+    (RepairState.BACK_OFF, RepairEvent.LAST_TIMER): (RepairState.WAIT_NCF, Act.SEND_NAK),  # the last try
     # The text (NAK suppression) would wait NAK_RDATA_IVL here; the drawing waits for the NCF, which is
     # the sooner of the two to find that the other's NAK was lost.
-    (Stage.BACK_OFF, Heard.NAK): (Stage.WAIT_NCF, Act.NOTHING),
-    (Stage.BACK_OFF, Heard.NCF): (Stage.WAIT_DATA, Act.NOTHING),
-    (Stage.WAIT_NCF, Heard.TIMER): (Stage.BACK_OFF, Act.COUNT_NCF),
-    (Stage.WAIT_NCF, Heard.LAST_TIMER): (Stage.LOST, Act.NOTHING),
-    (Stage.WAIT_NCF, Heard.NAK): (Stage.WAIT_NCF, Act.NOTHING),
-    (Stage.WAIT_NCF, Heard.NCF): (Stage.WAIT_DATA, Act.NOTHING),
-    (Stage.WAIT_DATA, Heard.TIMER): (Stage.BACK_OFF, Act.COUNT_DATA),
-    (Stage.WAIT_DATA, Heard.LAST_TIMER): (Stage.LOST, Act.NOTHING),
-    (Stage.WAIT_DATA, Heard.NAK): (Stage.WAIT_DATA, Act.NOTHING),
-    (Stage.WAIT_DATA, Heard.NCF): (Stage.WAIT_DATA, Act.NOTHING),
-    **{(stage, Heard.DATA): (Stage.RECOVERED, Act.NOTHING) for stage in _GOING_ON},
-    **{(stage, Heard.PASSED): (Stage.LOST, Act.NOTHING) for stage in _GOING_ON},
+    (RepairState.BACK_OFF, RepairEvent.NAK): (RepairState.WAIT_NCF, Act.NOTHING),
+    (RepairState.BACK_OFF, RepairEvent.NCF): (RepairState.WAIT_DATA, Act.NOTHING),
+    (RepairState.WAIT_NCF, RepairEvent.TIMER): (RepairState.BACK_OFF, Act.COUNT_NCF),
+    (RepairState.WAIT_NCF, RepairEvent.LAST_TIMER): (RepairState.LOST, Act.NOTHING),
+    (RepairState.WAIT_NCF, RepairEvent.NAK): (RepairState.WAIT_NCF, Act.NOTHING),
+    (RepairState.WAIT_NCF, RepairEvent.NCF): (RepairState.WAIT_DATA, Act.NOTHING),
+    (RepairState.WAIT_DATA, RepairEvent.TIMER): (RepairState.BACK_OFF, Act.COUNT_DATA),
+    (RepairState.WAIT_DATA, RepairEvent.LAST_TIMER): (RepairState.LOST, Act.NOTHING),
+    (RepairState.WAIT_DATA, RepairEvent.NAK): (RepairState.WAIT_DATA, Act.NOTHING),
+    (RepairState.WAIT_DATA, RepairEvent.NCF): (RepairState.WAIT_DATA, Act.NOTHING),
+    **{(stage, RepairEvent.DATA): (RepairState.RECOVERED, Act.NOTHING) for stage in _GOING_ON},
+    **{(stage, RepairEvent.PASSED): (RepairState.LOST, Act.NOTHING) for stage in _GOING_ON},
 }
 
 
@@ -94,7 +94,7 @@ class Repair:
     __slots__ = ("data_tries", "due", "ncf_tries", "stage")
 
     def __init__(self, due: Instant) -> None:
-        self.stage = Stage.BACK_OFF
+        self.stage = RepairState.BACK_OFF
         self.due = due
         self.ncf_tries = 0
         self.data_tries = 0
@@ -126,7 +126,7 @@ class Repairs:
             self._missing[number] = Repair(due)
             heappush(self._timers, (due, number))
 
-    def hear(self, number: int, heard: Heard, now: Instant) -> None:
+    def hear(self, number: int, heard: RepairEvent, now: Instant) -> None:
         """Process a packet that concerns a number; nothing happens if the number is not missing."""
         repair = self._missing.get(number)
         if repair is not None:
@@ -135,7 +135,7 @@ class Repairs:
     def pass_by(self, trail: int, now: Instant) -> None:
         """The source keeps nothing before this number any more."""
         for number in list(takewhile(lambda number: number < trail, self._missing)):
-            self.hear(number, Heard.PASSED, now)
+            self.hear(number, RepairEvent.PASSED, now)
 
     def clear(self) -> None:
         """Stop all repairs."""
@@ -159,10 +159,10 @@ class Repairs:
             repair = self._missing.get(number)
             if repair is None or repair.due != due:
                 continue
-            heard = Heard.LAST_TIMER if self._is_last(repair) else Heard.TIMER
+            heard = RepairEvent.LAST_TIMER if self._is_last(repair) else RepairEvent.TIMER
             if self._step(number, repair, heard, now, back_off) is Act.SEND_NAK:
                 ask.append(number)
-            elif repair.stage is Stage.LOST:
+            elif repair.stage is RepairState.LOST:
                 lost.append(number)
         return sorted(ask), sorted(lost)
 
@@ -178,11 +178,11 @@ class Repairs:
         return None
 
     def _is_last(self, repair: Repair) -> bool:
-        if repair.stage is Stage.WAIT_NCF:
+        if repair.stage is RepairState.WAIT_NCF:
             return repair.ncf_tries >= self._settings.ncf_retries
-        return repair.stage is Stage.WAIT_DATA and repair.data_tries >= self._settings.data_retries
+        return repair.stage is RepairState.WAIT_DATA and repair.data_tries >= self._settings.data_retries
 
-    def _step(self, number: int, repair: Repair, heard: Heard, now: Instant, back_off: Duration) -> Act:
+    def _step(self, number: int, repair: Repair, heard: RepairEvent, now: Instant, back_off: Duration) -> Act:
         repair.stage, act = NEXT[repair.stage, heard]
         if act is Act.COUNT_NCF:
             repair.ncf_tries += 1
@@ -195,9 +195,9 @@ class Repairs:
             self._tidy()
             return act
         span = {
-            Stage.BACK_OFF: back_off,
-            Stage.WAIT_NCF: self._settings.nak_repeat,
-            Stage.WAIT_DATA: self._settings.nak_data,
+            RepairState.BACK_OFF: back_off,
+            RepairState.WAIT_NCF: self._settings.nak_repeat,
+            RepairState.WAIT_DATA: self._settings.nak_data,
         }[repair.stage]
         repair.due = later(now, span)
         heappush(self._timers, (repair.due, number))

@@ -15,10 +15,10 @@ from reliquary.base.time import Instant
 from reliquary.protocols.pgm.actions import Action, Deliver, Lost, Multicast, Reason, Unicast, Unused
 from reliquary.protocols.pgm.assembly import Assembly, Broken, Incomplete
 from reliquary.protocols.pgm.budget import Budget
-from reliquary.protocols.pgm.repairs import Heard, Repairs
+from reliquary.protocols.pgm.repairs import RepairEvent, Repairs
 from reliquary.protocols.pgm.restarts import Order, SpmOrder
 from reliquary.protocols.pgm.settings import PgmSettings
-from reliquary.wire.pgm.packets import Data, Kind, Nak, Spm, Tsi
+from reliquary.wire.pgm.packets import Data, Nak, PgmPacketType, Spm, Tsi
 from reliquary.wire.pgm.serial import MASK, unfolded
 
 
@@ -95,7 +95,7 @@ class Session:
             shared.buffered += len(data.payload)
             if number in self._repairs:
                 shared.repaired += 1
-                self._repairs.hear(number, Heard.DATA, now)
+                self._repairs.hear(number, RepairEvent.DATA, now)
             self._given_up.discard(number)
         self._deliver(actions)
 
@@ -120,7 +120,7 @@ class Session:
 
     def on_nak(self, nak: Nak, now: Instant) -> None:
         """An NCF, or the NAK of another receiver."""
-        heard = Heard.NCF if nak.kind is Kind.NCF else Heard.NAK
+        heard = RepairEvent.NCF if nak.kind is PgmPacketType.NCF else RepairEvent.NAK
         for number in nak.numbers:
             self._repairs.hear(unfolded(number, self._lead), heard, now)
 
@@ -249,7 +249,7 @@ class Session:
         shared = self._shared
         shared.naks += 1
         wanted = tuple(number & MASK for number in numbers)
-        nak = Nak(Kind.NAK, self.tsi, shared.port, wanted, self._source, shared.group)
+        nak = Nak(PgmPacketType.NAK, self.tsi, shared.port, wanted, self._source, shared.group)
         actions.append(Unicast(nak, self._source))
         if shared.settings.multicast_naks:
             actions.append(Multicast(nak, near=True))

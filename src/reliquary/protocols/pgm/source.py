@@ -19,7 +19,7 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant, later
-from reliquary.protocols.pgm.actions import Action, Multicast, Sent, Step
+from reliquary.protocols.pgm.actions import Action, Multicast, PgmResult, Sent
 from reliquary.protocols.pgm.rate import Pace
 from reliquary.protocols.pgm.repair_requests import RepairRequests
 from reliquary.protocols.pgm.settings import PgmSettings
@@ -27,7 +27,7 @@ from reliquary.protocols.pgm.spm_schedule import SpmSchedule
 from reliquary.protocols.pgm.unsent import Apdu, Unsent
 from reliquary.protocols.pgm.window import Held, TransmitWindow
 from reliquary.wire.pgm.options import Fragment, Reset
-from reliquary.wire.pgm.packets import DATA_HEADER, Data, Kind, Nak, Spm, Tsi
+from reliquary.wire.pgm.packets import DATA_HEADER, Data, Nak, PgmPacketType, Spm, Tsi
 from reliquary.wire.pgm.serial import MASK, unfolded
 
 REPAIRS_IN_A_ROW: Final = 3
@@ -35,7 +35,7 @@ SPM_SIZE: Final = 52
 """Bytes that an SPM is counted with."""
 
 
-class Life(Enum):
+class SourceState(Enum):
     """The state of a session between its first packet and its last."""
 
     OPEN = "open"
@@ -48,7 +48,7 @@ class Life(Enum):
     ENDED = "ended"
 
 
-class Turning(Enum):
+class SourceEvent(Enum):
     """The events that change the state of a session."""
 
     CLOSED = "closed"
@@ -57,31 +57,31 @@ class Turning(Enum):
     TIME_UP = "time-up"
 
 
-NEXT: Final[Mapping[tuple[Life, Turning], Life]] = {
-    (Life.OPEN, Turning.CLOSED): Life.FINISHING,
-    (Life.OPEN, Turning.DRAINED): Life.OPEN,
-    (Life.OPEN, Turning.ABORTED): Life.RESET,
-    (Life.OPEN, Turning.TIME_UP): Life.OPEN,
-    (Life.FINISHING, Turning.CLOSED): Life.FINISHING,
-    (Life.FINISHING, Turning.DRAINED): Life.FINISHED,
-    (Life.FINISHING, Turning.ABORTED): Life.RESET,
-    (Life.FINISHING, Turning.TIME_UP): Life.FINISHING,
-    (Life.FINISHED, Turning.CLOSED): Life.FINISHED,
-    (Life.FINISHED, Turning.DRAINED): Life.FINISHED,
-    (Life.FINISHED, Turning.ABORTED): Life.RESET,
-    (Life.FINISHED, Turning.TIME_UP): Life.ENDED,
-    (Life.RESET, Turning.CLOSED): Life.RESET,
-    (Life.RESET, Turning.DRAINED): Life.RESET,
-    (Life.RESET, Turning.ABORTED): Life.RESET,
-    (Life.RESET, Turning.TIME_UP): Life.ENDED,
-    (Life.ENDED, Turning.CLOSED): Life.ENDED,
-    (Life.ENDED, Turning.DRAINED): Life.ENDED,
-    (Life.ENDED, Turning.ABORTED): Life.ENDED,
-    (Life.ENDED, Turning.TIME_UP): Life.ENDED,
+NEXT: Final[Mapping[tuple[SourceState, SourceEvent], SourceState]] = {
+    (SourceState.OPEN, SourceEvent.CLOSED): SourceState.FINISHING,
+    (SourceState.OPEN, SourceEvent.DRAINED): SourceState.OPEN,
+    (SourceState.OPEN, SourceEvent.ABORTED): SourceState.RESET,
+    (SourceState.OPEN, SourceEvent.TIME_UP): SourceState.OPEN,
+    (SourceState.FINISHING, SourceEvent.CLOSED): SourceState.FINISHING,
+    (SourceState.FINISHING, SourceEvent.DRAINED): SourceState.FINISHED,
+    (SourceState.FINISHING, SourceEvent.ABORTED): SourceState.RESET,
+    (SourceState.FINISHING, SourceEvent.TIME_UP): SourceState.FINISHING,
+    (SourceState.FINISHED, SourceEvent.CLOSED): SourceState.FINISHED,
+    (SourceState.FINISHED, SourceEvent.DRAINED): SourceState.FINISHED,
+    (SourceState.FINISHED, SourceEvent.ABORTED): SourceState.RESET,
+    (SourceState.FINISHED, SourceEvent.TIME_UP): SourceState.ENDED,
+    (SourceState.RESET, SourceEvent.CLOSED): SourceState.RESET,
+    (SourceState.RESET, SourceEvent.DRAINED): SourceState.RESET,
+    (SourceState.RESET, SourceEvent.ABORTED): SourceState.RESET,
+    (SourceState.RESET, SourceEvent.TIME_UP): SourceState.ENDED,
+    (SourceState.ENDED, SourceEvent.CLOSED): SourceState.ENDED,
+    (SourceState.ENDED, SourceEvent.DRAINED): SourceState.ENDED,
+    (SourceState.ENDED, SourceEvent.ABORTED): SourceState.ENDED,
+    (SourceState.ENDED, SourceEvent.TIME_UP): SourceState.ENDED,
 }
 
-_ENDING: Final = frozenset({Life.FINISHED, Life.RESET})
-_DEAF: Final = frozenset({Life.RESET, Life.ENDED})
+_ENDING: Final = frozenset({SourceState.FINISHED, SourceState.RESET})
+_DEAF: Final = frozenset({SourceState.RESET, SourceState.ENDED})
 
 
 class Source:
@@ -96,7 +96,7 @@ class Source:
         self.path = path
         """Our own address: NAKs come here."""
         self.settings = settings
-        self.life = Life.OPEN
+        self.life = SourceState.OPEN
         self.window = TransmitWindow(first)
         self.repairs = RepairRequests()
         self._first = first
@@ -109,70 +109,70 @@ class Source:
 
     # -- what happens
 
-    def submit(self, ticket: object, apdu: bytes, now: Instant) -> Step:
+    def submit(self, ticket: object, apdu: bytes, now: Instant) -> PgmResult:
         """Send an APDU; `Sent` follows its last packet."""
-        if self.life is not Life.OPEN:
+        if self.life is not SourceState.OPEN:
             raise UsageError(f"the session {self.tsi} is {self.life.value}")
         if not 1 <= len(apdu) <= self.settings.largest_apdu:  # SR-013
             raise UsageError(f"an APDU has 1 to {self.settings.largest_apdu} bytes, not {len(apdu)}")
         self._unsent.apdus.append(Apdu(ticket, apdu))
         return self.wake(now)
 
-    def hear(self, nak: Nak, now: Instant) -> Step:
+    def hear(self, nak: Nak, now: Instant) -> PgmResult:
         """Confirm at once that a receiver misses packets, and repair them soon (5.2, 5.3)."""
         actions: list[Action] = []
-        mine = nak.kind is Kind.NAK and nak.tsi == self.tsi and nak.group == self.group
+        mine = nak.kind is PgmPacketType.NAK and nak.tsi == self.tsi and nak.group == self.group
         if mine and self.life not in _DEAF:
             numbers = [unfolded(number, self.window.lead) for number in nak.numbers]
             known = [number for number in numbers if number in self.window]
             # a packet that is no longer kept is not confirmed: the next SPM announces the new window
             if known:
-                actions.append(Multicast(msgspec.structs.replace(nak, kind=Kind.NCF)))
+                actions.append(Multicast(msgspec.structs.replace(nak, kind=PgmPacketType.NCF)))
                 self.repairs.add(known, self.window, self.settings.repair_delay, now)
         return self._run(actions, now)
 
-    def close(self, now: Instant) -> Step:
+    def close(self, now: Instant) -> PgmResult:
         """Take no more APDUs: what waits is sent, then FIN."""
-        self._turn(Turning.CLOSED)
+        self._turn(SourceEvent.CLOSED)
         return self.wake(now)
 
     def withdraw(self) -> None:
         """Forget what waits; an APDU that was begun is sent to its end."""
         self._unsent.withdraw()
 
-    def abort(self, now: Instant) -> Step:
+    def abort(self, now: Instant) -> PgmResult:
         """Break off: RST, and nothing more is sent or repaired."""
-        self._turn(Turning.ABORTED)
+        self._turn(SourceEvent.ABORTED)
         self._unsent.clear()
         self.repairs.clear()
         return self.wake(now)
 
-    def wake(self, now: Instant) -> Step:
+    def wake(self, now: Instant) -> PgmResult:
         """Do the timed work that is due at `now`."""
         return self._run([], now)
 
     # -- what is done about it
 
-    def _turn(self, turning: Turning) -> bool:
+    def _turn(self, turning: SourceEvent) -> bool:
         before, self.life = self.life, NEXT[self.life, turning]
         return self.life is not before
 
-    def _run(self, actions: list[Action], now: Instant) -> Step:
+    def _run(self, actions: list[Action], now: Instant) -> PgmResult:
         if now >= self._advance_at:
             self._advance(now)
         if self._ends_at is not None and now >= self._ends_at:
-            self._turn(Turning.TIME_UP)
-        if self.life is Life.ENDED:
-            return Step(actions, None)
+            self._turn(SourceEvent.TIME_UP)
+        if self.life is SourceState.ENDED:
+            return PgmResult(actions, None)
         if self._spms.take_due(now):
             actions.append(self._spm(now))
         ready = self._send(actions, now)
         if not self._unsent.apdus and not self._unsent.offset:
-            self._turn(Turning.DRAINED)
+            self._turn(SourceEvent.DRAINED)
         if self.life in _ENDING and self._ends_at is None:  # 9.7.2, 9.8.2: an SPM announces it at once
             self._ends_at = later(now, self.settings.kept)
             actions.append(self._spm(now))
-        return Step(actions, self._next_wake(ready))
+        return PgmResult(actions, self._next_wake(ready))
 
     def _spm(self, now: Instant) -> Multicast:
         """Return the SPM that announces the window."""
@@ -187,8 +187,8 @@ class Source:
                 self.window.lead & MASK,
                 self.path,
                 self._join(now),
-                self.life is Life.FINISHED,
-                Reset() if self.life is Life.RESET else None,
+                self.life is SourceState.FINISHED,
+                Reset() if self.life is SourceState.RESET else None,
             )
         )
 

@@ -9,7 +9,7 @@ server        one accepted connection: bytes in, calls out; answers in, bytes ou
   calls         requests into calls, and answers into responses
   limits        how much a client may have
 client        one connection that we opened: calls in, bytes out; bytes in, answers out
-happenings    what bytes mean, to the net above
+events        what received bytes mean, for the network layer
 fragments     bytes into PDUs, and fragments into stubs; `sending` is the other way
 guards        one security context at work
 associations  the groups of connections that share context handles

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from reliquary.protocols.rpc.events import Called
 from reliquary.protocols.rpc.fragments import Assembly, Pdu
 from reliquary.protocols.rpc.guards import Guard
-from reliquary.protocols.rpc.happenings import Called
 from reliquary.protocols.rpc.limits import Limits
 from reliquary.protocols.rpc.logins import LoginRefused, Logins
 from reliquary.protocols.rpc.presentation import PresentationContext

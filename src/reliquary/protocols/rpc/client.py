@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
 from typing import Final
 
+from reliquary.protocols.rpc.events import ClientEvent, Closed, Faulted, Opened, Returned
 from reliquary.protocols.rpc.fragments import Assembly, Pdu, Pdus
 from reliquary.protocols.rpc.guards import Guard
-from reliquary.protocols.rpc.happenings import ClientHappening, Closed, Faulted, Opened, Returned
 from reliquary.protocols.rpc.limits import LEAST_FRAGMENT
 from reliquary.protocols.rpc.security import SecurityContext, SecurityRefused
 from reliquary.protocols.rpc.sending import fragments
@@ -155,21 +155,21 @@ class ClientConnection:
         out, self._out = self._out, []
         return out
 
-    def receive(self, data: bytes | memoryview) -> list[ClientHappening]:
+    def receive(self, data: bytes | memoryview) -> list[ClientEvent]:
         """Take bytes of the server and return what they mean."""
-        happenings: list[ClientHappening] = []
+        events: list[ClientEvent] = []
         if self.closed:
-            return happenings
+            return events
         try:
             for pdu in self._pdus.feed(data):
-                happenings += self._take(pdu)
+                events += self._take(pdu)
                 if self._ending and not self._calls:
                     raise _Broken("the server ends the connection")
         except (PduFault, _Broken, SecurityRefused) as fault:
-            happenings.append(self._close(str(fault)))
-        return happenings
+            events.append(self._close(str(fault)))
+        return events
 
-    def _take(self, pdu: Pdu) -> list[ClientHappening]:
+    def _take(self, pdu: Pdu) -> list[ClientEvent]:
         """Process a PDU as the table of this phase requires."""
         header = pdu.header
         if header.version != (MAJOR, MINOR):
@@ -179,7 +179,7 @@ class ClientConnection:
             raise _Broken(f"a PDU of type {header.type} while {self._phase.name}")
         return handler(self, pdu)
 
-    def _acknowledged(self, pdu: Pdu) -> list[ClientHappening]:
+    def _acknowledged(self, pdu: Pdu) -> list[ClientEvent]:
         """Learn what the server agrees to."""
         ack = decode_ack(pdu.data, pdu.header)
         accepted = [at for at, result in enumerate(ack.results) if result.result == Result.ACCEPTED]
@@ -195,7 +195,7 @@ class ClientConnection:
         self._header_signing = bool(pdu.header.flags & Flag.HEADER_SIGN)
         return self._secure(pdu)
 
-    def _secure(self, pdu: Pdu) -> list[ClientHappening]:
+    def _secure(self, pdu: Pdu) -> list[ClientEvent]:
         """Take the token of an answer, and send the next one or begin to work."""
         guard = self._guard
         if guard is None:
@@ -242,13 +242,13 @@ class ClientConnection:
         claims = Claims(self._interface, transfer, call, self._context, opnum, self._header_signing)
         return encode_trailer(size, claims)
 
-    def _refused(self, pdu: Pdu) -> list[ClientHappening]:
+    def _refused(self, pdu: Pdu) -> list[ClientEvent]:
         raise _Broken(f"the bind is refused (reason {decode_nak(pdu.data, pdu.header)})")
 
-    def _denied(self, pdu: Pdu) -> list[ClientHappening]:
+    def _denied(self, pdu: Pdu) -> list[ClientEvent]:
         raise _Broken(f"the authentication is refused ({decode_fault(pdu.data, pdu.header).status:#010x})")
 
-    def _answered(self, pdu: Pdu) -> list[ClientHappening]:
+    def _answered(self, pdu: Pdu) -> list[ClientEvent]:
         """Take a fragment of a response."""
         header = pdu.header
         check_response(header)
@@ -277,14 +277,14 @@ class ClientConnection:
             raise _Broken("a response with a signature of another kind")
         return guard.open(pdu, CALL_SIZE, verifier)
 
-    def _faulted(self, pdu: Pdu) -> list[ClientHappening]:
+    def _faulted(self, pdu: Pdu) -> list[ClientEvent]:
         """Take a fault; its signature protects nothing that we would do otherwise."""
         fault = decode_fault(pdu.data, pdu.header)
         if self._calls.pop(pdu.header.call, None) is None:
             raise _Broken(f"the server reports {fault.status:#010x}")
         return [Faulted(pdu.header.call, fault.status)]
 
-    def _ends(self, _pdu: Pdu) -> list[ClientHappening]:
+    def _ends(self, _pdu: Pdu) -> list[ClientEvent]:
         self._ending = True
         return []
 
@@ -295,9 +295,7 @@ class ClientConnection:
         return Closed(why)
 
 
-HANDLERS: Final[
-    Mapping[tuple[ClientPhase, int], Callable[[ClientConnection, Pdu], list[ClientHappening]]]
-] = {
+HANDLERS: Final[Mapping[tuple[ClientPhase, int], Callable[[ClientConnection, Pdu], list[ClientEvent]]]] = {
     (ClientPhase.BINDING, PduType.BIND_ACK): ClientConnection._acknowledged,
     (ClientPhase.BINDING, PduType.BIND_NAK): ClientConnection._refused,
     (ClientPhase.BINDING, PduType.FAULT): ClientConnection._denied,

@@ -1,4 +1,4 @@
-"""One accepted connection: bytes in, happenings out; answers in, bytes out.
+"""One accepted connection: bytes in, events out; answers in, bytes out.
 
     receive --Pdus--> PDU --TASKS--> bind, alter_context, auth3     answered here
                                      request --Calls--> Called
@@ -15,8 +15,8 @@ from typing import Final
 
 from reliquary.protocols.rpc.associations import Associations
 from reliquary.protocols.rpc.calls import Calls, Refusal
+from reliquary.protocols.rpc.events import Bound, Cancelled, Closed, Orphaned, ServerEvent
 from reliquary.protocols.rpc.fragments import OversizedPdu, Pdu, Pdus
-from reliquary.protocols.rpc.happenings import Bound, Cancelled, Closed, Orphaned, ServerHappening
 from reliquary.protocols.rpc.limits import Limits, agreed_fragment
 from reliquary.protocols.rpc.logins import LoginRefused, Logins
 from reliquary.protocols.rpc.phases import Phase, Task, task_of
@@ -88,21 +88,21 @@ class ServerConnection:
         """Bytes of the request whose last fragment has not come."""
         return self._calls.assembling
 
-    def receive(self, data: bytes | memoryview) -> list[ServerHappening]:
+    def receive(self, data: bytes | memoryview) -> list[ServerEvent]:
         """Take bytes of the client and return what they mean."""
-        happenings: list[ServerHappening] = []
+        events: list[ServerEvent] = []
         if self.closed:
-            return happenings
+            return events
         try:
             for pdu in self._pdus.feed(data):
-                happenings += self._take(pdu)
-                if happenings and isinstance(happenings[-1], Closed):
+                events += self._take(pdu)
+                if events and isinstance(events[-1], Closed):
                     break
         except OversizedPdu as fault:
-            happenings += self._refuse(fault.header, str(fault), executed=True)
+            events += self._refuse(fault.header, str(fault), executed=True)
         except PduFault as fault:
-            happenings.append(self._close(str(fault)))
-        return happenings
+            events.append(self._close(str(fault)))
+        return events
 
     def respond(self, call: int, stub: Sequence[bytes | memoryview]) -> None:
         """Answer a call; nothing happens for one that is not outstanding."""
@@ -123,14 +123,14 @@ class ServerConnection:
         group, self._group = self._group, 0
         return group if group and self._associations.leave(group) else 0
 
-    def _take(self, pdu: Pdu) -> list[ServerHappening]:
+    def _take(self, pdu: Pdu) -> list[ServerEvent]:
         """Process a PDU as the table of this phase requires."""
         header = pdu.header
         if header.version != (MAJOR, MINOR):
             return self._wrong_version(header)
         return _DO[task_of(self._phase, header.type)](self, pdu)
 
-    def _bind(self, pdu: Pdu) -> list[ServerHappening]:
+    def _bind(self, pdu: Pdu) -> list[ServerEvent]:
         """Answer the first PDU of a connection."""
         call = pdu.header.call
         try:
@@ -153,7 +153,7 @@ class ServerConnection:
         self._ack(pdu.header, agreed, answer, PduType.BIND_ACK, self._address)
         return self._accept(agreed)
 
-    def _alter(self, pdu: Pdu) -> list[ServerHappening]:
+    def _alter(self, pdu: Pdu) -> list[ServerEvent]:
         """Answer a request for more presentation contexts, or for another step of the authentication."""
         header = pdu.header
         try:
@@ -172,7 +172,7 @@ class ServerConnection:
         self._ack(header, agreed, answer, PduType.ALTER_CONTEXT_RESP, "")
         return self._accept(agreed)
 
-    def _authenticate(self, pdu: Pdu) -> list[ServerHappening]:
+    def _authenticate(self, pdu: Pdu) -> list[ServerEvent]:
         """Take the last token; an answer is not allowed, so a wrong one shows with the first call."""
         try:
             if not pdu.header.auth:
@@ -184,7 +184,7 @@ class ServerConnection:
         self._phase = Phase.BOUND
         return []
 
-    def _call(self, pdu: Pdu) -> list[ServerHappening]:
+    def _call(self, pdu: Pdu) -> list[ServerEvent]:
         """Take a fragment of a request."""
         called = self._calls.take(pdu, self._group)
         if called is None:
@@ -194,18 +194,18 @@ class ServerConnection:
         self._out.append(encode_fault(called.call, called.context, called.status, executed=called.executed))
         return [] if called.stays else [self._close(called.why)]
 
-    def _cancel(self, pdu: Pdu) -> list[ServerHappening]:
+    def _cancel(self, pdu: Pdu) -> list[ServerEvent]:
         call = pdu.header.call
         return [Cancelled(call)] if self._calls.cancel(call) else []
 
-    def _forget(self, pdu: Pdu) -> list[ServerHappening]:
+    def _forget(self, pdu: Pdu) -> list[ServerEvent]:
         call = pdu.header.call
         return [Orphaned(call)] if self._calls.forget(call) else []
 
-    def _second_bind(self, pdu: Pdu) -> list[ServerHappening]:
+    def _second_bind(self, pdu: Pdu) -> list[ServerEvent]:
         return self._nak(pdu.header.call, Nak.NOT_SPECIFIED, "a second bind")
 
-    def _out_of_turn(self, pdu: Pdu) -> list[ServerHappening]:
+    def _out_of_turn(self, pdu: Pdu) -> list[ServerEvent]:
         return self._refuse(pdu.header, f"a PDU of type {pdu.header.type} while {self._phase.name}")
 
     def _negotiate(self, bind: Bind, *, first: bool) -> Negotiated:
@@ -233,25 +233,25 @@ class ServerConnection:
         ack = BindAck(self._fragment, self._fragment, self._group, address, agreed.results)
         self._out.append(encode_ack(kind, header.call, flags, ack, answer))
 
-    def _accept(self, agreed: Negotiated) -> list[ServerHappening]:
+    def _accept(self, agreed: Negotiated) -> list[ServerEvent]:
         """Store the new contexts, and report them."""
         self._contexts.update(agreed.added)
         self._phase = Phase.SECURING if self._logins.building else Phase.BOUND
         return [Bound(self._group, context.interface, context.encoding) for context in agreed.added.values()]
 
-    def _wrong_version(self, header: Header) -> list[ServerHappening]:
+    def _wrong_version(self, header: Header) -> list[ServerEvent]:
         why = "version {}.{} of the protocol".format(*header.version)
         if header.type == PduType.BIND:
             return self._nak(header.call, Nak.PROTOCOL_VERSION, why)
         return self._refuse(header, why)
 
-    def _nak(self, call: int, reason: Nak, why: str) -> list[ServerHappening]:
+    def _nak(self, call: int, reason: Nak, why: str) -> list[ServerEvent]:
         self._out.append(encode_nak(call, reason))
         return [self._close(why)]
 
     def _refuse(
         self, header: Header, why: str, status: FaultStatus = FaultStatus.PROTOCOL, *, executed: bool = False
-    ) -> list[ServerHappening]:
+    ) -> list[ServerEvent]:
         """Answer a PDU with a fault and end the connection, [MS-RPCE] 3.3.3.5.7."""
         self._out.append(encode_fault(header.call, 0, status, executed=executed))
         return [self._close(why)]
@@ -263,7 +263,7 @@ class ServerConnection:
         return Closed(why)
 
 
-_DO: Final[Mapping[Task, Callable[[ServerConnection, Pdu], list[ServerHappening]]]] = {
+_DO: Final[Mapping[Task, Callable[[ServerConnection, Pdu], list[ServerEvent]]]] = {
     Task.BIND: ServerConnection._bind,
     Task.ALTER: ServerConnection._alter,
     Task.AUTHENTICATE: ServerConnection._authenticate,

@@ -20,11 +20,11 @@ from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.kinds import kind_of
 from reliquary.protocols.srmp.codec.lexical import stream_id
 from reliquary.protocols.srmp.codec.messages import message_of
-from reliquary.protocols.srmp.codec.values import Arrived, Envelope, Kind
+from reliquary.protocols.srmp.codec.values import Arrived, Envelope, MessageKind
 from reliquary.protocols.srmp.effects import ListenTo
 from reliquary.protocols.srmp.events import ApduArrived, PostArrived
 from reliquary.protocols.srmp.receiver.messages import answer, hand_over, take_message, take_receipt
-from reliquary.protocols.srmp.receiver.routing import Route, route
+from reliquary.protocols.srmp.receiver.routing import MessageTarget, route
 from reliquary.protocols.srmp.sender.receipts import on_final_receipt, on_stream_receipt
 from reliquary.protocols.srmp.state import Arriving, Count, State
 from reliquary.queueing.model.travel.transfer import ListenersChanged
@@ -61,7 +61,7 @@ def on_apdu(state: State, event: ApduArrived, now: Instant) -> None:
         way = route(state, arrived.envelope.to)
         if not way.multicast:
             raise SrmpFault("to", f"{arrived.envelope.to} is no multicast address", spec="2.2.4.2")
-        if kind_of(arrived.envelope) is Kind.USER_MESSAGE:
+        if kind_of(arrived.envelope) is MessageKind.USER_MESSAGE:
             take_message(state, 0, arrived, way, now)
     except SrmpFault as fault:
         why = f"{fault.element}: {fault.why}"
@@ -81,7 +81,7 @@ def _receive(state: State, to: int, arrived: Arrived, now: Instant) -> None:
     if kind in RECEIPTS:
         state.counts[Count.RECEIPTS_RECEIVED] += 1
         if _is_for_the_sender(state, kind, arrived.envelope):
-            _KINDS[kind](state, to, arrived, Route(""), now)
+            _KINDS[kind](state, to, arrived, MessageTarget(""), now)
             return
     way = route(state, arrived.envelope.to)
     if way.name:
@@ -93,9 +93,12 @@ def _receive(state: State, to: int, arrived: Arrived, now: Instant) -> None:
         hand_over(state, Arriving(to, arrived.envelope), way, message)
 
 
-def _is_for_the_sender(state: State, kind: Kind, envelope: Envelope) -> bool:
+def _is_for_the_sender(state: State, kind: MessageKind, envelope: Envelope) -> bool:
     """Whether it is a receipt for a stream of ours, or for one that was given up, whatever `to` says."""
-    if kind not in (Kind.STREAM_RECEIPT, Kind.FINAL_STREAM_RECEIPT) or envelope.stream_receipt is None:
+    if (
+        kind not in (MessageKind.STREAM_RECEIPT, MessageKind.FINAL_STREAM_RECEIPT)
+        or envelope.stream_receipt is None
+    ):
         return False
     # two managers may have streams of one number: the sender belongs to the name
     sender_of, _ = stream_id(envelope.stream_receipt.identifier, "2.2.5.6")
@@ -105,7 +108,7 @@ def _is_for_the_sender(state: State, kind: Kind, envelope: Envelope) -> bool:
 # -- kinds of messages, 3.1.5.1.6 to 3.1.5.1.10
 
 
-def _stream_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+def _stream_receipt(state: State, to: int, arrived: Arrived, way: MessageTarget, now: Instant) -> None:
     # DEPARTS from 3.1.5.1.8 (SR-219): the receipt is not put into the order queue, because no application
     # reads that queue and it would only grow.
     del way
@@ -113,24 +116,24 @@ def _stream_receipt(state: State, to: int, arrived: Arrived, way: Route, now: In
     answer(state, to, 200)
 
 
-def _final_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+def _final_receipt(state: State, to: int, arrived: Arrived, way: MessageTarget, now: Instant) -> None:
     del way
     on_final_receipt(state, arrived.envelope, now)
     answer(state, to, 200)
 
 
-def _ignored(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+def _ignored(state: State, to: int, arrived: Arrived, way: MessageTarget, now: Instant) -> None:
     del arrived, way, now
     answer(state, to, 200)  # SR-194
 
 
-_KINDS: Final[dict[Kind, Callable[[State, int, Arrived, Route, Instant], None]]] = {
-    Kind.USER_MESSAGE: take_message,
-    Kind.DELIVERY_RECEIPT: take_receipt,
-    Kind.COMMITMENT_RECEIPT: take_receipt,
-    Kind.STREAM_RECEIPT: _stream_receipt,
-    Kind.FINAL_STREAM_RECEIPT: _final_receipt,
-    Kind.UNKNOWN: _ignored,
+_KINDS: Final[dict[MessageKind, Callable[[State, int, Arrived, MessageTarget, Instant], None]]] = {
+    MessageKind.USER_MESSAGE: take_message,
+    MessageKind.DELIVERY_RECEIPT: take_receipt,
+    MessageKind.COMMITMENT_RECEIPT: take_receipt,
+    MessageKind.STREAM_RECEIPT: _stream_receipt,
+    MessageKind.FINAL_STREAM_RECEIPT: _final_receipt,
+    MessageKind.UNKNOWN: _ignored,
 }
 KINDS: Final = tuple(_KINDS)
-RECEIPTS: Final = frozenset(KINDS) - {Kind.USER_MESSAGE, Kind.UNKNOWN}
+RECEIPTS: Final = frozenset(KINDS) - {MessageKind.USER_MESSAGE, MessageKind.UNKNOWN}

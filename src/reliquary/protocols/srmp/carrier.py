@@ -16,6 +16,7 @@ from reliquary.protocols.srmp.codec.compound import BOUNDARIES, apdu, compound
 from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.kinds import RECEIPT_CLASSES
 from reliquary.protocols.srmp.settings import ENVELOPE_BYTES, LARGEST_MESSAGE
+from reliquary.protocols.srmp.tables import NAME
 from reliquary.queueing.model.message import (
     AuthenticationLevel,
     Message,
@@ -38,8 +39,6 @@ from reliquary.queueing.model.travel.carriers import Carrier
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.acknowledge import names
 
-NAME: Final = "srmp"
-"""Under which the queue manager knows this carrier."""
 MULTICAST: Final = "multicast"
 """The value of `protocol` in the history for messages to a multicast address."""
 APDU_LIMIT: Final = 64 * 1024

@@ -7,6 +7,7 @@ import msgspec
 from reliquary.base.turn import Event
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.travel.failures import Failure
+from reliquary.streams import events
 
 
 class PostArrived(Event, frozen=True):
@@ -49,16 +50,8 @@ class PostEnded(Event, frozen=True):
     """The reason of a peer that runs this program; None where the answer has none."""
 
 
-class ResetStream(Event, frozen=True):
-    """Give up what a stream knows, in place of a peer that cannot go on with it."""
-
-    to: int
-    stream: str
-    """The name of the stream: `out-` or `in-` and a suffix."""
-    renumber: bool = False
-    """For an outgoing stream: unconfirmed messages are sent again under new numbers, else they become dead
-    letters.
-    """
+class ResetStream(events.ResetStream, frozen=True):
+    """An administrator resets a stream of SRMP."""
 
 
 class ApduArrived(Event, frozen=True):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from reliquary.base.rows import Rows
 from reliquary.base.turn import Event
 from reliquary.protocols.srmp import machine
-from reliquary.protocols.srmp.carrier import NAME, carrier
+from reliquary.protocols.srmp.carrier import carrier
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
 from reliquary.protocols.srmp.events import PostEnded
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.protocols.srmp.tables import TABLES
+from reliquary.protocols.srmp.tables import NAME, TABLES
 from reliquary.queueing.model.protocol import Protocol
 from reliquary.queueing.travel.failures import Failure
 

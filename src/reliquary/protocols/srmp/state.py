@@ -16,7 +16,7 @@ from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.protocols.srmp.codec.lexical import stream_id_text
 from reliquary.protocols.srmp.codec.values import Envelope
-from reliquary.protocols.srmp.sender.addresses import Route
+from reliquary.protocols.srmp.sender.addresses import PostAddress
 from reliquary.protocols.srmp.sender.phases import Phase
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.tables import STREAM_TABLES
@@ -56,7 +56,7 @@ class Session:
     queue: int
     destination: str
     """The format name."""
-    route: Route
+    route: PostAddress
     wait: ReceiptWait
     """The wait for the next stream receipt; Stream Receipt Wait Timer."""
     epoch: int = 0

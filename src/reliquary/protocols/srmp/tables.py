@@ -6,5 +6,7 @@ from typing import Final
 
 from reliquary.streams.tables import StreamTables
 
-STREAM_TABLES: Final = StreamTables("srmp")
+NAME: Final = "srmp"
+"""Under which the queue manager and the history know this protocol."""
+STREAM_TABLES: Final = StreamTables(NAME)
 TABLES: Final[tuple[str, ...]] = STREAM_TABLES.names

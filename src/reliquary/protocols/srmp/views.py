@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reliquary.protocols.srmp.carrier import NAME
 from reliquary.protocols.srmp.state import State as SrmpState
+from reliquary.protocols.srmp.tables import NAME
 from reliquary.queueing.model.names.formats import DirectName
 from reliquary.queueing.model.state import State
 from reliquary.queueing.rules.outgoing import destination_of, link_of

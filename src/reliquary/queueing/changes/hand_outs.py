@@ -20,7 +20,14 @@ from reliquary.base.rows import Rows, every
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
-from reliquary.queueing.model.tables import HAND_OUTS, POSITIONS, HandOut, Place, hand_out_key, position_key
+from reliquary.queueing.model.tables import (
+    HAND_OUTS,
+    POSITIONS,
+    HandOut,
+    QueueRow,
+    hand_out_key,
+    position_key,
+)
 
 
 def hand_out(state: State, queue: QueueState, positions: Sequence[Position]) -> None:
@@ -81,5 +88,5 @@ def recover(rows: Rows) -> None:
             row = rows.get(POSITIONS, place)  # None where it was acknowledged, or its queue deleted
             if row is not None and row.position.handed_out < count:
                 position = msgspec.structs.replace(row.position, handed_out=count)
-                rows.put(POSITIONS, place, Place(position, row.message))
+                rows.put(POSITIONS, place, QueueRow(position, row.message))
         rows.delete(HAND_OUTS, key)

@@ -9,12 +9,12 @@ from reliquary.queueing.model.message import MessageClass, ObjectId, Position
 from reliquary.queueing.model.names.formats import parse_single
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
-from reliquary.wire.history import Happening
+from reliquary.wire.history import HistoryEvent
 
 
 def noted(
     state: State,
-    happening: Happening,
+    event: HistoryEvent,
     queue: QueueState,
     positions: Sequence[Position],
     reason: MessageClass = MessageClass.NORMAL,
@@ -22,22 +22,20 @@ def noted(
     """Note an event of positions that their carrier reported and that no fact records."""
     if state.history is not None and positions:
         state.history.notes.note_positions(
-            happening, queue.record, positions, reason, carrier_of(queue, state.turn.bringer)
+            event, queue.record, positions, reason, carrier_of(queue, state.turn.bringer)
         )
 
 
 def heard(
     state: State,
-    happening: Happening,
+    event: HistoryEvent,
     destination: str,
     identifiers: Sequence[ObjectId],
     reason: MessageClass = MessageClass.NORMAL,
 ) -> None:
     """Note messages that were not put into a queue; `destination` is the name that they had."""
     if state.history is not None:
-        state.history.notes.note_unnumbered(
-            happening, None, identifiers, reason, state.turn.bringer, destination
-        )
+        state.history.notes.note_unnumbered(event, None, identifiers, reason, state.turn.bringer, destination)
 
 
 # -- the origin of an event

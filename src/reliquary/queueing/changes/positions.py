@@ -24,7 +24,7 @@ from reliquary.queueing.model.tables import (
     LAST_ID,
     POSITIONS,
     Expiry,
-    Place,
+    QueueRow,
     expiry_key,
     position_key,
 )
@@ -81,7 +81,7 @@ def _positions_marked(state: State, fact: facts.PositionsMarked) -> None:
         if not position.express:
             message = state.messages.get(position, whole=False) if position.home else None
             key = position_key(fact.queue, position.lookup_id)
-            state.rows.put(POSITIONS, key, Place(position, message), size=position.size if message else 0)
+            state.rows.put(POSITIONS, key, QueueRow(position, message), size=position.size if message else 0)
     settle(state, queue, [position.lookup_id for position in fact.positions], written=fact.positions)
 
 
@@ -196,9 +196,9 @@ def _put_rows(
         if position.home:
             size += position.size
             message = messages[place] if messages else None
-            rows[position_key(number, position.lookup_id)] = Place(position, message)
+            rows[position_key(number, position.lookup_id)] = QueueRow(position, message)
         elif not position.express:
-            rows[position_key(number, position.lookup_id)] = Place(position)
+            rows[position_key(number, position.lookup_id)] = QueueRow(position)
     if fresh:
         state.rows.put_all(POSITIONS, rows, size=size)
     else:

@@ -22,15 +22,15 @@ from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.queueing.model.queue import Queue
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
-from reliquary.wire.history import Happening
+from reliquary.wire.history import HistoryEvent
 
 _POISON: Final = ";poison"
 _NORMAL: Final = MessageClass.NORMAL
 _RECEIVED: Final = MessageClass.ACK_RECEIVE
-_ACCEPTED: Final = Happening.ACCEPTED
-_DEAD_LETTERED: Final = Happening.DEAD_LETTERED
-_HANDED_OUT: Final = Happening.HANDED_OUT
-_REJECTED: Final = Happening.REJECTED
+_ACCEPTED: Final = HistoryEvent.ACCEPTED
+_DEAD_LETTERED: Final = HistoryEvent.DEAD_LETTERED
+_HANDED_OUT: Final = HistoryEvent.HANDED_OUT
+_REJECTED: Final = HistoryEvent.REJECTED
 
 
 # -- messages that come
@@ -39,10 +39,10 @@ _REJECTED: Final = Happening.REJECTED
 def _stored(state: State, notes: Notes, fact: facts.MessagesStored) -> None:
     queue = state.queues[fact.queue].record
     bringer, other, reason = state.turn.bringer, "", _NORMAL
-    happening = Happening.COMMITTED if fact.prepared else _arrival(queue, fact, bringer)
-    if happening is _DEAD_LETTERED:
+    event = HistoryEvent.COMMITTED if fact.prepared else _arrival(queue, fact, bringer)
+    if event is _DEAD_LETTERED:
         reason, other = fact.positions[0].reason, fact.positions[0].origin_path
-    notes.note_messages(happening, queue, fact.positions, fact.messages, reason, bringer, other)
+    notes.note_messages(event, queue, fact.positions, fact.messages, reason, bringer, other)
     note_delays(notes, queue, fact.positions)
 
 
@@ -50,17 +50,17 @@ def note_delays(notes: Notes, queue: Queue, positions: Sequence[Position]) -> No
     """Note which of these positions are delayed."""
     for position in positions:
         if position.due:
-            notes.note_positions(Happening.DELAYED, queue, [each for each in positions if each.due])
+            notes.note_positions(HistoryEvent.DELAYED, queue, [each for each in positions if each.due])
             return
 
 
-def _arrival(queue: Queue, fact: facts.MessagesStored, bringer: Bringer) -> Happening:
+def _arrival(queue: Queue, fact: facts.MessagesStored, bringer: Bringer) -> HistoryEvent:
     """Return the kind of event that the arrival of a message in this queue is for the history."""
     if queue.outgoing is not None:
-        return Happening.QUEUED
+        return HistoryEvent.QUEUED
     if fact.positions[0].reason:  # a dead letter that was never in another queue
         return _DEAD_LETTERED
-    return _ACCEPTED if bringer.by in ("api", "manager", "spark") else Happening.ARRIVED
+    return _ACCEPTED if bringer.by in ("api", "manager", "spark") else HistoryEvent.ARRIVED
 
 
 def _prepared(state: State, notes: Notes, fact: facts.TransactionPrepared) -> None:
@@ -69,24 +69,24 @@ def _prepared(state: State, notes: Notes, fact: facts.TransactionPrepared) -> No
     for operation, message in zip(sent, fact.messages, strict=True):
         queue = state.queues.get(operation.queue)
         record = None if queue is None else queue.record
-        notes.note_messages(Happening.PREPARED, record, (operation.position,), (message,), 0, bringer)
+        notes.note_messages(HistoryEvent.PREPARED, record, (operation.position,), (message,), 0, bringer)
 
 
 def _dropped(state: State, notes: Notes, fact: facts.PreparedMessageDropped) -> None:
     queue = state.queues.get(fact.queue)
-    notes.note_positions(Happening.ABORTED, None if queue is None else queue.record, (fact.position,))
+    notes.note_positions(HistoryEvent.ABORTED, None if queue is None else queue.record, (fact.position,))
 
 
 # -- positions that leave
 
-_LEAVING: Final[dict[MessageClass, Happening]] = {
-    MessageClass.ACK_RECEIVE: Happening.RECEIVED,
-    MessageClass.ACK_REACH_QUEUE: Happening.DELIVERED,
-    MessageClass.NACK_PURGED: Happening.PURGED,
-    MessageClass.NACK_QUEUE_PURGED: Happening.PURGED,
-    MessageClass.NACK_REACH_QUEUE_TIMEOUT: Happening.EXPIRED,
-    MessageClass.NACK_RECEIVE_TIMEOUT: Happening.EXPIRED,
-    MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER: Happening.EXPIRED,
+_LEAVING: Final[dict[MessageClass, HistoryEvent]] = {
+    MessageClass.ACK_RECEIVE: HistoryEvent.RECEIVED,
+    MessageClass.ACK_REACH_QUEUE: HistoryEvent.DELIVERED,
+    MessageClass.NACK_PURGED: HistoryEvent.PURGED,
+    MessageClass.NACK_QUEUE_PURGED: HistoryEvent.PURGED,
+    MessageClass.NACK_REACH_QUEUE_TIMEOUT: HistoryEvent.EXPIRED,
+    MessageClass.NACK_RECEIVE_TIMEOUT: HistoryEvent.EXPIRED,
+    MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER: HistoryEvent.EXPIRED,
 }
 """Messages that leave for any other reason are REJECTED."""
 
@@ -106,27 +106,33 @@ def _left(
 
 
 def _copied(state: State, notes: Notes, fact: facts.PositionCopied) -> None:
-    _kept(notes, Happening.JOURNALED, state.queues[fact.queue].record, fact.position)
+    _kept(notes, HistoryEvent.JOURNALED, state.queues[fact.queue].record, fact.position)
 
 
-def _kept(notes: Notes, happening: Happening, queue: Queue, position: Position) -> None:
+def _kept(notes: Notes, event: HistoryEvent, queue: Queue, position: Position) -> None:
     """Note that a journal or dead-letter queue has a position now."""
     came_from = short_path(position.origin_path) if position.origin_path else ""
-    notes.note_positions(happening, queue, (position,), position.reason, NOBODY, came_from)
+    notes.note_positions(event, queue, (position,), position.reason, NOBODY, came_from)
 
 
 def _moved(state: State, notes: Notes, fact: facts.PositionMoved) -> None:
     source, target = state.queues[fact.source], state.queues[fact.target].record
     if fact.reason is MessageClass.NORMAL:
         other = short_path(target.pathname)
-        notes.note_positions(Happening.MOVED, source.record, (fact.position,), 0, state.turn.bringer, other)
+        notes.note_positions(
+            HistoryEvent.MOVED, source.record, (fact.position,), 0, state.turn.bringer, other
+        )
     elif target.parent == fact.source and target.pathname.casefold().endswith(_POISON):
         other = short_path(target.pathname)
-        notes.note_positions(Happening.POISONED, source.record, (fact.position,), fact.reason, NOBODY, other)
+        notes.note_positions(
+            HistoryEvent.POISONED, source.record, (fact.position,), fact.reason, NOBODY, other
+        )
     else:
         _left(state, notes, source, (fact.position,), fact.reason)
         journaled = not fact.reason.is_failure
-        _kept(notes, Happening.JOURNALED if journaled else Happening.DEAD_LETTERED, target, fact.position)
+        _kept(
+            notes, HistoryEvent.JOURNALED if journaled else HistoryEvent.DEAD_LETTERED, target, fact.position
+        )
 
 
 # -- positions that stay
@@ -146,7 +152,7 @@ def _marked(state: State, notes: Notes, fact: facts.PositionsMarked) -> None:
         if position.handed_out < before.handed_out or position.aborted > before.aborted:
             back.append(position)
     if back:
-        notes.note_attempts(Happening.RETURNED, queue.record, back)
+        notes.note_attempts(HistoryEvent.RETURNED, queue.record, back)
 
 
 def _delayed(state: State, notes: Notes, fact: facts.PositionsDelayed) -> None:
@@ -158,18 +164,18 @@ def _delayed(state: State, notes: Notes, fact: facts.PositionsDelayed) -> None:
         if (before := locked.get(each.lookup_id)) is not None and each.aborted > before.aborted
     ]
     if back:
-        notes.note_attempts(Happening.RETURNED, queue.record, back)
-    notes.note_positions(Happening.DELAYED, queue.record, fact.positions)
+        notes.note_attempts(HistoryEvent.RETURNED, queue.record, back)
+    notes.note_positions(HistoryEvent.DELAYED, queue.record, fact.positions)
 
 
 def _due(state: State, notes: Notes, fact: facts.PositionsDue) -> None:
-    notes.note_positions(Happening.DUE, state.queues[fact.queue].record, fact.positions)
+    notes.note_positions(HistoryEvent.DUE, state.queues[fact.queue].record, fact.positions)
 
 
-def _held(state: State, notes: Notes, fact: facts.HoldBegun) -> None:
+def _held(state: State, notes: Notes, fact: facts.ReservationBegun) -> None:
     channel, batch = fact.key
     bringer = Bringer(fact.holder, "", f"{channel}:{batch}")
-    notes.note_positions(Happening.HELD, state.queues[fact.queue].record, fact.positions, 0, bringer)
+    notes.note_positions(HistoryEvent.HELD, state.queues[fact.queue].record, fact.positions, 0, bringer)
 
 
 TELLERS: Final[dict[type[Fact], Teller | None]] = {
@@ -183,7 +189,7 @@ TELLERS: Final[dict[type[Fact], Teller | None]] = {
     facts.PositionsDue: _due,
     facts.TransactionPrepared: _prepared,
     facts.PreparedMessageDropped: _dropped,
-    facts.HoldBegun: _held,
+    facts.ReservationBegun: _held,
     # facts about queues and the manager, not about messages
     facts.ManagerNamed: None,
     facts.QueueCreated: None,
@@ -194,7 +200,7 @@ TELLERS: Final[dict[type[Fact], Teller | None]] = {
     # other facts of the turn note these events
     facts.TransactionEnded: None,
     facts.OutcomesForgotten: None,
-    facts.HoldsOver: None,
+    facts.ReservationsOver: None,
     # pieces without a message, and copies that are lost
     facts.PieceKept: None,
     facts.SpoolsDropped: None,

@@ -15,7 +15,7 @@ from reliquary.queueing.model.tables import (
     OUTCOMES,
     POSITIONS,
     TRANSACTIONS,
-    Place,
+    QueueRow,
     position_key,
     transaction_key,
 )
@@ -29,7 +29,7 @@ def _transaction_prepared(state: State, fact: facts.TransactionPrepared) -> None
         if queue is not None:
             waits = msgspec.structs.replace(position, arrival=PENDING)
             state.rows.put(
-                POSITIONS, position_key(queue.number, position.lookup_id), Place(waits), fresh=True
+                POSITIONS, position_key(queue.number, position.lookup_id), QueueRow(waits), fresh=True
             )
             queue.order.hold(waits)
             state.note_room(queue)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from reliquary.base.turn import Event
 from reliquary.queueing.directory.queries import Filter, SortOrder
-from reliquary.queueing.model.directory.objects import DirectoryObject, Kind
+from reliquary.queueing.model.directory.objects import DirectoryObject, ObjectKind
 from reliquary.queueing.model.events import Request
 
 
@@ -23,7 +23,7 @@ class DeleteDirectoryObject(Request, frozen=True):
     """Delete Directory Object, 3.1.7.1.19: remove an object from the directory."""
 
     to: int
-    kind: Kind
+    kind: ObjectKind
     identifier: UUID
 
 
@@ -31,7 +31,7 @@ class ReadDirectory(Request, frozen=True):
     """Read Directory, 3.1.7.1.20: return the first object that passes every filter."""
 
     to: int
-    kind: Kind
+    kind: ObjectKind
     filters: tuple[Filter, ...] = ()
     attributes: tuple[str, ...] | None = None
     forced: bool = False
@@ -42,7 +42,7 @@ class ReadDirectoryBegin(Request, frozen=True):
     """Read Directory Begin, 3.1.7.1.21: open a query for all objects that pass every filter."""
 
     to: int
-    kind: Kind
+    kind: ObjectKind
     filters: tuple[Filter, ...] = ()
     attributes: tuple[str, ...] | None = None
     order: tuple[SortOrder, ...] = ()

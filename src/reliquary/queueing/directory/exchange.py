@@ -22,18 +22,18 @@ from reliquary.base.faults import UsageError
 from reliquary.base.toml import read_toml
 from reliquary.queueing.directory.queries import Filter, Operator
 from reliquary.queueing.model.directory.holdings import Directory
-from reliquary.queueing.model.directory.objects import TYPES, DirectoryObject, Kind, check_object
+from reliquary.queueing.model.directory.objects import TYPES, DirectoryObject, ObjectKind, check_object
 
 _CONDITION: Final = re.compile(r"\s*(\w+)\s*(<=|>=|!=|=|<|>)(.*)", re.DOTALL)
 _ATTRIBUTE: Final = re.compile(r" - at `\$\.?([^`]*)`$")
 
 
-def kind_named(word: str) -> Kind:
+def kind_named(word: str) -> ObjectKind:
     """Return the type of directory object that a word of the user stands for."""
     try:
-        return Kind(word)
+        return ObjectKind(word)
     except ValueError as why:
-        known = ", ".join(kind.value for kind in Kind)
+        known = ", ".join(kind.value for kind in ObjectKind)
         raise UsageError(f"{word!r} is no type of directory object; these are {known}") from why
 
 
@@ -43,7 +43,7 @@ def fields_of(subject: DirectoryObject) -> dict[str, Any]:
     return {name: msgspec.to_builtins(getattr(subject, name)) for name in names}
 
 
-def subject_of(kind: Kind, fields: Mapping[str, Any]) -> DirectoryObject:
+def subject_of(kind: ObjectKind, fields: Mapping[str, Any]) -> DirectoryObject:
     """Build an object from its attributes; a UsageError names the attribute that is wrong."""
     for name in fields:
         if name not in TYPES[kind].__struct_fields__:
@@ -55,7 +55,7 @@ def subject_of(kind: Kind, fields: Mapping[str, Any]) -> DirectoryObject:
 
 
 def changed(
-    kind: Kind, identifier: UUID, fields: Mapping[str, Any]
+    kind: ObjectKind, identifier: UUID, fields: Mapping[str, Any]
 ) -> tuple[DirectoryObject, tuple[str, ...]]:
     """Return the arguments of a write: an object with these attributes, and their names."""
     if not fields:
@@ -79,7 +79,7 @@ def condition(text: str) -> Filter:
 def export_text(directory: Directory) -> str:
     """Return all objects as TOML, by type and identifier, without attributes that have their defaults."""
     tables: dict[str, list[dict[str, Any]]] = {}
-    for kind in Kind:
+    for kind in ObjectKind:
         for subject in directory.every(TYPES[kind]):
             fields = msgspec.to_builtins(subject)
             del fields["kind"]
@@ -109,7 +109,7 @@ def import_text(text: str) -> tuple[DirectoryObject, ...]:
     return tuple(found)
 
 
-def _checked(kind: Kind, fields: Mapping[str, Any]) -> DirectoryObject:
+def _checked(kind: ObjectKind, fields: Mapping[str, Any]) -> DirectoryObject:
     if "identifier" not in fields:
         raise UsageError("identifier is missing")
     subject = subject_of(kind, fields)

@@ -12,7 +12,7 @@ from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.queueing.directory.operations import by_identifier, create, delete, read, write
 from reliquary.queueing.directory.publishing import is_published, queue_object
 from reliquary.queueing.directory.results import DirectoryResult
-from reliquary.queueing.model.directory.objects import SHARED_SETTINGS, Kind, QueueObject
+from reliquary.queueing.model.directory.objects import SHARED_SETTINGS, ObjectKind, QueueObject
 from reliquary.queueing.model.names.pathnames import Pathname
 from reliquary.queueing.model.queue import Queue, QueueSettings, QueueType
 from reliquary.queueing.model.state import State
@@ -43,7 +43,7 @@ def enter(
     # DEPARTS from 3.1.7.1.3 (AN-18): the queue is made although its paths cannot be read, because it
     # is in the directory already, and the directory has reported a success.
     where = by_identifier(made.subject.identifier)
-    found = read(state, Kind.QUEUE, where, ("full_path", "directory_path")).subject  # DM-143
+    found = read(state, ObjectKind.QUEUE, where, ("full_path", "directory_path")).subject  # DM-143
     paths = {
         name: getattr(found, name) if isinstance(found, QueueObject) else ""
         for name in ("full_path", "directory_path")
@@ -57,7 +57,7 @@ def leave(state: State, queue: Queue) -> HResult:
         return HResult.OK
     if not state.identity().directory_integrated:
         return HResult.OK
-    answer = delete(state, Kind.QUEUE, queue.identifier)
+    answer = delete(state, ObjectKind.QUEUE, queue.identifier)
     # A queue that was created with iSkipDirectory has no object: that is no error.
     return HResult.OK if answer.result is DirectoryResult.OBJECT_NOT_FOUND else answer.status
 

@@ -32,12 +32,17 @@ from reliquary.queueing.directory.queries import (
     project,
 )
 from reliquary.queueing.directory.results import DirectoryAnswer, DirectoryResult, answer_of
-from reliquary.queueing.model.directory.connection import ONLINE_CHECK, TRANSITIONS, Happening, Then
+from reliquary.queueing.model.directory.connection import (
+    ONLINE_CHECK,
+    TRANSITIONS,
+    DirectoryEvent,
+    DirectoryReaction,
+)
 from reliquary.queueing.model.directory.holdings import Query
 from reliquary.queueing.model.directory.objects import (
     DirectoryObject,
-    Kind,
     ManagerObject,
+    ObjectKind,
     QueueObject,
     kind_of,
 )
@@ -76,14 +81,14 @@ def is_connected(state: State) -> bool:
     return not state.identity().directory_detached
 
 
-def happened(state: State, happening: Happening) -> Then:
+def happened(state: State, event: DirectoryEvent) -> DirectoryReaction:
     """Change the connection's state after this event, set or cancel the check, and return what follows."""
     directory = state.directory
-    directory.connection, then = TRANSITIONS[directory.connection, happening]
-    if then is Then.WATCH and not directory.watching:
+    directory.connection, then = TRANSITIONS[directory.connection, event]
+    if then is DirectoryReaction.WATCH and not directory.watching:
         directory.watching = True
         state.draft.ask(SetTimer(ONLINE_TIMER, ONLINE_CHECK))
-    elif then is Then.REFRESH and directory.watching:
+    elif then is DirectoryReaction.REFRESH and directory.watching:
         directory.watching = False
         state.draft.ask(CancelTimer(ONLINE_TIMER))
     return then
@@ -91,7 +96,7 @@ def happened(state: State, happening: Happening) -> Then:
 
 def not_connected(state: State) -> DirectoryAnswer:
     """Note that the directory is offline and return DirectoryNotConnected (DM-240)."""
-    happened(state, Happening.NOT_CONNECTED)
+    happened(state, DirectoryEvent.NOT_CONNECTED)
     return answer_of(DirectoryResult.NOT_CONNECTED)
 
 
@@ -110,7 +115,7 @@ def create(
     return registry.create(state, project(subject, attributes), now)  # DM-239
 
 
-def delete(state: State, kind: Kind, identifier: UUID) -> DirectoryAnswer:
+def delete(state: State, kind: ObjectKind, identifier: UUID) -> DirectoryAnswer:
     """Delete Directory Object: remove an object from the directory, 3.1.7.1.19."""
     found = state.directory.objects[kind].get(identifier)
     if found is not None:
@@ -164,7 +169,7 @@ def by_identifier(identifier: UUID) -> tuple[Filter, ...]:
 @_attributes_known
 def read(
     state: State,
-    kind: Kind,
+    kind: ObjectKind,
     filters: Sequence[Filter] = (),
     attributes: Sequence[str] | None = None,
     *,
@@ -189,13 +194,13 @@ def read(
 
 def _read_offline(
     state: State,
-    kind: Kind,
+    kind: ObjectKind,
     matches: Callable[[DirectoryObject], bool],
     attributes: Sequence[str] | None,
 ) -> DirectoryAnswer:
     """Return a local queue or the manager itself, which are known without a directory."""
     identity = state.identity()
-    if kind is Kind.QUEUE:  # DM-245
+    if kind is ObjectKind.QUEUE:  # DM-245
         own = (
             queue_object(each.record, identity.identifier)
             for each in state.queues.values()
@@ -205,7 +210,7 @@ def _read_offline(
         if found is None:
             return answer_of(DirectoryResult.OBJECT_NOT_FOUND)
         return answer_of(DirectoryResult.SUCCESS, subject=project(found, attributes))
-    if kind is Kind.QUEUE_MANAGER and matches(manager_object(identity)):  # DM-246
+    if kind is ObjectKind.QUEUE_MANAGER and matches(manager_object(identity)):  # DM-246
         return answer_of(DirectoryResult.SUCCESS, subject=project(manager_object(identity), attributes))
     return answer_of(DirectoryResult.NOT_CONNECTED)  # DM-247
 
@@ -213,7 +218,7 @@ def _read_offline(
 @_attributes_known
 def read_begin(
     state: State,
-    kind: Kind,
+    kind: ObjectKind,
     filters: Sequence[Filter] = (),
     attributes: tuple[str, ...] | None = None,
     order: Sequence[SortOrder] = (),

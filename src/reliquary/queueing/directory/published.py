@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from reliquary.queueing.directory import operations, registry
-from reliquary.queueing.model.directory.objects import Kind, ManagerObject, QueueObject
+from reliquary.queueing.model.directory.objects import ManagerObject, ObjectKind, QueueObject
 from reliquary.queueing.model.state import State
 
 
@@ -19,11 +19,11 @@ def resolve_list(state: State, identifier: UUID) -> tuple[str, ...] | None:
 
 def published_queue(state: State, identifier: UUID) -> QueueObject | None:
     """Return the directory object of a queue, or None if the directory does not have it."""
-    found = operations.read(state, Kind.QUEUE, operations.by_identifier(identifier)).subject
+    found = operations.read(state, ObjectKind.QUEUE, operations.by_identifier(identifier)).subject
     return found if isinstance(found, QueueObject) else None
 
 
 def computer_name(state: State, identifier: UUID) -> str:
     """Return the computer name of a manager, or an empty text if the directory does not have it."""
-    found = operations.read(state, Kind.QUEUE_MANAGER, operations.by_identifier(identifier)).subject
+    found = operations.read(state, ObjectKind.QUEUE_MANAGER, operations.by_identifier(identifier)).subject
     return found.computer_name if isinstance(found, ManagerObject) else ""

@@ -12,7 +12,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.model.directory.objects import TYPES, DirectoryObject, Kind
+from reliquary.queueing.model.directory.objects import TYPES, DirectoryObject, ObjectKind
 
 
 class Operator(Enum):
@@ -61,13 +61,13 @@ _HINTS: Final = {kind: get_type_hints(type_) for kind, type_ in TYPES.items()}
 Matches = Callable[[DirectoryObject], bool]
 
 
-def matcher(kind: Kind, filters: Sequence[Filter]) -> Matches:
+def matcher(kind: ObjectKind, filters: Sequence[Filter]) -> Matches:
     """Return a test whether an object passes all filters; without filters every object passes."""
     tests = [_test(kind, each) for each in filters]
     return lambda subject: all(test(subject) for test in tests)
 
 
-def _test(kind: Kind, each: Filter) -> Matches:
+def _test(kind: ObjectKind, each: Filter) -> Matches:
     """Return a test for one filter; raise UsageError if its value does not fit the attribute."""
     hint = _attribute(kind, each.attribute)
     try:
@@ -96,7 +96,7 @@ def _comparable(value: Any) -> Any:
     return value.casefold() if isinstance(value, str) else value
 
 
-def _attribute(kind: Kind, name: str) -> Any:
+def _attribute(kind: ObjectKind, name: str) -> Any:
     """Return the type hint of an attribute; raise AttributeMissing if the type does not have it."""
     hint = _HINTS[kind].get(name)
     if hint is None:
@@ -115,7 +115,7 @@ def project(subject: DirectoryObject, attributes: Sequence[str] | None) -> Direc
     return type(subject)(**{"identifier": subject.identifier} | chosen)
 
 
-def check_attributes(kind: Kind, attributes: Iterable[str] | None) -> None:
+def check_attributes(kind: ObjectKind, attributes: Iterable[str] | None) -> None:
     """Raise AttributeMissing if one of these names is not an attribute of the type."""
     for name in attributes or ():
         _attribute(kind, name)
@@ -123,7 +123,7 @@ def check_attributes(kind: Kind, attributes: Iterable[str] | None) -> None:
 
 def in_order(
     subjects: Iterable[DirectoryObject],
-    kind: Kind,
+    kind: ObjectKind,
     attributes: Sequence[str] | None,
     order: Sequence[SortOrder],
 ) -> list[DirectoryObject]:
@@ -139,7 +139,7 @@ def in_order(
     return found
 
 
-def _is_list(kind: Kind, name: str) -> bool:
+def _is_list(kind: ObjectKind, name: str) -> bool:
     """Return whether an attribute holds a list of values."""
     return getattr(_HINTS[kind][name], "__origin__", None) is tuple
 

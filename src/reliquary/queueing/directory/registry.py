@@ -26,8 +26,8 @@ from reliquary.queueing.model.directory.holdings import Directory, own_name
 from reliquary.queueing.model.directory.objects import (
     DirectoryObject,
     DistributionList,
-    Kind,
     ManagerObject,
+    ObjectKind,
     QueueObject,
     RoutingLink,
     Site,
@@ -85,7 +85,7 @@ def write(
     return answer_of(DirectoryResult.SUCCESS, subject=subject)
 
 
-def delete(state: State, kind: Kind, identifier: UUID) -> DirectoryAnswer:
+def delete(state: State, kind: ObjectKind, identifier: UUID) -> DirectoryAnswer:
     """Remove an object from the directory, unless it is a site that a routing link joins."""
     found = state.directory.objects[kind].get(identifier)
     if found is None:
@@ -133,7 +133,7 @@ def _word(subject: DirectoryObject) -> str:
     return kind_of(subject).value.replace("-", " ")
 
 
-def _unknown(kind: Kind, identifier: UUID) -> DirectoryAnswer:
+def _unknown(kind: ObjectKind, identifier: UUID) -> DirectoryAnswer:
     word = kind.value.replace("-", " ")
     return answer_of(DirectoryResult.OBJECT_NOT_FOUND, f"the directory has no {word} {identifier}")
 

@@ -26,14 +26,14 @@ from reliquary.queueing.directory.publishing import (
     take_queue,
 )
 from reliquary.queueing.directory.results import DirectoryAnswer, DirectoryResult
-from reliquary.queueing.model.directory.connection import Happening, Then
+from reliquary.queueing.model.directory.connection import DirectoryEvent, DirectoryReaction
 from reliquary.queueing.model.directory.objects import (
     KINDS,
     ConnectedNetwork,
     DirectoryObject,
     Enterprise,
-    Kind,
     ManagerObject,
+    ObjectKind,
     QueueObject,
     RoutingLink,
     Site,
@@ -65,7 +65,7 @@ def set_timer(state: State, name: TimerName) -> None:
 
 def read_own(state: State, *, forced: bool = False) -> DirectoryAnswer:
     """Read the directory object of this manager."""
-    return read(state, Kind.QUEUE_MANAGER, by_identifier(state.identity().identifier), forced=forced)
+    return read(state, ObjectKind.QUEUE_MANAGER, by_identifier(state.identity().identifier), forced=forced)
 
 
 def take_own(state: State) -> None:
@@ -97,8 +97,8 @@ def check_online(state: State, now: Instant) -> DirectoryAnswer:
         create(state, manager_object(state.identity()), now)  # as at the start
         own = read_own(state, forced=True)
     succeeded = isinstance(own.subject, ManagerObject)
-    then = happened(state, Happening.CHECK_SUCCEEDED if succeeded else Happening.CHECK_FAILED)
-    if then is Then.REFRESH and isinstance(own.subject, ManagerObject):
+    then = happened(state, DirectoryEvent.CHECK_SUCCEEDED if succeeded else DirectoryEvent.CHECK_FAILED)
+    if then is DirectoryReaction.REFRESH and isinstance(own.subject, ManagerObject):
         take_manager(state, own.subject)
         _take_queues(state)
         read_surroundings(state)
@@ -153,7 +153,7 @@ def _gates(state: State, site: UUID) -> dict[UUID, ManagerObject]:
 
 def _enterprise(state: State) -> Enterprise | None:
     """Return EnterpriseReference (DM-091); while the directory is offline, the one that was read last."""
-    answer = read(state, Kind.ENTERPRISE, attributes=("non_ldap_notification",))
+    answer = read(state, ObjectKind.ENTERPRISE, attributes=("non_ldap_notification",))
     if isinstance(answer.subject, Enterprise):
         return answer.subject
     # DEPARTS from 3.1.3 (DM-091): a directory without an enterprise is as one whose enterprise does not say,

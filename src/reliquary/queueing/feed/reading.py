@@ -31,7 +31,7 @@ from reliquary.queueing.model.tables import (
     RETAINED,
     SEQUENCE_MASK,
     Late,
-    PlaceAlone,
+    UndecodedQueueRow,
     arrival_key,
     position_key,
 )
@@ -121,7 +121,7 @@ def _sources(
     return found
 
 
-def _at_home(number: int, places: list[PlaceAlone]) -> dict[int, msgspec.Raw]:
+def _at_home(number: int, places: list[UndecodedQueueRow]) -> dict[int, msgspec.Raw]:
     """Return the messages that lie in these rows as bytes; one that is not written yet has no bytes."""
     return {
         place.position.message: place.message

@@ -194,6 +194,8 @@ class Act:
     None: the manager checks both itself, against the table of permits.
     """
     parameters: tuple[Parameter, ...] = ()
+    fields: tuple[str, ...] = ()
+    """Fields of the record that `event` gets by name too, such as the protocol that the record belongs to."""
     example: str = ""
     """An example of arguments, as they are written in a shell, when the key alone is not enough."""
     repeatable: bool = True

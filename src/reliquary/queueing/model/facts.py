@@ -9,11 +9,11 @@ from enum import Enum
 from uuid import UUID
 
 from reliquary.base.turn import Fact, Signal
-from reliquary.queueing.model.directory.objects import DirectoryObject, Kind
+from reliquary.queueing.model.directory.objects import DirectoryObject, ObjectKind
 from reliquary.queueing.model.message import Message, MessageClass, Position
 from reliquary.queueing.model.queue import Queue, QueueManagerRecord
 from reliquary.queueing.model.tables import Copy, Outcome, PreparedTransaction
-from reliquary.queueing.model.travel.transfer import HoldKey
+from reliquary.queueing.model.travel.transfer import ReservationKey
 
 
 class ManagerNamed(Fact, frozen=True):
@@ -162,11 +162,11 @@ class PreparedMessageDropped(Fact, frozen=True):
     position: Position
 
 
-class HoldBegun(Fact, frozen=True):
+class ReservationBegun(Fact, frozen=True):
     """A carrier holds messages of a queue: they stay there, and no other reader gets them."""
 
     holder: str
-    key: HoldKey
+    key: ReservationKey
     queue: int
     positions: tuple[Position, ...]
 
@@ -176,11 +176,11 @@ class HoldBegun(Fact, frozen=True):
         return all(position.express for position in self.positions)
 
 
-class HoldsOver(Fact, frozen=True):
+class ReservationsOver(Fact, frozen=True):
     """Holds of a carrier have ended; other facts of this turn say what happened to the messages."""
 
     holder: str
-    keys: tuple[HoldKey, ...]
+    keys: tuple[ReservationKey, ...]
 
 
 class DirectoryObjectWritten(Fact, frozen=True):
@@ -192,7 +192,7 @@ class DirectoryObjectWritten(Fact, frozen=True):
 class DirectoryObjectRemoved(Fact, frozen=True):
     """An object of the directory was deleted."""
 
-    kind: Kind
+    kind: ObjectKind
     identifier: UUID
 
 

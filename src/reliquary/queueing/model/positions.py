@@ -32,7 +32,7 @@ class State(Enum):
     DELETED = "deleted"
 
 
-class Happening(Enum):
+class PositionEvent(Enum):
     """The events that change the state of a position."""
 
     SENT = "sent"
@@ -53,79 +53,79 @@ class Happening(Enum):
 _UNCOMMITTED, _AVAILABLE, _DELAYED = State.UNCOMMITTED, State.AVAILABLE, State.DELAYED
 _LOCKED, _PURGE_PENDING, _DELETED = State.LOCKED, State.PURGE_PENDING, State.DELETED
 
-NEXT: Final[Mapping[tuple[State, Happening], State | None]] = {
-    (_DELETED, Happening.SENT): _AVAILABLE,  # DM-194
-    (_DELETED, Happening.SENT_FOR_LATER): _DELAYED,
-    (_DELETED, Happening.JOINED): _UNCOMMITTED,  # DM-195
+NEXT: Final[Mapping[tuple[State, PositionEvent], State | None]] = {
+    (_DELETED, PositionEvent.SENT): _AVAILABLE,  # DM-194
+    (_DELETED, PositionEvent.SENT_FOR_LATER): _DELAYED,
+    (_DELETED, PositionEvent.JOINED): _UNCOMMITTED,  # DM-195
     **{
-        (state, happening): None  # a position is sent once
+        (state, event): None  # a position is sent once
         for state in State
-        for happening in (Happening.SENT, Happening.SENT_FOR_LATER, Happening.JOINED)
+        for event in (PositionEvent.SENT, PositionEvent.SENT_FOR_LATER, PositionEvent.JOINED)
         if state is not _DELETED
     },
-    (_UNCOMMITTED, Happening.RECEIVED): None,
-    (_AVAILABLE, Happening.RECEIVED): _DELETED,  # DM-207, DM-221
-    (_DELAYED, Happening.RECEIVED): None,
-    (_LOCKED, Happening.RECEIVED): None,
-    (_PURGE_PENDING, Happening.RECEIVED): None,
-    (_UNCOMMITTED, Happening.TAKEN): None,
-    (_AVAILABLE, Happening.TAKEN): _LOCKED,  # DM-205, DM-206, DM-219, DM-220, DM-234
-    (_DELAYED, Happening.TAKEN): None,
-    (_LOCKED, Happening.TAKEN): None,
-    (_PURGE_PENDING, Happening.TAKEN): None,
-    (_UNCOMMITTED, Happening.COMMITTED): _AVAILABLE,  # DM-108; delayed where its moment is still to come
-    (_AVAILABLE, Happening.COMMITTED): None,
-    (_DELAYED, Happening.COMMITTED): None,
-    (_LOCKED, Happening.COMMITTED): _DELETED,  # DM-109, DM-110, DM-213
-    (_PURGE_PENDING, Happening.COMMITTED): _DELETED,  # DM-109, DM-213
-    (_UNCOMMITTED, Happening.ABORTED): _DELETED,  # DM-115
-    (_AVAILABLE, Happening.ABORTED): None,
-    (_DELAYED, Happening.ABORTED): None,
-    (_LOCKED, Happening.ABORTED): _AVAILABLE,  # DM-114, DM-214
-    (_PURGE_PENDING, Happening.ABORTED): _DELETED,  # DM-113, DM-213
-    (_UNCOMMITTED, Happening.PUT_OFF): None,
-    (_AVAILABLE, Happening.PUT_OFF): _DELAYED,  # it cannot be moved to the poison queue
-    (_DELAYED, Happening.PUT_OFF): None,
-    (_LOCKED, Happening.PUT_OFF): _DELAYED,
-    (_PURGE_PENDING, Happening.PUT_OFF): _DELETED,
-    (_UNCOMMITTED, Happening.DUE): None,
-    (_AVAILABLE, Happening.DUE): None,
-    (_DELAYED, Happening.DUE): _AVAILABLE,
-    (_LOCKED, Happening.DUE): None,
-    (_PURGE_PENDING, Happening.DUE): None,
-    (_UNCOMMITTED, Happening.MOVED): None,
-    (_AVAILABLE, Happening.MOVED): _DELETED,  # DM-232
-    (_DELAYED, Happening.MOVED): None,
-    (_LOCKED, Happening.MOVED): _DELETED,  # it was returned too many times
-    (_PURGE_PENDING, Happening.MOVED): None,
-    (_UNCOMMITTED, Happening.PURGED): _UNCOMMITTED,  # AN-11
-    (_AVAILABLE, Happening.PURGED): _DELETED,  # DM-185
-    (_DELAYED, Happening.PURGED): _DELETED,
-    (_LOCKED, Happening.PURGED): _PURGE_PENDING,  # DM-184
-    (_PURGE_PENDING, Happening.PURGED): _PURGE_PENDING,
-    (_UNCOMMITTED, Happening.EXPIRED): _UNCOMMITTED,  # AN-46: commit looks at the clock
-    (_AVAILABLE, Happening.EXPIRED): _DELETED,  # DM-297
-    (_DELAYED, Happening.EXPIRED): _DELETED,
-    (_LOCKED, Happening.EXPIRED): _LOCKED,  # AN-09: it is looked at again when it comes back
-    (_PURGE_PENDING, Happening.EXPIRED): _PURGE_PENDING,  # AN-09
-    (_UNCOMMITTED, Happening.QUEUE_DELETED): _UNCOMMITTED,  # the commit finds no queue
-    (_AVAILABLE, Happening.QUEUE_DELETED): _DELETED,  # DM-154
-    (_DELAYED, Happening.QUEUE_DELETED): _DELETED,
-    (_LOCKED, Happening.QUEUE_DELETED): _DELETED,  # DM-154
-    (_PURGE_PENDING, Happening.QUEUE_DELETED): _DELETED,  # DM-154
+    (_UNCOMMITTED, PositionEvent.RECEIVED): None,
+    (_AVAILABLE, PositionEvent.RECEIVED): _DELETED,  # DM-207, DM-221
+    (_DELAYED, PositionEvent.RECEIVED): None,
+    (_LOCKED, PositionEvent.RECEIVED): None,
+    (_PURGE_PENDING, PositionEvent.RECEIVED): None,
+    (_UNCOMMITTED, PositionEvent.TAKEN): None,
+    (_AVAILABLE, PositionEvent.TAKEN): _LOCKED,  # DM-205, DM-206, DM-219, DM-220, DM-234
+    (_DELAYED, PositionEvent.TAKEN): None,
+    (_LOCKED, PositionEvent.TAKEN): None,
+    (_PURGE_PENDING, PositionEvent.TAKEN): None,
+    (_UNCOMMITTED, PositionEvent.COMMITTED): _AVAILABLE,  # DM-108; delayed where its moment is still to come
+    (_AVAILABLE, PositionEvent.COMMITTED): None,
+    (_DELAYED, PositionEvent.COMMITTED): None,
+    (_LOCKED, PositionEvent.COMMITTED): _DELETED,  # DM-109, DM-110, DM-213
+    (_PURGE_PENDING, PositionEvent.COMMITTED): _DELETED,  # DM-109, DM-213
+    (_UNCOMMITTED, PositionEvent.ABORTED): _DELETED,  # DM-115
+    (_AVAILABLE, PositionEvent.ABORTED): None,
+    (_DELAYED, PositionEvent.ABORTED): None,
+    (_LOCKED, PositionEvent.ABORTED): _AVAILABLE,  # DM-114, DM-214
+    (_PURGE_PENDING, PositionEvent.ABORTED): _DELETED,  # DM-113, DM-213
+    (_UNCOMMITTED, PositionEvent.PUT_OFF): None,
+    (_AVAILABLE, PositionEvent.PUT_OFF): _DELAYED,  # it cannot be moved to the poison queue
+    (_DELAYED, PositionEvent.PUT_OFF): None,
+    (_LOCKED, PositionEvent.PUT_OFF): _DELAYED,
+    (_PURGE_PENDING, PositionEvent.PUT_OFF): _DELETED,
+    (_UNCOMMITTED, PositionEvent.DUE): None,
+    (_AVAILABLE, PositionEvent.DUE): None,
+    (_DELAYED, PositionEvent.DUE): _AVAILABLE,
+    (_LOCKED, PositionEvent.DUE): None,
+    (_PURGE_PENDING, PositionEvent.DUE): None,
+    (_UNCOMMITTED, PositionEvent.MOVED): None,
+    (_AVAILABLE, PositionEvent.MOVED): _DELETED,  # DM-232
+    (_DELAYED, PositionEvent.MOVED): None,
+    (_LOCKED, PositionEvent.MOVED): _DELETED,  # it was returned too many times
+    (_PURGE_PENDING, PositionEvent.MOVED): None,
+    (_UNCOMMITTED, PositionEvent.PURGED): _UNCOMMITTED,  # AN-11
+    (_AVAILABLE, PositionEvent.PURGED): _DELETED,  # DM-185
+    (_DELAYED, PositionEvent.PURGED): _DELETED,
+    (_LOCKED, PositionEvent.PURGED): _PURGE_PENDING,  # DM-184
+    (_PURGE_PENDING, PositionEvent.PURGED): _PURGE_PENDING,
+    (_UNCOMMITTED, PositionEvent.EXPIRED): _UNCOMMITTED,  # AN-46: commit looks at the clock
+    (_AVAILABLE, PositionEvent.EXPIRED): _DELETED,  # DM-297
+    (_DELAYED, PositionEvent.EXPIRED): _DELETED,
+    (_LOCKED, PositionEvent.EXPIRED): _LOCKED,  # AN-09: it is looked at again when it comes back
+    (_PURGE_PENDING, PositionEvent.EXPIRED): _PURGE_PENDING,  # AN-09
+    (_UNCOMMITTED, PositionEvent.QUEUE_DELETED): _UNCOMMITTED,  # the commit finds no queue
+    (_AVAILABLE, PositionEvent.QUEUE_DELETED): _DELETED,  # DM-154
+    (_DELAYED, PositionEvent.QUEUE_DELETED): _DELETED,
+    (_LOCKED, PositionEvent.QUEUE_DELETED): _DELETED,  # DM-154
+    (_PURGE_PENDING, PositionEvent.QUEUE_DELETED): _DELETED,  # DM-154
     **{
-        (_DELETED, happening): _DELETED
-        for happening in Happening
-        if happening not in (Happening.SENT, Happening.SENT_FOR_LATER, Happening.JOINED)
+        (_DELETED, event): _DELETED
+        for event in PositionEvent
+        if event not in (PositionEvent.SENT, PositionEvent.SENT_FOR_LATER, PositionEvent.JOINED)
     },
 }
 """The next state for each event; None for an event that cannot happen in this state."""
 
 
-def step(state: State, happening: Happening) -> State:
+def step(state: State, event: PositionEvent) -> State:
     """Return the next state of a position; an event that cannot happen is a programming error."""
-    following = NEXT[state, happening]
-    assert following is not None, f"a position that is {state.value} cannot be {happening.value}"
+    following = NEXT[state, event]
+    assert following is not None, f"a position that is {state.value} cannot be {event.value}"
     return following
 
 

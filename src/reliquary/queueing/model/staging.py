@@ -35,7 +35,7 @@ ASKS: Final = 0x04
 It is set if the message can expire, is delayed, or requests journaling or an acknowledgement.
 """
 
-Place = tuple[str, int, int, str]
+PartKey = tuple[str, int, int, str]
 """The query, batch, part and attempt of a part."""
 
 
@@ -44,7 +44,7 @@ def numbers_of(chunk: StagedChunk) -> range:
     return range(chunk.first, chunk.first + len(chunk.sizes))
 
 
-class Step(NamedTuple):
+class NumberedChunk(NamedTuple):
     """A chunk of a batch, with the sequence number that its first message gets; the others follow it."""
 
     chunk: StagedChunk
@@ -75,7 +75,7 @@ class Hidden:
     lanes: dict[int, tuple[int, int]] = field(default_factory=dict)
     """For each lane, the lowest LookupIdentifier and the number of positions."""
 
-    def add(self, step: Step) -> None:
+    def add(self, step: NumberedChunk) -> None:
         """Add the messages of a chunk."""
         lanes, count = step.chunk.lanes, len(step.chunk.sizes)
         self.count += count
@@ -96,7 +96,7 @@ class Batch:
     """The batch that gets its places in several turns."""
 
     record: Publishing
-    steps: tuple[Step, ...]
+    steps: tuple[NumberedChunk, ...]
     """All its chunks, in the order in which they get their places."""
     ends: Ends
     hidden: dict[int, Hidden] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class Staging:
     ledger: dict[str, Published] = field(default_factory=dict)
     writers: dict[str, str] = field(default_factory=dict)
     released: dict[str, int] = field(default_factory=dict)
-    places: dict[Place, int] = field(default_factory=dict)
+    places: dict[PartKey, int] = field(default_factory=dict)
     batches: dict[tuple[str, int], set[int]] = field(default_factory=dict)
     going: dict[int, int] = field(default_factory=dict)
     """Dropped parts that are being deleted, with the index of the next chunk to delete."""

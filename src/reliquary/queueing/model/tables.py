@@ -40,7 +40,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.rows import Table
-from reliquary.queueing.model.directory.objects import DirectoryObject, Kind
+from reliquary.queueing.model.directory.objects import DirectoryObject, ObjectKind
 from reliquary.queueing.model.history.records import HistoryMark, HistoryRow
 from reliquary.queueing.model.keep import Keep
 from reliquary.queueing.model.message import Message, MessageClass, Position
@@ -97,15 +97,15 @@ class Counters(msgspec.Struct, frozen=True, omit_defaults=True):
     retained_size: int = 0
 
 
-class Place(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class QueueRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A row of a queue: a position, and its message if that lies here (`Position.home`)."""
 
     position: Position
     message: Message | None = None
 
 
-class PlaceAlone(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A `Place` whose message is not decoded."""
+class UndecodedQueueRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A `QueueRow` whose message is not decoded."""
 
     position: Position
     message: msgspec.Raw
@@ -181,7 +181,7 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """The name of the administrator who decided in place of the coordinator; empty for none."""
 
 
-class Hold(msgspec.Struct, frozen=True):
+class Reservation(msgspec.Struct, frozen=True):
     """Messages of one queue that a carrier has reserved; express messages are not in the stored row."""
 
     queue: int
@@ -337,8 +337,8 @@ MANAGER: Final = Table("manager", QueueManagerRecord)
 SEQUENCE: Final = Table("sequence", Sequence)
 QUEUES: Final = Table("queues", Queue)
 COUNTERS: Final = Table("counters", Counters)
-POSITIONS: Final = Table("positions", Place)
-POSITIONS_ALONE: Final = Table("positions", PlaceAlone)
+POSITIONS: Final = Table("positions", QueueRow)
+POSITIONS_ALONE: Final = Table("positions", UndecodedQueueRow)
 """The table of positions, for readers that need no messages."""
 HAND_OUTS: Final = Table("hand_outs", HandOut)
 DELAYED: Final = Table("delayed", Position)
@@ -350,7 +350,7 @@ EXPIRY: Final = Table("expiry", Expiry)
 TRANSACTIONS: Final = Table("transactions", PreparedTransaction)
 DIRECTORY: Final = Table("directory", DirectoryRow)
 OUTCOMES: Final = Table("outcomes", Outcome)
-HOLDS: Final = Table("holds", Hold)
+RESERVATIONS: Final = Table("holds", Reservation)
 CONSUMERS: Final = Table("consumers", Consumer)
 KEEPS: Final = Table("keeps", Keep)
 MOMENTS: Final = Table("moments", Moments)
@@ -367,8 +367,8 @@ HISTORY_MARK: Final = Table("history_mark", HistoryMark)
 
 _ALL: Final[tuple[Table[Any], ...]] = (
     MANAGER, SEQUENCE, QUEUES, COUNTERS, POSITIONS, HAND_OUTS, DELAYED, MESSAGES, SHARES, SPOOLS, PIECES,
-    EXPIRY, TRANSACTIONS, DIRECTORY, OUTCOMES, HOLDS, CONSUMERS, LATE, RETAINED, STAGES, STAGED, LEDGER,
-    WRITERS, HISTORY, HISTORY_MARK, KEEPS, MOMENTS, PUBLISHING, RELEASED,
+    EXPIRY, TRANSACTIONS, DIRECTORY, OUTCOMES, RESERVATIONS, CONSUMERS, LATE, RETAINED, STAGES, STAGED,
+    LEDGER, WRITERS, HISTORY, HISTORY_MARK, KEEPS, MOMENTS, PUBLISHING, RELEASED,
 )  # fmt: skip
 TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
 
@@ -418,15 +418,15 @@ def consumer_key(queue: int, name: str) -> bytes:
     return queue_key(queue) + name.encode()
 
 
-def hold_key(holder: str, key: tuple[int, int]) -> bytes:
+def reservation_key(holder: str, key: tuple[int, int]) -> bytes:
     """Return the key of a carrier's hold, which the carrier names by channel and batch."""
     return holder.encode() + _hold_layout.pack(*key)
 
 
-_KIND_BYTES: Final = {kind: bytes([place]) for place, kind in enumerate(Kind)}
+_KIND_BYTES: Final = {kind: bytes([place]) for place, kind in enumerate(ObjectKind)}
 
 
-def directory_key(kind: Kind, identifier: UUID) -> bytes:
+def directory_key(kind: ObjectKind, identifier: UUID) -> bytes:
     """Return the key of an object of the directory."""
     return _KIND_BYTES[kind] + identifier.bytes
 

@@ -16,14 +16,14 @@ from reliquary.base.hresult import HResult
 from reliquary.queueing.model.events import PeekMessage, ReceiveMessages
 
 
-class Stage(Enum):
+class WaitingReadState(Enum):
     """The state of a read: WAITING while it is in the `waiting` of its queue, OVER after it was removed."""
 
     WAITING = "waiting"
     OVER = "over"
 
 
-class Happening(Enum):
+class WaitingReadEvent(Enum):
     """The events that end a waiting read."""
 
     SATISFIED = "a message came"
@@ -36,17 +36,38 @@ class Happening(Enum):
     STOPPED = "the manager stops"
 
 
-NEXT: Final[Mapping[tuple[Stage, Happening], tuple[Stage, HResult]]] = {
-    (Stage.WAITING, Happening.SATISFIED): (Stage.OVER, HResult.OK),  # DM-302
-    (Stage.WAITING, Happening.TIMED_OUT): (Stage.OVER, HResult.IO_TIMEOUT),  # DM-130
-    (Stage.WAITING, Happening.CANCELLED): (Stage.OVER, HResult.OPERATION_CANCELLED),  # DM-236
-    (Stage.WAITING, Happening.CLOSED): (Stage.OVER, HResult.OPERATION_CANCELLED),  # DM-181
-    (Stage.WAITING, Happening.QUEUE_DELETED): (Stage.OVER, HResult.QUEUE_NOT_AVAILABLE),  # AN-23
-    (Stage.WAITING, Happening.TRANSACTION_ENDED): (Stage.OVER, HResult.TRANSACTION_SEQUENCE),
-    (Stage.WAITING, Happening.FORBIDDEN): (Stage.OVER, HResult.ACCESS_DENIED),
-    (Stage.WAITING, Happening.STOPPED): (Stage.OVER, HResult.OPERATION_CANCELLED),
+NEXT: Final[Mapping[tuple[WaitingReadState, WaitingReadEvent], tuple[WaitingReadState, HResult]]] = {
+    (WaitingReadState.WAITING, WaitingReadEvent.SATISFIED): (WaitingReadState.OVER, HResult.OK),  # DM-302
+    (WaitingReadState.WAITING, WaitingReadEvent.TIMED_OUT): (
+        WaitingReadState.OVER,
+        HResult.IO_TIMEOUT,
+    ),  # DM-130
+    (WaitingReadState.WAITING, WaitingReadEvent.CANCELLED): (
+        WaitingReadState.OVER,
+        HResult.OPERATION_CANCELLED,
+    ),  # DM-236
+    (WaitingReadState.WAITING, WaitingReadEvent.CLOSED): (
+        WaitingReadState.OVER,
+        HResult.OPERATION_CANCELLED,
+    ),  # DM-181
+    (WaitingReadState.WAITING, WaitingReadEvent.QUEUE_DELETED): (
+        WaitingReadState.OVER,
+        HResult.QUEUE_NOT_AVAILABLE,
+    ),  # AN-23
+    (WaitingReadState.WAITING, WaitingReadEvent.TRANSACTION_ENDED): (
+        WaitingReadState.OVER,
+        HResult.TRANSACTION_SEQUENCE,
+    ),
+    (WaitingReadState.WAITING, WaitingReadEvent.FORBIDDEN): (WaitingReadState.OVER, HResult.ACCESS_DENIED),
+    (WaitingReadState.WAITING, WaitingReadEvent.STOPPED): (
+        WaitingReadState.OVER,
+        HResult.OPERATION_CANCELLED,
+    ),
     # a timer or a cancel that comes too late finds no read: DM-237
-    **{(Stage.OVER, happening): (Stage.OVER, HResult.STATUS_NOT_FOUND) for happening in Happening},
+    **{
+        (WaitingReadState.OVER, event): (WaitingReadState.OVER, HResult.STATUS_NOT_FOUND)
+        for event in WaitingReadEvent
+    },
 }
 """The next state, and the status that the reader gets."""
 

@@ -91,9 +91,9 @@ def unseal(packet: UserMessage, key: RSAPrivateKey, *, weak: bool = False) -> Us
     level, algorithm = header.privacy, header.encryption_algorithm
     size = KEY_SIZES.get(level, {}).get(algorithm)
     if size is None:
-        return MessageClass.NACK_BAD_ENCRYPTION
+        return MessageClass.NACK_BAD_ENCRYPTION  # QB-252
     if level != properties.PRIVATE_ADVANCED and (not weak or (algorithm == properties.RC2 and size != 16)):
-        return MessageClass.NACK_UNSUPPORTED_CRYPTO_PROVIDER  # the library has no RC2 with 40 bits
+        return MessageClass.NACK_UNSUPPORTED_CRYPTO_PROVIDER  # no RC2 with 40 bits (QB-254)
     try:
         blob = SessionKeyBlob.decode(security.encryption_key)
         session_key = key.decrypt(blob.encrypted, PKCS1v15())

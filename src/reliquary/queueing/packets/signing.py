@@ -97,7 +97,7 @@ def signed_content(packet: UserMessage, level: AuthenticationLevel) -> bytes:
 def sign(
     packet: UserMessage, level: AuthenticationLevel, key: RSAPrivateKey, certificate: bytes
 ) -> UserMessage:
-    """Return the packet with a signature and with the certificate, in DER, of the signing key.
+    """Return the packet with a signature and with the certificate, in DER, of the signing key (QB-286).
 
     A weak hash algorithm is replaced by SHA-512, as [MS-MQMQ] 2.2.19.3 requires.
     """

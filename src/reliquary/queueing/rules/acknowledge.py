@@ -131,7 +131,10 @@ def names(message: Message) -> list[str]:
 
 
 def acknowledgement(message: Message, reason: MessageClass, name: str, destination: str) -> Message:
-    """Return the acknowledgement for one administration queue, [MS-MQQB] 3.1.7.15; it asks for none."""
+    """Return the acknowledgement for one administration queue, [MS-MQQB] 3.1.7.15; it asks for none.
+
+    It is a message like others (QB-270), for a message that arrived (QB-269) or left its queue (QB-307).
+    """
     # a body stored in pieces is left out, because it would have to be in memory as a whole
     is_small = message.stored_body is None
     with_body = reason.is_failure and message.privacy is MessagePrivacy.NONE and is_small

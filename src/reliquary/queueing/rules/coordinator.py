@@ -22,16 +22,16 @@ from reliquary.queueing.model import events
 from reliquary.queueing.model.events import Answer, Begun, Enlisted, EnlistmentMessage
 from reliquary.queueing.model.state import State
 from reliquary.queueing.rules import readiness, transactions
-from reliquary.queueing.rules.transactions import Stage, Step
+from reliquary.queueing.rules.transactions import TransactionEvent, TransactionState
 
-_END: Final = {Step.COMMIT: transactions.commit, Step.ABORT: transactions.abort}
+_END: Final = {TransactionEvent.COMMIT: transactions.commit, TransactionEvent.ABORT: transactions.abort}
 
 
 def begin(state: State, request: events.BeginTransaction, now: Instant) -> Answer:
     """Create a transaction, or join one whose identifier a coordinator has given (DM-186, AN-30)."""
     identifier = request.identifier
     if identifier is not None:
-        if not transactions.may(state, identifier, Step.BEGIN):
+        if not transactions.may(state, identifier, TransactionEvent.BEGIN):
             return transactions.refusal(state, identifier)
         known = state.transactions.open.get(identifier)
         if known is not None and (known.owner, known.external) != (request.owner, True):
@@ -46,7 +46,7 @@ def begin(state: State, request: events.BeginTransaction, now: Instant) -> Answe
 
 def prepare(state: State, identifier: UUID, now: Instant, *, single_phase: bool) -> Answer:
     """Prepare a transaction and answer whether it is prepared (Transaction Prepare, 3.1.4.3)."""
-    transaction = transactions.find(state, identifier, Step.PREPARE)
+    transaction = transactions.find(state, identifier, TransactionEvent.PREPARE)
     if transaction is None:
         return transactions.refusal(state, identifier)  # DM-101
     if transaction.external and single_phase:
@@ -58,7 +58,7 @@ def prepare(state: State, identifier: UUID, now: Instant, *, single_phase: bool)
     return Answer(HResult.OK)  # DM-105
 
 
-def decide(state: State, identifier: UUID, step: Step, now: Instant, by: str = "") -> Answer:
+def decide(state: State, identifier: UUID, step: TransactionEvent, now: Instant, by: str = "") -> Answer:
     """Commit or abort a transaction; its outcome may be asked for again, the opposite one is refused."""
     if not transactions.may(state, identifier, step):
         return transactions.refusal(state, identifier)
@@ -95,12 +95,12 @@ def on_abort(state: State, event: events.DtcAbort, now: Instant) -> None:
 
 def on_reenlistment_commit(state: State, event: events.DtcReenlistmentCommit, now: Instant) -> None:
     """Commit a transaction that was in doubt after a restart (DTC Reenlistment Commit, DM-121)."""
-    state.reply(event.to, decide(state, event.transaction, Step.COMMIT, now))
+    state.reply(event.to, decide(state, event.transaction, TransactionEvent.COMMIT, now))
 
 
 def on_reenlistment_abort(state: State, event: events.DtcReenlistmentAbort, now: Instant) -> None:
     """Abort a transaction that was in doubt after a restart (DTC Reenlistment Abort, DM-122)."""
-    state.reply(event.to, decide(state, event.transaction, Step.ABORT, now))
+    state.reply(event.to, decide(state, event.transaction, TransactionEvent.ABORT, now))
 
 
 def on_reenlistment_timeout(state: State, event: events.DtcReenlistmentTimeout, now: Instant) -> None:
@@ -113,15 +113,15 @@ def _commit(state: State, to: int, identifier: UUID, now: Instant) -> None:
     """Commit a transaction and send COMMITREQDONE, or the refusal."""
     # DEPARTS from 3.1.4.7 (DM-119): COMMITREQDONE is sent only after a commit, because a coordinator
     # that gets it for an aborted or unknown transaction would not notice that messages are lost.
-    answer = decide(state, identifier, Step.COMMIT, now)
+    answer = decide(state, identifier, TransactionEvent.COMMIT, now)
     done = EnlistmentMessage.COMMIT_DONE if answer.status is HResult.OK else None
     state.reply(to, Enlisted(answer.status, answer.why, done))
 
 
 def _abort(state: State, to: int, identifier: UUID, now: Instant) -> None:
     """Abort a transaction and send ABORTREQDONE, also for an unknown one, which has changed nothing."""
-    answer = decide(state, identifier, Step.ABORT, now)
-    if answer.status is HResult.OK or transactions.stage(state, identifier) is Stage.UNKNOWN:
+    answer = decide(state, identifier, TransactionEvent.ABORT, now)
+    if answer.status is HResult.OK or transactions.stage(state, identifier) is TransactionState.UNKNOWN:
         state.reply(to, Enlisted(HResult.OK, message=EnlistmentMessage.ABORT_DONE))
     else:
         state.reply(to, Enlisted(answer.status, answer.why))

@@ -33,7 +33,7 @@ from reliquary.queueing.model.names.formats import (
 )
 from reliquary.queueing.model.names.pathnames import Pathname, parse
 from reliquary.queueing.model.names.schemes import is_bare_url
-from reliquary.queueing.model.parts.name_index import Elsewhere, Way
+from reliquary.queueing.model.parts.name_index import RemoteTarget, SendTarget
 from reliquary.queueing.model.queue import QueueType
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
@@ -218,28 +218,28 @@ def _find_once(state: State, text: str, access: Access, known: dict[str, QueueSt
     return found
 
 
-def take(state: State, found: QueueState | Elsewhere, now: Instant) -> QueueState:
+def take(state: State, found: QueueState | RemoteTarget, now: Instant) -> QueueState:
     """Return the queue that `look_up` found and mark it as used; create an outgoing queue if needed."""
-    if isinstance(found, Elsewhere):
+    if isinstance(found, RemoteTarget):
         return create_outgoing(state, found.name, now, base_priority=found.base_priority)
     if found.link is not None:
         found.link.unused = False
     return found
 
 
-def ways(state: State, text: str) -> tuple[Way, ...] | HResult:
+def ways(state: State, text: str) -> tuple[SendTarget, ...] | HResult:
     """Return the destinations of a message to this name, one or several, without creating a queue."""
     found = state.names.ways.get(text) or state.names.ways_of_turn.get(text)
     if found is None:
         name = expanded(state, text, Access.SEND)
         if name is None:
             return HResult.ILLEGAL_FORMATNAME
-        several: list[Way] = []
+        several: list[SendTarget] = []
         for element in (name,) if isinstance(name, Pathname) else elements_of(name):
             to = look_up(state, element, Access.SEND)
             if isinstance(to, HResult):
                 return to
-            several.append(Way(element, to, carrier_to(state, to)))
+            several.append(SendTarget(element, to, carrier_to(state, to)))
         found = tuple(several)
         # A name that the directory resolves, for instance a list, may mean another queue in the next turn.
         if not isinstance(read_name(state, text, Access.SEND), Pathname | DirectName):
@@ -251,14 +251,14 @@ def ways(state: State, text: str) -> tuple[Way, ...] | HResult:
     return found
 
 
-def carrier_to(state: State, to: QueueState | Elsewhere) -> Carrier | None:
+def carrier_to(state: State, to: QueueState | RemoteTarget) -> Carrier | None:
     """Return the protocol that brings messages to a destination; None for a queue of this manager."""
-    if isinstance(to, Elsewhere):
+    if isinstance(to, RemoteTarget):
         return state.travel.carriers.of(to.name)
     return None if to.link is None else to.link.carrier
 
 
-def look_up(state: State, name: Pathname | FormatName, access: Access) -> QueueState | Elsewhere | HResult:
+def look_up(state: State, name: Pathname | FormatName, access: Access) -> QueueState | RemoteTarget | HResult:
     """Return the destination of a parsed and expanded name, or why it is refused; create no queue."""
     if not isinstance(name, Pathname) and not _supports(name, access):
         return HResult.UNSUPPORTED_FORMATNAME_OPERATION
@@ -290,7 +290,7 @@ def _supports(name: FormatName, access: Access) -> bool:
     return not isinstance(name, MultipleName)
 
 
-def _elsewhere(state: State, name: SingleName) -> Elsewhere | HResult:
+def _elsewhere(state: State, name: SingleName) -> RemoteTarget | HResult:
     """Return a destination on another manager (DM-171), or QUEUE_NOT_FOUND if the name means this manager."""
     if isinstance(name, DirectName) and is_own_address(state, name):
         return HResult.QUEUE_NOT_FOUND  # DM-168
@@ -306,4 +306,4 @@ def _elsewhere(state: State, name: SingleName) -> Elsewhere | HResult:
         if public.queue_manager == state.identity().identifier:
             return HResult.QUEUE_NOT_FOUND  # DM-169
         base_priority = public.base_priority  # DM-172
-    return Elsewhere(name, base_priority)
+    return RemoteTarget(name, base_priority)

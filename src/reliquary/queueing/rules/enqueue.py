@@ -42,7 +42,7 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import LANE_SHIFT, SEQUENCE_MASK, Operation
 from reliquary.queueing.rules.acknowledge import ANSWERS, asked, asked_in
 from reliquary.queueing.rules.leave import copy_to_system_journal, journal_has_room, move_to_dead_letters
-from reliquary.wire.history import Happening
+from reliquary.wire.history import HistoryEvent
 
 _TOO_LATE: Final = MessageClass.NACK_REACH_QUEUE_TIMEOUT
 TRANSACTION_BYTES: Final = 256 * 1024 * 1024
@@ -239,7 +239,7 @@ def _refuse_late(
 ) -> None:
     """Note that a message came too late, and keep the dead letter that it asked for."""
     if not travelled:
-        heard(state, Happening.REFUSED, queue.record.pathname, (message.identifier,), _TOO_LATE)
+        heard(state, HistoryEvent.REFUSED, queue.record.pathname, (message.identifier,), _TOO_LATE)
         if message.negative_journaling:
             _keep_late(state, message, size, now, captured)
     if message.spool in state.messages.bodies.loose:
@@ -337,7 +337,7 @@ def _stamp(state: State, message: Message, sequence: int, sent: int, captured: U
             more = replace(more or USUAL, transaction=captured)
     if message.identifier is not NO_OBJECT and message.identifier != NO_OBJECT:
         return message if more is message.more else replace(message, more=more, delivery=delivery)
-    identifier = ObjectId(state.manager.lineage, sequence & 0xFFFFFFFF)
+    identifier = ObjectId(state.manager.lineage, sequence & 0xFFFFFFFF)  # QB-098, QB-277
     if more is not None and more.source_machine is not None:
         more = rare_part(replace(more, source_machine=None), identifier)
     return Message(

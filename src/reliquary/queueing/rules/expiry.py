@@ -19,7 +19,7 @@ from reliquary.base.turn import Continue, TimerFired
 from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import MessageClass, Position
-from reliquary.queueing.model.positions import Happening, state_of, step
+from reliquary.queueing.model.positions import PositionEvent, state_of, step
 from reliquary.queueing.model.positions import State as Standing
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
@@ -34,7 +34,7 @@ from reliquary.queueing.model.tables import (
 )
 from reliquary.queueing.rules.leave import leave
 
-Place = tuple[int, int]
+QueuePosition = tuple[int, int]
 """A queue's number and a LookupIdentifier."""
 
 
@@ -44,7 +44,10 @@ def is_over(position: Position, now: Instant) -> bool:
 
 
 def expire(state: State, queue: QueueState, position: Position) -> None:
-    """Take an expired or purged message out of its queue (Time To Be Received Timer Expired, DM-297)."""
+    """Take an expired or purged message out of its queue (Time To Be Received Timer Expired, DM-297).
+
+    In an outgoing queue this is the judgement before sending: what is left may be sent (QB-014, QB-278).
+    """
     if position.due:
         [position] = end_delay(state, queue, (position,))
     leave(state, queue, (position,), _reason_of(state, queue, position))  # DM-113, DM-213, DM-297
@@ -62,7 +65,7 @@ def _reason_of(state: State, queue: QueueState, position: Position) -> MessageCl
     on_the_way = message.time_to_reach_queue <= message.time_to_be_received
     return (
         MessageClass.NACK_REACH_QUEUE_TIMEOUT if on_the_way else MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER
-    )
+    )  # QB-280
 
 
 def release(state: State, queue: QueueState, lookup_id: int, now: Instant) -> None:
@@ -124,7 +127,7 @@ def on_timer(state: State, number: int, now: Instant) -> None:
     del number
     state.deadlines.timer = 0
     due = _due_rows(state, now) + _due_express(state, now)
-    moments: dict[Place, int] = {}  # a message whose delay and time end together is found twice
+    moments: dict[QueuePosition, int] = {}  # a message whose delay and time end together is found twice
     for moment, number, lookup_id in due:
         moments.setdefault((number, lookup_id), moment)
     visible: dict[int, list[Position]] = {}
@@ -132,8 +135,8 @@ def on_timer(state: State, number: int, now: Instant) -> None:
         queue = state.queues[number]
         position = queue.order.get(lookup_id) or delayed(state, queue, lookup_id)
         assert position is not None, f"{lookup_id:#x} of queue {number} has a moment and is not there"
-        happening = Happening.EXPIRED if is_over(position, now) else Happening.DUE
-        match step(state_of(position, locked=lookup_id in queue.order.locked), happening):
+        event = PositionEvent.EXPIRED if is_over(position, now) else PositionEvent.DUE
+        match step(state_of(position, locked=lookup_id in queue.order.locked), event):
             case Standing.DELETED:
                 expire(state, queue, position)
             case Standing.AVAILABLE:

@@ -17,10 +17,10 @@ from reliquary.queueing.model.descriptors import ALLOWS, Descriptor, sharing_vio
 from reliquary.queueing.model.events import FOREVER_WAIT, Access, Answer, Share
 from reliquary.queueing.model.names.formats import MultipleName, SingleName
 from reliquary.queueing.model.names.pathnames import Pathname
-from reliquary.queueing.model.parts.name_index import Way
+from reliquary.queueing.model.parts.name_index import SendTarget
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
-from reliquary.queueing.model.waiting import NEXT, Happening, Stage, Waiter
+from reliquary.queueing.model.waiting import NEXT, Waiter, WaitingReadEvent, WaitingReadState
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.outgoing import destination_of
 from reliquary.queueing.rules.poison import give_back
@@ -96,7 +96,7 @@ def _open_several(
     return parent
 
 
-def opened_ways(state: State, target: int, now: Instant) -> Sequence[Way] | HResult:
+def opened_ways(state: State, target: int, now: Instant) -> Sequence[SendTarget] | HResult:
     """Return the destinations of a send to a handle."""
     descriptor = use(state, target, Access.SEND, now)
     if isinstance(descriptor, HResult):
@@ -107,7 +107,7 @@ def opened_ways(state: State, target: int, now: Instant) -> Sequence[Way] | HRes
         queue = queue_of(state, each)
         if queue is None:
             return HResult.QUEUE_NOT_AVAILABLE  # AN-47
-        found.append(Way(_name_of(state, each, queue), queue, destinations.carrier_to(state, queue)))
+        found.append(SendTarget(_name_of(state, each, queue), queue, destinations.carrier_to(state, queue)))
     return found
 
 
@@ -132,7 +132,7 @@ def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
         # end them afterwards.
         waiting = list(queue.readers.waiting.values()) if descriptor.waits else []
         for waiter in [each for each in waiting if each.descriptor == descriptor.handle]:
-            end_wait(state, queue, waiter, Happening.CLOSED)  # DM-181
+            end_wait(state, queue, waiter, WaitingReadEvent.CLOSED)  # DM-181
         if descriptor.locked:
             give_back(state, queue, sorted(descriptor.locked & queue.order.locked.keys()), now)
         del queue.readers.descriptors[descriptor.handle]  # DM-183
@@ -207,7 +207,7 @@ def close_cursor(state: State, cursor: Cursor) -> None:
         for waiter in [
             each for each in queue.readers.waiting.values() if each.request.cursor == cursor.handle
         ]:
-            end_wait(state, queue, waiter, Happening.CLOSED)
+            end_wait(state, queue, waiter, WaitingReadEvent.CLOSED)
     descriptor.cursors.discard(cursor.handle)
     del state.open.cursors[cursor.handle]
 
@@ -233,12 +233,12 @@ def stop_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
         state.draft.ask(CancelTimer(("wait", waiter.number)))
 
 
-def end_wait(state: State, queue: QueueState, waiter: Waiter, happening: Happening) -> None:
+def end_wait(state: State, queue: QueueState, waiter: Waiter, event: WaitingReadEvent) -> None:
     """End a wait without a message and answer the reader (DM-315).
 
     This is Waiting Message Read Timer Stop, 3.1.7.3.5.
     """
-    _, status = NEXT[Stage.WAITING, happening]
+    _, status = NEXT[WaitingReadState.WAITING, event]
     stop_wait(state, queue, waiter)
     if waiter.request.cursor:
         state.open.cursors[waiter.request.cursor].timed_out()  # DM-331

@@ -113,7 +113,7 @@ def _queue_for_copy(
     """Return the journal or dead-letter queue that keeps a copy of the message, or None."""
     if reason is MessageClass.ACK_RECEIVE:
         return _journal(state, queue, position)
-    if reason is MessageClass.ACK_REACH_QUEUE and position.asks & JOURNALED:
+    if reason is MessageClass.ACK_REACH_QUEUE and position.asks & JOURNALED:  # QB-208
         has_room = journal_has_room(state, queue.number, position.size)
         return state.system_queue("journal") if has_room else None
     if not reason.is_failure or not (position.dead_letter or reason in ALWAYS_KEPT):

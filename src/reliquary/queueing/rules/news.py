@@ -104,7 +104,7 @@ def send_news(state: State, now: Instant) -> None:
 
 
 def _find(state: State, name: str, now: Instant) -> QueueState | str:
-    """Return the queue that news for this name are put into, or why there is none."""
+    """Return the queue that news for this name are put into, or why there is none (QB-318)."""
     try:
         queue = destinations.route(state, name, now)
     except UsageError as why:

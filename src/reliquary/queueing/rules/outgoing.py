@@ -27,7 +27,7 @@ from reliquary.queueing.model.names.formats import (
 from reliquary.queueing.model.queue import ManagerState, Outgoing, Queue, QueueSettings, QueueType
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
-from reliquary.queueing.model.travel.link import Happening, Link, OutgoingState
+from reliquary.queueing.model.travel.link import Link, OutgoingEvent, OutgoingState
 from reliquary.queueing.model.travel.transfer import QueuePaused, QueueResumed
 
 LOOK: Final = ("idle", 0)
@@ -105,7 +105,7 @@ def link_of(queue: QueueState) -> Link:
 
 def pause(state: State, queue: QueueState) -> None:
     """Stop sending from a queue; messages that are under way still arrive (Pause Queue, DM-292)."""
-    link_of(queue).happen(Happening.PAUSED)
+    link_of(queue).happen(OutgoingEvent.PAUSED)
     _store_attributes(state, queue, on_hold=True)
     carrier = link_of(queue).carrier
     if carrier is not None:
@@ -114,10 +114,10 @@ def pause(state: State, queue: QueueState) -> None:
 
 def resume(state: State, queue: QueueState) -> None:
     """Send again from a paused queue; one that is locked by security stays locked (Resume Queue, DM-293)."""
-    link_of(queue).happen(Happening.RESUMED)
+    link_of(queue).happen(OutgoingEvent.RESUMED)
     _store_attributes(state, queue, on_hold=False)
     if queue.record.outgoing is not None and queue.record.outgoing.locked:
-        link_of(queue).happen(Happening.HARDENED)
+        link_of(queue).happen(OutgoingEvent.HARDENED)
     carrier = link_of(queue).carrier
     if carrier is not None:
         state.draft.tell(QueueResumed(carrier.name, queue.number))
@@ -130,9 +130,9 @@ def harden(state: State) -> None:
         assert outgoing is not None
         locked = _hardened(state, destination_of(queue))
         if outgoing.locked and not locked:
-            link_of(queue).happen(Happening.UNHARDENED)
+            link_of(queue).happen(OutgoingEvent.UNHARDENED)
         elif locked:
-            link_of(queue).happen(Happening.HARDENED)
+            link_of(queue).happen(OutgoingEvent.HARDENED)
         _store_attributes(state, queue, locked=locked)
 
 

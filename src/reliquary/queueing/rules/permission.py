@@ -1,6 +1,6 @@
 """Decide whether a user may do something: the right that each act needs, and the list that grants it.
 
-    what is done (`Act`) to what queue (`Place`) --> NEEDED: the right --> the access list (D.8, E.3)
+    what is done (`Act`) to what queue (`QueueKind`) --> NEEDED: the right --> the access list (D.8, E.3)
     what is used (handle, receipt, transaction) --> the user who opened or began it
 
 A subqueue and a journal have no list: the list of their queue counts.  The system queues and the outgoing
@@ -23,7 +23,7 @@ from reliquary.queueing.model.message import Message
 from reliquary.queueing.model.names.expand import elements_of
 from reliquary.queueing.model.names.formats import is_format_name
 from reliquary.queueing.model.names.pathnames import Pathname
-from reliquary.queueing.model.parts.name_index import Elsewhere
+from reliquary.queueing.model.parts.name_index import RemoteTarget
 from reliquary.queueing.model.parts.transactions import Transaction
 from reliquary.queueing.model.queue import QueueType
 from reliquary.queueing.model.queue_state import QueueState
@@ -51,7 +51,7 @@ class Act(IntEnum):
     OWN = 9
 
 
-class Place(IntEnum):
+class QueueKind(IntEnum):
     """The kind of the queue, which decides what rights count."""
 
     QUEUE = 0
@@ -77,29 +77,29 @@ ON_THE_MANAGER: Final[Mapping[Act, ManagerRight]] = {
     Act.CHANGE_ACCESS: ManagerRight.CHANGE_MACHINE_PERMISSIONS,
     Act.OWN: ManagerRight.TAKE_MACHINE_OWNERSHIP,
 }
-NEEDED: Final[Mapping[Place, Mapping[Act, Right]]] = {
-    Place.QUEUE: {
+NEEDED: Final[Mapping[QueueKind, Mapping[Act, Right]]] = {
+    QueueKind.QUEUE: {
         **_ON_ITSELF,
         Act.SEND: QueueRight.WRITE_MESSAGE,
         Act.PEEK: QueueRight.PEEK_MESSAGE,
         Act.RECEIVE: QueueRight.RECEIVE_MESSAGE,
         Act.PURGE: QueueRight.DELETE_MESSAGE,
     },
-    Place.JOURNAL: {
+    QueueKind.JOURNAL: {
         **_ON_ITSELF,
         Act.SEND: QueueRight.WRITE_MESSAGE,
         Act.PEEK: QueueRight.PEEK_MESSAGE,
         Act.RECEIVE: QueueRight.RECEIVE_JOURNAL_MESSAGE,
         Act.PURGE: QueueRight.DELETE_JOURNAL_MESSAGE,
     },
-    Place.DEAD_LETTERS: {
+    QueueKind.DEAD_LETTERS: {
         **ON_THE_MANAGER,
         Act.SEND: ManagerRight.SET_MACHINE_PROPERTIES,
         Act.PEEK: ManagerRight.PEEK_DEADLETTER_MESSAGE,
         Act.RECEIVE: ManagerRight.RECEIVE_DEADLETTER_MESSAGE,
         Act.PURGE: ManagerRight.DELETE_DEADLETTER_MESSAGE,
     },
-    Place.SYSTEM_JOURNAL: {
+    QueueKind.SYSTEM_JOURNAL: {
         **ON_THE_MANAGER,
         Act.SEND: ManagerRight.SET_MACHINE_PROPERTIES,
         Act.PEEK: ManagerRight.PEEK_JOURNAL_QUEUE_MESSAGE,
@@ -108,7 +108,7 @@ NEEDED: Final[Mapping[Place, Mapping[Act, Right]]] = {
     },
     # A message that waits in an outgoing queue may become a dead letter, so the rights on dead letters count.
     # A send to another manager is decided by the access list there; for anonymous clients see `anonymous`.
-    Place.OUTGOING: {
+    QueueKind.OUTGOING: {
         **ON_THE_MANAGER,
         Act.SEND: ManagerRight(0),
         Act.PEEK: ManagerRight.PEEK_DEADLETTER_MESSAGE,
@@ -130,14 +130,14 @@ OPENED_FOR: Final[Mapping[Access, Act]] = {
 # -- one list, one right
 
 
-def place_of(queue: QueueState) -> Place:
+def place_of(queue: QueueState) -> QueueKind:
     """Return which rights count for a queue."""
     record = queue.record
     if record.outgoing is not None:
-        return Place.OUTGOING
+        return QueueKind.OUTGOING
     if record.kind is QueueType.SYSTEM:
-        return Place.SYSTEM_JOURNAL if record.pathname.endswith("journal") else Place.DEAD_LETTERS
-    return Place.JOURNAL if record.is_journal else Place.QUEUE
+        return QueueKind.SYSTEM_JOURNAL if record.pathname.endswith("journal") else QueueKind.DEAD_LETTERS
+    return QueueKind.JOURNAL if record.is_journal else QueueKind.QUEUE
 
 
 def list_of(state: State, queue: QueueState) -> bytes:
@@ -158,7 +158,7 @@ def manager_list(state: State) -> bytes:
 def lacks(state: State, by: Principal, queue: QueueState, act: Act) -> str:
     """Return a sentence on the rights that a user needs for this act and does not have, or nothing."""
     place = place_of(queue)
-    if place is Place.OUTGOING and act is Act.SEND:
+    if place is QueueKind.OUTGOING and act is Act.SEND:
         return denied(state.access.anonymous_may, by, AnonymousAct.SEND_ELSEWHERE)
     needed = NEEDED[place][act]
     by_role = by.on_queues if isinstance(needed, QueueRight) else by.on_manager
@@ -226,7 +226,7 @@ def lacks_on(state: State, request: events.Request, target: int | str, act: Act)
     if asked in state.access.permitted:
         return ""
     if isinstance(target, str):
-        queues: Sequence[QueueState | Elsewhere] = _named(
+        queues: Sequence[QueueState | RemoteTarget] = _named(
             state, target, Access.SEND if act is Act.SEND else Access.PEEK
         )
     else:
@@ -241,14 +241,14 @@ def lacks_on(state: State, request: events.Request, target: int | str, act: Act)
     return ""
 
 
-def _lacks_at(state: State, by: Principal, to: QueueState | Elsewhere, act: Act) -> str:
+def _lacks_at(state: State, by: Principal, to: QueueState | RemoteTarget, act: Act) -> str:
     """Return what is lacking to do this with a queue, or to send to where no message was sent before."""
     if isinstance(to, QueueState):
         return lacks(state, by, to, act)
     return denied(state.access.anonymous_may, by, AnonymousAct.SEND_ELSEWHERE)
 
 
-def _named(state: State, text: str, access: Access) -> list[QueueState | Elsewhere]:
+def _named(state: State, text: str, access: Access) -> list[QueueState | RemoteTarget]:
     """Return the destinations of a name, without queues that do not exist: the rule refuses those."""
     if access is Access.SEND:
         ways = destinations.ways(state, text)

@@ -27,7 +27,7 @@ from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.names.pathnames import Pathname
-from reliquary.queueing.model.positions import Happening, state_of, step
+from reliquary.queueing.model.positions import PositionEvent, state_of, step
 from reliquary.queueing.model.positions import State as Standing
 from reliquary.queueing.model.queue import QueueSettings, QueueType, exceeds
 from reliquary.queueing.model.queue_state import QueueState
@@ -61,7 +61,7 @@ def give_back(
     delayed: list[Position] = []
     for lookup_id in lookup_ids:
         position = queue.order.locked[lookup_id]
-        if step(state_of(position, locked=True), Happening.ABORTED) is Standing.DELETED:
+        if step(state_of(position, locked=True), PositionEvent.ABORTED) is Standing.DELETED:
             expire(state, queue, position)  # DM-113, DM-213
             continue
         position = _returned(position, unseen=unseen)

@@ -18,7 +18,7 @@ from reliquary.queueing.model.queue import QueueType
 from reliquary.queueing.model.queue_state import QueueState
 
 
-class Life(Enum):
+class QueueLifeState(Enum):
     """The states of a queue from its creation to its deletion."""
 
     ABSENT = "absent"
@@ -27,7 +27,7 @@ class Life(Enum):
     LEAVING = "leaving"
 
 
-class Step(Enum):
+class QueueEvent(Enum):
     """The requests and events that change the state of a queue."""
 
     CREATE = "create"
@@ -37,41 +37,41 @@ class Step(Enum):
     EMPTIED = "emptied"
 
 
-NEXT: Final[Mapping[tuple[Life, Step], Life | HResult]] = {
-    (Life.ABSENT, Step.CREATE): Life.THERE,
-    (Life.ABSENT, Step.CHANGE): HResult.QUEUE_NOT_FOUND,
-    (Life.ABSENT, Step.PURGE): HResult.QUEUE_NOT_FOUND,
-    (Life.ABSENT, Step.DELETE): HResult.QUEUE_NOT_FOUND,
-    (Life.ABSENT, Step.EMPTIED): Life.ABSENT,
-    (Life.THERE, Step.CREATE): HResult.QUEUE_EXISTS,  # AN-19
-    (Life.THERE, Step.CHANGE): Life.THERE,
-    (Life.THERE, Step.PURGE): Life.THERE,
-    (Life.THERE, Step.DELETE): Life.LEAVING,
-    (Life.THERE, Step.EMPTIED): Life.THERE,  # by a purge
-    (Life.FIXED, Step.CREATE): HResult.QUEUE_EXISTS,
-    (Life.FIXED, Step.CHANGE): Life.FIXED,
-    (Life.FIXED, Step.PURGE): Life.FIXED,
-    (Life.FIXED, Step.DELETE): HResult.ACCESS_DENIED,
-    (Life.FIXED, Step.EMPTIED): Life.FIXED,
-    (Life.LEAVING, Step.CREATE): Life.THERE,  # a new queue with this name
-    (Life.LEAVING, Step.CHANGE): HResult.QUEUE_NOT_FOUND,
-    (Life.LEAVING, Step.PURGE): HResult.QUEUE_NOT_FOUND,
-    (Life.LEAVING, Step.DELETE): HResult.QUEUE_NOT_FOUND,
-    (Life.LEAVING, Step.EMPTIED): Life.ABSENT,  # DM-156
+NEXT: Final[Mapping[tuple[QueueLifeState, QueueEvent], QueueLifeState | HResult]] = {
+    (QueueLifeState.ABSENT, QueueEvent.CREATE): QueueLifeState.THERE,
+    (QueueLifeState.ABSENT, QueueEvent.CHANGE): HResult.QUEUE_NOT_FOUND,
+    (QueueLifeState.ABSENT, QueueEvent.PURGE): HResult.QUEUE_NOT_FOUND,
+    (QueueLifeState.ABSENT, QueueEvent.DELETE): HResult.QUEUE_NOT_FOUND,
+    (QueueLifeState.ABSENT, QueueEvent.EMPTIED): QueueLifeState.ABSENT,
+    (QueueLifeState.THERE, QueueEvent.CREATE): HResult.QUEUE_EXISTS,  # AN-19
+    (QueueLifeState.THERE, QueueEvent.CHANGE): QueueLifeState.THERE,
+    (QueueLifeState.THERE, QueueEvent.PURGE): QueueLifeState.THERE,
+    (QueueLifeState.THERE, QueueEvent.DELETE): QueueLifeState.LEAVING,
+    (QueueLifeState.THERE, QueueEvent.EMPTIED): QueueLifeState.THERE,  # by a purge
+    (QueueLifeState.FIXED, QueueEvent.CREATE): HResult.QUEUE_EXISTS,
+    (QueueLifeState.FIXED, QueueEvent.CHANGE): QueueLifeState.FIXED,
+    (QueueLifeState.FIXED, QueueEvent.PURGE): QueueLifeState.FIXED,
+    (QueueLifeState.FIXED, QueueEvent.DELETE): HResult.ACCESS_DENIED,
+    (QueueLifeState.FIXED, QueueEvent.EMPTIED): QueueLifeState.FIXED,
+    (QueueLifeState.LEAVING, QueueEvent.CREATE): QueueLifeState.THERE,  # a new queue with this name
+    (QueueLifeState.LEAVING, QueueEvent.CHANGE): HResult.QUEUE_NOT_FOUND,
+    (QueueLifeState.LEAVING, QueueEvent.PURGE): HResult.QUEUE_NOT_FOUND,
+    (QueueLifeState.LEAVING, QueueEvent.DELETE): HResult.QUEUE_NOT_FOUND,
+    (QueueLifeState.LEAVING, QueueEvent.EMPTIED): QueueLifeState.ABSENT,  # DM-156
 }
 """The state that follows, or the status of a refusal."""
 
 
-def life_of(queue: QueueState | None) -> Life:
+def life_of(queue: QueueState | None) -> QueueLifeState:
     """Return the state of a queue; None stands for a queue that was not found."""
     if queue is None:
-        return Life.ABSENT
+        return QueueLifeState.ABSENT
     if queue.record.deleting:
-        return Life.LEAVING
+        return QueueLifeState.LEAVING
     fixed = queue.record.kind is QueueType.SYSTEM or queue.record.is_journal
-    return Life.FIXED if fixed else Life.THERE
+    return QueueLifeState.FIXED if fixed else QueueLifeState.THERE
 
 
-def after(queue: QueueState | None, step: Step) -> Life | HResult:
+def after(queue: QueueState | None, step: QueueEvent) -> QueueLifeState | HResult:
     """Return the state of a queue after a step, or the status with which the step is refused."""
     return NEXT[life_of(queue), step]

@@ -34,7 +34,7 @@ from reliquary.queueing.model.events import (
 from reliquary.queueing.model.history.notes import API
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.parts.transactions import Transaction
-from reliquary.queueing.model.positions import Happening, step
+from reliquary.queueing.model.positions import PositionEvent, step
 from reliquary.queueing.model.positions import State as Standing
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
@@ -48,8 +48,8 @@ from reliquary.queueing.rules.poison import give_back, hand_out, is_poison, put_
 _RECEIVED: Final = MessageClass.ACK_RECEIVE
 _RECEIVE: Final = Access.RECEIVE
 _DELETED: Final = Standing.DELETED
-_AFTER_TAKEN: Final = step(Standing.AVAILABLE, Happening.TAKEN)
-_AFTER_RECEIVED: Final = step(Standing.AVAILABLE, Happening.RECEIVED)
+_AFTER_TAKEN: Final = step(Standing.AVAILABLE, PositionEvent.TAKEN)
+_AFTER_RECEIVED: Final = step(Standing.AVAILABLE, PositionEvent.RECEIVED)
 ANSWER_BYTES: Final = 16 * 1024 * 1024
 """An answer takes no further message once it has this many bytes; the next request gets the rest."""
 

@@ -27,7 +27,7 @@ IN_DOUBT: Final = ("in doubt", 0)
 """The timer of a start that waits for the outcomes of transactions."""
 
 
-class Happening(Enum):
+class ManagerEvent(Enum):
     """The events that change the state of the queue manager."""
 
     STARTED = "is started"
@@ -38,40 +38,40 @@ class Happening(Enum):
     ALL_STOPPED = "has told everyone that it stops"
 
 
-NEXT: Final[Mapping[tuple[ManagerState, Happening], ManagerState | None]] = {
-    (ManagerState.STOPPED, Happening.STARTED): ManagerState.INITIALIZING,
-    (ManagerState.STOPPED, Happening.INITIALIZED): None,
-    (ManagerState.STOPPED, Happening.FAILED): None,
-    (ManagerState.STOPPED, Happening.IN_DOUBT): None,
-    (ManagerState.STOPPED, Happening.STOP): ManagerState.STOPPED,  # a failed start leads here too
-    (ManagerState.STOPPED, Happening.ALL_STOPPED): None,
-    (ManagerState.INITIALIZING, Happening.STARTED): None,
-    (ManagerState.INITIALIZING, Happening.INITIALIZED): ManagerState.READY,
-    (ManagerState.INITIALIZING, Happening.FAILED): ManagerState.STOPPED,  # DM-098
-    (ManagerState.INITIALIZING, Happening.IN_DOUBT): ManagerState.STOPPED,  # DM-123
-    (ManagerState.INITIALIZING, Happening.STOP): ManagerState.STOPPING,
-    (ManagerState.INITIALIZING, Happening.ALL_STOPPED): None,
-    (ManagerState.READY, Happening.STARTED): None,
-    (ManagerState.READY, Happening.INITIALIZED): None,
-    (ManagerState.READY, Happening.FAILED): None,
-    (ManagerState.READY, Happening.IN_DOUBT): None,
-    (ManagerState.READY, Happening.STOP): ManagerState.STOPPING,
-    (ManagerState.READY, Happening.ALL_STOPPED): None,
-    (ManagerState.STOPPING, Happening.STARTED): None,
-    (ManagerState.STOPPING, Happening.INITIALIZED): None,
-    (ManagerState.STOPPING, Happening.FAILED): None,
-    (ManagerState.STOPPING, Happening.IN_DOUBT): None,
-    (ManagerState.STOPPING, Happening.STOP): None,
-    (ManagerState.STOPPING, Happening.ALL_STOPPED): ManagerState.STOPPED,
+NEXT: Final[Mapping[tuple[ManagerState, ManagerEvent], ManagerState | None]] = {
+    (ManagerState.STOPPED, ManagerEvent.STARTED): ManagerState.INITIALIZING,
+    (ManagerState.STOPPED, ManagerEvent.INITIALIZED): None,
+    (ManagerState.STOPPED, ManagerEvent.FAILED): None,
+    (ManagerState.STOPPED, ManagerEvent.IN_DOUBT): None,
+    (ManagerState.STOPPED, ManagerEvent.STOP): ManagerState.STOPPED,  # a failed start leads here too
+    (ManagerState.STOPPED, ManagerEvent.ALL_STOPPED): None,
+    (ManagerState.INITIALIZING, ManagerEvent.STARTED): None,
+    (ManagerState.INITIALIZING, ManagerEvent.INITIALIZED): ManagerState.READY,
+    (ManagerState.INITIALIZING, ManagerEvent.FAILED): ManagerState.STOPPED,  # DM-098
+    (ManagerState.INITIALIZING, ManagerEvent.IN_DOUBT): ManagerState.STOPPED,  # DM-123
+    (ManagerState.INITIALIZING, ManagerEvent.STOP): ManagerState.STOPPING,
+    (ManagerState.INITIALIZING, ManagerEvent.ALL_STOPPED): None,
+    (ManagerState.READY, ManagerEvent.STARTED): None,
+    (ManagerState.READY, ManagerEvent.INITIALIZED): None,
+    (ManagerState.READY, ManagerEvent.FAILED): None,
+    (ManagerState.READY, ManagerEvent.IN_DOUBT): None,
+    (ManagerState.READY, ManagerEvent.STOP): ManagerState.STOPPING,
+    (ManagerState.READY, ManagerEvent.ALL_STOPPED): None,
+    (ManagerState.STOPPING, ManagerEvent.STARTED): None,
+    (ManagerState.STOPPING, ManagerEvent.INITIALIZED): None,
+    (ManagerState.STOPPING, ManagerEvent.FAILED): None,
+    (ManagerState.STOPPING, ManagerEvent.IN_DOUBT): None,
+    (ManagerState.STOPPING, ManagerEvent.STOP): None,
+    (ManagerState.STOPPING, ManagerEvent.ALL_STOPPED): ManagerState.STOPPED,
 }
 """The state that follows (DM-015); None for an event that cannot happen in this state."""
 
 
-def advance(state: State, happening: Happening) -> None:
+def advance(state: State, event: ManagerEvent) -> None:
     """Change the state of the manager by an event; raise UsageError if it cannot happen now."""
-    after = NEXT[state.manager.state, happening]
+    after = NEXT[state.manager.state, event]
     if after is None:
-        raise UsageError(f"a queue manager that is {state.manager.state.value} never {happening.value}")
+        raise UsageError(f"a queue manager that is {state.manager.state.value} never {event.value}")
     state.manager.state = after
 
 
@@ -84,7 +84,7 @@ def be_certain(state: State) -> None:
 
 def be_ready(state: State) -> None:
     """Answer requests from now on, and send what waits in outgoing queues."""
-    advance(state, Happening.INITIALIZED)
+    advance(state, ManagerEvent.INITIALIZED)
     if IdentityKnown in state.heard:
         identity = state.identity()
         state.draft.tell(IdentityKnown(identity.identifier, state.manager.lineage, identity.computer_name))
@@ -96,7 +96,7 @@ def be_ready(state: State) -> None:
 
 def stay_in_doubt(state: State) -> None:
     """Fail the start: DTC Reenlistment Timeout, whose answer names the transactions (DM-123)."""
-    advance(state, Happening.IN_DOUBT)
+    advance(state, ManagerEvent.IN_DOUBT)
     names = ", ".join(map(str, state.transactions.open))
     why = f"the outcome of what was prepared is not known, and nobody told it in time: {names}"
     state.reply(state.manager.starter, Answer(HResult.SERVICE_NOT_AVAILABLE, why))

@@ -17,7 +17,7 @@ from reliquary.queueing.model.events import Sent
 from reliquary.queueing.model.message import NO_OBJECT, USUAL, AuthenticationLevel, Message, ObjectId
 from reliquary.queueing.model.names.formats import PublicName, is_format_name, parse_single
 from reliquary.queueing.model.names.pathnames import Pathname
-from reliquary.queueing.model.parts.name_index import Way
+from reliquary.queueing.model.parts.name_index import SendTarget
 from reliquary.queueing.model.parts.transactions import Transaction
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
@@ -87,7 +87,7 @@ def check_signing(state: State, message: Message) -> None:
 
 
 def check_carriers(
-    state: State, found: Sequence[Way], messages: Sequence[Message], *, in_transaction: bool
+    state: State, found: Sequence[SendTarget], messages: Sequence[Message], *, in_transaction: bool
 ) -> None:
     """Refuse messages that the carrier of one of their destinations cannot deliver."""
     for way in found:
@@ -97,7 +97,7 @@ def check_carriers(
                 way.carrier.check(state, way.name, message, in_transaction=in_transaction)
 
 
-def _check_kind(state: State, way: Way, *, in_transaction: bool) -> None:
+def _check_kind(state: State, way: SendTarget, *, in_transaction: bool) -> None:
     """Refuse messages if the remote queue is known not to take them, in or outside of transactions.
 
     It is known from the directory, or because the queue has refused messages before.
@@ -113,18 +113,18 @@ def _check_kind(state: State, way: Way, *, in_transaction: bool) -> None:
         raise UsageError(f"{way.name} takes messages {only}")
 
 
-def _with_destinations(messages: Sequence[Message], found: Sequence[Way]) -> Sequence[Message]:
+def _with_destinations(messages: Sequence[Message], found: Sequence[SendTarget]) -> Sequence[Message]:
     """Return copies of messages that name all their destinations."""
     names = tuple(str(each.name) for each in found)
     return [message.changed(destination_queues=names) for message in messages]
 
 
-def _unsigned(found: Sequence[Way]) -> Way | None:
+def _unsigned(found: Sequence[SendTarget]) -> SendTarget | None:
     """Return the first destination whose carrier cannot carry signatures, or None."""
     return next((way for way in found if way.carrier is None or not way.carrier.carries_signatures), None)
 
 
-def _addressed(messages: Sequence[Message], way: Way, queue: QueueState) -> Sequence[Message]:
+def _addressed(messages: Sequence[Message], way: SendTarget, queue: QueueState) -> Sequence[Message]:
     """Return messages with the name of their destination."""
     outgoing = queue.record.outgoing
     name = outgoing.destination if outgoing else str(way.name)

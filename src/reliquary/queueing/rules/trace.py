@@ -28,7 +28,7 @@ def queue_name(message: Message) -> str:
 
 
 def report(message: Message, reason: MessageClass, queue: Queue, manager: UUID, now: Instant) -> Message:
-    """Return the report of one step of a message."""
+    """Return the report of one step of a message: sent (QB-294) or received (QB-268)."""
     identifier = message.identifier
     step = _step(reason, queue)
     # Unlike in [MS-MQQB] 3.1.7.1.7 the step is named, and the computer is the one that writes

@@ -32,7 +32,7 @@ from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Operation, PreparedTransaction
-from reliquary.queueing.model.waiting import Happening as Waiting
+from reliquary.queueing.model.waiting import WaitingReadEvent
 from reliquary.queueing.rules.enqueue import admit
 from reliquary.queueing.rules.expiry import expire, is_over, release
 from reliquary.queueing.rules.handles import end_wait
@@ -41,7 +41,7 @@ from reliquary.queueing.rules.outcomes import remember, told
 from reliquary.queueing.rules.poison import give_back, moved
 
 
-class Stage(Enum):
+class TransactionState(Enum):
     """The stage of a transaction; an UNKNOWN one has ended or never existed (B.5)."""
 
     ACTIVE = "active"
@@ -60,7 +60,7 @@ def transaction_of(given: str) -> UUID:
         raise UsageError(f"a transaction's id is a GUID, not {given[:80]!r}") from None
 
 
-class Step(Enum):
+class TransactionEvent(Enum):
     """The requests that a transaction can get."""
 
     BEGIN = "begin"
@@ -70,55 +70,64 @@ class Step(Enum):
     ABORT = "abort"
 
 
-ALLOWED: Final[Mapping[tuple[Stage, Step], bool]] = {
-    (Stage.ACTIVE, Step.BEGIN): True,  # AN-30: it returns the known transaction
-    (Stage.ACTIVE, Step.USE): True,
-    (Stage.ACTIVE, Step.PREPARE): True,
-    (Stage.ACTIVE, Step.COMMIT): True,
-    (Stage.ACTIVE, Step.ABORT): True,
-    (Stage.PREPARED, Step.BEGIN): True,  # AN-30
-    (Stage.PREPARED, Step.USE): False,
-    (Stage.PREPARED, Step.PREPARE): True,  # asked again after a lost answer: nothing to do
-    (Stage.PREPARED, Step.COMMIT): True,
-    (Stage.PREPARED, Step.ABORT): True,
-    (Stage.UNDONE, Step.BEGIN): False,
-    (Stage.UNDONE, Step.USE): False,
-    (Stage.UNDONE, Step.PREPARE): False,
-    (Stage.UNDONE, Step.COMMIT): False,
-    (Stage.UNDONE, Step.ABORT): True,
-    (Stage.COMMITTED, Step.BEGIN): False,
-    (Stage.COMMITTED, Step.USE): False,
-    (Stage.COMMITTED, Step.PREPARE): False,
-    (Stage.COMMITTED, Step.COMMIT): True,  # asked again after a lost answer: nothing to do
-    (Stage.COMMITTED, Step.ABORT): False,
-    (Stage.ABORTED, Step.BEGIN): False,
-    (Stage.ABORTED, Step.USE): False,
-    (Stage.ABORTED, Step.PREPARE): False,
-    (Stage.ABORTED, Step.COMMIT): False,
-    (Stage.ABORTED, Step.ABORT): True,  # asked again after a lost answer: nothing to do
-    (Stage.UNKNOWN, Step.BEGIN): True,
-    (Stage.UNKNOWN, Step.USE): False,
-    (Stage.UNKNOWN, Step.PREPARE): False,  # DM-101
-    (Stage.UNKNOWN, Step.COMMIT): False,  # DM-106
-    (Stage.UNKNOWN, Step.ABORT): False,  # DM-112
+ALLOWED: Final[Mapping[tuple[TransactionState, TransactionEvent], bool]] = {
+    (TransactionState.ACTIVE, TransactionEvent.BEGIN): True,  # AN-30: it returns the known transaction
+    (TransactionState.ACTIVE, TransactionEvent.USE): True,
+    (TransactionState.ACTIVE, TransactionEvent.PREPARE): True,
+    (TransactionState.ACTIVE, TransactionEvent.COMMIT): True,
+    (TransactionState.ACTIVE, TransactionEvent.ABORT): True,
+    (TransactionState.PREPARED, TransactionEvent.BEGIN): True,  # AN-30
+    (TransactionState.PREPARED, TransactionEvent.USE): False,
+    (
+        TransactionState.PREPARED,
+        TransactionEvent.PREPARE,
+    ): True,  # asked again after a lost answer: nothing to do
+    (TransactionState.PREPARED, TransactionEvent.COMMIT): True,
+    (TransactionState.PREPARED, TransactionEvent.ABORT): True,
+    (TransactionState.UNDONE, TransactionEvent.BEGIN): False,
+    (TransactionState.UNDONE, TransactionEvent.USE): False,
+    (TransactionState.UNDONE, TransactionEvent.PREPARE): False,
+    (TransactionState.UNDONE, TransactionEvent.COMMIT): False,
+    (TransactionState.UNDONE, TransactionEvent.ABORT): True,
+    (TransactionState.COMMITTED, TransactionEvent.BEGIN): False,
+    (TransactionState.COMMITTED, TransactionEvent.USE): False,
+    (TransactionState.COMMITTED, TransactionEvent.PREPARE): False,
+    (
+        TransactionState.COMMITTED,
+        TransactionEvent.COMMIT,
+    ): True,  # asked again after a lost answer: nothing to do
+    (TransactionState.COMMITTED, TransactionEvent.ABORT): False,
+    (TransactionState.ABORTED, TransactionEvent.BEGIN): False,
+    (TransactionState.ABORTED, TransactionEvent.USE): False,
+    (TransactionState.ABORTED, TransactionEvent.PREPARE): False,
+    (TransactionState.ABORTED, TransactionEvent.COMMIT): False,
+    (
+        TransactionState.ABORTED,
+        TransactionEvent.ABORT,
+    ): True,  # asked again after a lost answer: nothing to do
+    (TransactionState.UNKNOWN, TransactionEvent.BEGIN): True,
+    (TransactionState.UNKNOWN, TransactionEvent.USE): False,
+    (TransactionState.UNKNOWN, TransactionEvent.PREPARE): False,  # DM-101
+    (TransactionState.UNKNOWN, TransactionEvent.COMMIT): False,  # DM-106
+    (TransactionState.UNKNOWN, TransactionEvent.ABORT): False,  # DM-112
 }
 """Whether a transaction in this stage accepts this request."""
 
 
-def stage(state: State, identifier: UUID) -> Stage:
+def stage(state: State, identifier: UUID) -> TransactionState:
     """Return the stage of a transaction, also of one that has ended or is not known."""
     transaction = state.transactions.open.get(identifier)
     if transaction is not None:
         if transaction.prepared:
-            return Stage.PREPARED
-        return Stage.UNDONE if transaction.undone else Stage.ACTIVE
+            return TransactionState.PREPARED
+        return TransactionState.UNDONE if transaction.undone else TransactionState.ACTIVE
     outcome = state.transactions.outcomes.get(identifier)
     if outcome is None:
-        return Stage.UNKNOWN
-    return Stage.COMMITTED if outcome.committed else Stage.ABORTED
+        return TransactionState.UNKNOWN
+    return TransactionState.COMMITTED if outcome.committed else TransactionState.ABORTED
 
 
-def may(state: State, identifier: UUID, step: Step) -> bool:
+def may(state: State, identifier: UUID, step: TransactionEvent) -> bool:
     """Return whether a transaction accepts this request; if not, answer with `refusal`."""
     return ALLOWED[stage(state, identifier), step]
 
@@ -131,13 +140,13 @@ def refusal(state: State, identifier: UUID) -> Answer:
 def _describe_stage(state: State, identifier: UUID) -> str:
     """Return a sentence about the stage of a transaction that refuses a request."""
     match stage(state, identifier):
-        case Stage.COMMITTED | Stage.ABORTED:
+        case TransactionState.COMMITTED | TransactionState.ABORTED:
             return told(identifier, state.transactions.outcomes[identifier])
-        case Stage.UNDONE:
+        case TransactionState.UNDONE:
             return state.transactions.open[identifier].undone
-        case Stage.PREPARED:
+        case TransactionState.PREPARED:
             return f"transaction {identifier} is prepared and takes nothing more, only its outcome"
-        case Stage.ACTIVE | Stage.UNKNOWN:
+        case TransactionState.ACTIVE | TransactionState.UNKNOWN:
             return f"transaction {identifier} has ended or never was"
 
 
@@ -182,7 +191,7 @@ def has_too_many(state: State, identifier: UUID | None) -> bool:
     return sum(each.user == user for each in state.transactions.open.values()) >= limit
 
 
-def find(state: State, identifier: UUID, step: Step) -> Transaction | None:
+def find(state: State, identifier: UUID, step: TransactionEvent) -> Transaction | None:
     """Return a transaction that accepts this request and start its timer again; otherwise return None."""
     transaction = state.transactions.open.get(identifier)
     if transaction is None or not may(state, identifier, step):
@@ -344,7 +353,7 @@ def _end_waits(state: State, transaction: Transaction) -> None:
         for waiter in [
             each for each in queue.readers.waiting.values() if each.transaction == transaction.identifier
         ]:
-            end_wait(state, queue, waiter, Waiting.TRANSACTION_ENDED)
+            end_wait(state, queue, waiter, WaitingReadEvent.TRANSACTION_ENDED)
 
 
 def _commit_enqueue(state: State, transaction: Transaction, operation: Operation, now: Instant) -> None:

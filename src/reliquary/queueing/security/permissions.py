@@ -31,10 +31,10 @@ from reliquary.queueing.model.security.rights import (
     default_descriptor,
 )
 from reliquary.queueing.model.state import State
-from reliquary.queueing.model.waiting import Happening as Waiting
+from reliquary.queueing.model.waiting import WaitingReadEvent
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.handles import end_wait
-from reliquary.queueing.rules.permission import Act, Place, lacks, list_of, manager_list, place_of
+from reliquary.queueing.rules.permission import Act, QueueKind, lacks, list_of, manager_list, place_of
 from reliquary.wire.security import (
     INHERIT_ONLY,
     Ace,
@@ -73,7 +73,7 @@ def _creator(state: State) -> Sid:
 
 def check_own_list(queue: QueueState) -> None:
     """Refuse to change the access list of a queue that has no list of its own."""
-    if place_of(queue) not in (Place.QUEUE, Place.JOURNAL):
+    if place_of(queue) not in (QueueKind.QUEUE, QueueKind.JOURNAL):
         raise UsageError("the manager's own queues have no access list: the manager's counts")
     if queue.record.parent is not None:
         raise UsageError("a journal or a subqueue has no access list: the one of its queue counts")
@@ -86,7 +86,7 @@ def list_named(state: State, path: str) -> tuple[bytes, type[QueueRight | Manage
     queue = destinations.find(state, path)
     if queue is None:
         raise UsageError(f"there is no queue {path[:200]!r}")
-    kind = QueueRight if place_of(queue) in (Place.QUEUE, Place.JOURNAL) else ManagerRight
+    kind = QueueRight if place_of(queue) in (QueueKind.QUEUE, QueueKind.JOURNAL) else ManagerRight
     return list_of(state, queue), kind
 
 
@@ -160,7 +160,7 @@ def _end_waits(state: State, queue: QueueState, gone: Set[Principal] = frozenset
     for waiter in list(queue.readers.waiting.values()):
         by, act = waiter.request.by, Act.RECEIVE if waiter.destructive else Act.PEEK
         if by in gone or lacks(state, by, queue, act):
-            end_wait(state, queue, waiter, Waiting.FORBIDDEN)
+            end_wait(state, queue, waiter, WaitingReadEvent.FORBIDDEN)
 
 
 # -- the entries of a list: those that deny come before those that allow

@@ -7,7 +7,7 @@ from typing import Final
 from reliquary.base.turn import Fact
 from reliquary.queueing.changes.positions import hide, place, show
 from reliquary.queueing.model.feature import Applier
-from reliquary.queueing.model.staging import Batch, Ends, Hidden, Step
+from reliquary.queueing.model.staging import Batch, Ends, Hidden, NumberedChunk
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import (
     LEDGER,
@@ -18,8 +18,8 @@ from reliquary.queueing.model.tables import (
     STAGED,
     STAGES,
     WRITERS,
-    Place,
     Publishing,
+    QueueRow,
     Released,
     Writer,
     position_key,
@@ -46,7 +46,7 @@ def _batch_begun(state: State, fact: facts.BatchBegun) -> None:
     begin_batch(state, fact.record, fact.steps, fact.ends)
 
 
-def begin_batch(state: State, record: Publishing, steps: tuple[Step, ...], ends: Ends) -> None:
+def begin_batch(state: State, record: Publishing, steps: tuple[NumberedChunk, ...], ends: Ends) -> None:
     """Hide the numbers of a batch in its queues and reserve its bytes; after a restart, count its places."""
     batch = Batch(record, steps, ends)
     state.staging.current = batch
@@ -64,7 +64,7 @@ def _count_hidden(batch: Batch, start: int, end: int) -> None:
 
 def _stage_placed(state: State, fact: facts.StagePlaced) -> None:
     state.messages.put_again(fact.stamped)
-    rows = {position_key(fact.queue, each.lookup_id): Place(each) for each in fact.positions}
+    rows = {position_key(fact.queue, each.lookup_id): QueueRow(each) for each in fact.positions}
     state.rows.put_all(POSITIONS, rows)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reliquary.base.turn import Fact
 from reliquary.queueing.model.message import Message, Position
-from reliquary.queueing.model.staging import Ends, Step
+from reliquary.queueing.model.staging import Ends, NumberedChunk
 from reliquary.queueing.model.tables import Published, Publishing, Stage, StagedChunk
 
 
@@ -45,7 +45,7 @@ class BatchBegun(Fact, frozen=True):
     """A batch gets its places in several turns; whatever happens, it will be published as a whole."""
 
     record: Publishing
-    steps: tuple[Step, ...]
+    steps: tuple[NumberedChunk, ...]
     ends: Ends
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from reliquary.queueing.model.queue_state import QueueState
-from reliquary.queueing.model.staging import Ends, Step, numbers_of
+from reliquary.queueing.model.staging import Ends, NumberedChunk, numbers_of
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import StagedChunk
 from reliquary.queueing.staging.sweep import chunks_of
@@ -35,11 +35,11 @@ def by_queue(state: State, numbers: Iterable[int]) -> tuple[list[Part], Ends]:
     return list(parts.values()), Ends(first, last)
 
 
-def steps_of(parts: Iterable[Part], first: int) -> tuple[Step, ...]:
+def steps_of(parts: Iterable[Part], first: int) -> tuple[NumberedChunk, ...]:
     """Return the chunks with the sequence numbers of their messages; the first message gets `first`."""
-    steps = list[Step]()
+    steps = list[NumberedChunk]()
     for part in parts:
         for chunk in part.chunks:
-            steps.append(Step(chunk, first))
+            steps.append(NumberedChunk(chunk, first))
             first += len(chunk.sizes)
     return tuple(steps)

@@ -11,7 +11,7 @@ from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.model.message import Message, Position
 from reliquary.queueing.model.queue_state import QueueState
-from reliquary.queueing.model.staging import ASKS, DEAD_LETTER, PEEKABLE, Ends, Step
+from reliquary.queueing.model.staging import ASKS, DEAD_LETTER, PEEKABLE, Ends, NumberedChunk
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import LANE_SHIFT
 from reliquary.queueing.rules.enqueue import announce, deadline_in, position_in, share_with_journal
@@ -20,7 +20,12 @@ from reliquary.queueing.staging.facts import StagePlaced, StagePublished
 
 
 def publish_steps(
-    state: State, batch: tuple[str, int], queue: QueueState, steps: Sequence[Step], ends: Ends, now: Instant
+    state: State,
+    batch: tuple[str, int],
+    queue: QueueState,
+    steps: Sequence[NumberedChunk],
+    ends: Ends,
+    now: Instant,
 ) -> None:
     """Put the messages of chunks into their queue, where readers see them at once."""
     positions, loaded = list[Position](), dict[int, Message]()
@@ -39,7 +44,7 @@ def publish_steps(
 
 
 def place_step(
-    state: State, batch: tuple[str, int], queue: QueueState, step: Step, ends: Ends, moment: Instant
+    state: State, batch: tuple[str, int], queue: QueueState, step: NumberedChunk, ends: Ends, moment: Instant
 ) -> None:
     """Write the positions of a chunk whose messages request nothing; readers do not see them yet."""
     loaded = dict[int, Message]()
@@ -48,7 +53,7 @@ def place_step(
 
 
 def _positions(
-    state: State, queue: QueueState, step: Step, ends: Ends, loaded: dict[int, Message], now: Instant
+    state: State, queue: QueueState, step: NumberedChunk, ends: Ends, loaded: dict[int, Message], now: Instant
 ) -> list[Position]:
     """Return the positions of one chunk; add the messages that the publish has to load to `loaded`."""
     chunk, first = step.chunk, step.first

@@ -37,7 +37,7 @@ from reliquary.queueing.model.message import (
     check,
     size_of,
 )
-from reliquary.queueing.model.parts.name_index import Elsewhere, Way
+from reliquary.queueing.model.parts.name_index import RemoteTarget, SendTarget
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.queueing.model.staging import ASKS, DEAD_LETTER, PEEKABLE, batch_identifier
@@ -142,7 +142,7 @@ def too_many(state: State, number: int, messages: int) -> StageAnswer:
     return StageAnswer(HResult.BATCH_TOO_LARGE, why, number)
 
 
-def _judge(state: State, request: StageMessages, size: int, now: Instant) -> Way | StageAnswer:
+def _judge(state: State, request: StageMessages, size: int, now: Instant) -> SendTarget | StageAnswer:
     """Return the destination of the messages, or the answer that refuses them.  Changes nothing."""
     total = state.staging.messages_with(request.stage, len(request.messages))
     if total > state.sizes.batch:
@@ -153,7 +153,7 @@ def _judge(state: State, request: StageMessages, size: int, now: Instant) -> Way
     return _first_bad(state, request, way, now) or _full(state, request, size, way) or way
 
 
-def _way(state: State, request: StageMessages) -> Way | StageAnswer:
+def _way(state: State, request: StageMessages) -> SendTarget | StageAnswer:
     """Return the one queue, here or on another manager, that the name stands for, or a refusal."""
     found = destinations.ways(state, request.queue)
     if found is HResult.ILLEGAL_FORMATNAME:
@@ -165,7 +165,7 @@ def _way(state: State, request: StageMessages) -> Way | StageAnswer:
     return found[0]
 
 
-def _first_bad(state: State, request: StageMessages, way: Way, now: Instant) -> StageAnswer | None:
+def _first_bad(state: State, request: StageMessages, way: SendTarget, now: Instant) -> StageAnswer | None:
     """Return the refusal of the first message that a send would refuse, or None."""
     place = 0
     try:
@@ -187,7 +187,7 @@ def _first_bad(state: State, request: StageMessages, way: Way, now: Instant) -> 
     return None
 
 
-def _check_rare(state: State, queue: str, way: Way, message: Message) -> None:
+def _check_rare(state: State, queue: str, way: SendTarget, message: Message) -> None:
     """Refuse a message with an attribute that few messages have, where a send would refuse it."""
     if message.stored_body is not None:
         raise UsageError("a message whose body lies in pieces is not part of a batch")
@@ -200,11 +200,11 @@ def _check_rare(state: State, queue: str, way: Way, message: Message) -> None:
             )
 
 
-def _full(state: State, request: StageMessages, size: int, way: Way) -> StageAnswer | None:
+def _full(state: State, request: StageMessages, size: int, way: SendTarget) -> StageAnswer | None:
     """Return a refusal if a quota has no room now; the publish checks the quotas again, exactly."""
     if manager_is_full(state, state.staging.bytes + size):
         return StageAnswer(HResult.INSUFFICIENT_RESOURCES, why_full(state), request.stage)
-    if isinstance(way.to, Elsewhere):
+    if isinstance(way.to, RemoteTarget):
         return None
     verdict = judge(state, way.to, size)
     if verdict is Enqueued.DONE:

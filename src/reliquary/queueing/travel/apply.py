@@ -8,36 +8,36 @@ from reliquary.base.turn import Fact
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.feature import Applier
 from reliquary.queueing.model.state import State
-from reliquary.queueing.model.tables import HOLDS, Hold, hold_key
+from reliquary.queueing.model.tables import RESERVATIONS, Reservation, reservation_key
 
 
-def _hold_begun(state: State, fact: facts.HoldBegun) -> None:
-    key = hold_key(fact.holder, fact.key)
+def _hold_begun(state: State, fact: facts.ReservationBegun) -> None:
+    key = reservation_key(fact.holder, fact.key)
     state.queues[fact.queue].order.lock_all(fact.positions)
-    before = state.travel.holds.get(key)
+    before = state.travel.reservations.get(key)
     assert before is None or before.queue == fact.queue, f"{fact.key} is held in another queue"
     held = tuple([position.lookup_id for position in fact.positions])
     stored = tuple([position.lookup_id for position in fact.positions if not position.express])
     if before is None:
-        state.travel.holds[key] = Hold(fact.queue, held)
+        state.travel.reservations[key] = Reservation(fact.queue, held)
         if stored:
-            state.rows.put(HOLDS, key, Hold(fact.queue, stored), fresh=True)
+            state.rows.put(RESERVATIONS, key, Reservation(fact.queue, stored), fresh=True)
     else:
-        state.travel.holds[key] = Hold(fact.queue, before.lookup_ids + held)
+        state.travel.reservations[key] = Reservation(fact.queue, before.lookup_ids + held)
         if stored:
-            kept = state.rows.get(HOLDS, key)
+            kept = state.rows.get(RESERVATIONS, key)
             on_disk = () if kept is None else kept.lookup_ids
-            state.rows.put(HOLDS, key, Hold(fact.queue, on_disk + stored))
+            state.rows.put(RESERVATIONS, key, Reservation(fact.queue, on_disk + stored))
 
 
-def _holds_over(state: State, fact: facts.HoldsOver) -> None:
+def _holds_over(state: State, fact: facts.ReservationsOver) -> None:
     for each in fact.keys:
-        key = hold_key(fact.holder, each)
-        del state.travel.holds[key]
-        state.rows.delete(HOLDS, key)
+        key = reservation_key(fact.holder, each)
+        del state.travel.reservations[key]
+        state.rows.delete(RESERVATIONS, key)
 
 
 APPLIERS: Final[dict[type[Fact], Applier]] = {
-    facts.HoldBegun: _hold_begun,
-    facts.HoldsOver: _holds_over,
+    facts.ReservationBegun: _hold_begun,
+    facts.ReservationsOver: _holds_over,
 }

@@ -36,7 +36,7 @@ from reliquary.queueing.model.message import (
     size_of,
 )
 from reliquary.queueing.model.names.formats import MulticastName
-from reliquary.queueing.model.parts.name_index import Elsewhere
+from reliquary.queueing.model.parts.name_index import RemoteTarget
 from reliquary.queueing.model.queue import ManagerState, QueuePrivacy
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import ANONYMOUS, MANAGER, Principal
@@ -69,7 +69,7 @@ from reliquary.queueing.rules.permission import Act, lacks
 from reliquary.queueing.rules.spool import check_bodies, drop
 from reliquary.queueing.travel import rooms
 from reliquary.queueing.travel.listeners import listening_to
-from reliquary.wire.history import Happening
+from reliquary.wire.history import HistoryEvent
 
 Verdict = tuple[Outcome, MessageClass]
 _BATCH_MASK: Final = (1 << 64) - 1
@@ -93,7 +93,7 @@ def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
     state.turn.bringer = OURSELVES if is_ours else _bringer(signal)
     outcome, reason = _take(state, signal, now, is_ours=is_ours)
     if outcome is Outcome.REFUSED:
-        heard(state, Happening.REFUSED, signal.destination, (signal.message.identifier,), reason)
+        heard(state, HistoryEvent.REFUSED, signal.destination, (signal.message.identifier,), reason)
         if not signal.message.soap_envelope:  # else the HTTP status reports the refusal
             _acknowledge_refusal(state, signal, reason, now)
     state.turn.bringer = API
@@ -121,7 +121,7 @@ def on_duplicates(state: State, signal: DuplicatesDropped, now: Instant) -> None
     """Record in the history that known messages came again."""
     del now
     state.turn.bringer = Bringer(signal.carrier, signal.peer, signal.batch)
-    heard(state, Happening.DUPLICATE, signal.destination, signal.identifiers)
+    heard(state, HistoryEvent.DUPLICATE, signal.destination, signal.identifiers)
     state.turn.bringer = API
 
 
@@ -129,7 +129,7 @@ def on_resumed(state: State, signal: StreamResumed, now: Instant) -> None:
     """Record in the history that a stream goes on after numbers that are lost."""
     del now
     state.turn.bringer = Bringer(signal.carrier, signal.peer, signal.skipped)
-    heard(state, Happening.RESUMED, signal.destination, (signal.identifier,), NOT_KNOWN)
+    heard(state, HistoryEvent.RESUMED, signal.destination, (signal.identifier,), NOT_KNOWN)
     state.turn.bringer = API
 
 
@@ -235,7 +235,7 @@ def mismatch(queue: QueueState, message: Message, *, in_transaction: bool) -> Me
     if in_transaction and not settings.transactional:
         return MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE
     if settings.transactional and not in_transaction:
-        return MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE
+        return MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE  # QB-246
     if settings.authentication and more.authentication is AuthenticationLevel.NONE:
         return MessageClass.NACK_BAD_SIGNATURE
     if settings.privacy is (QueuePrivacy.NONE if is_private else QueuePrivacy.BODY):  # DM-023
@@ -260,7 +260,7 @@ class _Refusal(NamedTuple):
 class _Part:
     """The messages of a batch that go into one queue."""
 
-    way: QueueState | Elsewhere
+    way: QueueState | RemoteTarget
     """The queue, or a destination whose outgoing queue is still to be created."""
     transactional: bool
     destination: str
@@ -284,7 +284,7 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
     if isinstance(parts, _Refusal):
         if parts.outcome is Outcome.REFUSED:
             identifiers = [message.identifier for message in signal.messages]
-            heard(state, Happening.REFUSED, "", identifiers, parts.reason)
+            heard(state, HistoryEvent.REFUSED, "", identifiers, parts.reason)
         state.turn.bringer = API
         state.draft.tell(BatchJudged(signal.carrier, signal.ticket, *parts))
         return
@@ -415,7 +415,7 @@ def _judge(
         part.places.append(place)
     refusal = _quota_refusal(state, list(parts.values()))
     if late and refusal is None:
-        heard(state, Happening.EXPIRED, "", late, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
+        heard(state, HistoryEvent.EXPIRED, "", late, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
     return refusal or list(parts.values())
 
 
@@ -434,7 +434,7 @@ def _part_for(state: State, name: str, by: Principal) -> _Part | Flaw:
         return MessageClass.NACK_BAD_DEST_QUEUE, f"there is no queue {name}"
     if isinstance(way, HResult):
         return MessageClass.NACK_ACCESS_DENIED, f"{name}: {way.sentence}"
-    if isinstance(way, Elsewhere):
+    if isinstance(way, RemoteTarget):
         return _Part(way, transactional=False, destination=str(way.name))
     if way.record.outgoing is not None:
         return _Part(way, transactional=False, destination=way.record.outgoing.destination)
@@ -448,13 +448,13 @@ def _part_for(state: State, name: str, by: Principal) -> _Part | Flaw:
 
 def _mismatch_in_batch(part: _Part, message: Message) -> MessageClass | None:
     """Return why a queue refuses a message of a batch; a batch is a transaction for transactional queues."""
-    if isinstance(part.way, Elsewhere):
+    if isinstance(part.way, RemoteTarget):
         return None
     return mismatch(part.way, message, in_transaction=part.transactional or message.is_transactional)
 
 
 def _is_expired(message: Message, now: Instant) -> bool:
-    """Return whether a message expired on its way to this manager."""
+    """Return whether a message expired on its way to this manager (QB-014)."""
     return too_late(message, now) or 0 < message.deadline(now) <= now
 
 
@@ -465,7 +465,7 @@ def _quota_refusal(state: State, parts: list[_Part]) -> _Refusal | None:
         return _Refusal(Outcome.TRY_LATER, MessageClass.NACK_QUEUE_EXCEED_QUOTA, -1, why_full(state))
     for part in parts:
         queue = part.way
-        if isinstance(queue, Elsewhere) or not queue_is_full(queue, sum(part.sizes)):
+        if isinstance(queue, RemoteTarget) or not queue_is_full(queue, sum(part.sizes)):
             continue
         sums = zip(part.places, accumulate(part.sizes), strict=True)
         fault = next(place for place, size in sums if queue_is_full(queue, size))

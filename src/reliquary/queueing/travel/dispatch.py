@@ -40,7 +40,7 @@ from reliquary.queueing.model.travel.link import (
     ConnectionRecord,
     ConnectionStatus,
     DispatchEntry,
-    Happening,
+    OutgoingEvent,
     OutgoingState,
 )
 from reliquary.queueing.model.travel.transfer import (
@@ -60,13 +60,13 @@ from reliquary.queueing.rules.expiry import expire, is_over, release
 from reliquary.queueing.rules.leave import leave
 from reliquary.queueing.rules.outgoing import destination_of, dispatch_soon, link_of
 from reliquary.queueing.travel.refusals import give_up, refuse_broken
-from reliquary.wire.history import Happening as Happened
+from reliquary.wire.history import HistoryEvent
 
 RESTS: Final = tuple(Duration(count * SECOND) for count in (1, 2, 5, 10, 30, 60))
 """The time that a queue rests after 1, 2, 3 ... failures in a row; after more failures, the last value."""
 ORDINARY: Final = 3
 """The default priority of a message."""
-ENDS: Final = frozenset({Happening.FAILED, Happening.SESSION_CLEANED_UP, Happening.DISCONNECTED})
+ENDS: Final = frozenset({OutgoingEvent.FAILED, OutgoingEvent.SESSION_CLEANED_UP, OutgoingEvent.DISCONNECTED})
 """The events after which a queue has no connection."""
 
 
@@ -202,7 +202,7 @@ def _head(state: State, queue: QueueState, now: Instant) -> Position | None:
 def _want_connection(state: State, queue: QueueState, now: Instant) -> None:
     """Ask the carrier of a queue for a connection, unless it was asked already."""
     link = link_of(queue)
-    link.happen(Happening.CONNECT_BEGUN)
+    link.happen(OutgoingEvent.CONNECT_BEGUN)
     if link.asked or not state.travel.carriers.any:
         return
     link.asked = True
@@ -252,7 +252,7 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
     if positions:
         delivered = signal.outcome is Outcome.DELIVERED
         if signal.by_receipt:
-            noted(state, Happened.ACKNOWLEDGED, queue, positions, signal.reason)
+            noted(state, HistoryEvent.ACKNOWLEDGED, queue, positions, signal.reason)
         if delivered:
             link.delivered += len(positions)
             leave(state, queue, positions, MessageClass.ACK_REACH_QUEUE, carried=True)
@@ -264,7 +264,7 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
 
 def _note(
     state: State,
-    happened: Happened,
+    happened: HistoryEvent,
     queue: QueueState,
     lookup_ids: Sequence[int],
     reason: MessageClass = MessageClass.NORMAL,
@@ -307,7 +307,7 @@ def on_transfer_accepted(state: State, signal: TransferAccepted, now: Instant) -
     if entry is not None:
         link.accepted[signal.lookup_id] = entry
         link.failures = 0
-        _note(state, Happened.SENT, queue, (signal.lookup_id,))
+        _note(state, HistoryEvent.SENT, queue, (signal.lookup_id,))
         dispatch_soon(state, queue)
 
 
@@ -328,7 +328,7 @@ def on_destination_reached(state: State, signal: DestinationReached, now: Instan
             position = queue.order.locked.get(lookup_id)
             if position is not None and position.expires:
                 timed.append(msgspec.structs.replace(position, expires=0))
-    _note(state, Happened.ACKNOWLEDGED, queue, reached, MessageClass.ACK_REACH_QUEUE)
+    _note(state, HistoryEvent.ACKNOWLEDGED, queue, reached, MessageClass.ACK_REACH_QUEUE)
     if timed:
         apply(state, facts.PositionsMarked(queue.number, tuple(timed)))
     dispatch_soon(state, queue)
@@ -366,12 +366,12 @@ def on_connection_changed(state: State, signal: ConnectionChanged, now: Instant)
     link.next_hops = signal.addresses or link.next_hops
     link.at_once, link.most_bytes = signal.at_once, signal.most_bytes
     link.notified = False
-    link.happen(signal.happening)
-    if signal.happening is Happening.CONNECTED or signal.happening in ENDS:
+    link.happen(signal.event)
+    if signal.event is OutgoingEvent.CONNECTED or signal.event in ENDS:
         link.asked = False
-    if signal.happening is Happening.FAILED:
+    if signal.event is OutgoingEvent.FAILED:
         rest(state, queue, signal.rest)
-    if signal.happening in ENDS:
+    if signal.event in ENDS:
         link.transactional = None  # the destination may be another queue at the next connection
         remove_by_queue(state, queue, now)
     dispatch_soon(state, queue)

@@ -8,7 +8,7 @@ from reliquary.queueing.model import events
 from reliquary.queueing.model.feature import Feature
 from reliquary.queueing.model.travel import transfer
 from reliquary.queueing.rules import spool
-from reliquary.queueing.travel import arrivals, dispatch, holds, remote, rooms, runs, steering
+from reliquary.queueing.travel import arrivals, dispatch, remote, reservations, rooms, runs, steering
 from reliquary.queueing.travel.apply import APPLIERS
 
 TRAVEL: Final = Feature(
@@ -30,10 +30,10 @@ TRAVEL: Final = Feature(
         transfer.MessageArrived: arrivals.on_arrival,
         transfer.RunArrived: runs.on_run,
         transfer.AddressesKnown: steering.on_addresses_known,
-        transfer.QueuesWatched: holds.on_watched,
+        transfer.QueuesWatched: reservations.on_watched,
         transfer.RoomWatched: rooms.on_watched,
-        transfer.HoldWanted: holds.on_hold_wanted,
-        transfer.HoldsEnded: holds.on_holds_ended,
+        transfer.ReservationWanted: reservations.on_reservation_wanted,
+        transfer.ReservationsEnded: reservations.on_reservations_ended,
         transfer.BatchArrived: arrivals.on_batch,
         transfer.DuplicatesDropped: arrivals.on_duplicates,
         transfer.StreamResumed: arrivals.on_resumed,

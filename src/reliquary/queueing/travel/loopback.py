@@ -20,7 +20,7 @@ from reliquary.queueing.model.names.formats import DirectName, SingleName, parse
 from reliquary.queueing.model.names.schemes import OS
 from reliquary.queueing.model.protocol import Protocol
 from reliquary.queueing.model.travel.carriers import Carrier
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import (
     ArrivalJudged,
     ConnectionChanged,
@@ -56,7 +56,7 @@ class Loopback:
 def _connect(wanted: ConnectionWanted) -> Signal:
     """Report that the connection is established."""
     return ConnectionChanged(
-        wanted.queue, Happening.CONNECTED, ConnectionStatus.ESTABLISHED, addresses=(HOST,)
+        wanted.queue, OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED, addresses=(HOST,)
     )
 
 

@@ -11,7 +11,7 @@ from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.tables import Role
 from reliquary.queueing.model.administration import Done
 from reliquary.queueing.model.message import Message
-from reliquary.sim.applications import Application, Call, Pause, Script, Stage
+from reliquary.sim.applications import Application, ApplicationContext, Call, Pause, Script
 from reliquary.sim.history import Sending
 from reliquary.sim.network import Outcome
 from reliquary.sim.senders import Sender
@@ -22,7 +22,7 @@ class OutboxSender(Sender):
 
     asking = 0.0
 
-    def __init__(self, name: str, stage: Stage, queue: str, target: str = "") -> None:
+    def __init__(self, name: str, stage: ApplicationContext, queue: str, target: str = "") -> None:
         super().__init__(name, stage)
         self._queue = queue
         self._target = target

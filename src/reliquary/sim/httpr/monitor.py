@@ -22,7 +22,7 @@ from reliquary.queueing.model.message import MessageClass
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import Turned, Violation
 from reliquary.sim.httpr.channels import Channels, Side, Triple
-from reliquary.sim.ledger import Place
+from reliquary.sim.ledger import PlacedMessage
 from reliquary.sim.world.applications import NOWHERE
 from reliquary.sim.world.monitor import Monitor
 from reliquary.sim.world.witness import SiteWitness
@@ -74,7 +74,7 @@ class HttprMonitor(Monitor):
                     self._channels[channel.requester, channel.name, channel.responder] = channel
                 case httpr.BatchPrepared():
                     self._in_doubt[fact.channel, fact.batch] = batch
-                case facts.HoldBegun():
+                case facts.ReservationBegun():
                     self._held[fact.key] = 0 if fact.volatile else batch
                 case httpr.BatchReceived():
                     self._judged[fact.channel, fact.batch] = batch, fact.outcome
@@ -179,7 +179,7 @@ class HttprMonitor(Monitor):
 
     # -- why messages leave
 
-    def was_refused(self, place: Place, reason: MessageClass) -> bool:
+    def was_refused(self, place: PlacedMessage, reason: MessageClass) -> bool:
         """Whether it was sent to a queue that does not exist."""
         sending = self.register.sendings.get(place.body)
         nowhere = sending is not None and sending.queue.endswith(f"#{NOWHERE}")

@@ -28,7 +28,7 @@ TRANSIT: Final = "transit"
 """A queue from which another site fetches messages for a third one, whose name they bear."""
 
 
-class Way(Enum):
+class ExchangeMode(Enum):
     """The way in which two sites exchange messages."""
 
     PUSH = "push"
@@ -40,24 +40,24 @@ class Way(Enum):
     @property
     def fetches(self) -> bool:
         """Whether the second site fetches."""
-        return self is not Way.PUSH
+        return self is not ExchangeMode.PUSH
 
     @property
     def exchanges(self) -> bool:
         """Whether it does so while it brings."""
-        return self in (Way.MEET, Way.HIDDEN_MEETS)
+        return self in (ExchangeMode.MEET, ExchangeMode.HIDDEN_MEETS)
 
     @property
     def walled(self) -> bool:
         """Whether the first cannot dial it."""
-        return self in (Way.HIDDEN, Way.HIDDEN_MEETS)
+        return self in (ExchangeMode.HIDDEN, ExchangeMode.HIDDEN_MEETS)
 
 
 @dataclass(slots=True)
 class Plan:
     """The ways of a run."""
 
-    ways: dict[tuple[str, str], Way] = field(default_factory=dict)
+    ways: dict[tuple[str, str], ExchangeMode] = field(default_factory=dict)
     """From the first to the second, and back."""
     outbox: tuple[str, str] | None = None
     """The site with an outbox, and the site that fetches from it."""
@@ -71,7 +71,7 @@ class Plan:
         plan = cls()
         for one, other in combinations(names, 2):
             pair = (one, other) if chance.happens(0.5) else (other, one)
-            plan.ways[pair] = chance.pick((Way.PUSH, Way.PUSH, *Way))
+            plan.ways[pair] = chance.pick((ExchangeMode.PUSH, ExchangeMode.PUSH, *ExchangeMode))
         source, fetcher = _two(chance, names)
         if plan.may_dial(fetcher, source) and chance.happens(0.6):
             plan.outbox = source, fetcher
@@ -110,7 +110,7 @@ class Plan:
         if queue == TRANSIT:
             assert self.transit is not None, "no site fetches from there"
             source = self.transit[1]
-        way = self.ways.get((source, target), Way.PUSH)
+        way = self.ways.get((source, target), ExchangeMode.PUSH)
         return not way.fetches or way.walled
 
 

@@ -19,7 +19,7 @@ from reliquary.protocols.httpr.settings import Service
 from reliquary.protocols.httpr.state import State
 from reliquary.queueing.model.message import FOREVER
 from reliquary.queueing.model.protocol import Protocol
-from reliquary.sim.applications import Application, Stage
+from reliquary.sim.applications import Application, ApplicationContext
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.history import Sending
 from reliquary.sim.httpr.applications import ChannelAdministrator, OutboxSender
@@ -105,7 +105,9 @@ class HttprPlugin(Plugin):
 
     # -- applications
 
-    def applications(self, site: str, stage: Stage, others: tuple[str, ...]) -> Iterator[Application]:
+    def applications(
+        self, site: str, stage: ApplicationContext, others: tuple[str, ...]
+    ) -> Iterator[Application]:
         """Return the applications that use outgoing queues or channels, and those that fill queues for other
         sites.
         """
@@ -137,7 +139,7 @@ class HttprPlugin(Plugin):
         """Holds, batches in doubt, administrators without an answer, pieces of bodies."""
         manager, state = process.manager.state, process.machine(Httpr).state
         return {
-            "holds": manager.travel.holds,
+            "holds": manager.travel.reservations,
             "batches in doubt": {n: each.in_doubt for n, each in state.channels.items() if each.in_doubt},
             "administrators": [
                 number

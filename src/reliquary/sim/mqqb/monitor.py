@@ -30,7 +30,7 @@ from reliquary.queueing.packets.messages import read
 from reliquary.queueing.rules.acknowledge import JOURNALED
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import Turned, Violation, named
-from reliquary.sim.ledger import Place
+from reliquary.sim.ledger import PlacedMessage
 from reliquary.sim.world.monitor import Monitor
 from reliquary.sim.world.register import local_name
 from reliquary.sim.world.witness import SiteWitness
@@ -276,7 +276,7 @@ class MqqbMonitor(Monitor):
 
     # -- why messages leave
 
-    def has_arrived(self, place: Place) -> bool:
+    def has_arrived(self, place: PlacedMessage) -> bool:
         """Whether it got to another site, or was refused there; of some, whether it was read."""
         register, carried = self.register, self._carried
         sending = register.sendings.get(place.body)
@@ -308,13 +308,13 @@ class MqqbMonitor(Monitor):
             return True
         return found[0].settings.transactional is not (sending.transaction is not None)
 
-    def was_refused(self, place: Place, reason: MessageClass) -> bool:
+    def was_refused(self, place: PlacedMessage, reason: MessageClass) -> bool:
         """Whether its destination said so in a final acknowledgement, or removed it for this reason."""
         if int(reason) in self._carried.refused[place.body]:
             return True
         return place.body in self.register.sendings and reason in self._ends_of(place.body)
 
-    def may_be_unknown(self, place: Place) -> bool:
+    def may_be_unknown(self, place: PlacedMessage) -> bool:
         """Whether it was sent in a transaction, and was here before a restore."""
         sending = self.register.sendings.get(place.body)
         return sending is not None and sending.transaction is not None and super().may_be_unknown(place)

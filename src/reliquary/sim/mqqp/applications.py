@@ -24,7 +24,16 @@ from reliquary.queueing.model.events import (
     Share,
 )
 from reliquary.queueing.model.message import FOREVER, Message, MessageClass
-from reliquary.sim.applications import Application, Aside, Call, Pause, Script, Stage, answer_of, succeeded
+from reliquary.sim.applications import (
+    Application,
+    ApplicationContext,
+    Aside,
+    Call,
+    Pause,
+    Script,
+    answer_of,
+    succeeded,
+)
 from reliquary.sim.history import Standing
 from reliquary.sim.mqqp.readings import Readings
 from reliquary.sim.network import Outcome
@@ -40,7 +49,7 @@ LIVES: Final = (FOREVER, FOREVER, FOREVER, FOREVER, FOREVER, 1, 3600)
 class _LocalSender(Sender):
     """Sends to queues of its own site."""
 
-    def __init__(self, name: str, stage: Stage, *, receipts: bool) -> None:
+    def __init__(self, name: str, stage: ApplicationContext, *, receipts: bool) -> None:
         """`receipts`: whether messages ask for acknowledgements."""
         super().__init__(name, stage)
         self.asking = 0.3 if receipts else 0.0
@@ -77,7 +86,12 @@ class Elsewhere(Reader):
     """Reads queues of other sites, and now and then one that does not exist."""
 
     def __init__(
-        self, name: str, stage: Stage, sources: Sequence[str], wrong: Sequence[str], readings: Readings
+        self,
+        name: str,
+        stage: ApplicationContext,
+        sources: Sequence[str],
+        wrong: Sequence[str],
+        readings: Readings,
     ) -> None:
         """`wrong` are names of queues and of sites that do not exist."""
         super().__init__(name, stage)
@@ -227,7 +241,7 @@ CAST: Final[tuple[tuple[type[Elsewhere], int], ...]] = (
 
 def applications_of(
     site: str,
-    stage: Stage,
+    stage: ApplicationContext,
     sources: Sequence[str],
     wrong: Sequence[str],
     readings: Readings,

@@ -19,7 +19,7 @@ from reliquary.protocols.mqqp.protocol import mqqp
 from reliquary.protocols.mqqp.settings import MqqpSettings
 from reliquary.protocols.mqqp.state import State
 from reliquary.queueing.model.protocol import Protocol
-from reliquary.sim.applications import Application, Stage
+from reliquary.sim.applications import Application, ApplicationContext
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.checkers import check_acknowledgements
 from reliquary.sim.history import Sending
@@ -88,7 +88,9 @@ class MqqpPlugin(Plugin):
 
     # -- applications
 
-    def applications(self, site: str, stage: Stage, others: tuple[str, ...]) -> Iterable[Application]:
+    def applications(
+        self, site: str, stage: ApplicationContext, others: tuple[str, ...]
+    ) -> Iterable[Application]:
         """Senders to queues of this site, and readers of those of the others."""
         names = [self.queue_name(other, queue) for other in others for queue in (INBOX, INBOX, LEDGER)]
         sources = [*names, *names, *names, *(each.upper() for each in names)]  # both name one queue

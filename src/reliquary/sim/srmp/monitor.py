@@ -18,7 +18,7 @@ from reliquary.protocols.srmp.events import PostAnswer, PostArrived
 from reliquary.queueing.model.message import MessageClass
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import Turned, Violation, shown
-from reliquary.sim.ledger import Place
+from reliquary.sim.ledger import PlacedMessage
 from reliquary.sim.srmp.numbering import NumberMonitor
 from reliquary.sim.srmp.posts import Content, Posts
 from reliquary.sim.world.monitor import Monitor
@@ -130,7 +130,7 @@ class SrmpMonitor(Monitor):
 
     # -- why messages leave
 
-    def has_arrived(self, place: Place) -> bool:
+    def has_arrived(self, place: PlacedMessage) -> bool:
         """Whether it got to another site; of some, whether a reader has it there."""
         register = self.register
         sending = register.sendings.get(place.body)
@@ -143,13 +143,13 @@ class SrmpMonitor(Monitor):
             return True  # a site that passes it on by another protocol counts as its reader
         return MessageClass.ACK_RECEIVE in self._ends_of(place.body)
 
-    def was_refused(self, place: Place, reason: MessageClass) -> bool:
+    def was_refused(self, place: PlacedMessage, reason: MessageClass) -> bool:
         """Whether its destination answered 400, or removed it for this reason."""
         if place.body in self._posts.refused:
             return True
         return place.body in self.register.sendings and reason in self._ends_of(place.body)
 
-    def may_be_unknown(self, place: Place) -> bool:
+    def may_be_unknown(self, place: PlacedMessage) -> bool:
         """Whether it was here before a restore, and has no number in a stream under which it could go.
 
         One with a number has gone again since then, and was not confirmed; or the start of its stream is

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reliquary.queueing.model.events import CreateQueue, PurgeQueue
 from reliquary.queueing.model.message import FOREVER, Acknowledgement, Message
 from reliquary.queueing.model.queue import QueueSettings
-from reliquary.sim.applications import Application, Call, Pause, Script, Stage
+from reliquary.sim.applications import Application, ApplicationContext, Call, Pause, Script
 from reliquary.sim.history import Standing
 from reliquary.sim.keepers import Administrator, Steward
 from reliquary.sim.readers import Taker
@@ -50,7 +50,7 @@ class Destinations:
 class QueueCreator(Administrator):
     """Creates the queues of a site, with and without quota and journal, and those from which others fetch."""
 
-    def __init__(self, name: str, stage: Stage, fetched: Iterable[str]) -> None:
+    def __init__(self, name: str, stage: ApplicationContext, fetched: Iterable[str]) -> None:
         super().__init__(name, stage)
         self._fetched = fetched
 
@@ -75,7 +75,7 @@ class RemoteSender(Sender):
     asks = ASKS
     asking = 0.4
 
-    def __init__(self, name: str, stage: Stage, destinations: Destinations) -> None:
+    def __init__(self, name: str, stage: ApplicationContext, destinations: Destinations) -> None:
         super().__init__(name, stage)
         self.destinations = destinations
         self.home = name.partition("/")[0]
@@ -149,7 +149,7 @@ class Purger(RemoteSender):
 class OutgoingQueueOperator(Steward):
     """Pauses and resumes outgoing queues, takes the manager of its site offline and brings it online."""
 
-    def __init__(self, name: str, stage: Stage, destinations: Destinations) -> None:
+    def __init__(self, name: str, stage: ApplicationContext, destinations: Destinations) -> None:
         super().__init__(name, stage)
         self.destinations = tuple(
             destinations.queue_name(each, queue) for each in destinations.others for queue in (INBOX, LEDGER)
@@ -157,7 +157,7 @@ class OutgoingQueueOperator(Steward):
 
 
 def senders_to(
-    destinations: Destinations, name: str, stage: Stage, *, transactional: int = 1
+    destinations: Destinations, name: str, stage: ApplicationContext, *, transactional: int = 1
 ) -> Iterator[Application]:
     """Applications that use outgoing queues: senders, a purger, an operator; `name` begins their names."""
     yield PlainSender(f"{name}.sender", stage, destinations)
@@ -167,7 +167,7 @@ def senders_to(
     yield OutgoingQueueOperator(f"{name}.operator", stage, destinations)
 
 
-def readers_of(site: str, stage: Stage) -> Iterator[Application]:
+def readers_of(site: str, stage: ApplicationContext) -> Iterator[Application]:
     """The applications of a site that read what came from other sites."""
     yield TransactionalReader(f"{site}/transactional_reader", stage)
     yield Taker(f"{site}/reader", stage)

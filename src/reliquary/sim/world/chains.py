@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from reliquary.queueing.model.message import FOREVER, MessageClass
 from reliquary.queueing.rules.era import NOT_KNOWN
-from reliquary.sim.applications import Application, Stage
+from reliquary.sim.applications import Application, ApplicationContext
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.history import Sending, Standing, Violation, named, shown
 from reliquary.sim.world.applications import LEDGER, Destinations, TransactionalSender
@@ -90,7 +90,7 @@ class Chain:
         """The sites that a message reaches later than this one; all of them for a site beside the chain."""
         return self.sites[self.sites.index(site) + 1 :] if site in self.sites else self.sites
 
-    def senders(self, site: str, stage: Stage) -> Iterator[Application]:
+    def senders(self, site: str, stage: ApplicationContext) -> Iterator[Application]:
         """The application that sends into the chain, at its first site."""
         if site == self.sites[0]:
             destinations = Destinations(

@@ -10,7 +10,7 @@ from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.rules.era import of_older_era
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import Turned
-from reliquary.sim.ledger import Place
+from reliquary.sim.ledger import PlacedMessage
 
 if TYPE_CHECKING:
     from reliquary.sim.world.witness import SiteWitness
@@ -66,16 +66,16 @@ class Monitor:
 
     # -- messages that leave
 
-    def has_arrived(self, place: Place) -> bool:
+    def has_arrived(self, place: PlacedMessage) -> bool:
         """Whether a message that left this site as delivered got to another one."""
         return self.register.is_elsewhere(place.body, self.site, express=place.position.express)
 
-    def was_refused(self, place: Place, reason: MessageClass) -> bool:
+    def was_refused(self, place: PlacedMessage, reason: MessageClass) -> bool:
         """Whether another site did not accept a message, for this reason."""
         del place, reason
         return False
 
-    def may_be_unknown(self, place: Place) -> bool:
+    def may_be_unknown(self, place: PlacedMessage) -> bool:
         """Whether it is unknown if a message was delivered: it was here when the store was restored.
 
         A transaction that was prepared before, and committed since, counts as well.

@@ -23,7 +23,7 @@ from reliquary.base.turn import Effect, Event
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.names.formats import DirectName, parse_single
 from reliquary.queueing.model.protocol import Protocol
-from reliquary.sim.applications import Application, Stage
+from reliquary.sim.applications import Application, ApplicationContext
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.history import Sending
 from reliquary.sim.process import Process
@@ -129,7 +129,9 @@ class Plugin(ABC):
 
     # -- applications
 
-    def applications(self, site: str, stage: Stage, others: tuple[str, ...]) -> Iterable[Application]:
+    def applications(
+        self, site: str, stage: ApplicationContext, others: tuple[str, ...]
+    ) -> Iterable[Application]:
         """The applications of a site that use this protocol; each site has readers for all protocols."""
         return senders_to(self.destinations(site, others), f"{site}/{self.name}", stage)
 

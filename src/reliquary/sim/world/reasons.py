@@ -19,7 +19,7 @@ from reliquary.base.time import SECOND
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.sim.history import History, Turned, Violation, shown
-from reliquary.sim.ledger import Ledger, Place
+from reliquary.sim.ledger import Ledger, PlacedMessage
 from reliquary.sim.reasons import Reasons
 from reliquary.sim.world.monitor import Monitor
 from reliquary.sim.world.register import local_name
@@ -51,7 +51,9 @@ class TravelReasons(Reasons):
     def _was_wanted(self, body: bytes, turned: Turned) -> bool:
         return body in self._read or super()._was_wanted(body, turned)
 
-    def judge(self, ledger: Ledger, queue: int, place: Place, reason: MessageClass, turned: Turned) -> None:
+    def judge(
+        self, ledger: Ledger, queue: int, place: PlacedMessage, reason: MessageClass, turned: Turned
+    ) -> None:
         """Whether a message may leave its queue for this reason now."""
         record = ledger.queues[queue]
         name = local_name(record.pathname)
@@ -71,7 +73,7 @@ class TravelReasons(Reasons):
                 f" in turn {turned.number} ({type(turned.event).__name__}), and that is not so"
             )
 
-    def _share_fate(self, queue: int, place: Place, reason: MessageClass, *, fine: bool) -> bool:
+    def _share_fate(self, queue: int, place: PlacedMessage, reason: MessageClass, *, fine: bool) -> bool:
         """Whether a message may go, now that others of its transaction may have failed."""
         sending = self._witness.register.sendings.get(place.body)
         if sending is None or sending.transaction is None or not reason.is_failure:
@@ -86,7 +88,7 @@ class TravelReasons(Reasons):
         monitor: Monitor,
         ledger: Ledger,
         queue: int,
-        place: Place,
+        place: PlacedMessage,
         reason: MessageClass,
         turned: Turned,
     ) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import ClassVar
 
-from reliquary.sim.applications import Application, Stage
+from reliquary.sim.applications import Application, ApplicationContext
 from reliquary.sim.history import Sending
 from reliquary.sim.world.applications import senders_to
 from reliquary.sim.world.plugin import Plugin
@@ -22,7 +22,9 @@ class StreamPlugin(Plugin):
     steps: ClassVar[int] = 350
     site_counts: ClassVar[tuple[int, ...]] = (2, 2, 3, 3, 4)
 
-    def applications(self, site: str, stage: Stage, others: tuple[str, ...]) -> Iterable[Application]:
+    def applications(
+        self, site: str, stage: ApplicationContext, others: tuple[str, ...]
+    ) -> Iterable[Application]:
         """The applications of a site that use outgoing queues."""
         return senders_to(self.destinations(site, others), f"{site}/{self.name}", stage, transactional=2)
 

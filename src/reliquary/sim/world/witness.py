@@ -32,7 +32,7 @@ from reliquary.queueing.travel.loopback import LOOPBACK
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import History, Turned, Violation, named, shown
 from reliquary.sim.host import Host
-from reliquary.sim.ledger import Ledger, Place
+from reliquary.sim.ledger import Ledger, PlacedMessage
 from reliquary.sim.witness import Witness
 from reliquary.sim.world.monitor import Monitor
 from reliquary.sim.world.reasons import TravelReasons
@@ -118,7 +118,7 @@ class SiteWitness(Witness):
         """Return why a message left queues of this site permanently, before a restore or since."""
         return {reason for ledger in (self.ledger, *self.replaced) for reason in ledger.ends[name]}
 
-    def is_older(self, place: Place) -> bool:
+    def is_older(self, place: PlacedMessage) -> bool:
         """Whether a message was here when the last restore was made."""
         return place.since < self.era_began
 

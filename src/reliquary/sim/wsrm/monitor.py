@@ -12,7 +12,7 @@ from reliquary.protocols.wsrm.settings import WsrmSettings
 from reliquary.queueing.model.message import MessageClass
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import Turned
-from reliquary.sim.ledger import Place
+from reliquary.sim.ledger import PlacedMessage
 from reliquary.sim.world.monitor import Monitor
 from reliquary.sim.world.register import local_name
 from reliquary.sim.world.witness import SiteWitness
@@ -111,7 +111,7 @@ class WsrmMonitor(Monitor):
 
     # -- why messages leave
 
-    def has_arrived(self, place: Place) -> bool:
+    def has_arrived(self, place: PlacedMessage) -> bool:
         """Whether another site has it in a queue, or holds it behind a gap."""
         return super().has_arrived(place) or any(
             isinstance(monitor, WsrmMonitor) and monitor._holds(place.body)
@@ -128,7 +128,7 @@ class WsrmMonitor(Monitor):
         """Whether it was held behind a gap, and is not any more since the store was restored."""
         return name in self._held_before and name not in self._destination.held
 
-    def was_refused(self, place: Place, reason: MessageClass) -> bool:
+    def was_refused(self, place: PlacedMessage, reason: MessageClass) -> bool:
         """Whether its source may have given the message up after its last retry."""
         del place
         return self._gives_up and reason is MessageClass.NACK_REACH_QUEUE_TIMEOUT

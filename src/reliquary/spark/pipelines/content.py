@@ -10,7 +10,7 @@ import msgspec
 from reliquary.protocols.srmp.codec.values import Envelope
 
 
-class Kind(StrEnum):
+class BodyKind(StrEnum):
     """The kinds of bodies."""
 
     EMPTY = "empty"
@@ -52,7 +52,7 @@ class Soap(msgspec.Struct, frozen=True, gc=False):
 class Content(msgspec.Struct, frozen=True, gc=False):
     """A message that was understood."""
 
-    kind: Kind
+    kind: BodyKind
     encoding: str = ""
     """The encoding of the text; empty for a body that is no text."""
     text: str | None = None
@@ -69,7 +69,7 @@ class Content(msgspec.Struct, frozen=True, gc=False):
 class Damage(msgspec.Struct, frozen=True, gc=False):
     """Why a message was not understood."""
 
-    kind: Kind
+    kind: BodyKind
     """The kind that the body seemed to have."""
     why: str
     place: str = ""

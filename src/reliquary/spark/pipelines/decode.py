@@ -42,7 +42,7 @@ from reliquary.protocols.srmp.codec.decode import decode_apdu, decode_envelope
 from reliquary.protocols.srmp.codec.elements import ROUTING
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.values import Arrived
-from reliquary.spark.pipelines.content import Content, Damage, Kind, Part, Soap
+from reliquary.spark.pipelines.content import BodyKind, Content, Damage, Part, Soap
 from reliquary.spark.pipelines.shapes import SHAPES, cut
 from reliquary.spark.pipelines.text import NotInItsEncoding, Text, has_controls, text_of, without_declaration
 from reliquary.spark.pipelines.xml_json import NotReadable, json_of
@@ -108,9 +108,9 @@ def decode(
         if httpr_header:
             fields = _fields(httpr_header)
     except SrmpFault as fault:
-        return Damage(Kind.SRMP, fault.why, fault.element)
+        return Damage(BodyKind.SRMP, fault.why, fault.element)
     except PeerFault as fault:
-        return Damage(Kind.HTTPR, fault.why, "httpr_header")
+        return Damage(BodyKind.HTTPR, fault.why, "httpr_header")
     return msgspec.structs.replace(content, envelope=envelope, fields=fields)
 
 
@@ -126,20 +126,20 @@ def decode_body(body: bytes, body_type: int = 0) -> Content | Damage:
     try:
         found = text_of(body, body_type)
     except NotInItsEncoding as wrong:
-        return Damage(Kind.XML, wrong.why, "the XML declaration", wrong.at)
+        return Damage(BodyKind.XML, wrong.why, "the XML declaration", wrong.at)
     if found is None:
         return _neither(body)
     if _XML(found.text) is not None:
         return _read_xml(body, found)
     if _JSON(found.text) is not None:
         return _read_json(found)
-    return _BINARY if has_controls(found.text) else Content(Kind.TEXT, found.encoding, found.text)
+    return _BINARY if has_controls(found.text) else Content(BodyKind.TEXT, found.encoding, found.text)
 
 
 def _neither(body: bytes) -> Content | Damage:
     """What is no text is binary, but for a document that is damaged."""
     head = body[:64].decode("latin-1")
-    kind = Kind.XML if _XML(head) is not None else Kind.JSON if _JSON(head) is not None else None
+    kind = BodyKind.XML if _XML(head) is not None else BodyKind.JSON if _JSON(head) is not None else None
     if kind is None:
         return _BINARY
     try:
@@ -149,8 +149,8 @@ def _neither(body: bytes) -> Content | Damage:
     return _BINARY
 
 
-_EMPTY: Final = Content(Kind.EMPTY)
-_BINARY: Final = Content(Kind.BINARY)
+_EMPTY: Final = Content(BodyKind.EMPTY)
+_BINARY: Final = Content(BodyKind.BINARY)
 
 
 # -- JSON
@@ -165,10 +165,10 @@ def _read_json(found: Text) -> Content | Damage:
         offset = (
             len(found.text.encode()) if at is None else int(at[1])
         )  # it names none where the end is missing
-        return Damage(Kind.JSON, _AT_BYTE.sub("", why), "", offset if found.encoding == "utf-8" else None)
+        return Damage(BodyKind.JSON, _AT_BYTE.sub("", why), "", offset if found.encoding == "utf-8" else None)
     except RecursionError:
-        return Damage(Kind.JSON, "it is nested too deeply")
-    return Content(Kind.JSON, found.encoding, found.text)
+        return Damage(BodyKind.JSON, "it is nested too deeply")
+    return Content(BodyKind.JSON, found.encoding, found.text)
 
 
 # -- XML, SOAP, SRMP's envelopes
@@ -177,7 +177,7 @@ def _read_json(found: Text) -> Content | Damage:
 def _read_xml(body: bytes, found: Text) -> Content | Damage:
     envelope = canonical_envelope(found.text)
     if envelope is not None:
-        return Content(Kind.SRMP, found.encoding, found.text, envelope=envelope)
+        return Content(BodyKind.SRMP, found.encoding, found.text, envelope=envelope)
     pieces = cut(found.text) if found.encoding == "utf-8" else None
     if pieces is not None and (known := SHAPES.read(pieces)) is not None:
         return known
@@ -187,12 +187,12 @@ def _read_xml(body: bytes, found: Text) -> Content | Damage:
     try:
         root = root_of(data)
     except XmlFault as fault:
-        return Damage(Kind.XML, f"it {fault.why}", "", fault.at if data is body else None)
+        return Damage(BodyKind.XML, f"it {fault.why}", "", fault.at if data is body else None)
     names = _SOAPS.get(root.tag)
     content = (
-        Content(Kind.XML, found.encoding, found.text) if names is None else _read_soap(root, names, found)
+        Content(BodyKind.XML, found.encoding, found.text) if names is None else _read_soap(root, names, found)
     )
-    if isinstance(content, Damage) or content.kind is Kind.SRMP:
+    if isinstance(content, Damage) or content.kind is BodyKind.SRMP:
         return content
     try:
         content = msgspec.structs.replace(content, data=json_of(found.text))
@@ -217,13 +217,13 @@ def _read_soap(root: Element, names: _Names, found: Text) -> Content | Damage:
         if tag == names.header:
             blocks = [block.tag for block in child]
     else:
-        return Damage(Kind.SOAP, "the Envelope has no Body", "Body")
+        return Damage(BodyKind.SOAP, "the Envelope has no Body", "Body")
     if _PATH in blocks:
         try:
             envelope = decode_envelope(without_declaration(found.text))
-            return Content(Kind.SRMP, found.encoding, found.text, envelope=envelope)
+            return Content(BodyKind.SRMP, found.encoding, found.text, envelope=envelope)
         except SrmpFault as fault:
-            return Damage(Kind.SRMP, fault.why, fault.element)
+            return Damage(BodyKind.SRMP, fault.why, fault.element)
     operation, fault_text = "", ""
     for first in child:
         operation = first.tag
@@ -231,19 +231,19 @@ def _read_soap(root: Element, names: _Names, found: Text) -> Content | Damage:
             fault_text = " ".join("".join(first.itertext()).split())
         break
     said = Soap(names.version, tuple(blocks), operation, fault_text)
-    return Content(Kind.SOAP, found.encoding, found.text, soap=said)
+    return Content(BodyKind.SOAP, found.encoding, found.text, soap=said)
 
 
 # -- bodies in a frame of their own: MIME, posts, batches
 
 
-def _read_framed(body: bytes, kind: Kind, read: _Reading) -> Content | Damage:
+def _read_framed(body: bytes, kind: BodyKind, read: _Reading) -> Content | Damage:
     try:
         return read(body)
     except SrmpFault as fault:
-        return Damage(Kind.SRMP, fault.why, fault.element)
+        return Damage(BodyKind.SRMP, fault.why, fault.element)
     except MimeFault as fault:
-        return Damage(Kind.MIME, fault.why, fault.part)
+        return Damage(BodyKind.MIME, fault.why, fault.part)
     except PeerFault as fault:
         return Damage(kind, fault.why, fault.spec)
     except Cut as cut:
@@ -259,7 +259,7 @@ def _read_mime(body: bytes) -> Content:
     if media_type(root.content_type).kind == "text/xml" and ROUTING.encode() in root.data:
         return _read_arrived(decode_post(f'multipart/related; boundary="{name}"', body, largest=_LARGEST))
     return Content(
-        Kind.MIME, parts=tuple(Part(each.content_type, each.content_id, {}, each.data) for each in parts)
+        BodyKind.MIME, parts=tuple(Part(each.content_type, each.content_id, {}, each.data) for each in parts)
     )
 
 
@@ -271,7 +271,7 @@ def _read_arrived(arrived: Arrived) -> Content:
     parts = [Part("", "body", {}, arrived.body)] if arrived.has_body else []
     if arrived.has_extension:
         parts.append(Part("", "extension", {}, arrived.extension))
-    return Content(Kind.SRMP, "utf-8", arrived.text, envelope=arrived.envelope, parts=tuple(parts))
+    return Content(BodyKind.SRMP, "utf-8", arrived.text, envelope=arrived.envelope, parts=tuple(parts))
 
 
 def _read_command(body: bytes) -> Content:
@@ -310,7 +310,7 @@ def _read_httpr(
                 pass
             case _:
                 break  # the terminator
-    return Content(Kind.HTTPR, fields=fields, parts=tuple(parts))
+    return Content(BodyKind.HTTPR, fields=fields, parts=tuple(parts))
 
 
 @lru_cache(maxsize=1024)
@@ -338,12 +338,12 @@ def _enclosed(compound: str) -> Arrived:
 
 
 _Reading = Callable[[bytes], Content]
-_FRAMED: Final[tuple[tuple[Callable[[bytes], re.Match[bytes] | None], Kind, _Reading], ...]] = (
-    (_BOUNDARY, Kind.MIME, _read_mime),
-    (_POST, Kind.SRMP, _read_post),
-    (_COMMAND, Kind.HTTPR, _read_command),
-    (_ANSWER, Kind.HTTPR, _read_answer),
-    (_BATCH, Kind.HTTPR, _read_batch),
+_FRAMED: Final[tuple[tuple[Callable[[bytes], re.Match[bytes] | None], BodyKind, _Reading], ...]] = (
+    (_BOUNDARY, BodyKind.MIME, _read_mime),
+    (_POST, BodyKind.SRMP, _read_post),
+    (_COMMAND, BodyKind.HTTPR, _read_command),
+    (_ANSWER, BodyKind.HTTPR, _read_answer),
+    (_BATCH, BodyKind.HTTPR, _read_batch),
 )
 _FRAMED_BEGINS: Final = frozenset(b"-PRrHMm")
 """The bytes that they can begin with, so that most bodies are asked nothing else."""

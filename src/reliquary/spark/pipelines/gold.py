@@ -28,17 +28,19 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from reliquary.spark.pipelines.bronze import UNKNOWN_DAY, history_schema
 from reliquary.spark.pipelines.tables import Table, read_state, write_state
-from reliquary.wire.history import CAME, LEFT, Happening
+from reliquary.wire.history import CAME, LEFT, HistoryEvent
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-COMES: Final = frozenset({*CAME, Happening.JOURNALED, Happening.DEAD_LETTERED})
-MOVES: Final = frozenset({Happening.MOVED, Happening.POISONED})
+COMES: Final = frozenset({*CAME, HistoryEvent.JOURNALED, HistoryEvent.DEAD_LETTERED})
+MOVES: Final = frozenset({HistoryEvent.MOVED, HistoryEvent.POISONED})
 """They leave one queue and come into another."""
 LEAVES: Final = frozenset({*LEFT, *MOVES})
-RETRIES: Final = frozenset({Happening.HANDED_OUT, Happening.RETURNED, Happening.RELEASED, Happening.POISONED})
+RETRIES: Final = frozenset(
+    {HistoryEvent.HANDED_OUT, HistoryEvent.RETURNED, HistoryEvent.RELEASED, HistoryEvent.POISONED}
+)
 MOVED_IN: Final = "moved-in"
 """The other side of a move, made here."""
 SEEN: Final = "seen"
@@ -53,7 +55,7 @@ TOLD: Final = ("in_messages", "in_bytes", "out_messages", "out_bytes")
 # -- one day, as frames
 
 
-def _words(events: Iterable[Happening]) -> list[str]:
+def _words(events: Iterable[HistoryEvent]) -> list[str]:
     return sorted(event.word for event in events)
 
 
@@ -118,10 +120,10 @@ def counted(rows: DataFrame) -> DataFrame:
     event = f.col("event")
     comes = event.isin([*_words(COMES), MOVED_IN])
     leaves = event.isin(_words(LEAVES))
-    received = event == Happening.RECEIVED.word
+    received = event == HistoryEvent.RECEIVED.word
     took = f.when(received, f.greatest("took", f.lit(0.0)))  # clocks of two managers differ
     took = f.when(f.col("took").isNotNull(), took)
-    is_dead = event == Happening.DEAD_LETTERED.word
+    is_dead = event == HistoryEvent.DEAD_LETTERED.word
     again = (event == "handed-out") & (f.coalesce("attempt", f.lit(1)) > 1)
 
     def size_of(which: Any) -> Any:

@@ -37,16 +37,16 @@ from reliquary.queueing.model.history.records import (
 from reliquary.queueing.model.message import NO_GUID, MessageClass
 from reliquary.queueing.model.tables import HISTORY, MANAGER, ONLY, PAST_THE_END
 from reliquary.store.disk import Disk
-from reliquary.wire.columns import Kind
-from reliquary.wire.history import HISTORY_COLUMNS, VERSION, Happening
+from reliquary.wire.columns import ColumnType
+from reliquary.wire.history import HISTORY_COLUMNS, VERSION, HistoryEvent
 
 _TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
-_TYPES: Final[dict[Kind, pa.DataType]] = {
-    Kind.STRING: pa.string(),
-    Kind.BOOL: pa.bool_(),
-    Kind.INT: pa.int32(),
-    Kind.LONG: pa.int64(),
-    Kind.TIMESTAMP: _TIMESTAMP,
+_TYPES: Final[dict[ColumnType, pa.DataType]] = {
+    ColumnType.STRING: pa.string(),
+    ColumnType.BOOL: pa.bool_(),
+    ColumnType.INT: pa.int32(),
+    ColumnType.LONG: pa.int64(),
+    ColumnType.TIMESTAMP: _TIMESTAMP,
 }
 SCHEMA: Final = pa.schema([(column.name, _TYPES[column.kind]) for column in HISTORY_COLUMNS])
 
@@ -62,7 +62,7 @@ PACKED: Final = pa.schema(
 """The schema with dictionary-encoded words, as files are written."""
 _SECOND: Final = 1_000_000
 _UNIQUE: Final = 0xFFFFFFFF
-_EVENTS: Final = {int(each): each.word for each in Happening}
+_EVENTS: Final = {int(each): each.word for each in HistoryEvent}
 _REASONS: Final = {int(each): each.name.lower().replace("_", "-") for each in MessageClass}
 
 Numbered = tuple[int, HistoryRow]
@@ -153,7 +153,7 @@ def table_of(rows: Iterable[Numbered], manager: UUID, manager_name: str) -> pa.T
     columns: dict[str, pa.Array] = {
         "version": pa.repeat(pa.scalar(VERSION, pa.int32()), spread.count),
         "event_id": gathered.ids(),
-        "event": spread.words([_EVENTS.get(head.happening, str(head.happening)) for head in heads]),
+        "event": spread.words([_EVENTS.get(head.event, str(head.event)) for head in heads]),
         "time": spread.repeated(pa.array(gathered.moments, pa.int64())).cast(_TIMESTAMP),
         "manager": spread.words([str(manager)] * len(heads)),
         "manager_name": spread.words([manager_name] * len(heads)),

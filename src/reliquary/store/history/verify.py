@@ -24,7 +24,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from reliquary.base.faults import UsageError
 from reliquary.store.history.files import owner_of
 from reliquary.store.history.folder import HistoryFile, files_in
-from reliquary.wire.history import Happening
+from reliquary.wire.history import HistoryEvent
 
 MOST_FINDINGS: Final = 1000
 _COLUMNS: Final = ["event_id", "event", "message"]
@@ -123,7 +123,7 @@ def _runs(file: HistoryFile, report: HistoryReport) -> Iterator[tuple[int, int]]
     reader = pq.ParquetFile(file.path)
     for group in range(reader.num_row_groups):
         table = reader.read_row_group(group, columns=_COLUMNS)
-        said = table.filter(pc.equal(table.column("event"), Happening.GAP.word)).column("message")
+        said = table.filter(pc.equal(table.column("event"), HistoryEvent.GAP.word)).column("message")
         report.left_out += pc.sum(said).as_py() or 0
         for first, last in _steps(table.column("event_id").combine_chunks()):
             if run is not None and first == run[1] + 1:

@@ -78,7 +78,7 @@ class Framer:
         return packets
 
     def _size(self, data: bytes, at: int) -> int:
-        """Return how many bytes the packet has whose BaseHeader begins at a place."""
+        """Return how many bytes the packet has whose BaseHeader begins at a place (QB-005)."""
         size: int
         version, _, flags, signature, size, _ = _BASE.unpack_from(data, at)
         if version != base.VERSION:  # QB-029

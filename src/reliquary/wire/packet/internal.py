@@ -79,7 +79,7 @@ class EstablishConnection(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """CS: the session is refused."""
 
     def encode(self) -> bytes:
-        """Return the packet; its padding is 512 times 0x5A in both directions (QB-057, QB-058)."""
+        """Return the packet (QB-043); its padding is 512 times 0x5A in both directions (QB-057, QB-058)."""
         return _whole(
             PacketType.ESTABLISH_CONNECTION,
             _packed(
@@ -108,7 +108,7 @@ class ConnectionParameters(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """CS: the parameters are refused."""
 
     def encode(self) -> bytes:
-        """Return the packet; UsageError when a time is not in its range (QB-039, QB-040)."""
+        """Return the packet (QB-038); UsageError when a time is not in its range (QB-039, QB-040)."""
         why = _range_error(self.recoverable_ack_timeout, self.ack_timeout)
         if why:
             raise UsageError(why[1])

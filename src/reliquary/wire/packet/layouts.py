@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 NO_VALUES: Final[Mapping[int, str]] = MappingProxyType({})
 
 
-class Kind(Enum):
+class FieldKind(Enum):
     """How the bytes of a field are displayed."""
 
     NUMBER = "number"
@@ -39,7 +39,7 @@ class Field(NamedTuple):
 
     name: str
     code: str
-    kind: Kind = Kind.NUMBER
+    kind: FieldKind = FieldKind.NUMBER
     bits: tuple[Bits, ...] = ()
 
     @property
@@ -84,12 +84,12 @@ BASE: Final = Layout(
     "BaseHeader",
     "MS-MQMQ 2.2.19.1",
     (
-        Field("VersionNumber", "B", Kind.HEX),
-        Field("Reserved", "B", Kind.HEX),
+        Field("VersionNumber", "B", FieldKind.HEX),
+        Field("Reserved", "B", FieldKind.HEX),
         Field(
             "Flags",
             "H",
-            Kind.HEX,
+            FieldKind.HEX,
             (
                 Bits("PR", 0x0007),
                 Bits("IN", 0x0008),
@@ -98,7 +98,7 @@ BASE: Final = Layout(
                 Bits("TR", 0x0100),
             ),
         ),
-        Field("Signature", "I", Kind.HEX),
+        Field("Signature", "I", FieldKind.HEX),
         Field("PacketSize", "I"),
         Field("TimeToReachQueue", "I"),
     ),
@@ -107,25 +107,25 @@ INTERNAL: Final = Layout(
     "InternalHeader",
     "MS-MQQB 2.2.1",
     (
-        Field("Reserved", "H", Kind.HEX),
-        Field("Flags", "H", Kind.HEX, (Bits("PT", 0x000F, PACKET_TYPES), Bits("CS", 0x0010))),
+        Field("Reserved", "H", FieldKind.HEX),
+        Field("Flags", "H", FieldKind.HEX, (Bits("PT", 0x000F, PACKET_TYPES), Bits("CS", 0x0010))),
     ),
 )
 ESTABLISH_CONNECTION: Final = Layout(
     "EstablishConnection",
     "MS-MQQB 2.2.3",
     (
-        Field("ClientGuid", "16s", Kind.GUID),
-        Field("ServerGuid", "16s", Kind.GUID),
+        Field("ClientGuid", "16s", FieldKind.GUID),
+        Field("ServerGuid", "16s", FieldKind.GUID),
         Field("TimeStamp", "I"),
         Field(
             "OperatingSystem",
             "H",
-            Kind.HEX,
+            FieldKind.HEX,
             (Bits("RE", 0x00FF), Bits("SE", 0x0100), Bits("OS", 0x0200), Bits("QS", 0x0400)),
         ),
-        Field("Reserved", "H", Kind.HEX),
-        Field("Padding", "512s", Kind.BYTES),
+        Field("Reserved", "H", FieldKind.HEX),
+        Field("Padding", "512s", FieldKind.BYTES),
     ),
 )
 CONNECTION_PARAMETERS: Final = Layout(
@@ -134,7 +134,7 @@ CONNECTION_PARAMETERS: Final = Layout(
     (
         Field("RecoverableAckTimeout", "I"),
         Field("AckTimeout", "I"),
-        Field("Reserved", "H", Kind.HEX),
+        Field("Reserved", "H", FieldKind.HEX),
         Field("WindowSize", "H"),
     ),
 )
@@ -144,26 +144,26 @@ SESSION: Final = Layout(
     (
         Field("AckSequenceNumber", "H"),
         Field("RecoverableMsgAckSeqNumber", "H"),
-        Field("RecoverableMsgAckFlags", "I", Kind.HEX),
+        Field("RecoverableMsgAckFlags", "I", FieldKind.HEX),
         Field("UserMsgSequenceNumber", "H"),
         Field("RecoverableMsgSeqNumber", "H"),
         Field("WindowSize", "H"),
-        Field("Reserved", "H", Kind.HEX),
+        Field("Reserved", "H", FieldKind.HEX),
     ),
 )
 USER: Final = Layout(
     "UserHeader",
     "MS-MQMQ 2.2.19.2",
     (
-        Field("SourceQueueManager", "16s", Kind.GUID),
-        Field("QueueManagerAddress", "16s", Kind.GUID),
+        Field("SourceQueueManager", "16s", FieldKind.GUID),
+        Field("QueueManagerAddress", "16s", FieldKind.GUID),
         Field("TimeToBeReceived", "I"),
-        Field("SentTime", "I", Kind.TIME),
+        Field("SentTime", "I", FieldKind.TIME),
         Field("MessageID", "I"),
         Field(
             "Flags",
             "I",
-            Kind.HEX,
+            FieldKind.HEX,
             (
                 Bits("RC", 0x0000001F),
                 Bits("DM", 0x00000060, MappingProxyType({0: "express", 1: "recoverable"})),
@@ -190,7 +190,7 @@ TRANSACTION: Final = Layout(
         Field(
             "Flags",
             "I",
-            Kind.HEX,
+            FieldKind.HEX,
             (
                 Bits("CG", 0x00000001),
                 Bits("FA", 0x00000002),
@@ -212,7 +212,7 @@ SECURITY: Final = Layout(
         Field(
             "Flags",
             "H",
-            Kind.HEX,
+            FieldKind.HEX,
             (
                 Bits("ST", 0x000F),
                 Bits("AU", 0x0010),
@@ -236,19 +236,19 @@ PROPERTIES: Final = Layout(
         Field(
             "Flags",
             "B",
-            Kind.HEX,
+            FieldKind.HEX,
             (Bits("PA", 0x01), Bits("PR", 0x02), Bits("NA", 0x04), Bits("NR", 0x08)),
         ),
         Field("LabelLength", "B"),
-        Field("MessageClass", "H", Kind.HEX),
-        Field("CorrelationID", "20s", Kind.BYTES),
+        Field("MessageClass", "H", FieldKind.HEX),
+        Field("CorrelationID", "20s", FieldKind.BYTES),
         Field("BodyType", "I"),
         Field("ApplicationTag", "I"),
         Field("MessageSize", "I"),
         Field("AllocationBodySize", "I"),
         Field("PrivacyLevel", "I"),
-        Field("HashAlgorithm", "I", Kind.HEX),
-        Field("EncryptionAlgorithm", "I", Kind.HEX),
+        Field("HashAlgorithm", "I", FieldKind.HEX),
+        Field("EncryptionAlgorithm", "I", FieldKind.HEX),
         Field("ExtensionSize", "I"),
     ),
 )
@@ -260,7 +260,7 @@ ORDER_BODY: Final = Layout(
         Field("TxSequenceID.TimeStamp", "I"),
         Field("TxSequenceNumber", "I"),
         Field("TxPreviousSequenceNumber", "I"),
-        Field("Reserved", "20s", Kind.BYTES),
+        Field("Reserved", "20s", FieldKind.BYTES),
     ),
 )
 FINAL_BODY: Final = Layout(
@@ -271,7 +271,7 @@ FINAL_BODY: Final = Layout(
         Field("TxSequenceID.TimeStamp", "I"),
         Field("TxSequenceNumber", "I"),
         Field("TxPreviousSequenceNumber", "I"),
-        Field("SourceGUID", "16s", Kind.GUID),
+        Field("SourceGUID", "16s", FieldKind.GUID),
         Field("MessageID", "I"),
     ),
 )
@@ -279,9 +279,9 @@ PING: Final = Layout(
     "Ping",
     "MS-MQQB 2.2.7",
     (
-        Field("Flags", "H", Kind.HEX, (Bits("RC", 0x0001), Bits("RF", 0x0002))),
-        Field("Signature", "H", Kind.HEX),
+        Field("Flags", "H", FieldKind.HEX, (Bits("RC", 0x0001), Bits("RF", 0x0002))),
+        Field("Signature", "H", FieldKind.HEX),
         Field("Cookie", "I"),
-        Field("QMGuid", "16s", Kind.GUID),
+        Field("QMGuid", "16s", FieldKind.GUID),
     ),
 )

@@ -31,7 +31,7 @@ class Ping(msgspec.Struct, frozen=True, gc=False):
     manager: UUID
     """QMGuid: the manager that wrote this datagram."""
     is_client: bool = False
-    """RC: the asker does not run on a server; the answer repeats it (QB-077, QB-079)."""
+    """RC: the asker does not run on a server; the answer repeats it (QB-077, QB-078, QB-079)."""
     refused: bool = False
     """RF: a session would be refused now; clear in requests (QB-080, QB-081)."""
 

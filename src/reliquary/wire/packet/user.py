@@ -138,9 +138,9 @@ def _check_flags(
     if delivery > _RECOVERABLE:
         raise reader.fault(f"{delivery} is no delivery mode", at)
     if destination not in _DESTINATIONS:
-        raise reader.fault(f"a destination queue cannot be {destination.name}", at)
+        raise reader.fault(f"a destination queue cannot be {destination.name}", at)  # QB-015
     if admin not in _ADMINS:
-        raise reader.fault(f"an administration queue cannot be {admin.name}", at)
+        raise reader.fault(f"an administration queue cannot be {admin.name}", at)  # QB-015
     if not flags & PROPERTIES:
         raise reader.fault("the packet has no message properties header", at)
     if flags & TRANSACTION and delivery == _EXPRESS:

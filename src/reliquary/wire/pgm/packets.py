@@ -45,7 +45,7 @@ DATA_HEADER: Final = _HEADER.size + _DATA.size
 """Bytes before the data of a packet that has no options."""
 
 
-class Kind(IntEnum):
+class PgmPacketType(IntEnum):
     """The types of packets that are served."""
 
     SPM = 0x00
@@ -57,9 +57,9 @@ class Kind(IntEnum):
 
 
 _NOT_SERVED: Final = {0x01: "POLL", 0x02: "POLR", 0x0C: "SPMR", 0x0D: "ACK"}
-_KINDS: Final = {int(kind): kind for kind in Kind}
-_DATA_KINDS: Final = frozenset({Kind.ODATA, Kind.RDATA})
-_UPSTREAM: Final = frozenset({Kind.NAK, Kind.NNAK})
+_KINDS: Final = {int(kind): kind for kind in PgmPacketType}
+_DATA_KINDS: Final = frozenset({PgmPacketType.ODATA, PgmPacketType.RDATA})
+_UPSTREAM: Final = frozenset({PgmPacketType.NAK, PgmPacketType.NNAK})
 
 
 class NotServed(PacketFault):
@@ -118,7 +118,7 @@ class Data(msgspec.Struct, frozen=True, gc=False):
 class Nak(msgspec.Struct, frozen=True, gc=False):
     """NAK, NNAK or NCF, 8.3: these numbers are missing, or the source confirms that it was asked for them."""
 
-    kind: Kind
+    kind: PgmPacketType
     tsi: Tsi
     port: int
     """The destination port of the data that is spoken of."""
@@ -136,7 +136,7 @@ def encode(packet: Packet) -> bytes:
     tsi, payload = packet.tsi, b""
     ports = (tsi.port, packet.port)
     if isinstance(packet, Data):
-        kind = Kind.RDATA if packet.repair else Kind.ODATA
+        kind = PgmPacketType.RDATA if packet.repair else PgmPacketType.ODATA
         body = _DATA.pack(packet.number, packet.trail)
         options = (
             NO_OPTIONS
@@ -145,7 +145,7 @@ def encode(packet: Packet) -> bytes:
         )
         payload = packet.payload
     elif isinstance(packet, Spm):
-        kind = Kind.SPM
+        kind = PgmPacketType.SPM
         body = _SPM.pack(packet.number, packet.trail, packet.lead) + _address(packet.path)
         options = Options(join=packet.join, fin=packet.fin, reset=packet.reset)
     else:
@@ -187,10 +187,12 @@ def decode(raw: bytes) -> Packet:
         return _data(reader, kind, flags, tsi, port, size)
     if size:
         raise reader.fault(f"a packet of type {code:#04x} says that it has {size} bytes of data", 14)
-    return _spm(reader, flags, tsi, port) if kind is Kind.SPM else _nak(reader, kind, flags, tsi, port)
+    return (
+        _spm(reader, flags, tsi, port) if kind is PgmPacketType.SPM else _nak(reader, kind, flags, tsi, port)
+    )
 
 
-def _data(reader: Reader, kind: Kind, flags: int, tsi: Tsi, port: int, size: int) -> Data:
+def _data(reader: Reader, kind: PgmPacketType, flags: int, tsi: Tsi, port: int, size: int) -> Data:
     number, trail = reader.unpack(_DATA, "the data header")
     options = Options.decode(reader) if flags & _HAS_OPTIONS else NO_OPTIONS
     if options.listed or options.reset is not None:
@@ -208,8 +210,8 @@ def _data(reader: Reader, kind: Kind, flags: int, tsi: Tsi, port: int, size: int
     ):
         raise reader.fault(f"{size} bytes at {part.offset} are no part of an APDU of {part.length}")
     return Data(
-        tsi, port, number, trail, reader.data[at:], kind is Kind.RDATA, part, options.join, options.syn,
-        options.fin,
+        tsi, port, number, trail, reader.data[at:], kind is PgmPacketType.RDATA, part, options.join,
+        options.syn, options.fin,
     )  # fmt: skip
 
 
@@ -224,7 +226,7 @@ def _spm(reader: Reader, flags: int, tsi: Tsi, port: int) -> Spm:
     return Spm(tsi, port, number, trail, lead, path, options.join, options.fin, options.reset)
 
 
-def _nak(reader: Reader, kind: Kind, flags: int, tsi: Tsi, port: int) -> Nak:
+def _nak(reader: Reader, kind: PgmPacketType, flags: int, tsi: Tsi, port: int) -> Nak:
     (number,) = reader.unpack(_NAK, "a NAK")
     source = _address_of(reader)
     group = _address_of(reader)

@@ -20,7 +20,7 @@ from tests.protocols.httpr.far_server import AGENT, ORDERS, ClientBench, Far
 GRI, PUSH, PULL, EXCHANGE, REPORT = Command
 
 
-def careless() -> Mapping[tuple[By, transactions.Place, Outcome], Fate]:
+def careless() -> Mapping[tuple[By, transactions.BatchPosition, Outcome], Fate]:
     """The table as 3.4 has it by the letter: GET-RESPONDER-INFO gives back what it does not name."""
     return {
         (by, place, outcome): FATES[By.REPORT if by is By.INFO_ANSWER else by, place, outcome]

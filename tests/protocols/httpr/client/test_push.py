@@ -9,8 +9,8 @@ import pytest
 from reliquary.protocols.httpr.codec.values import Command
 from reliquary.protocols.httpr.facts import BatchPrepared
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
-from reliquary.queueing.model.facts import HoldBegun
-from reliquary.queueing.model.travel.transfer import HoldRefusal, MessagesHeld
+from reliquary.queueing.model.facts import ReservationBegun
+from reliquary.queueing.model.travel.transfer import MessagesReserved, ReservationRefusal
 from tests.protocols.httpr.far_server import AGENT, ORDERS, ClientBench, Far
 
 BILLS = "DIRECT=HTTPR://far.example/httpr/mq#bills"
@@ -23,7 +23,9 @@ def test_hold_fact_and_request_are_of_one_turn() -> None:
     bench.send(ORDERS, b"a")
     bench.answer(far)
     kinds = [{type(fact) for fact in turn.facts} for turn in bench.turns]
-    assert [each for each in kinds if each & {HoldBegun, BatchPrepared}] == [{HoldBegun, BatchPrepared}]
+    assert [each for each in kinds if each & {ReservationBegun, BatchPrepared}] == [
+        {ReservationBegun, BatchPrepared}
+    ]
     assert bench.unanswered[0].header.transaction_id == 1
 
 
@@ -81,7 +83,7 @@ def test_a_queue_that_is_gone_is_not_asked_again() -> None:
     state, channel = bench.httpr.state, bench.client_channel()
     ((queue, _),) = state.waiting.items()
     channel.outgoing.preparing = queue
-    bench.httpr.hear(MessagesHeld("httpr", (1, 2), refusal=HoldRefusal.NO_QUEUE), bench.now)
+    bench.httpr.hear(MessagesReserved("httpr", (1, 2), refusal=ReservationRefusal.NO_QUEUE), bench.now)
     assert (state.waiting, state.client.by_queue) == ({}, {})
     assert (channel.outgoing.queues, channel.outgoing.ready) == ({}, {})
 

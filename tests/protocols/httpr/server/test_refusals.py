@@ -7,14 +7,14 @@ import pytest
 from reliquary.protocols.httpr.codec.values import ErrorNumber
 from reliquary.protocols.httpr.server.refusals import NOT_HELD, REFUSALS, Said, not_taken
 from reliquary.queueing.model.message import MessageClass
-from reliquary.queueing.model.travel.transfer import HoldRefusal
+from reliquary.queueing.model.travel.transfer import ReservationRefusal
 
 ROLL_BACK = {510, 511, 512, 513, 514, 515, 518, *range(520, 527), 529}
 
 
 def test_every_error_has_a_row_and_every_refused_hold_an_error() -> None:
     assert set(REFUSALS) == set(ErrorNumber)
-    assert set(NOT_HELD) == set(HoldRefusal)
+    assert set(NOT_HELD) == set(ReservationRefusal)
 
 
 @pytest.mark.spec("HR-084")

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from reliquary.protocols.mqqb.codec.acks import (
+    AckAddresses,
     FinalAck,
     OrderAck,
-    Route,
     final_ack,
     is_for_order_queue,
     order_ack,
@@ -27,8 +27,8 @@ from tests.wire.packet.both_ways import changed
 SENDER = UUID("5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10")
 RECEIVER = UUID("c2d94f7a-88b1-4f0e-8a53-71be0d5f3e29")
 SEQUENCE = 0x51FA4DC0 << 32 | 7
-DIRECT = Route(RECEIVER, SENDER, "10.0.0.1")
-PRIVATE = Route(RECEIVER, SENDER)
+DIRECT = AckAddresses(RECEIVER, SENDER, "10.0.0.1")
+PRIVATE = AckAddresses(RECEIVER, SENDER)
 FINAL = FinalBody(SEQUENCE, 8, 7, SENDER, 42)
 
 

@@ -9,7 +9,7 @@ from reliquary.protocols.mqqb.effects import SendPackets, SendStored
 from reliquary.protocols.mqqb.sender import packets, transmitting
 from reliquary.protocols.mqqb.sessions import links
 from reliquary.protocols.mqqb.settings import MqqbSettings
-from reliquary.protocols.mqqb.state import Entry, Route, State
+from reliquary.protocols.mqqb.state import Entry, SessionQueue, State
 from reliquary.streams.outgoing import Sent
 from reliquary.wire.packet.user_message import UserMessage
 from tests.protocols.mqqb.mqqb_harness import ELSEWHERE, MqqbBench, Peer, place_of, waiting
@@ -24,7 +24,7 @@ def test_large_packets_are_limited_by_their_bytes() -> None:
     assert len(peer.bodies) == 6
 
 
-def with_second_too_large(state: State, route: Route, entry: Entry, sent: Sent, number: int) -> bytes:
+def with_second_too_large(state: State, route: SessionQueue, entry: Entry, sent: Sent, number: int) -> bytes:
     """The packet of a message; that of the second one is larger than a packet may be."""
     return bytes(1 << 23) if number == 2 else packets.stream_packet(state, route, entry, sent, number)
 

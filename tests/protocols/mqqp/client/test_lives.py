@@ -48,7 +48,7 @@ KINDS = (
 BY_NAME = st.booleans()
 WAITS = st.sampled_from([seconds(0), seconds(20), FOREVER_WAIT])
 OPEN = OpenQueue(0, FAR, Access.RECEIVE)
-HOLDS = st.sampled_from([seconds(0), seconds(30), FOREVER_WAIT])
+RESERVATIONS = st.sampled_from([seconds(0), seconds(30), FOREVER_WAIT])
 
 
 class Lives(RuleBasedStateMachine):
@@ -129,13 +129,13 @@ class Lives(RuleBasedStateMachine):
         self._ask(CloseQueue(0, self.handle))
         self.handle = 0
 
-    @rule(by_name=BY_NAME, count=st.integers(1, 3), wait=WAITS, hold=HOLDS)
+    @rule(by_name=BY_NAME, count=st.integers(1, 3), wait=WAITS, hold=RESERVATIONS)
     def receive(self, by_name: bool, count: int, wait: Any, hold: Any) -> None:
         """A reader receives, for good or on trial."""
         queue = FAR if by_name or not self.handle else self.handle
         self._ask(ReceiveMessages(0, queue, count=count, timeout=wait, hold=hold))
 
-    @rule(seek=st.sampled_from([Seek.FIRST, Seek.LAST]), hold=HOLDS)
+    @rule(seek=st.sampled_from([Seek.FIRST, Seek.LAST]), hold=RESERVATIONS)
     def look_up(self, seek: Seek, hold: Any) -> None:
         """A reader takes the first or the last message."""
         self._ask(LookUpMessage(0, FAR, 0, seek, peek=False, hold=hold))

@@ -6,40 +6,62 @@ from itertools import product
 
 import pytest
 
-from reliquary.protocols.mqqp.server.phases import NEXT, Phase, Step
+from reliquary.protocols.mqqp.server.phases import NEXT, OpenedQueueEvent, Phase
 
 
 def test_the_table_answers_every_case() -> None:
-    assert set(NEXT) == set(product(Phase, Step))
+    assert set(NEXT) == set(product(Phase, OpenedQueueEvent))
 
 
 def test_each_phase_is_reached_and_only_the_closed_one_is_the_end() -> None:
     reached = {Phase.OPENED}
     for _ in Phase:
-        reached |= {NEXT[phase, step] for phase in reached for step in Step}
+        reached |= {NEXT[phase, step] for phase in reached for step in OpenedQueueEvent}
     assert reached == set(Phase)
-    ends = [phase for phase in Phase if {NEXT[phase, step] for step in Step} == {phase}]
+    ends = [phase for phase in Phase if {NEXT[phase, step] for step in OpenedQueueEvent} == {phase}]
     assert ends == [Phase.CLOSED]
 
 
 @pytest.mark.parametrize(
     ("steps", "phase"),
     [
-        pytest.param([Step.CONTEXT_CLOSED], Phase.CLOSED, id="nobody took it over"),
-        pytest.param([Step.SESSION_OPENED, Step.CONTEXT_CLOSED], Phase.READY_FOR_READ, id="a session has it"),
-        pytest.param([Step.SESSION_OPENED, Step.SESSION_CLOSED], Phase.ENDING, id="messages may be out"),
+        pytest.param([OpenedQueueEvent.CONTEXT_CLOSED], Phase.CLOSED, id="nobody took it over"),
         pytest.param(
-            [Step.SESSION_OPENED, Step.SESSION_CLOSED, Step.CONTEXT_CLOSED], Phase.ENDING, id="both closed"
+            [OpenedQueueEvent.SESSION_OPENED, OpenedQueueEvent.CONTEXT_CLOSED],
+            Phase.READY_FOR_READ,
+            id="a session has it",
         ),
         pytest.param(
-            [Step.SESSION_OPENED, Step.ALL_READS_ENDED], Phase.READY_FOR_READ, id="the next read may come"
+            [OpenedQueueEvent.SESSION_OPENED, OpenedQueueEvent.SESSION_CLOSED],
+            Phase.ENDING,
+            id="messages may be out",
         ),
         pytest.param(
-            [Step.SESSION_OPENED, Step.SESSION_CLOSED, Step.ALL_READS_ENDED], Phase.CLOSED, id="all is done"
+            [
+                OpenedQueueEvent.SESSION_OPENED,
+                OpenedQueueEvent.SESSION_CLOSED,
+                OpenedQueueEvent.CONTEXT_CLOSED,
+            ],
+            Phase.ENDING,
+            id="both closed",
+        ),
+        pytest.param(
+            [OpenedQueueEvent.SESSION_OPENED, OpenedQueueEvent.ALL_READS_ENDED],
+            Phase.READY_FOR_READ,
+            id="the next read may come",
+        ),
+        pytest.param(
+            [
+                OpenedQueueEvent.SESSION_OPENED,
+                OpenedQueueEvent.SESSION_CLOSED,
+                OpenedQueueEvent.ALL_READS_ENDED,
+            ],
+            Phase.CLOSED,
+            id="all is done",
         ),
     ],
 )
-def test_what_follows(steps: list[Step], phase: Phase) -> None:
+def test_what_follows(steps: list[OpenedQueueEvent], phase: Phase) -> None:
     now = Phase.OPENED
     for step in steps:
         now = NEXT[now, step]

@@ -9,7 +9,7 @@ from reliquary.protocols.srmp.codec.decode import decode, decode_apdu, decode_en
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.kinds import kind_of
 from reliquary.protocols.srmp.codec.messages import message_of
-from reliquary.protocols.srmp.codec.values import Arrived, CommitmentRequest, Kind
+from reliquary.protocols.srmp.codec.values import Arrived, CommitmentRequest, MessageKind
 from tests.protocols.srmp.codec.envelopes import DELIVERY, PLAIN
 from tests.protocols.srmp.codec.vector import ALPHA, LARGEST, PUBLISHED, VECTORS
 
@@ -175,17 +175,17 @@ def test_what_follows_the_announced_bytes_of_an_apdu_is_not_looked_at() -> None:
 # -- the published examples, section 4
 
 KINDS = {
-    "4_1": Kind.USER_MESSAGE,
-    "4_2": Kind.USER_MESSAGE,
-    "4_3_request": Kind.USER_MESSAGE,
-    "4_3_delivery_receipt": Kind.DELIVERY_RECEIPT,
-    "4_3_commitment_receipt": Kind.COMMITMENT_RECEIPT,
-    "4_4_first": Kind.USER_MESSAGE,
-    "4_4_first_receipt": Kind.STREAM_RECEIPT,
-    "4_4_second": Kind.USER_MESSAGE,
-    "4_4_second_receipt": Kind.STREAM_RECEIPT,
-    "4_4_third": Kind.USER_MESSAGE,
-    "4_4_third_receipt": Kind.STREAM_RECEIPT,
+    "4_1": MessageKind.USER_MESSAGE,
+    "4_2": MessageKind.USER_MESSAGE,
+    "4_3_request": MessageKind.USER_MESSAGE,
+    "4_3_delivery_receipt": MessageKind.DELIVERY_RECEIPT,
+    "4_3_commitment_receipt": MessageKind.COMMITMENT_RECEIPT,
+    "4_4_first": MessageKind.USER_MESSAGE,
+    "4_4_first_receipt": MessageKind.STREAM_RECEIPT,
+    "4_4_second": MessageKind.USER_MESSAGE,
+    "4_4_second_receipt": MessageKind.STREAM_RECEIPT,
+    "4_4_third": MessageKind.USER_MESSAGE,
+    "4_4_third_receipt": MessageKind.STREAM_RECEIPT,
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.protocols.srmp.codec.decode import decode_envelope
 from reliquary.protocols.srmp.codec.kinds import kind_of
-from reliquary.protocols.srmp.codec.values import Kind
+from reliquary.protocols.srmp.codec.values import MessageKind
 from tests.protocols.srmp.codec.envelopes import (
     COMMITMENT,
     DELIVERY,
@@ -21,22 +21,22 @@ from tests.protocols.srmp.codec.envelopes import (
 )
 
 
-def kind(envelope: str) -> Kind:
+def kind(envelope: str) -> MessageKind:
     return kind_of(decode_envelope(envelope))
 
 
 @pytest.mark.spec("SR-195")
 @pytest.mark.parametrize("envelope", [SMALL, PLAIN, FIRST])
 def test_a_normal_message_without_receipts_is_of_a_user(envelope: str) -> None:
-    assert kind(envelope) is Kind.USER_MESSAGE
+    assert kind(envelope) is MessageKind.USER_MESSAGE
 
 
 @pytest.mark.spec("SR-196", "SR-197", "SR-198", "SR-199", "SR-028")
 def test_each_receipt_is_known() -> None:
-    assert kind(DELIVERY) is Kind.DELIVERY_RECEIPT
-    assert kind(STREAM_RECEIPT) is Kind.STREAM_RECEIPT
-    assert kind(FINAL) is Kind.FINAL_STREAM_RECEIPT
-    assert kind(COMMITMENT) is Kind.COMMITMENT_RECEIPT
+    assert kind(DELIVERY) is MessageKind.DELIVERY_RECEIPT
+    assert kind(STREAM_RECEIPT) is MessageKind.STREAM_RECEIPT
+    assert kind(FINAL) is MessageKind.FINAL_STREAM_RECEIPT
+    assert kind(COMMITMENT) is MessageKind.COMMITMENT_RECEIPT
 
 
 NEGATIVE_RECEIPT = changed(COMMITMENT, (">positive<", ">negative<"))
@@ -46,8 +46,8 @@ ORDER = ("MSMQ:QM Ordering Ack", "MSMQ:another")
 @pytest.mark.spec("SR-198", "SR-199")
 @pytest.mark.parametrize("number", [0x8001, 0xC000, 0xC001, 0xC002, 0xC004])
 def test_a_negative_decision_has_one_of_five_classes(number: int) -> None:
-    assert kind(changed(NEGATIVE_RECEIPT, (">16384<", f">{number}<"))) is Kind.COMMITMENT_RECEIPT
-    assert kind(changed(FINAL, (">49154<", f">{number}<"))) is Kind.FINAL_STREAM_RECEIPT
+    assert kind(changed(NEGATIVE_RECEIPT, (">16384<", f">{number}<"))) is MessageKind.COMMITMENT_RECEIPT
+    assert kind(changed(FINAL, (">49154<", f">{number}<"))) is MessageKind.FINAL_STREAM_RECEIPT
 
 
 @pytest.mark.srmp("F-52", "F-53")
@@ -79,4 +79,4 @@ def test_a_negative_decision_has_one_of_five_classes(number: int) -> None:
     ],
 )
 def test_what_fits_no_row_is_unknown(envelope: str) -> None:
-    assert kind(envelope) is Kind.UNKNOWN
+    assert kind(envelope) is MessageKind.UNKNOWN

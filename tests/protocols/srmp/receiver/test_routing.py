@@ -7,7 +7,7 @@ import pytest
 from reliquary.protocols.httpr.schemes import HTTPR
 from reliquary.protocols.srmp import tables
 from reliquary.protocols.srmp.codec.faults import SrmpFault
-from reliquary.protocols.srmp.receiver.routing import Route, route
+from reliquary.protocols.srmp.receiver.routing import MessageTarget, route
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import State
@@ -62,7 +62,7 @@ def test_another_authority_is_another_host(to: str) -> None:
     with pytest.raises(SrmpFault) as refused:
         route(state(), to)
     assert refused.value.element == "to"
-    assert route(state(store_and_forward=True), to) == Route(
+    assert route(state(store_and_forward=True), to) == MessageTarget(
         f"DIRECT={to}".replace("http", "HTTP").replace("HTTPs", "HTTPS")
     )
 
@@ -74,9 +74,11 @@ def test_the_first_redirection_that_matches_counts() -> None:
         Redirection("http://gate.example/*", THEIRS),
         Redirection("http://gate.example/two", OURS),
     )
-    assert route(aimed, "http://gate.example/one") == Route(HERE, "http://gate.example/one", HERE)
-    assert route(aimed, "http://gate.example/two") == Route(f"DIRECT={THEIRS}".replace("http", "HTTP"))
-    assert route(aimed, OURS) == Route(HERE, OURS, HERE)
+    assert route(aimed, "http://gate.example/one") == MessageTarget(HERE, "http://gate.example/one", HERE)
+    assert route(aimed, "http://gate.example/two") == MessageTarget(
+        f"DIRECT={THEIRS}".replace("http", "HTTP")
+    )
+    assert route(aimed, OURS) == MessageTarget(HERE, OURS, HERE)
 
 
 @pytest.mark.spec("SR-187")
@@ -110,7 +112,7 @@ def test_a_redirection_to_no_url_of_ours_is_refused() -> None:
 @pytest.mark.spec("SR-184")
 def test_a_multicast_address_is_ours_when_a_queue_listens_to_it() -> None:
     listening = "MSMQ:MULTICAST=234.1.1.1:8001"
-    assert route(state(), listening) == Route(
+    assert route(state(), listening) == MessageTarget(
         "MULTICAST=234.1.1.1:8001", "MULTICAST=234.1.1.1:8001", "MULTICAST=234.1.1.1:8001", multicast=True
     )
     with pytest.raises(SrmpFault):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.srmp.redirection import Redirection
-from reliquary.protocols.srmp.sender.addresses import Route, own_origin, receipts_url, route_to
+from reliquary.protocols.srmp.sender.addresses import PostAddress, own_origin, receipts_url, route_to
 from reliquary.protocols.srmp.settings import SrmpSettings
 
 PLAIN = SrmpSettings()
@@ -14,7 +14,7 @@ ORDERS = "DIRECT=HTTP://shop.example:8080/msmq/private$/Orders?Lane=2"
 
 @pytest.mark.spec("SR-310")
 def test_a_destination_is_reached_at_its_own_host_with_path_and_query() -> None:
-    assert route_to(ORDERS, PLAIN) == Route(
+    assert route_to(ORDERS, PLAIN) == PostAddress(
         server="http://shop.example:8080",
         authority="shop.example:8080",
         target="/msmq/private$/Orders?Lane=2",
@@ -29,7 +29,7 @@ def test_an_https_destination_is_connected_to_with_tls() -> None:
 
 def test_a_multicast_destination_is_its_address() -> None:
     route = route_to("MULTICAST=234.1.1.1:8001", PLAIN)
-    assert route == Route(multicast="234.1.1.1:8001")
+    assert route == PostAddress(multicast="234.1.1.1:8001")
     assert route.next_hop == "234.1.1.1:8001"
 
 

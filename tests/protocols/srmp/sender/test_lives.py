@@ -82,7 +82,7 @@ class Life:
 
     def step(self) -> None:
         """One of the things that can happen."""
-        happenings: list[tuple[int, Callable[[], None]]] = [
+        events: list[tuple[int, Callable[[], None]]] = [
             (6, self.send),
             (8, self.arrive),
             (2, self.lose_answer),
@@ -94,8 +94,8 @@ class Life:
             (1, self.restart),
             (1, self.hold),
         ]
-        weights = [weight for weight, _ in happenings]
-        [(_, happen)] = self.random.choices(happenings, weights)
+        weights = [weight for weight, _ in events]
+        [(_, happen)] = self.random.choices(events, weights)
         happen()
         self.collect()
 

@@ -9,13 +9,13 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.queueing.model.directory.connection import Connection
 from reliquary.queueing.model.directory.holdings import Directory, Surroundings, own_name
-from reliquary.queueing.model.directory.objects import Enterprise, Kind, RoutingLink, Site, User
+from reliquary.queueing.model.directory.objects import Enterprise, ObjectKind, RoutingLink, Site, User
 
 ONE, TWO = UUID(int=1), UUID(int=2)
 
 
 def test_an_empty_directory_has_a_place_for_each_type() -> None:
-    assert Directory().objects == {kind: {} for kind in Kind}
+    assert Directory().objects == {kind: {} for kind in ObjectKind}
     assert Directory().objects is not Directory().objects
 
 
@@ -24,10 +24,10 @@ def test_an_object_is_found_by_type_and_identifier_and_its_name_is_taken() -> No
     directory.put(Site(identifier=ONE, name="North"))
     assert directory.get(Site, ONE) == Site(identifier=ONE, name="North")
     assert directory.get(RoutingLink, ONE) is None
-    assert directory.names == {(Kind.SITE, "north"): ONE}
+    assert directory.names == {(ObjectKind.SITE, "north"): ONE}
     directory.put(Site(identifier=ONE, name="South"))
-    assert directory.names == {(Kind.SITE, "south"): ONE}
-    directory.remove(Kind.SITE, ONE)
+    assert directory.names == {(ObjectKind.SITE, "south"): ONE}
+    directory.remove(ObjectKind.SITE, ONE)
     assert (directory.names, directory.every(Site)) == ({}, [])
 
 
@@ -43,7 +43,7 @@ def test_a_copy_can_change_alone() -> None:
     directory.put(Site(identifier=ONE, name="a"))
     copy = directory.copy()
     copy.put(Site(identifier=TWO, name="b"))
-    copy.remove(Kind.SITE, ONE)
+    copy.remove(ObjectKind.SITE, ONE)
     assert [site.name for site in directory.every(Site)] == ["a"]
 
 

@@ -21,8 +21,8 @@ from reliquary.queueing.model.directory.objects import (
     DistributionList,
     Enterprise,
     InternalCertificate,
-    Kind,
     ManagerObject,
+    ObjectKind,
     QueueObject,
     RoutingLink,
     Site,
@@ -61,8 +61,8 @@ def test_a_good_object_of_each_type_is_taken_and_reads_back(subject: DirectoryOb
 
 
 def test_each_kind_has_its_type() -> None:
-    assert set(TYPES) == set(Kind)
-    assert {kind_of(each) for each in GOOD} == set(Kind) == set(KINDS.values())
+    assert set(TYPES) == set(ObjectKind)
+    assert {kind_of(each) for each in GOOD} == set(ObjectKind) == set(KINDS.values())
 
 
 @pytest.mark.spec("DM-003", "DM-020")

@@ -7,9 +7,9 @@ from reliquary.queueing.model.history.groups import Groups
 from reliquary.queueing.model.history.heads import HeadKey
 from reliquary.queueing.model.history.numbers import Numbers
 from reliquary.queueing.model.history.records import COLUMNS, GROUP, HistoryRow, decode_events
-from reliquary.wire.history import Happening
+from reliquary.wire.history import HistoryEvent
 
-KEY: HeadKey = (Happening.DUE, 0, 0, ("", "", ""), "", 0, None, None, None)
+KEY: HeadKey = (HistoryEvent.DUE, 0, 0, ("", "", ""), "", 0, None, None, None)
 
 
 def groups_of(row: HistoryRow) -> list[list[int]]:

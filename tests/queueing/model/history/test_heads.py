@@ -9,7 +9,7 @@ import pytest
 from reliquary.queueing.model.history.heads import kind_of, make_head
 from reliquary.queueing.model.message import SequenceId
 from reliquary.queueing.model.queue import Outgoing, Queue, QueueType
-from reliquary.wire.history import Happening
+from reliquary.wire.history import HistoryEvent
 
 US = UUID(int=1)
 
@@ -46,7 +46,7 @@ def test_a_queue_is_of_one_kind(record: Queue, kind: str) -> None:
 def test_a_head_has_the_short_name_of_its_queue_and_the_parts_of_its_stream() -> None:
     bringer = ("srmp", "peer", "5")
     head = make_head(
-        queue(), (Happening.QUEUED, 7, 2, bringer, "other", 1, US, SequenceId(3, 9), UUID(int=4))
+        queue(), (HistoryEvent.QUEUED, 7, 2, bringer, "other", 1, US, SequenceId(3, 9), UUID(int=4))
     )
     assert (head.queue, head.kind, head.reason, head.by, head.peer) == ("orders", "local", 2, "srmp", "peer")
     assert (head.batch, head.other, head.shape, head.lineage) == ("5", "other", 1, US)
@@ -54,5 +54,5 @@ def test_a_head_has_the_short_name_of_its_queue_and_the_parts_of_its_stream() ->
 
 
 def test_the_head_of_events_without_a_queue_and_a_stream_has_neither() -> None:
-    head = make_head(None, (Happening.GAP, 0, 0, ("", "", ""), "", 0, None, None, None))
+    head = make_head(None, (HistoryEvent.GAP, 0, 0, ("", "", ""), "", 0, None, None, None))
     assert (head.queue, head.kind, head.ordinal, head.timestamp) == ("", "", 0, 0)

@@ -15,7 +15,7 @@ from reliquary.queueing.model.security.rights import (
     granted,
 )
 from reliquary.queueing.model.security.roles import NO_ROLE, RIGHTS, Role, rights_of_role
-from reliquary.queueing.rules.permission import NEEDED, Act, Place
+from reliquary.queueing.rules.permission import NEEDED, Act, QueueKind
 from reliquary.wire.security import Ace, AceKind, SecurityDescriptor, encode_descriptor
 from tests.queueing.security.users import ALICE, BOB
 
@@ -24,7 +24,7 @@ OF_BOB = encode_descriptor(default_descriptor(None, BOB.user))
 LOOK = {Act.SHOW, Act.SHOW_ACCESS}
 
 
-def may(role: Role | None, place: Place) -> set[Act]:
+def may(role: Role | None, place: QueueKind) -> set[Act]:
     """All that alice may do in this role with a queue of bob, or with a queue of the manager."""
     rights = rights_of_role(role)
     alice = replace(ALICE, on_queues=rights.on_queues, on_manager=rights.on_manager)
@@ -49,7 +49,7 @@ def may(role: Role | None, place: Place) -> set[Act]:
     ],
 )
 def test_a_role_counts_for_every_queue(role: Role | None, more: set[Act]) -> None:
-    assert may(role, Place.QUEUE) == LOOK | more
+    assert may(role, QueueKind.QUEUE) == LOOK | more
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_role_counts_for_every_queue(role: Role | None, more: set[Act]) -> Non
     ],
 )
 def test_a_role_counts_for_dead_letters(role: Role | None, more: set[Act]) -> None:
-    assert may(role, Place.DEAD_LETTERS) == LOOK | more
+    assert may(role, QueueKind.DEAD_LETTERS) == LOOK | more
 
 
 def test_every_role_has_rights_and_no_bit_that_is_none() -> None:

@@ -14,7 +14,7 @@ from reliquary.base.turn import DirectedSignal
 from reliquary.queueing.model.events import Access, SendMessages
 from reliquary.queueing.model.message import Message, ObjectId, SequenceId
 from reliquary.queueing.model.names.formats import DirectName, SingleName, parse_single
-from reliquary.queueing.model.parts.name_index import Elsewhere
+from reliquary.queueing.model.parts.name_index import RemoteTarget
 from reliquary.queueing.model.security.principals import ANONYMOUS, MANAGER, Principal
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.travel.carriers import Carrier, Carriers, RemoteReader
@@ -147,6 +147,6 @@ def test_looking_up_a_name_creates_nothing() -> None:
     ways = destinations.ways(bench.state, FAR)
     assert isinstance(ways, tuple)
     (way,) = ways
-    assert isinstance(way.to, Elsewhere)
+    assert isinstance(way.to, RemoteTarget)
     assert way.carrier is not None
     assert everything(bench.state) == before

@@ -14,8 +14,8 @@ from reliquary.queueing.model.travel.link import (
     ConnectionRecord,
     ConnectionStatus,
     DispatchEntry,
-    Happening,
     Link,
+    OutgoingEvent,
     OutgoingState,
 )
 
@@ -23,7 +23,7 @@ from reliquary.queueing.model.travel.link import (
 @pytest.mark.spec("DM-030")
 def test_the_table_answers_every_case() -> None:
     assert len(OutgoingState) == 8
-    assert set(NEXT) == set(product(OutgoingState, Happening))
+    assert set(NEXT) == set(product(OutgoingState, OutgoingEvent))
 
 
 @pytest.mark.spec("DM-030")
@@ -38,18 +38,18 @@ def test_every_state_but_those_of_other_protocols_is_reached_from_a_new_queue() 
 @pytest.mark.spec("DM-031", "DM-292", "DM-293")
 @pytest.mark.parametrize("silent", [OutgoingState.ON_HOLD, OutgoingState.LOCKED])
 def test_no_word_of_a_protocol_gets_a_queue_out_of_silence(silent: OutgoingState) -> None:
-    ends = {OutgoingState.ON_HOLD: Happening.RESUMED, OutgoingState.LOCKED: Happening.UNHARDENED}
-    for happening in set(Happening) - {ends[silent]}:
+    ends = {OutgoingState.ON_HOLD: OutgoingEvent.RESUMED, OutgoingState.LOCKED: OutgoingEvent.UNHARDENED}
+    for event in set(OutgoingEvent) - {ends[silent]}:
         link = Link(state=silent)
-        link.happen(happening)
-        assert link.state in SILENT, happening
+        link.happen(event)
+        assert link.state in SILENT, event
 
 
 @pytest.mark.spec("DM-292")
 @pytest.mark.parametrize("state", OutgoingState)
 def test_any_queue_can_be_paused(state: OutgoingState) -> None:
     link = Link(state=state)
-    link.happen(Happening.PAUSED)
+    link.happen(OutgoingEvent.PAUSED)
     assert link.state is OutgoingState.ON_HOLD
 
 
@@ -57,12 +57,12 @@ def test_any_queue_can_be_paused(state: OutgoingState) -> None:
 @pytest.mark.parametrize("state", OutgoingState)
 def test_resuming_concerns_only_a_queue_on_hold(state: OutgoingState) -> None:
     link = Link(state=state)
-    link.happen(Happening.RESUMED)
+    link.happen(OutgoingEvent.RESUMED)
     assert link.state is (OutgoingState.INACTIVE if state is OutgoingState.ON_HOLD else state)
 
 
 @pytest.mark.parametrize(
-    ("happenings", "state"),
+    ("events", "state"),
     [
         ("CONNECT_BEGUN", "WAITING"),
         ("CONNECT_BEGUN CONNECTED", "CONNECTED"),
@@ -81,10 +81,10 @@ def test_resuming_concerns_only_a_queue_on_hold(state: OutgoingState) -> None:
         ("VALIDATED", "INACTIVE"),
     ],
 )
-def test_a_life_of_happenings_ends_in_the_state_of_the_digest(happenings: str, state: str) -> None:
+def test_a_life_of_happenings_ends_in_the_state_of_the_digest(events: str, state: str) -> None:
     link = Link()
-    for name in happenings.split():
-        link.happen(Happening[name])
+    for name in events.split():
+        link.happen(OutgoingEvent[name])
     assert link.state is OutgoingState[state]
 
 

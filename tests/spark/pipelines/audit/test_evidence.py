@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 from reliquary.spark.pipelines.audit.report import page
-from reliquary.spark.pipelines.audit.rules import Kind
+from reliquary.spark.pipelines.audit.rules import FindingKind
 from tests.spark.pipelines.audit.test_report import EVIL, finding, report_of
 
 
 def test_a_finding_leads_to_the_lines_of_its_message_and_back(tmp_path: Path) -> None:
-    shown = [finding(number, kind) for number, kind in enumerate(Kind, 2)]
-    text = page(report_of(dict.fromkeys(Kind, 1), {}, shown, tmp_path))
+    shown = [finding(number, kind) for number, kind in enumerate(FindingKind, 2)]
+    text = page(report_of(dict.fromkeys(FindingKind, 1), {}, shown, tmp_path))
     names = re.findall(r'id="([^"]+)"', text)
     links = re.findall(r'href="#([^"]+)"', text)
     assert len(links) == 2 * len(shown)
@@ -22,6 +22,6 @@ def test_a_finding_leads_to_the_lines_of_its_message_and_back(tmp_path: Path) ->
 
 
 def test_a_finding_whose_files_are_gone_has_no_link(tmp_path: Path) -> None:
-    lonely = finding(7, Kind.LOST) | {"events": [7]}
-    text = page(report_of({Kind.LOST: 1}, {}, [lonely], tmp_path))
+    lonely = finding(7, FindingKind.LOST) | {"events": [7]}
+    text = page(report_of({FindingKind.LOST: 1}, {}, [lonely], tmp_path))
     assert "href" not in re.sub(r"&lt;.*?&gt;", "", text)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reliquary.spark.pipelines.audit.rules import Kind
+from reliquary.spark.pipelines.audit.rules import FindingKind
 from tests.spark.pipelines.audit.reference import Reference
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def test_the_events_that_prove_a_finding_are_those_of_its_message(audited: Audit
             assert numbers[row["manager"], row["message"]] == finding["message_id"]
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_a_finding_tells_its_stream_and_a_sentence(audited: Audited, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", FindingKind)
+def test_a_finding_tells_its_stream_and_a_sentence(audited: Audited, kind: FindingKind) -> None:
     its = [finding for finding in audited.findings if finding["kind"] == kind]
     assert its
     for finding in its:

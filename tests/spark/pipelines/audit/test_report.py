@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from reliquary.spark.pipelines.audit.coverage import Place, Stretch
+from reliquary.spark.pipelines.audit.coverage import Stretch, TracedQueue
 from reliquary.spark.pipelines.audit.report import MEANINGS, NAMES, page, write
-from reliquary.spark.pipelines.audit.rules import Kind, Limits, Reason, Verdict
+from reliquary.spark.pipelines.audit.rules import FindingKind, Limits, Reason, Verdict
 from reliquary.spark.pipelines.audit.run import SHOWN, AuditReport
 from reliquary.spark.pipelines.audit.streams import Stream
 
@@ -21,10 +21,10 @@ BEGIN = 1_772_000_000_000_000
 
 
 def report_of(
-    found: dict[Kind, int], unjudged: dict[Reason, int], shown: list[dict[str, Any]], tmp_path: Path
+    found: dict[FindingKind, int], unjudged: dict[Reason, int], shown: list[dict[str, Any]], tmp_path: Path
 ) -> AuditReport:
-    source = Place(1, 1, "a", EVIL, f"DIRECT=HTTP://beta/{EVIL}", "outgoing")
-    stream = Stream(source, Place(2, 2, "b", "beta", EVIL, "local"), sent=9, times={100: 5, 300: 1})
+    source = TracedQueue(1, 1, "a", EVIL, f"DIRECT=HTTP://beta/{EVIL}", "outgoing")
+    stream = Stream(source, TracedQueue(2, 2, "b", "beta", EVIL, "local"), sent=9, times={100: 5, 300: 1})
     stream.found, stream.unjudged = found, unjudged
     flow = [
         {"at": BEGIN + n * 3600_000_000, "sent": n, "arrived": 1, "received": 0, "width": 3600_000_000}
@@ -32,12 +32,12 @@ def report_of(
     ]
     return AuditReport(
         verdict=stream.verdict,
-        streams=[stream, Stream(Place(3, 2, "b", "beta", "q", "local"), None)],
+        streams=[stream, Stream(TracedQueue(3, 2, "b", "beta", "q", "local"), None)],
         stretches={"a": Stretch(None, BEGIN + 36_000_000_000, ((BEGIN, BEGIN + 5),), 99, BEGIN)},
         names={"a": EVIL},
         shown=shown,
         quoted={("a", 1): {"event_id": 1, "time": "now", "event": "queued", "queue": EVIL, "message": 5}},
-        over_time=[{"at": BEGIN, "width": 3600_000_000, **dict.fromkeys(Kind, 2)}],
+        over_time=[{"at": BEGIN, "width": 3600_000_000, **dict.fromkeys(FindingKind, 2)}],
         flow=flow,
         limits=Limits(),
         page=tmp_path / "report.html",
@@ -45,7 +45,7 @@ def report_of(
     )
 
 
-def finding(number: int, kind: Kind) -> dict[str, Any]:
+def finding(number: int, kind: FindingKind) -> dict[str, Any]:
     return {
         "kind": kind, "stream": EVIL, "message_id": f"{EVIL}\\{number}", "manager": "a", "manager_name": EVIL,
         "queue": EVIL, "other_manager": None, "other_queue": None, "events": [1, number], "other_events": [],
@@ -82,8 +82,8 @@ def read(text: str) -> list[str]:
 
 @pytest.mark.parametrize("count", [0, 1, 10_000])
 def test_a_page_is_whole_and_loads_nothing(tmp_path: Path, count: int) -> None:
-    shown = [finding(number, Kind.LOST) for number in range(min(count, SHOWN))]
-    report = report_of({Kind.LOST: count} if count else {}, {}, shown, tmp_path)
+    shown = [finding(number, FindingKind.LOST) for number in range(min(count, SHOWN))]
+    report = report_of({FindingKind.LOST: count} if count else {}, {}, shown, tmp_path)
     text = page(report)
     seen = read(text)
     assert not {"img", "script", "link", "iframe"} & set(seen)
@@ -95,7 +95,7 @@ def test_a_page_is_whole_and_loads_nothing(tmp_path: Path, count: int) -> None:
 
 def test_the_verdict_comes_first_as_a_sentence(tmp_path: Path) -> None:
     proven = page(report_of({}, {}, [], tmp_path))
-    refuted = page(report_of({Kind.LOST: 3, Kind.LATE: 1}, {}, [], tmp_path))
+    refuted = page(report_of({FindingKind.LOST: 3, FindingKind.LATE: 1}, {}, [], tmp_path))
     open_ = page(report_of({}, {Reason.NO_HISTORY: 4}, [], tmp_path))
     assert "All 9 messages of 2 streams were delivered once" in proven
     assert "3 lost, 1 late, in 1 of 2 streams" in refuted
@@ -106,9 +106,11 @@ def test_the_verdict_comes_first_as_a_sentence(tmp_path: Path) -> None:
 
 
 def test_every_kind_is_explained_and_says_what_to_do(tmp_path: Path) -> None:
-    text = page(report_of(dict.fromkeys(Kind, 1), {}, [finding(1, kind) for kind in Kind], tmp_path))
-    assert text.count("What to do:") == len(Kind)
-    for kind in Kind:
+    text = page(
+        report_of(dict.fromkeys(FindingKind, 1), {}, [finding(1, kind) for kind in FindingKind], tmp_path)
+    )
+    assert text.count("What to do:") == len(FindingKind)
+    for kind in FindingKind:
         assert NAMES[kind] in text
         assert MEANINGS[kind][0].split(",")[0] in text
 
@@ -121,6 +123,8 @@ def test_a_page_is_written_whole(tmp_path: Path) -> None:
 
 
 def test_every_kind_has_a_chart_over_time(tmp_path: Path) -> None:
-    text = page(report_of(dict.fromkeys(Kind, 1), {}, [finding(1, kind) for kind in Kind], tmp_path))
-    for kind in Kind:
+    text = page(
+        report_of(dict.fromkeys(FindingKind, 1), {}, [finding(1, kind) for kind in FindingKind], tmp_path)
+    )
+    for kind in FindingKind:
         assert f'aria-label="{NAMES[kind]} over time"' in text

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.spark.pipelines.audit.coverage import Place
+from reliquary.spark.pipelines.audit.coverage import TracedQueue
 from reliquary.spark.pipelines.audit.routes import host, routes
 
-OUT = Place(1, 10, "a", "alpha", "DIRECT=HTTP://Beta:8480/msmq/private$/orders", "outgoing")
-HERE = Place(2, 20, "b", "beta", "orders", "local")
-THERE = Place(3, 30, "c", "gamma", "beta", "local")
+OUT = TracedQueue(1, 10, "a", "alpha", "DIRECT=HTTP://Beta:8480/msmq/private$/orders", "outgoing")
+HERE = TracedQueue(2, 20, "b", "beta", "orders", "local")
+THERE = TracedQueue(3, 30, "c", "gamma", "beta", "local")
 
 
 @pytest.mark.parametrize(

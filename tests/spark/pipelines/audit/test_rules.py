@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from reliquary.spark.pipelines.audit.rules import (
-    HAPPENINGS,
+    EVENT_NAMES,
     RULES,
-    Kind,
+    FindingKind,
     Later,
     Over,
     Reason,
@@ -15,7 +15,7 @@ from reliquary.spark.pipelines.audit.rules import (
     span,
     times,
 )
-from reliquary.wire.history import Happening
+from reliquary.wire.history import HistoryEvent
 from tests.spark.pipelines.audit.reference import Reference
 from tests.spark.pipelines.audit.world import FAULTS, World
 
@@ -40,15 +40,15 @@ def test_a_planted_fault_is_found_and_no_other(fault: str) -> None:
 def test_all_faults_at_once_are_told_apart(seed: int) -> None:
     world = World(seed, FAULTS)
     assert reference(world).found == world.expected
-    assert {kind for kind, *_ in world.expected} == set(Kind)
+    assert {kind for kind, *_ in world.expected} == set(FindingKind)
 
 
 def test_the_bit_of_an_event_is_its_number() -> None:
-    assert [bit(name) for name in HAPPENINGS] == [1 << int(happening) for happening in sorted(Happening)]
+    assert [bit(name) for name in EVENT_NAMES] == [1 << int(event) for event in sorted(HistoryEvent)]
 
 
 def test_every_kind_has_a_rule_and_every_rule_is_whole() -> None:
-    assert {rule.kind for rule in RULES} == set(Kind)
+    assert {rule.kind for rule in RULES} == set(FindingKind)
     assert {rule.over for rule in RULES} == set(Over)
     assert {rule.later for rule in RULES} == set(Later)
     ranks = [rule.rank for rule in RULES if rule.rank]

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.spark.pipelines.audit.rules import Kind, Reason, Verdict
+from reliquary.spark.pipelines.audit.rules import FindingKind, Reason, Verdict
 from reliquary.spark.pipelines.audit.run import AuditConfig, audit, run_audit
 from tests.spark.pipelines.audit.alone import Alone
 from tests.spark.pipelines.audit.reference import Reference
@@ -45,7 +45,7 @@ def test_without_the_history_of_a_destination_nothing_is_a_fault_and_nothing_pro
     report = audit(Alone(), AuditConfig([str(tmp_path / "history")], tmp_path / "out"))
     reference = Reference(rows)
     assert report.unjudged[Reason.NO_HISTORY] == reference.unjudged > 0
-    assert report.found[Kind.LOST] == sum(1 for kind, *_ in reference.found if kind == "lost")
+    assert report.found[FindingKind.LOST] == sum(1 for kind, *_ in reference.found if kind == "lost")
     open_ = [stream for stream in report.streams if stream.not_judged]
     assert {stream.verdict for stream in open_} == {Verdict.NOT_JUDGED}
     assert all(silent.name in stream.source.queue for stream in open_)
@@ -59,7 +59,7 @@ def order_of(
     config = AuditConfig(
         [str(tmp_path / "history")], tmp_path / "out", in_order=in_order, any_order=any_order
     )
-    return audit(Alone(), config).found[Kind.REORDERED]
+    return audit(Alone(), config).found[FindingKind.REORDERED]
 
 
 def test_the_order_in_a_transactional_queue_is_judged_unless_its_readers_choose(tmp_path: Path) -> None:
@@ -85,4 +85,4 @@ def test_the_order_in_other_queues_is_judged_where_it_is_asked_for(tmp_path: Pat
     write(tmp_path / "history", manager.rows())
     for names, found in ((frozenset(), 0), (frozenset({"plain"}), 1)):
         config = AuditConfig([str(tmp_path / "history")], tmp_path / "out", in_order=names)
-        assert audit(Alone(), config).found[Kind.REORDERED] == found
+        assert audit(Alone(), config).found[FindingKind.REORDERED] == found

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from reliquary.base.faults import UsageError
 from reliquary.spark.pipelines.audit import buckets
-from reliquary.spark.pipelines.audit.rules import Kind, Limits
+from reliquary.spark.pipelines.audit.rules import FindingKind, Limits
 from reliquary.spark.pipelines.audit.run import AuditConfig, audit
 from reliquary.spark.pipelines.audit.state import State
 from tests.spark.pipelines.audit.alone import Alone
@@ -176,9 +176,9 @@ def test_other_limits_are_applied_to_all_that_was_read(tmp_path: Path) -> None:
     write(tmp_path / "history", world.rows())
     history = [str(tmp_path / "history")]
     first = audit(Alone(), AuditConfig(history, tmp_path / "out"))
-    assert first.found[Kind.LATE] == 2
+    assert first.found[FindingKind.LATE] == 2
     second = audit(Alone(), AuditConfig(history, tmp_path / "out", Limits(late=3 * HOUR)))
-    assert (second.new_files, second.found[Kind.LATE]) == (0, 0)
+    assert (second.new_files, second.found[FindingKind.LATE]) == (0, 0)
 
 
 def test_files_of_the_state_that_are_no_longer_valid_are_removed(tmp_path: Path) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from reliquary.spark.pipelines.audit.coverage import Place
-from reliquary.spark.pipelines.audit.rules import Kind, Over, Reason, Verdict
+from reliquary.spark.pipelines.audit.coverage import TracedQueue
+from reliquary.spark.pipelines.audit.rules import FindingKind, Over, Reason, Verdict
 from reliquary.spark.pipelines.audit.streams import NOWHERE, READERS, Book, Key, Stream, seconds_of
 
-OUT = Place(1, 10, "a", "alpha", "DIRECT=HTTP://beta/x", "outgoing")
-QUEUE = Place(2, 20, "b", "beta", "x", "local")
-OTHER = Place(3, 20, "b", "beta", "y", "local")
+OUT = TracedQueue(1, 10, "a", "alpha", "DIRECT=HTTP://beta/x", "outgoing")
+QUEUE = TracedQueue(2, 20, "b", "beta", "x", "local")
+OTHER = TracedQueue(3, 20, "b", "beta", "y", "local")
 
 
 def test_one_fault_refutes_and_what_is_open_is_not_proven() -> None:
-    late, recent = {Kind.LATE: 1}, {Reason.TOO_RECENT: 1}
+    late, recent = {FindingKind.LATE: 1}, {Reason.TOO_RECENT: 1}
     assert Stream(OUT, QUEUE).verdict is Verdict.PROVEN
     assert Stream(OUT, QUEUE, unjudged=recent).verdict is Verdict.NOT_JUDGED
     assert Stream(OUT, QUEUE, found=late, unjudged=recent).verdict is Verdict.REFUTED

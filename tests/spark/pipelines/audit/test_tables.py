@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-from reliquary.spark.pipelines.audit.rules import Kind
+from reliquary.spark.pipelines.audit.rules import FindingKind
 
 if TYPE_CHECKING:
     from tests.spark.pipelines.audit.conftest import Audited
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 def test_the_streams_add_up_to_the_findings(audited: Audited) -> None:
     rows = pq.read_table(audited.out / "streams").to_pylist()
-    for kind in Kind:
+    for kind in FindingKind:
         expected = sum(1 for found, *_ in audited.expected if found == kind)
         assert sum(row[kind.replace("-", "_")] for row in rows) == expected == audited.report.found[kind]
     for row in rows:
-        faults = sum(row[kind.replace("-", "_")] for kind in Kind)
+        faults = sum(row[kind.replace("-", "_")] for kind in FindingKind)
         assert row["verdict"] == ("refuted" if faults else "proven")
 
 
@@ -41,4 +41,4 @@ def test_a_run_is_noted(audited: Audited) -> None:
     (run,) = pq.read_table(audited.out / "runs").to_pylist()
     assert run["verdict"] == "refuted"
     assert run["events"] == len(audited.rows)
-    assert run["lost"] == audited.report.found[Kind.LOST]
+    assert run["lost"] == audited.report.found[FindingKind.LOST]

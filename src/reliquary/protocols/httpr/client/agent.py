@@ -29,12 +29,12 @@ from reliquary.protocols.httpr.events import RequestFailed, ResponseArrived
 from reliquary.protocols.httpr.outgoing import is_fetcher, report_connected
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Role
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import (
     BatchJudged,
     ConnectionWanted,
     ManagerOnline,
-    MessagesHeld,
+    MessagesReserved,
     MessagesWaiting,
     QueueResumed,
 )
@@ -89,7 +89,7 @@ def _wake(state: State, queue: int, destination: str, now: Instant) -> ClientCha
     return channel
 
 
-def on_held(state: State, signal: MessagesHeld, now: Instant) -> None:
+def on_held(state: State, signal: MessagesReserved, now: Instant) -> None:
     """The queue manager holds messages for a batch, or has none."""
     channel = state.client.channels[signal.key[0]]
     push.on_held(state, channel, signal, now)
@@ -150,7 +150,7 @@ def on_response(state: State, event: ResponseArrived, now: Instant) -> None:
         return
     if not channel.outgoing.reported_connected:
         channel.outgoing.reported_connected = True
-        failures.report_links(state, channel, Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
+        failures.report_links(state, channel, OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED)
     final = channel.phase is Phase.LEAVING
     handle = report.on_final_response if final else _ON_RESPONSE[request.command]
     handle(state, channel, request, event, now)

@@ -21,7 +21,7 @@ from reliquary.protocols.httpr.reasons import reason_in
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.transactions import Settlement
 from reliquary.queueing.model.administration import Done
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import ConnectionChanged
 
 RETRY = "httpr-retry"
@@ -73,7 +73,7 @@ def retry_later(
     state.draft.ask(SetTimer((RETRY, channel.number), span))
     if not keep:
         channel.outgoing.reported_connected = False
-        report_links(state, channel, Happening.FAILED, status, rest=span)
+        report_links(state, channel, OutgoingEvent.FAILED, status, rest=span)
     if long:
         state.draft.ask(Warn(state.channels[channel.number].responder, "a channel stands still", why))
     answer_administrators(state, channel, Done(False, why))
@@ -91,14 +91,14 @@ def reconnect(state: State, channel: ClientChannel, why: str, status: Connection
 def report_links(
     state: State,
     channel: ClientChannel,
-    happening: Happening,
+    event: OutgoingEvent,
     status: ConnectionStatus,
     rest: Duration | None = None,
 ) -> None:
     """Tell the queue manager the new state of the outgoing queues, unless the peer fetches their messages."""
     if not is_fetcher(state, state.channels[channel.number].responder):
         for queue in channel.outgoing.queues:
-            changed = ConnectionChanged(queue, happening, status, addresses=(channel.url,), rest=rest)
+            changed = ConnectionChanged(queue, event, status, addresses=(channel.url,), rest=rest)
             state.draft.tell(changed)
 
 

@@ -11,7 +11,7 @@ from reliquary.protocols.httpr.memory import judge_memory
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.tables import Memory
 from reliquary.protocols.httpr.transactions import By, Settlement, settlement
-from reliquary.queueing.model.travel.transfer import HoldKey, HoldsEnded, Outcome
+from reliquary.queueing.model.travel.transfer import Outcome, ReservationKey, ReservationsEnded
 
 
 def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By) -> Settlement:
@@ -39,12 +39,12 @@ def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By)
     return settled
 
 
-def _end_refused(state: State, channel: ClientChannel, key: HoldKey, refused: RefusedBatch) -> None:
+def _end_refused(state: State, channel: ClientChannel, key: ReservationKey, refused: RefusedBatch) -> None:
     """Give the only message of a batch up, or let it wait until its queue has rested."""
     if refused.rest is None:
-        ended = HoldsEnded(HOLDER, (key,), Outcome.REFUSED, refused.reason, refused.why)
+        ended = ReservationsEnded(HOLDER, (key,), Outcome.REFUSED, refused.reason, refused.why)
     else:
-        ended = HoldsEnded(HOLDER, (key,), Outcome.TRY_LATER, rest=refused.rest)
+        ended = ReservationsEnded(HOLDER, (key,), Outcome.TRY_LATER, rest=refused.rest)
         channel.outgoing.ready.pop(refused.queue, None)  # the manager signals when the queue has rested
     state.draft.tell(ended)
 

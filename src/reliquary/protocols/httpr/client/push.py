@@ -1,6 +1,6 @@
 """PUSH at the client, and the first half of EXCHANGE, 5.2 and 5.4: our messages are sent.
 
-    HoldWanted --> MessagesHeld --> BatchPrepared, SendRequest
+    ReservationWanted --> MessagesReserved --> BatchPrepared, SendRequest
               '--> too large for the peer: held alone, and moved to the dead letters
 
 Hold and `BatchPrepared` are one write, and the request leaves after its sync: the batch is in doubt before
@@ -23,11 +23,11 @@ from reliquary.protocols.httpr.outgoing import is_fetcher
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.travel.transfer import (
-    HoldRefusal,
-    HoldsEnded,
-    HoldWanted,
-    MessagesHeld,
+    MessagesReserved,
     Outcome,
+    ReservationRefusal,
+    ReservationsEnded,
+    ReservationWanted,
 )
 
 TOO_LARGE: Final = MessageClass.NACK_QUEUE_EXCEED_QUOTA
@@ -67,41 +67,45 @@ def prepare(state: State, channel: ClientChannel) -> bool:
 def _hold(state: State, channel: ClientChannel, most: int, largest: int) -> None:
     key = channel.number, state.channels[channel.number].next_id
     most_bytes = state.settings.batch_bytes
-    wanted = HoldWanted(HOLDER, key, (channel.outgoing.preparing,), max(most, 1), most_bytes, largest=largest)
+    wanted = ReservationWanted(
+        HOLDER, key, (channel.outgoing.preparing,), max(most, 1), most_bytes, largest=largest
+    )
     state.draft.tell(wanted)
 
 
-def on_held(state: State, channel: ClientChannel, signal: MessagesHeld, now: Instant) -> None:
+def on_held(state: State, channel: ClientChannel, signal: MessagesReserved, now: Instant) -> None:
     """Send the messages that the queue manager holds for the batch, if it has any."""
     queue, limit = channel.outgoing.preparing, channel.session.agreed.maximum_message_size
-    if signal.refusal is HoldRefusal.TOO_LARGE:
+    if signal.refusal is ReservationRefusal.TOO_LARGE:
         _hold(state, channel, 1, 0)
         return
     channel.outgoing.preparing = 0
     if not signal.messages:
         _note_empty_queue(state, channel, queue, signal.refusal)
     elif channel.phase not in _SENDING_PHASES:  # the session ended in this turn
-        state.draft.tell(HoldsEnded(HOLDER, (signal.key,), Outcome.TRY_LATER))
+        state.draft.tell(ReservationsEnded(HOLDER, (signal.key,), Outcome.TRY_LATER))
     elif signal.of_older_era and may_be_there(state, signal):
         put_aside(state, signal)
     elif signal.messages[0].body_size > limit:  # HR-098: the peer never takes it, and it blocks the queue
         why = f"{channel.url} takes messages of at most {limit} bytes"
-        state.draft.tell(HoldsEnded(HOLDER, (signal.key,), Outcome.REFUSED, TOO_LARGE, why))
+        state.draft.tell(ReservationsEnded(HOLDER, (signal.key,), Outcome.REFUSED, TOO_LARGE, why))
     else:
         _send_batch(state, channel, queue, signal, now)
 
 
-def _note_empty_queue(state: State, channel: ClientChannel, queue: int, refusal: HoldRefusal | None) -> None:
+def _note_empty_queue(
+    state: State, channel: ClientChannel, queue: int, refusal: ReservationRefusal | None
+) -> None:
     channel.refusals.search = None
     channel.outgoing.ready.pop(queue, None)  # the manager signals when there are messages again
-    if refusal is HoldRefusal.NO_QUEUE:
+    if refusal is ReservationRefusal.NO_QUEUE:
         channel.outgoing.queues.pop(queue, None)
         state.waiting.pop(queue, None)
         state.client.by_queue.pop(queue, None)
 
 
 def _send_batch(
-    state: State, channel: ClientChannel, queue: int, signal: MessagesHeld, now: Instant
+    state: State, channel: ClientChannel, queue: int, signal: MessagesReserved, now: Instant
 ) -> None:  # fmt: skip
     """Send a batch, which is in doubt from this write on (P1)."""
     command, batch = sending_command(channel), signal.key[1]

@@ -30,7 +30,7 @@ from reliquary.protocols.httpr.facts import PeerReported, Side, SideForgotten
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.transactions import By
 from reliquary.queueing.model.administration import Done
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 
 
 def send_report(state: State, channel: ClientChannel, now: Instant) -> None:
@@ -120,4 +120,4 @@ def on_final_response(
     end_session(state, channel)
     if channel.outgoing.reported_connected:
         channel.outgoing.reported_connected = False
-        report_links(state, channel, Happening.DISCONNECTED, ConnectionStatus.CONNECTION_NOT_READY)
+        report_links(state, channel, OutgoingEvent.DISCONNECTED, ConnectionStatus.CONNECTION_NOT_READY)

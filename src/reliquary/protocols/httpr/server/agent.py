@@ -18,7 +18,7 @@ from reliquary.protocols.httpr.server import connections, pull, push, responses,
 from reliquary.protocols.httpr.server.dispatch import serve_next
 from reliquary.protocols.httpr.server.identify import find_number, find_row, identify, may_use, own_name
 from reliquary.protocols.httpr.state import State
-from reliquary.queueing.model.travel.transfer import BatchJudged, MessagesHeld, MessagesWaiting
+from reliquary.queueing.model.travel.transfer import BatchJudged, MessagesReserved, MessagesWaiting
 
 # -- the network
 
@@ -92,7 +92,7 @@ def on_judged(state: State, signal: BatchJudged, now: Instant) -> None:
     serve_next(state, channel, now)
 
 
-def on_held(state: State, signal: MessagesHeld, now: Instant) -> None:
+def on_held(state: State, signal: MessagesReserved, now: Instant) -> None:
     """The queue manager holds messages for a batch, or has none."""
     channel = state.server.channels[signal.key[0]]
     pull.on_held(state, channel, signal, now)

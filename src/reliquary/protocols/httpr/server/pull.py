@@ -1,6 +1,6 @@
 """PULL at the server, and the second half of EXCHANGE, 5.3 and 5.4: batches are fetched.
 
-    HoldWanted --> MessagesHeld --> full? ------------------------------> closed: the answer
+    ReservationWanted --> MessagesReserved --> full? ------------------------------> closed: the answer
         ^              |            not yet: wait until the deadline ------^
         '-- MessagesWaiting <--'                                           |
                                      nothing came: "no messages" ----------'
@@ -31,16 +31,16 @@ from reliquary.protocols.httpr.server.refusals import NOT_HELD
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.transactions import Settlement
 from reliquary.queueing.model.travel.transfer import (
-    HoldRefusal,
-    HoldWanted,
-    MessagesHeld,
+    MessagesReserved,
     MessagesWaiting,
     QueuesWatched,
+    ReservationRefusal,
+    ReservationWanted,
 )
 
 BATCH_WAIT: Final = "httpr-batch"
 """The timer of a PULL that waits for messages, by its channel."""
-FINAL: Final = (HoldRefusal.NOT_ALLOWED, HoldRefusal.TOO_LARGE)
+FINAL: Final = (ReservationRefusal.NOT_ALLOWED, ReservationRefusal.TOO_LARGE)
 """Refusals after which waiting does not help."""
 
 
@@ -92,7 +92,7 @@ def _hold_more(state: State, channel: ServerChannel, pull: PullInProgress, now: 
         return
     pull.asked_queues = queues
     state.draft.tell(
-        HoldWanted(
+        ReservationWanted(
             HOLDER,
             (channel.number, pull.batch or row.next_id),
             queues,
@@ -104,7 +104,7 @@ def _hold_more(state: State, channel: ServerChannel, pull: PullInProgress, now: 
     )
 
 
-def on_held(state: State, channel: ServerChannel, signal: MessagesHeld, now: Instant) -> None:
+def on_held(state: State, channel: ServerChannel, signal: MessagesReserved, now: Instant) -> None:
     """Add the messages that the queue manager holds to the batch; close it, refuse it, or wait for more."""
     pull = channel.pull
     assert pull is not None, f"no PULL asked for {signal.key}"
@@ -119,7 +119,7 @@ def on_held(state: State, channel: ServerChannel, signal: MessagesHeld, now: Ins
         _close_or_wait(state, channel, pull, now)
     elif pull.messages:
         close(state, channel, now)  # further messages do not fit, or another reader has them
-    elif signal.refusal in FINAL or (pull.from_own_queue and signal.refusal is HoldRefusal.NO_QUEUE):
+    elif signal.refusal in FINAL or (pull.from_own_queue and signal.refusal is ReservationRefusal.NO_QUEUE):
         assert signal.refusal is not None
         _refuse(state, channel, pull, signal.refusal, now)
     else:
@@ -131,7 +131,7 @@ def on_held(state: State, channel: ServerChannel, signal: MessagesHeld, now: Ins
 
 
 def _add(
-    state: State, channel: ServerChannel, pull: PullInProgress, signal: MessagesHeld, now: Instant
+    state: State, channel: ServerChannel, pull: PullInProgress, signal: MessagesReserved, now: Instant
 ) -> None:
     """Add messages to the batch; it is in doubt with its first messages (P1)."""
     if not pull.messages:
@@ -144,19 +144,19 @@ def _add(
 
 
 def _note_empty(
-    state: State, pull: PullInProgress, asked_queues: tuple[str | int, ...], signal: MessagesHeld
+    state: State, pull: PullInProgress, asked_queues: tuple[str | int, ...], signal: MessagesReserved
 ) -> None:
     """Watch an empty queue of ours; outgoing queues signal by themselves when they have messages again."""
     if pull.from_own_queue:
         pull.queue = signal.queue
         return
-    for each in asked_queues if signal.refusal is not HoldRefusal.NOT_NOW else ():
+    for each in asked_queues if signal.refusal is not ReservationRefusal.NOT_NOW else ():
         assert isinstance(each, int), "outgoing queues are known by their numbers"
         state.waiting.pop(each, None)
 
 
 def _refuse(
-    state: State, channel: ServerChannel, pull: PullInProgress, refusal: HoldRefusal, now: Instant
+    state: State, channel: ServerChannel, pull: PullInProgress, refusal: ReservationRefusal, now: Instant
 ) -> None:
     _stop(state, channel)
     number, why = NOT_HELD[refusal], f"{channel.service}: {refusal.value}"

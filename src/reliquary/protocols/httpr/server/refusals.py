@@ -18,7 +18,7 @@ import msgspec
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.values import ErrorNumber
 from reliquary.queueing.model.message import MessageClass
-from reliquary.queueing.model.travel.transfer import HoldRefusal
+from reliquary.queueing.model.travel.transfer import ReservationRefusal
 
 
 class Said(Enum):
@@ -70,11 +70,11 @@ _NOT_TAKEN: Final[Mapping[MessageClass, ErrorNumber]] = {
     MessageClass.NACK_QUEUE_EXCEED_QUOTA: ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE,
 }
 
-NOT_HELD: Final[Mapping[HoldRefusal, ErrorNumber]] = {
-    HoldRefusal.NO_QUEUE: ErrorNumber.SINK_NOT_KNOWN,
-    HoldRefusal.NOT_ALLOWED: ErrorNumber.AGENT_SECURITY,
-    HoldRefusal.TOO_LARGE: ErrorNumber.MAXIMUM_MESSAGE_SIZE_EXCEEDED,
-    HoldRefusal.NOT_NOW: ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE,
+NOT_HELD: Final[Mapping[ReservationRefusal, ErrorNumber]] = {
+    ReservationRefusal.NO_QUEUE: ErrorNumber.SINK_NOT_KNOWN,
+    ReservationRefusal.NOT_ALLOWED: ErrorNumber.AGENT_SECURITY,
+    ReservationRefusal.TOO_LARGE: ErrorNumber.MAXIMUM_MESSAGE_SIZE_EXCEEDED,
+    ReservationRefusal.NOT_NOW: ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE,
 }
 """The reason why a PULL gets no messages at all."""
 

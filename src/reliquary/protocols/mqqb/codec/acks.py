@@ -45,7 +45,7 @@ class FinalAck(msgspec.Struct, frozen=True, gc=False):
     message_class: int
 
 
-class Route(msgspec.Struct, frozen=True, gc=False):
+class AckAddresses(msgspec.Struct, frozen=True, gc=False):
     """From where and to where an acknowledgement travels."""
 
     source: UUID
@@ -71,21 +71,29 @@ def order_queue_name(address: str) -> str:
     return f"TCP:{address}{ORDER_QUEUE_PATH}"
 
 
-def order_ack(route: Route, sequence: int, number: int, *, sent_time: int, message_id: int) -> UserMessage:
+def order_ack(
+    route: AckAddresses, sequence: int, number: int, *, sent_time: int, message_id: int
+) -> UserMessage:
     """Return the packet that acknowledges a sequence up to a number (QB-059 to QB-067, QB-320)."""
     body = OrderBody(sequence, number, number - 1).encode()  # QB-066
     return _packet(route, ORDER_CLASS, body, sent_time, message_id, recoverable=False)
 
 
 def final_ack(
-    route: Route, body: FinalBody, message_class: int, *, sent_time: int, message_id: int
+    route: AckAddresses, body: FinalBody, message_class: int, *, sent_time: int, message_id: int
 ) -> UserMessage:
     """Return the packet that says how a message ended (QB-069 to QB-075, QB-321)."""
     return _packet(route, message_class, body.encode(), sent_time, message_id, recoverable=True)
 
 
 def _packet(
-    route: Route, message_class: int, body: bytes, sent_time: int, message_id: int, *, recoverable: bool
+    route: AckAddresses,
+    message_class: int,
+    body: bytes,
+    sent_time: int,
+    message_id: int,
+    *,
+    recoverable: bool,
 ) -> UserMessage:
     return UserMessage(
         base=BaseHeader(priority=0),

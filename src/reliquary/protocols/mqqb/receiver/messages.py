@@ -114,9 +114,10 @@ def _is_duplicate(state: State, session: Session, arriving: Arriving, now: Insta
     arrived = state.history.arrival(arriving.message.identifier, arriving.key[1])
     # DEPARTS from 3.1.5.8.1 (QB-238): a duplicate is counted and acknowledged by its session, because its
     # sender would send it for ever, and the counts of both sides would differ (G-19).
-    found = arrived is not None and now - arrived <= state.settings.history_age
+    found = arrived is not None and now - arrived <= state.settings.history_age  # QB-146, QB-301
     if found:
         state.counts[Count.DUPLICATES] += 1
+        remember(state, arriving, now)  # its time counts anew: it may come once more
         _tell_duplicate(state, session, arriving)
     return found
 
@@ -164,7 +165,7 @@ def local_name(state: State, packet: UserMessage, message: Message) -> str:
     # know as our own would send the message on, in circles (G-24, G-25).
     identity, to = state.identity, packet.user.destination
     if not identity.covers(packet.user.address):
-        return NOWHERE  # for another manager: routing is a second stage (QB-247)
+        return NOWHERE  # for another manager: routing is a second stage (QB-247, QB-267)
     if to.kind is AddressKind.DIRECT:
         return _path_of(message.destination_queue)
     if to.kind is AddressKind.PRIVATE_ON_DESTINATION:
@@ -204,8 +205,10 @@ def _verified(packet: UserMessage, message: Message) -> tuple[Message, MessageCl
     # nothing here ties a certificate to a user; the access list sees an anonymous sender (G-64).
     if not needs_verification(message):
         return message, MessageClass.NORMAL
+    # Second stage: no key of this manager is published, and no certificate or key is looked up in a
+    # directory and cached (QB-148, QB-250 to QB-253, QB-255, QB-304).
     if message.privacy is not MessagePrivacy.NONE:
-        return message, MessageClass.NACK_BAD_ENCRYPTION  # second stage: no key of this manager is published
+        return message, MessageClass.NACK_BAD_ENCRYPTION
     is_signed = message.signature or message.multiple_destination_signature
     level = verify(packet) if is_signed else AuthenticationLevel.NONE
     if isinstance(level, MessageClass):

@@ -95,7 +95,9 @@ def repeat(state: State, incoming: Incoming, now: Instant) -> None:
 
 
 def _wait(state: State, incoming: Incoming, now: Instant) -> None:
-    span = incoming.wait(state.receiver.coalescing, now)
+    span = incoming.wait(
+        state.receiver.coalescing, now
+    )  # QB-162: the time of the last one is that of a start
     state.draft.ask(SetTimer((ORDER_ACK, incoming.place), span))
 
 

@@ -13,7 +13,7 @@ from reliquary.base.turn import Warn
 from reliquary.protocols.mqqb.codec.acks import FinalAck, OrderAck
 from reliquary.protocols.mqqb.sender.resending import start_wait, stop_wait
 from reliquary.protocols.mqqb.sender.streams import forget, free, let_others_go, make_room
-from reliquary.protocols.mqqb.state import Count, Route, Session, State
+from reliquary.protocols.mqqb.state import Count, Session, SessionQueue, State
 from reliquary.queueing.model.message import NO_GUID, MessageClass
 from reliquary.queueing.model.travel.transfer import (
     DestinationReached,
@@ -133,6 +133,7 @@ def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
         route.progress.receipt(now)  # QB-224
     # DEPARTS from 3.1.5.6 (QB-228): no session acknowledgement is needed, because the order acknowledgement
     # may come before it, and the message would stay for ever (G-38).
+    # A message that has both acknowledgements is gone (QB-207).
     confirmed = acknowledge(state, queue, last)
     if confirmed is not None:
         if route is not None:
@@ -162,7 +163,9 @@ def _warn_of_unsent(state: State, queue: int, stream: OutgoingStream, last: int)
         apply(state, StreamClosed(queue))
 
 
-def _note_arrived(state: State, route: Route, sent: Sent, arrived: tuple[int, ...], now: Instant) -> None:
+def _note_arrived(
+    state: State, route: SessionQueue, sent: Sent, arrived: tuple[int, ...], now: Instant
+) -> None:
     """Messages have their order acknowledgement, some perhaps before the session acknowledgement."""
     for lookup_id in arrived:
         entry = route.under_way.pop(lookup_id, None)

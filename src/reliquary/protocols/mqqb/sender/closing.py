@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from reliquary.base.time import Instant
-from reliquary.protocols.mqqb.sender.resending import on_order_wait
-from reliquary.protocols.mqqb.sender.streams import forget, free
-from reliquary.protocols.mqqb.state import Route, State
+from reliquary.protocols.mqqb.sender.resending import on_order_wait, stop_wait
+from reliquary.protocols.mqqb.sender.streams import forget, free, marked
+from reliquary.protocols.mqqb.sessions.links import go_again
+from reliquary.protocols.mqqb.state import SessionQueue, State
 from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.streams.closing import PATIENCE, make_dead_letters
 
 
-def is_free(state: State, route: Route) -> bool:
+def is_free(state: State, route: SessionQueue) -> bool:
     """Return whether new messages may be numbered; if not, they wait for the end of the closed stream."""
     sent = state.sent.get(route.queue)
     if sent is None or not sent.stream.closed:
@@ -34,8 +35,26 @@ def on_wait_over(state: State, queue: int, now: Instant) -> None:
         on_order_wait(state, route, now)
 
 
-def give_up(state: State, route: Route, why: str) -> None:
+def give_up(state: State, route: SessionQueue, why: str) -> None:
     """Make dead letters of all messages that a stream has left; the stream ends with that."""
     left = make_dead_letters(state, route.queue, route.destination, why)
     forget(route, left)
     free(state, route.queue, left, NOT_KNOWN)
+
+
+def start_anew(state: State, queue: int, gone: tuple[int, ...]) -> None:
+    """An administrator has ended the stream of a queue: messages that have not left it are sent again.
+
+    Packets of the old stream that wait in an outbox are not sent any more.  The receiver may have those that
+    were sent, and takes the messages in them a second time if they come under new numbers.
+    """
+    del gone  # `go_again` forgets all that is under way
+    route = state.sender.routes.get(queue)
+    if route is None:
+        return
+    stop_wait(state, route)
+    route.retransmits.clear()
+    route.progress.begin()
+    route.wait.progress()
+    route.mark = marked(state)  # no packet leaves before the end of the old stream is on disk
+    go_again(state, route)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.protocols.mqqb.codec import acks
-from reliquary.protocols.mqqb.state import Entry, Route, State, Written
+from reliquary.protocols.mqqb.state import Entry, SessionQueue, State, Written
 from reliquary.queueing.model.message import NO_GUID, USUAL, Message, MessageClass
 from reliquary.queueing.packets.messages import construct
 from reliquary.streams.incoming import Incoming
@@ -29,7 +29,7 @@ MOST_TRANSACTIONS: Final = 4096
 """How many numbers of transactions are remembered; a message that goes again keeps its number that long."""
 
 
-def plain_packet(state: State, route: Route, entry: Entry) -> bytes:
+def plain_packet(state: State, route: SessionQueue, entry: Entry) -> bytes:
     """Return the packet of a message outside streams; one that is passed on keeps its TransactionHeader."""
     written, message = route.written, entry.message
     assert message is not None, "an entry of a queue has a message"
@@ -50,7 +50,7 @@ def plain_packet(state: State, route: Route, entry: Entry) -> bytes:
     return data
 
 
-def stream_packet(state: State, route: Route, entry: Entry, sent: Sent, number: int) -> bytes:
+def stream_packet(state: State, route: SessionQueue, entry: Entry, sent: Sent, number: int) -> bytes:
     """Return the packet of a message with this number in its stream (QB-020, QB-119, QB-281)."""
     # DEPARTS from 3.1.7.1.3 (QB-155, QB-156, QB-282): a number is given once, and `previous` is found anew
     # each time, because a second number would double the message, and an old `previous` may name one that
@@ -153,7 +153,7 @@ def manager_of(destination: str) -> UUID:
 def _final_ack(state: State, message: Message, destination: str) -> bytes:
     """Return the packet of a final acknowledgement; its carrier header has the address (QB-321)."""
     body = FinalBody.decode(message.body)
-    route = acks.Route(state.identity.lineage, manager_of(destination), message.carrier_header)
+    route = acks.AckAddresses(state.identity.lineage, manager_of(destination), message.carrier_header)
     return acks.final_ack(
         route,
         body,
@@ -167,7 +167,9 @@ def order_ack_packet(state: State, incoming: Incoming, now: Instant) -> bytes:
     """Return the order acknowledgement for all that was taken, up to a hole (QB-129, QB-320, G-39)."""
     stream = incoming.stream
     is_direct = stream.format_name.upper().startswith("DIRECT=")  # QB-241
-    route = acks.Route(state.identity.lineage, incoming.key[0], stream.receipts_to if is_direct else "")
+    route = acks.AckAddresses(
+        state.identity.lineage, incoming.key[0], stream.receipts_to if is_direct else ""
+    )
     # DEPARTS from 3.1.7.17 (QB-319, QB-320): an order acknowledgement is express and names the incoming
     # stream, because it is made anew whenever it is needed, and our own stream says nothing to the peer
     # (G-39, G-42).

@@ -11,26 +11,26 @@ from typing import Final
 from reliquary.base.time import Instant
 from reliquary.base.turn import CancelTimer, SetTimer
 from reliquary.protocols.mqqb.sessions.links import go_again
-from reliquary.protocols.mqqb.state import Route, State
+from reliquary.protocols.mqqb.state import SessionQueue, State
 
 ORDER_WAIT: Final = "mqqb-order-wait"
 """Transactional Ack Wait Timer, one for each outgoing queue."""
 
 
-def start_wait(state: State, route: Route, now: Instant, *, again: bool = False) -> None:
+def start_wait(state: State, route: SessionQueue, now: Instant, *, again: bool = False) -> None:
     """Wait for an order acknowledgement (QB-141); a wait that runs goes on, unless it is to begin `again`."""
     if again or not route.wait.running:
         state.draft.ask(SetTimer((ORDER_WAIT, route.queue), route.wait.start(now)))
 
 
-def stop_wait(state: State, route: Route) -> None:
+def stop_wait(state: State, route: SessionQueue) -> None:
     """Wait no more: nothing is outstanding, or no acknowledgement can come."""
     if route.wait.running:
         route.wait.stop()
         state.draft.ask(CancelTimer((ORDER_WAIT, route.queue)))
 
 
-def on_order_wait(state: State, route: Route, now: Instant) -> None:
+def on_order_wait(state: State, route: SessionQueue, now: Instant) -> None:
     """No order acknowledgement came in time: all messages of the stream are sent again (QB-235)."""
     sent = state.sent.get(route.queue)
     route.wait.running = False

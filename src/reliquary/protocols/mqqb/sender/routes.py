@@ -13,11 +13,11 @@ from reliquary.protocols.mqqb.sender.transmitting import pump
 from reliquary.protocols.mqqb.sessions import links
 from reliquary.protocols.mqqb.sessions.closing import end_quietly
 from reliquary.protocols.mqqb.sessions.opening import connect_route
-from reliquary.protocols.mqqb.state import Route, State
+from reliquary.protocols.mqqb.state import SessionQueue, State
 from reliquary.queueing.model.message import NO_GUID
 from reliquary.queueing.model.names.formats import DirectName, PrivateName, parse_single
 from reliquary.queueing.model.names.schemes import IPX, SPX
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import (
     ConnectionWanted,
     ManagerOnline,
@@ -28,7 +28,10 @@ from reliquary.streams.ladder import ReceiptWait
 
 
 def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
-    """Messages wait for a destination: find or open its session, once the server listens (QB-271, QB-272)."""
+    """Messages wait for a destination: find or open its session, once the server listens (QB-271, QB-272).
+
+    The manager asks again after a rest, as long as messages wait (QB-154).
+    """
     state.sender.wanted[signal.queue] = signal.destination
     if state.addressed:
         connect_wanted(state, now)
@@ -46,7 +49,7 @@ def connect_wanted(state: State, now: Instant) -> None:
         route.paused = False
         if not route.host and route.manager == NO_GUID:
             rest = state.settings.retry
-            links.lose(state, route, Happening.FAILED, ConnectionStatus.TCP_NOT_ENABLED, rest=rest)
+            links.lose(state, route, OutgoingEvent.FAILED, ConnectionStatus.TCP_NOT_ENABLED, rest=rest)
             continue
         connect_route(state, route, now)
         session = state.sessions.get(route.session)
@@ -54,16 +57,16 @@ def connect_wanted(state: State, now: Instant) -> None:
             pump(state, session, now)
 
 
-def _route(state: State, queue: int, destination: str) -> Route:
+def _route(state: State, queue: int, destination: str) -> SessionQueue:
     """Return the route of a destination (QB-174); without a host and a manager it is not reached."""
     name, wait = parse_single(destination), ReceiptWait(state.settings.resend_ladder)
     if isinstance(name, PrivateName):
         if not state.receiver.refusals[name.computer]:
             state.receiver.unsettled.add(name.computer)  # they may be from before a restart
-        return Route(queue, destination, "", wait, name.computer)
+        return SessionQueue(queue, destination, "", wait, name.computer)
     is_reached = isinstance(name, DirectName) and name.scheme not in (IPX, SPX)
     host = name.host.casefold() if isinstance(name, DirectName) and is_reached else ""
-    return Route(queue, destination, host, wait)
+    return SessionQueue(queue, destination, host, wait)
 
 
 def leads_home(state: State, destination: str) -> bool:
@@ -104,4 +107,4 @@ def on_online(state: State, signal: ManagerOnline, now: Instant) -> None:
     state.online = signal.online
     if not signal.online:
         for session in list(state.sessions.values()):
-            end_quietly(state, session, Happening.DISCONNECTED)
+            end_quietly(state, session, OutgoingEvent.DISCONNECTED)

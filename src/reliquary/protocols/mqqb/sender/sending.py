@@ -20,7 +20,7 @@ from reliquary.protocols.mqqb.sender.resending import start_wait
 from reliquary.protocols.mqqb.sender.streams import begin, forget, free, mark_ahead, wants_final
 from reliquary.protocols.mqqb.sender.transmitting import pump
 from reliquary.protocols.mqqb.sessions.links import put
-from reliquary.protocols.mqqb.state import Entry, Route, Session, State, Weight
+from reliquary.protocols.mqqb.state import Entry, Session, SessionQueue, State, Weight
 from reliquary.queueing.model.message import Message
 from reliquary.queueing.model.travel.transfer import (
     DestinationReached,
@@ -86,7 +86,8 @@ def on_sends_due(state: State, signal: SendsDue, now: Instant) -> None:
 def _weight(message: Message) -> Weight:
     """Return how a message outside our streams counts."""
     # A message of another manager's stream that is passed on keeps its TransactionHeader (QB-124), and a
-    # session acknowledgement frees it here: only its first sender and its destination count its numbers.
+    # session acknowledgement frees it here: only its first sender and its destination count its numbers
+    # (QB-123, QB-125).
     return Weight.EXPRESS if message.is_express and message.sequence is None else Weight.RECOVERABLE
 
 
@@ -96,7 +97,7 @@ def _entry(state: State, send: SendUserMessage, weight: Weight) -> Entry:
 
 
 def _send_stream(
-    state: State, route: Route, session: Session, sends: list[SendUserMessage], now: Instant
+    state: State, route: SessionQueue, session: Session, sends: list[SendUserMessage], now: Instant
 ) -> None:
     """Send messages that have a number, in the order of numbers; give the others the next numbers."""
     sent = state.sent.get(route.queue)
@@ -119,7 +120,9 @@ def _send_stream(
         state.draft.tell(progressed(route.queue, sent, route.progress, route.wait))
 
 
-def _send_again(state: State, route: Route, session: Session, sent: Sent, send: SendUserMessage) -> None:
+def _send_again(
+    state: State, route: SessionQueue, session: Session, sent: Sent, send: SendUserMessage
+) -> None:
     """Send a message that has a number; one that was confirmed waits only for its final acknowledgement."""
     if sent.numbers[send.lookup_id] > sent.stream.acknowledged:
         put(session, route, _entry(state, send, Weight.STREAM))
@@ -129,11 +132,11 @@ def _send_again(state: State, route: Route, session: Session, sent: Sent, send: 
 
 
 def _send_first(
-    state: State, route: Route, session: Session, sends: list[SendUserMessage], now: Instant
+    state: State, route: SessionQueue, session: Session, sends: list[SendUserMessage], now: Instant
 ) -> None:
     """Give messages their numbers; the numbers are on disk before the packets leave (QB-281, B.12)."""
     sent = state.sent.get(route.queue)
-    first = 1 if sent is None else sent.stream.last + 1
+    first = 1 if sent is None else sent.stream.last + 1  # QB-109
     fitting = sends[: LAST_NUMBER + 1 - first]
     if len(fitting) < len(sends):
         route.has_unsent = True

@@ -16,7 +16,7 @@ from reliquary.base.turn import ContinueAfterSync
 from reliquary.protocols.mqqb.events import HandOutStored
 from reliquary.protocols.mqqb.sender.resending import stop_wait
 from reliquary.protocols.mqqb.sessions.links import go_again, report_taken
-from reliquary.protocols.mqqb.state import Route, Session, State
+from reliquary.protocols.mqqb.state import Session, SessionQueue, State
 from reliquary.queueing.model.message import Message, MessageClass
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import NumbersFreed, StreamBegun, StreamEnded
@@ -30,14 +30,14 @@ def wants_final(message: Message) -> bool:
     return message.negative_journaling or message.positive_journaling or message.final_ack_required
 
 
-def begin(state: State, route: Route, stream: OutgoingStream) -> None:
+def begin(state: State, route: SessionQueue, stream: OutgoingStream) -> None:
     """Give a new stream to a queue (QB-106, QB-121)."""
     apply(state, StreamBegun(route.queue, stream))
     route.progress.begin()
     route.wait.progress()
 
 
-def make_room(state: State, route: Route, sent: Sent) -> None:
+def make_room(state: State, route: SessionQueue, sent: Sent) -> None:
     """Report messages that the peer has to the manager, as long as few enough wait for an order ack.
 
     All are reported if the lowest number is not sent yet, because no order acknowledgement comes before.
@@ -97,7 +97,7 @@ def on_stored(state: State, event: HandOutStored, now: Instant) -> None:
     state.sender.stored_mark = max(state.sender.stored_mark, event.mark)
 
 
-def let_others_go(state: State, route: Route | None, sent: Sent) -> None:
+def let_others_go(state: State, route: SessionQueue | None, sent: Sent) -> None:
     """Let messages go that waited behind a closed stream, once all of it is confirmed."""
     if sent.stream.closed and not sent.awaiting and route is not None and route.has_unsent:
         go_again(state, route)
@@ -111,7 +111,7 @@ def end(state: State, queue: int) -> None:
         stop_wait(state, route)
 
 
-def forget(route: Route, lookup_ids: tuple[int, ...]) -> None:
+def forget(route: SessionQueue, lookup_ids: tuple[int, ...]) -> None:
     """Forget that these messages are under way; a session acknowledgement for them means nothing any more."""
     for lookup_id in lookup_ids:
         entry = route.under_way.pop(lookup_id, None)

@@ -16,7 +16,7 @@ from reliquary.protocols.mqqb.sender.packets import order_ack_packet, plain_pack
 from reliquary.protocols.mqqb.sender.streams import free
 from reliquary.protocols.mqqb.sessions.acknowledging import MASK, header, rides
 from reliquary.protocols.mqqb.sessions.closing import wait_for_ack
-from reliquary.protocols.mqqb.state import Count, Entry, Route, Session, State, Weight
+from reliquary.protocols.mqqb.state import Count, Entry, Session, SessionQueue, State, Weight
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.travel.transfer import Outcome, TransferEnded
 from reliquary.streams.apply import apply
@@ -46,7 +46,10 @@ def pump(state: State, session: Session, now: Instant) -> None:
 
 
 def _transmit(state: State, session: Session, entry: Entry, now: Instant) -> None:
-    """Make the packet of an entry, count it, and add it to the packets of this turn (B.4)."""
+    """Make the packet of an entry, count it, and add it to the packets of this turn (B.4).
+
+    The message has its identifier since it was sent, and the manager has judged whether it expired (QB-276).
+    """
     if not entry.live:
         return
     route = state.sender.routes.get(entry.queue)
@@ -76,7 +79,7 @@ def _transmit(state: State, session: Session, entry: Entry, now: Instant) -> Non
         state.draft.wait()  # the message, its number, or what it acknowledges is on disk first (B.12)
 
 
-def _is_stored(state: State, route: Route, entry: Entry) -> bool:
+def _is_stored(state: State, route: SessionQueue, entry: Entry) -> bool:
     """Return whether a message, its number and the previous number were on disk before this turn.
 
     Its packet then need not wait for the sync of this turn, which mostly removes other messages.
@@ -84,7 +87,7 @@ def _is_stored(state: State, route: Route, entry: Entry) -> bool:
     return entry.mark <= state.sender.stored_mark and route.mark <= state.sender.stored_mark
 
 
-def _packet(state: State, route: Route, entry: Entry) -> bytes:
+def _packet(state: State, route: SessionQueue, entry: Entry) -> bytes:
     """Return the packet of a queue's message; empty if it is not to be sent any more or cannot be written."""
     try:
         if entry.weight is not Weight.STREAM:
@@ -107,7 +110,7 @@ def _packet(state: State, route: Route, entry: Entry) -> bytes:
     return data
 
 
-def _give_up(state: State, route: Route, entry: Entry, why: str) -> None:
+def _give_up(state: State, route: SessionQueue, entry: Entry, why: str) -> None:
     """End the transfer of a message that does not fit into a packet."""
     route.under_way.pop(entry.lookup_id, None)
     ended = (entry.lookup_id,)

@@ -15,7 +15,7 @@ from reliquary.protocols.mqqb.sessions import links
 from reliquary.protocols.mqqb.sessions.acknowledging import ACK_SEND, acknowledge
 from reliquary.protocols.mqqb.sessions.phases import Phase
 from reliquary.protocols.mqqb.state import Count, Session, State
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 
 # DEPARTS from 3.1.2.1 (QB-198): each session has a timer of its own, because one timer for all would close
 # the session of a peer that did nothing wrong (G-56).
@@ -54,7 +54,7 @@ def _flush(state: State, session: Session) -> None:
 def close(
     state: State,
     session: Session,
-    happening: Happening = Happening.FAILED,
+    event: OutgoingEvent = OutgoingEvent.FAILED,
     status: ConnectionStatus = ConnectionStatus.SOCKET_SEND_FAILURE,
     *,
     hang_up: bool = True,
@@ -71,11 +71,11 @@ def close(
     for timer in (INITIALIZATION, CLEANUP, ACK_WAIT, ACK_SEND):
         state.draft.ask(CancelTimer((timer, session.number)))
     _remove(state, session)
-    rest = state.settings.retry if happening is Happening.FAILED else None
+    rest = state.settings.retry if event is OutgoingEvent.FAILED else None
     for queue in sorted(session.routes):
         route = state.sender.routes.get(queue)
         if route is not None and route.session == session.number:
-            links.lose(state, route, happening, status, session.addresses or (session.address,), rest)
+            links.lose(state, route, event, status, session.addresses or (session.address,), rest)
     for place in session.order_acks:
         state.receiver.owed.setdefault(place, 0)
 
@@ -101,7 +101,7 @@ def reject(state: State, session: Session, why: str) -> None:
     state.counts[Count.MALFORMED] += 1
     state.draft.ask(Warn(session.address or session.host, BROKEN, why))
     status = ConnectionStatus.UNKNOWN_FAILURE
-    close(state, session, Happening.FAILED, status)
+    close(state, session, OutgoingEvent.FAILED, status)
 
 
 # -- timers
@@ -113,7 +113,7 @@ def on_initialization(state: State, number: int, now: Instant) -> None:
     session = state.sessions.get(number)
     if session is not None and not session.is_open:
         state.counts[Count.TIMED_OUT] += 1
-        close(state, session, Happening.FAILED, ConnectionStatus.CONNECTION_NOT_READY)
+        close(state, session, OutgoingEvent.FAILED, ConnectionStatus.CONNECTION_NOT_READY)
 
 
 def on_cleanup(state: State, number: int, now: Instant) -> None:
@@ -130,11 +130,13 @@ def on_cleanup(state: State, number: int, now: Instant) -> None:
     end_quietly(state, session)
 
 
-def end_quietly(state: State, session: Session, happening: Happening = Happening.SESSION_CLEANED_UP) -> None:
+def end_quietly(
+    state: State, session: Session, event: OutgoingEvent = OutgoingEvent.SESSION_CLEANED_UP
+) -> None:
     """Close a session that did nothing wrong: an acknowledgement that is due is sent first."""
     if session.is_open and session.unacked and not session.judging:
         acknowledge(state, session)
-    close(state, session, happening, ConnectionStatus.CONNECTION_NOT_READY)
+    close(state, session, event, ConnectionStatus.CONNECTION_NOT_READY)
 
 
 def renew_if_drained(state: State, session: Session) -> None:
@@ -165,4 +167,4 @@ def on_ack_wait(state: State, number: int, now: Instant) -> None:
         wait_for_ack(state, session)
         return
     state.counts[Count.TIMED_OUT] += 1
-    close(state, session, Happening.FAILED, ConnectionStatus.CONNECTION_NOT_READY)
+    close(state, session, OutgoingEvent.FAILED, ConnectionStatus.CONNECTION_NOT_READY)

@@ -20,7 +20,7 @@ from reliquary.protocols.mqqb.sessions.opening import MILLISECONDS, is_full, tim
 from reliquary.protocols.mqqb.sessions.phases import Phase
 from reliquary.protocols.mqqb.state import Count, Session, State
 from reliquary.queueing.model.message import NO_GUID
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.wire.packet.internal import (
     LEAST_RECOVERABLE_ACK,
     MOST_ACK,
@@ -55,7 +55,7 @@ def answer_establish(state: State, session: Session, packet: EstablishConnection
         # DEPARTS from 3.1.5.3.1 (QB-186): a refused session is closed after the response, because the
         # text leaves it waiting for a packet that must not come (G-07).
         state.counts[Count.REFUSED] += 1
-        close(state, session, Happening.FAILED, ConnectionStatus.CONNECTION_LIMIT_REACHED)
+        close(state, session, OutgoingEvent.FAILED, ConnectionStatus.CONNECTION_LIMIT_REACHED)
         return
     session.phase = Phase.WAITING_CP
 
@@ -73,7 +73,7 @@ def established(state: State, session: Session, packet: EstablishConnection, now
         why = "it is this manager itself: the setting for addresses or names of this manager lacks this host"
     if why:
         state.draft.ask(Warn(session.host, "a peer does not open a session", why))
-        close(state, session, Happening.FAILED, ConnectionStatus.CONNECTION_REFUSED)
+        close(state, session, OutgoingEvent.FAILED, ConnectionStatus.CONNECTION_REFUSED)
         return
     # DEPARTS from 3.1.5.3.2 (QB-187): any manager is right for a direct name, because its GUID is not
     # known before; it is remembered (G-06).

@@ -10,8 +10,8 @@ from ipaddress import ip_address
 from typing import Final
 
 from reliquary.base.time import Duration
-from reliquary.protocols.mqqb.state import Entry, Route, Session, State
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.protocols.mqqb.state import Entry, Session, SessionQueue, State
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import ConnectionChanged, ResendWanted, TransferAccepted
 
 AHEAD: Final = 8
@@ -32,13 +32,13 @@ def hop(address: str) -> str:
         return address
 
 
-def bind(session: Session, route: Route) -> None:
+def bind(session: Session, route: SessionQueue) -> None:
     """Let an outgoing queue use a session, now or when it is open."""
     route.session = session.number
     session.routes.add(route.queue)
 
 
-def connect(state: State, session: Session, route: Route) -> None:
+def connect(state: State, session: Session, route: SessionQueue) -> None:
     """Report to the manager that a queue is connected; entries that were parked go on."""
     bind(session, route)
     route.paused = False
@@ -47,7 +47,7 @@ def connect(state: State, session: Session, route: Route) -> None:
     state.draft.tell(
         ConnectionChanged(
             route.queue,
-            Happening.CONNECTED,
+            OutgoingEvent.CONNECTED,
             ConnectionStatus.ESTABLISHED,
             addresses=(hop(session.address),),
             at_once=max(AHEAD // len(session.routes), LEAST_AHEAD) * session.window,
@@ -62,7 +62,7 @@ def begun(state: State, session: Session) -> None:
         state.draft.tell(
             ConnectionChanged(
                 queue,
-                Happening.CONNECT_BEGUN,
+                OutgoingEvent.CONNECT_BEGUN,
                 ConnectionStatus.ESTABLISH_PACKET_RECEIVED,
                 addresses=tuple(map(hop, session.addresses or (session.address,))),
             )
@@ -71,8 +71,8 @@ def begun(state: State, session: Session) -> None:
 
 def lose(
     state: State,
-    route: Route,
-    happening: Happening,
+    route: SessionQueue,
+    event: OutgoingEvent,
     status: ConnectionStatus,
     addresses: tuple[str, ...] = (),
     rest: Duration | None = None,
@@ -85,13 +85,13 @@ def lose(
     route.session = 0
     forget(route)
     state.draft.tell(
-        ConnectionChanged(route.queue, happening, status, addresses=tuple(map(hop, addresses)), rest=rest)
+        ConnectionChanged(route.queue, event, status, addresses=tuple(map(hop, addresses)), rest=rest)
     )
-    if route.taken and happening is not Happening.SESSION_CLEANED_UP:
+    if route.taken and event is not OutgoingEvent.SESSION_CLEANED_UP:
         go_again(state, route)
 
 
-def forget(route: Route) -> None:
+def forget(route: SessionQueue) -> None:
     """Forget what is under way for a queue; a session acknowledgement for it means nothing any more."""
     for entry in route.under_way.values():
         entry.live = False
@@ -100,7 +100,7 @@ def forget(route: Route) -> None:
     route.withheld.clear()
 
 
-def go_again(state: State, route: Route) -> None:
+def go_again(state: State, route: SessionQueue) -> None:
     """Let all messages without an order acknowledgement be sent again, in their order (QB-235)."""
     forget(route)
     route.has_unsent = False
@@ -108,15 +108,15 @@ def go_again(state: State, route: Route) -> None:
     state.draft.tell(ResendWanted(route.queue))
 
 
-def report_taken(state: State, route: Route, count: int) -> None:
+def report_taken(state: State, route: SessionQueue, count: int) -> None:
     """Report up to `count` messages that the peer has to the manager, which may hand out others for them."""
     for lookup_id in list(route.withheld)[: max(count, 0)]:
         del route.withheld[lookup_id]
         state.draft.tell(TransferAccepted(route.queue, lookup_id))
 
 
-def put(session: Session, route: Route, entry: Entry) -> None:
-    """Add an entry of a queue to the outbox of its session."""
+def put(session: Session, route: SessionQueue, entry: Entry) -> None:
+    """Add an entry of a queue to the outbox of its session (QB-273)."""
     route.under_way[entry.lookup_id] = entry
     if route.paused:
         route.parked.append(entry)

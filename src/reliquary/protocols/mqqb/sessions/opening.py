@@ -22,9 +22,9 @@ from reliquary.protocols.mqqb.events import Accepted, AddressesFound, Connection
 from reliquary.protocols.mqqb.sessions import links
 from reliquary.protocols.mqqb.sessions.closing import INITIALIZATION, close, reject
 from reliquary.protocols.mqqb.sessions.phases import Phase
-from reliquary.protocols.mqqb.state import Route, Session, State
+from reliquary.protocols.mqqb.state import Session, SessionQueue, State
 from reliquary.queueing.model.message import NO_GUID
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.travel.failures import FAILED_WITH
 from reliquary.wire.packet.internal import NOT_PINGED, RELEASE, SERVER_CLASS, EstablishConnection
 from reliquary.wire.packet.ping import Ping
@@ -96,7 +96,7 @@ def address_of_sender(state: State, sender: UUID) -> str:
     return "" if newest is None else newest.receipts_to
 
 
-def connect_route(state: State, route: Route, now: Instant) -> None:
+def connect_route(state: State, route: SessionQueue, now: Instant) -> None:
     """Find or open the session of an outgoing queue (QB-170 to QB-174); G-54: whenever there is none."""
     # DEPARTS from 3.1.7.12 (QB-272): a session is opened whenever there is none, because the history of
     # connections is never empty again after the first one (G-54).
@@ -110,7 +110,9 @@ def connect_route(state: State, route: Route, now: Instant) -> None:
         host = route.host or address_of_sender(state, route.manager)
         if not host:
             # second stage: the directory would tell where the manager is (QB-171, QB-175)
-            links.lose(state, route, Happening.VALIDATION_NEEDED, ConnectionStatus.ROUTING_DATA_NOT_AVAILABLE)
+            links.lose(
+                state, route, OutgoingEvent.VALIDATION_NEEDED, ConnectionStatus.ROUTING_DATA_NOT_AVAILABLE
+            )
             return
         session = session_to(state, host) or dial(state, host, now)
         if session.is_open:
@@ -191,7 +193,7 @@ def on_dial_failed(state: State, event: DialFailed, now: Instant) -> None:
     if session is None:
         return
     status = ConnectionStatus.PING_FAILURE if event.ping else FAILED_WITH[event.failure]
-    close(state, session, Happening.FAILED, status, hang_up=False)
+    close(state, session, OutgoingEvent.FAILED, status, hang_up=False)
 
 
 def on_accepted(state: State, event: Accepted, now: Instant) -> None:
@@ -220,7 +222,7 @@ def on_lost(state: State, event: ConnectionLost, now: Instant) -> None:
         status = (
             ConnectionStatus.SOCKET_SEND_FAILURE if session.is_open else ConnectionStatus.CONNECTION_REFUSED
         )
-        close(state, session, Happening.FAILED, status, hang_up=False)
+        close(state, session, OutgoingEvent.FAILED, status, hang_up=False)
 
 
 def is_full(state: State, besides: int = 0) -> bool:

@@ -30,7 +30,7 @@ class Phase(Enum):
     OPEN = "open"
 
 
-class Kind(Enum):
+class PacketKind(Enum):
     """The kinds of packet that a session has; order and final acknowledgements are user messages."""
 
     __hash__ = object.__hash__  # members are keys of tables that every packet asks
@@ -41,7 +41,7 @@ class Kind(Enum):
     USER = "user-message"
 
 
-class Step(Enum):
+class PacketAction(Enum):
     """The consequences of a packet."""
 
     ANSWER_ESTABLISH = "answer-establish"
@@ -53,29 +53,30 @@ class Step(Enum):
     CLOSE = "close"
 
 
-def _table() -> dict[tuple[Phase, Kind], Step]:
+def _table() -> dict[tuple[Phase, PacketKind], PacketAction]:
     """Build the table; each row is a phase, each column a kind of packet."""
-    no = Step.CLOSE
-    rows: dict[Phase, tuple[Step, ...]] = {
-        #                  establish              parameters              session ack  user message
-        Phase.DIALLING:    (no,                    no,                     no,          no),
-        Phase.WAITING_EC:  (Step.ANSWER_ESTABLISH, no,                     no,          no),
-        Phase.WAITING_ECR: (Step.ESTABLISHED,      no,                     no,          no),
-        Phase.WAITING_CP:  (no,                    Step.ANSWER_PARAMETERS, no,          no),
-        Phase.WAITING_CPR: (no,                    Step.OPENED,            no,          no),
-        Phase.OPEN:        (no,                    no,                     Step.COUNT,  Step.TAKE),
+    act = PacketAction
+    no = act.CLOSE
+    rows: dict[Phase, tuple[PacketAction, ...]] = {
+        #                  establish             parameters             session ack  user message
+        Phase.DIALLING:    (no,                   no,                    no,          no),
+        Phase.WAITING_EC:  (act.ANSWER_ESTABLISH, no,                    no,          no),
+        Phase.WAITING_ECR: (act.ESTABLISHED,      no,                    no,          no),
+        Phase.WAITING_CP:  (no,                   act.ANSWER_PARAMETERS, no,          no),
+        Phase.WAITING_CPR: (no,                   act.OPENED,            no,          no),
+        Phase.OPEN:        (no,                   no,                    act.COUNT,   act.TAKE),
     }  # fmt: skip
-    return {(phase, kind): rows[phase][column] for phase in rows for column, kind in enumerate(Kind)}
+    return {(phase, kind): rows[phase][column] for phase in rows for column, kind in enumerate(PacketKind)}
 
 
-STEPS: Final[Mapping[tuple[Phase, Kind], Step]] = _table()
+STEPS: Final[Mapping[tuple[Phase, PacketKind], PacketAction]] = _table()
 """QB-181, QB-191, QB-199, QB-223, QB-232, QB-236."""
 
 
-def kind_of(packet: Packet) -> Kind:
+def kind_of(packet: Packet) -> PacketKind:
     """Return the kind of a decoded packet (QB-023 to QB-028)."""
     if isinstance(packet, EstablishConnection):
-        return Kind.ESTABLISH
+        return PacketKind.ESTABLISH
     if isinstance(packet, ConnectionParameters):
-        return Kind.PARAMETERS
-    return Kind.SESSION_ACK if isinstance(packet, SessionAck) else Kind.USER
+        return PacketKind.PARAMETERS
+    return PacketKind.SESSION_ACK if isinstance(packet, SessionAck) else PacketKind.USER

@@ -10,14 +10,14 @@ from reliquary.protocols.mqqp.events import ClientCalled
 from reliquary.protocols.mqqp.server.asking import Unattended, ask, number_for
 from reliquary.protocols.mqqp.server.cancelling import end_wait
 from reliquary.protocols.mqqp.server.handles import handle_of
-from reliquary.protocols.mqqp.server.phases import NEXT, Phase, Step
+from reliquary.protocols.mqqp.server.phases import NEXT, OpenedQueueEvent, Phase
 from reliquary.protocols.mqqp.server.responding import respond
 from reliquary.protocols.mqqp.server.state import Context, Ending, Held, OpenedQueue, Session
 from reliquary.protocols.mqqp.state import State
 from reliquary.queueing.model import events
 
 
-def advance(state: State, queue: OpenedQueue, step: Step) -> None:
+def advance(state: State, queue: OpenedQueue, step: OpenedQueueEvent) -> None:
     """Take an opened queue to its next phase; one that is closed is closed at the queue manager too."""
     before, queue.phase = queue.phase, NEXT[queue.phase, step]
     if queue.phase is before:
@@ -25,7 +25,7 @@ def advance(state: State, queue: OpenedQueue, step: Step) -> None:
     if queue.phase in (Phase.ENDING, Phase.CLOSED):
         state.server.queues.pop(queue.number, None)
     if queue.phase is Phase.ENDING and not queue.held:
-        advance(state, queue, Step.ALL_READS_ENDED)
+        advance(state, queue, OpenedQueueEvent.ALL_READS_ENDED)
     elif queue.phase is Phase.CLOSED:
         ask(state, events.CloseQueue(number_for(state, Unattended()), queue.descriptor))  # QP-098
 
@@ -52,7 +52,7 @@ def end_session(state: State, session: Session) -> None:
     queue.session = None
     for read in list(queue.pending.values()):
         end_wait(state, read, Ending.BY_CLIENT)
-    advance(state, queue, Step.SESSION_CLOSED)
+    advance(state, queue, OpenedQueueEvent.SESSION_CLOSED)
 
 
 # -- R_QMCloseRemoteQueueContext
@@ -75,7 +75,7 @@ def end_context(state: State, context: Context) -> None:
     """Forget a handle of qmcomm; the queue is closed only while no session took it over."""
     del state.server.handles[context.handle]
     del context.association.contexts[context.handle]
-    advance(state, context.queue, Step.CONTEXT_CLOSED)
+    advance(state, context.queue, OpenedQueueEvent.CONTEXT_CLOSED)
 
 
 # -- messages that were handed out
@@ -87,4 +87,4 @@ def release(state: State, held: Held) -> None:
     del held.association.held[held.handle]
     del held.queue.held[held.handle]
     if not held.queue.held:
-        advance(state, held.queue, Step.ALL_READS_ENDED)
+        advance(state, held.queue, OpenedQueueEvent.ALL_READS_ENDED)

@@ -17,7 +17,7 @@ from reliquary.protocols.mqqp.state import State
 from reliquary.queueing.model.security.principals import Principal
 from reliquary.wire.rpc.statuses import FaultStatus
 
-Kind = TypeVar("Kind", bound=ContextHandle)
+HandleT = TypeVar("HandleT", bound=ContextHandle)
 
 _words = Layout("<Qq").pack
 
@@ -53,7 +53,7 @@ def queue_of(server: ServerState, number: int, by: Principal) -> OpenedQueue | N
     return queue if queue is not None and queue.by.user == by.user else None
 
 
-def handle_of(state: State, called: ClientCalled, handle: UUID, kind: type[Kind]) -> Kind | None:
+def handle_of(state: State, called: ClientCalled, handle: UUID, kind: type[HandleT]) -> HandleT | None:
     """Return what a context handle of this client stands for; None where the call has been answered."""
     if handle == NO_HANDLE:
         refuse(state, called, HResult.INVALID_HANDLE)  # QP-077, QP-095

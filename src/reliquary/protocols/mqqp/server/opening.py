@@ -19,7 +19,7 @@ from reliquary.protocols.mqqp.events import ClientCalled
 from reliquary.protocols.mqqp.server.asking import ask, number_for
 from reliquary.protocols.mqqp.server.closing import advance
 from reliquary.protocols.mqqp.server.handles import new_handle, new_number, queue_of
-from reliquary.protocols.mqqp.server.phases import Phase, Step
+from reliquary.protocols.mqqp.server.phases import OpenedQueueEvent, Phase
 from reliquary.protocols.mqqp.server.responding import refuse, respond
 from reliquary.protocols.mqqp.server.state import Asked, Context, OpenedQueue, Session
 from reliquary.protocols.mqqp.server.statuses import STATUSES
@@ -163,5 +163,5 @@ def open_queue(state: State, called: ClientCalled, now: Instant) -> None:
     session = Session(new_handle(server, now), association, queue, now, request.client)  # QP-092, QP-093
     server.handles[session.handle] = association.sessions[session.handle] = session
     queue.session = session
-    advance(state, queue, Step.SESSION_OPENED)
+    advance(state, queue, OpenedQueueEvent.SESSION_OPENED)
     respond(state, called, HandleReturned(session.handle, HResult.OK))  # QP-086

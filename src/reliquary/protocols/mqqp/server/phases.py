@@ -27,7 +27,7 @@ class Phase(Enum):
     CLOSED = "closed"
 
 
-class Step(Enum):
+class OpenedQueueEvent(Enum):
     """The events of an opened queue."""
 
     CONTEXT_CLOSED = "R_QMCloseRemoteQueueContext, or rundown"
@@ -36,20 +36,20 @@ class Step(Enum):
     ALL_READS_ENDED = "no message of it is locked"
 
 
-NEXT: Final[Mapping[tuple[Phase, Step], Phase]] = {
-    (Phase.OPENED, Step.CONTEXT_CLOSED): Phase.CLOSED,
-    (Phase.OPENED, Step.SESSION_OPENED): Phase.READY_FOR_READ,  # H-11
-    (Phase.OPENED, Step.SESSION_CLOSED): Phase.OPENED,
-    (Phase.OPENED, Step.ALL_READS_ENDED): Phase.OPENED,
-    (Phase.READY_FOR_READ, Step.CONTEXT_CLOSED): Phase.READY_FOR_READ,  # a session took it over
-    (Phase.READY_FOR_READ, Step.SESSION_OPENED): Phase.READY_FOR_READ,
-    (Phase.READY_FOR_READ, Step.SESSION_CLOSED): Phase.ENDING,
-    (Phase.READY_FOR_READ, Step.ALL_READS_ENDED): Phase.READY_FOR_READ,
+NEXT: Final[Mapping[tuple[Phase, OpenedQueueEvent], Phase]] = {
+    (Phase.OPENED, OpenedQueueEvent.CONTEXT_CLOSED): Phase.CLOSED,
+    (Phase.OPENED, OpenedQueueEvent.SESSION_OPENED): Phase.READY_FOR_READ,  # H-11
+    (Phase.OPENED, OpenedQueueEvent.SESSION_CLOSED): Phase.OPENED,
+    (Phase.OPENED, OpenedQueueEvent.ALL_READS_ENDED): Phase.OPENED,
+    (Phase.READY_FOR_READ, OpenedQueueEvent.CONTEXT_CLOSED): Phase.READY_FOR_READ,  # a session took it over
+    (Phase.READY_FOR_READ, OpenedQueueEvent.SESSION_OPENED): Phase.READY_FOR_READ,
+    (Phase.READY_FOR_READ, OpenedQueueEvent.SESSION_CLOSED): Phase.ENDING,
+    (Phase.READY_FOR_READ, OpenedQueueEvent.ALL_READS_ENDED): Phase.READY_FOR_READ,
     # DEPARTS from 3.1.4.4 (QP-098): Close Queue waits for the last EndReceive (H-10), because the queue
     # manager could not tell afterwards which message is meant.
-    (Phase.ENDING, Step.CONTEXT_CLOSED): Phase.ENDING,
-    (Phase.ENDING, Step.SESSION_OPENED): Phase.ENDING,
-    (Phase.ENDING, Step.SESSION_CLOSED): Phase.ENDING,
-    (Phase.ENDING, Step.ALL_READS_ENDED): Phase.CLOSED,
-    **{(Phase.CLOSED, step): Phase.CLOSED for step in Step},
+    (Phase.ENDING, OpenedQueueEvent.CONTEXT_CLOSED): Phase.ENDING,
+    (Phase.ENDING, OpenedQueueEvent.SESSION_OPENED): Phase.ENDING,
+    (Phase.ENDING, OpenedQueueEvent.SESSION_CLOSED): Phase.ENDING,
+    (Phase.ENDING, OpenedQueueEvent.ALL_READS_ENDED): Phase.CLOSED,
+    **{(Phase.CLOSED, step): Phase.CLOSED for step in OpenedQueueEvent},
 }

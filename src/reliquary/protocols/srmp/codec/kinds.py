@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Final
 
 from reliquary.protocols.srmp.codec.lexical import SPACE
-from reliquary.protocols.srmp.codec.values import CommitmentReceipt, Envelope, Kind
+from reliquary.protocols.srmp.codec.values import CommitmentReceipt, Envelope, MessageKind
 from reliquary.queueing.model.message import MessageClass
 
 ORDERING_ACK: Final = "MSMQ:QM Ordering Ack"
@@ -39,23 +39,23 @@ RECEIPT_CLASSES: Final = frozenset(
 NEGATIVE: Final = frozenset(each for each in RECEIPT_CLASSES if each.is_failure)
 
 
-def kind_of(envelope: Envelope) -> Kind:
+def kind_of(envelope: Envelope) -> MessageKind:
     """Return whether the envelope carries a user message or which receipt."""
     message_class = MessageClass.NORMAL if envelope.msmq is None else envelope.msmq.message_class
     delivery, stream = envelope.delivery_receipt is not None, envelope.stream_receipt is not None
     commitment = envelope.commitment_receipt
     if not (delivery or stream) and commitment is None:
-        return Kind.USER_MESSAGE if message_class == MessageClass.NORMAL else Kind.UNKNOWN
+        return MessageKind.USER_MESSAGE if message_class == MessageClass.NORMAL else MessageKind.UNKNOWN
     if delivery:
         alone = not stream and commitment is None and message_class == MessageClass.ACK_REACH_QUEUE
-        return Kind.DELIVERY_RECEIPT if alone else Kind.UNKNOWN
+        return MessageKind.DELIVERY_RECEIPT if alone else MessageKind.UNKNOWN
     if stream and envelope.action.strip(SPACE) != ORDERING_ACK:
-        return Kind.UNKNOWN
+        return MessageKind.UNKNOWN
     if commitment is None:
-        return Kind.STREAM_RECEIPT if message_class == MessageClass.ORDER_ACK else Kind.UNKNOWN
+        return MessageKind.STREAM_RECEIPT if message_class == MessageClass.ORDER_ACK else MessageKind.UNKNOWN
     if not _fits(commitment, message_class):
-        return Kind.UNKNOWN
-    return Kind.FINAL_STREAM_RECEIPT if stream else Kind.COMMITMENT_RECEIPT
+        return MessageKind.UNKNOWN
+    return MessageKind.FINAL_STREAM_RECEIPT if stream else MessageKind.COMMITMENT_RECEIPT
 
 
 def _fits(receipt: CommitmentReceipt, message_class: int) -> bool:

@@ -154,7 +154,7 @@ class Compound(Value, frozen=True, kw_only=True):
     body: bytes
 
 
-class Kind(Enum):
+class MessageKind(Enum):
     """The kind of a message, 3.1.5.1.5."""
 
     USER_MESSAGE = "user-message"

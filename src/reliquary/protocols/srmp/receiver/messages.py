@@ -21,15 +21,16 @@ from msgspec.structs import replace
 
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.base.turn import Reply
-from reliquary.protocols.srmp.carrier import MULTICAST, NAME
+from reliquary.protocols.srmp.carrier import MULTICAST
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.messages import format_name, message_of
 from reliquary.protocols.srmp.codec.values import Arrived, Envelope
 from reliquary.protocols.srmp.events import PostAnswer
 from reliquary.protocols.srmp.receiver import receipts, resuming
-from reliquary.protocols.srmp.receiver.routing import Route, check_url
+from reliquary.protocols.srmp.receiver.routing import MessageTarget, check_url
 from reliquary.protocols.srmp.signing import verify
 from reliquary.protocols.srmp.state import Arriving, Count, State
+from reliquary.protocols.srmp.tables import NAME
 from reliquary.queueing.model.message import NO_GUID, USUAL, Delivery, Message, MessageClass, ObjectId
 from reliquary.queueing.model.travel.transfer import ArrivalJudged, DuplicatesDropped, MessageArrived, Outcome
 from reliquary.queueing.rules.era import NOT_KNOWN
@@ -45,7 +46,7 @@ ANONYMOUS: Final = f"uuid:1@{NO_GUID}"
 """An `id` that tells no messages apart, whatever `SourceQmGuid` is: the published stream has no other."""
 
 
-def take_message(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+def take_message(state: State, to: int, arrived: Arrived, way: MessageTarget, now: Instant) -> None:
     """Check a user message, and hand it to the manager unless its stream or its identifier is against it."""
     envelope, place = arrived.envelope, arrived.envelope.stream
     _check_receipts(envelope)
@@ -94,7 +95,7 @@ def take_message(state: State, to: int, arrived: Arrived, way: Route, now: Insta
     hand_over(state, arriving, way, message)
 
 
-def take_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+def take_receipt(state: State, to: int, arrived: Arrived, way: MessageTarget, now: Instant) -> None:
     """Hand a delivery or commitment receipt to the manager, for the queue of an application."""
     if way.crosses:
         raise SrmpFault("to", "a receipt goes to no other protocol", spec="3.1.5.1.3")
@@ -131,7 +132,7 @@ def _reject(state: State, key: tuple[UUID, str], verdict: Verdict, now: Instant)
         receipts.repeat(state, incoming, now)
 
 
-def _is_duplicate(state: State, envelope: Envelope, way: Route, now: Instant) -> bool:
+def _is_duplicate(state: State, envelope: Envelope, way: MessageTarget, now: Instant) -> bool:
     """Whether a message with this identifier was taken not long ago (SR-124)."""
     if envelope.id.strip() == ANONYMOUS:  # SR-233
         return False
@@ -143,7 +144,7 @@ def _is_duplicate(state: State, envelope: Envelope, way: Route, now: Instant) ->
     return found
 
 
-def _tell_duplicate(state: State, envelope: Envelope, way: Route) -> None:
+def _tell_duplicate(state: State, envelope: Envelope, way: MessageTarget) -> None:
     by = MULTICAST if way.multicast else NAME
     state.draft.tell(DuplicatesDropped(by, way.destination, (envelope.identifier,), peer=state.receiver.peer))
 
@@ -163,7 +164,7 @@ def _passed_on(message: Message) -> Message:
 
 
 def hand_over(
-    state: State, arriving: Arriving, way: Route, message: Message, *, doubtful: bool = False
+    state: State, arriving: Arriving, way: MessageTarget, message: Message, *, doubtful: bool = False
 ) -> None:
     """Let the manager take the message; `on_judged` follows in this turn."""
     receiver = state.receiver

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.base.turn import CancelTimer, SetTimer, Warn
-from reliquary.protocols.srmp.carrier import NAME
 from reliquary.protocols.srmp.codec.blocks import commitment_block, delivery_block, stream_receipt_block
 from reliquary.protocols.srmp.codec.decode import decode_envelope
 from reliquary.protocols.srmp.codec.kinds import kind_of
@@ -26,12 +25,13 @@ from reliquary.protocols.srmp.codec.values import (
     CommitmentReceipt,
     DeliveryReceipt,
     Envelope,
-    Kind,
+    MessageKind,
     StreamReceipt,
 )
 from reliquary.protocols.srmp.events import Addressed
 from reliquary.protocols.srmp.receiver.routing import is_multicast
 from reliquary.protocols.srmp.state import Count, State
+from reliquary.protocols.srmp.tables import NAME
 from reliquary.queueing.model.message import Delivery, Message, MessageClass
 from reliquary.queueing.model.travel.transfer import ArrivalJudged, MessageArrived, Outcome, ReceiptDue
 from reliquary.streams.apply import apply
@@ -100,7 +100,7 @@ def on_receipt_due(state: State, signal: ReceiptDue, now: Instant) -> None:
     # what each request says is read from the envelope: the message has one attribute for two
     # addresses (SR-060, SR-086)
     envelope = decode_envelope(signal.message.soap_envelope)
-    if kind_of(envelope) is Kind.USER_MESSAGE and not is_multicast(envelope.to):
+    if kind_of(envelope) is MessageKind.USER_MESSAGE and not is_multicast(envelope.to):
         conclude(state, envelope, signal.reason, signal.message.transaction_status_queue, now)
 
 

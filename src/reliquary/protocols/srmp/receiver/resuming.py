@@ -10,9 +10,9 @@ from typing import Final
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import Warn
-from reliquary.protocols.srmp.carrier import NAME
 from reliquary.protocols.srmp.codec.values import Envelope, StreamPlace
 from reliquary.protocols.srmp.state import Count, State
+from reliquary.protocols.srmp.tables import NAME
 from reliquary.queueing.model.travel.transfer import StreamResumed
 from reliquary.streams.acceptance import Verdict
 from reliquary.streams.gaps import ENOUGH, reconsider

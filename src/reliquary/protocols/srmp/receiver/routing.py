@@ -27,7 +27,7 @@ from reliquary.queueing.travel.crossing import leads_elsewhere, onward_name
 _SECTION: Final = "3.1.5.1.3"
 
 
-class Route(msgspec.Struct, frozen=True, gc=False):
+class MessageTarget(msgspec.Struct, frozen=True, gc=False):
     """The queue or the next hop that a message goes to."""
 
     destination: str
@@ -41,7 +41,7 @@ class Route(msgspec.Struct, frozen=True, gc=False):
     """Whether the message continues by another protocol: SRMP is done with it then."""
 
 
-class _Place(msgspec.Struct, frozen=True, gc=False):
+class _UrlParts(msgspec.Struct, frozen=True, gc=False):
     """The parts of a destination URL."""
 
     format_name: str
@@ -57,13 +57,13 @@ class _Place(msgspec.Struct, frozen=True, gc=False):
     """The multicast address `ip:port`; empty for a URL."""
 
 
-def route(state: State, to: str) -> Route:
+def route(state: State, to: str) -> MessageTarget:
     """Return the route of a message to this destination."""
     destination = _read(to)
     if destination.group:
         if destination.group not in state.listening:
             raise SrmpFault("to", f"no queue listens to {destination.group}", spec=_SECTION)  # SR-184
-        return Route(destination.format_name, destination.name, destination.name, multicast=True)
+        return MessageTarget(destination.format_name, destination.name, destination.name, multicast=True)
     # DEPARTS from 3.1.5.1.3 (SR-187): redirections are looked up before the host is judged, because
     # they lead from the public name of a gateway, which is no name of this computer, and all that
     # comes to it would be refused.
@@ -71,18 +71,18 @@ def route(state: State, to: str) -> Route:
     target = redirected(redirections, to) if redirections else None
     onward = "" if target is None else _other_protocol(target)
     if onward:
-        return Route(onward, destination.name, onward, crosses=True)
+        return MessageTarget(onward, destination.name, onward, crosses=True)
     place = destination if target is None else _read(target)
     if not state.address.authorities.isdisjoint(place.authorities):
         if not place.path:
             raise SrmpFault("to", f"{target or to} names no queue", spec=_SECTION)  # SR-189
-        return Route(place.path, destination.name, place.known_as)
+        return MessageTarget(place.path, destination.name, place.known_as)
     if place.group:
         raise SrmpFault("to", f"it is redirected to {target}, which is no queue's URL", spec=_SECTION)
     if target is None and not state.settings.store_and_forward:
         why = f"{min(place.authorities)} is not this manager, which passes nothing on"
         raise SrmpFault("to", why, spec=_SECTION)  # SR-185
-    return Route(place.format_name)  # SR-186, SR-188
+    return MessageTarget(place.format_name)  # SR-186, SR-188
 
 
 def is_multicast(to: str) -> bool:
@@ -109,17 +109,17 @@ def _other_protocol(target: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _read(url: str, element: str = "to") -> _Place:
+def _read(url: str, element: str = "to") -> _UrlParts:
     """Take a URL apart; senders repeat a few of them, so the results are cached."""
     try:
         name = parse_single(format_name(url))
     except UsageError as why:
         raise SrmpFault(element, str(why), spec=_SECTION) from None
     if isinstance(name, MulticastName):
-        return _Place(str(name), name=str(name), group=f"{name.address}:{name.port}")
+        return _UrlParts(str(name), name=str(name), group=f"{name.address}:{name.port}")
     if not isinstance(name, DirectName) or name.scheme not in (HTTP, HTTPS):
         raise SrmpFault(element, f"{url} is not to be reached by HTTP", spec=_SECTION)
-    return _Place(
+    return _UrlParts(
         str(name),
         frozenset({name.authority, name.address.casefold()}),
         f".\\{name.queue_path}" if name.queue_path else "",

@@ -20,7 +20,7 @@ PLAIN: Final = "http"
 SECURE: Final = "https"
 
 
-class Route(msgspec.Struct, frozen=True):
+class PostAddress(msgspec.Struct, frozen=True):
     """The address that messages of an outgoing queue are posted to."""
 
     server: str = ""
@@ -45,14 +45,14 @@ class Route(msgspec.Struct, frozen=True):
         return self.multicast or self.server.partition("://")[2]
 
 
-def route_to(destination: str, settings: SrmpSettings) -> Route:
+def route_to(destination: str, settings: SrmpSettings) -> PostAddress:
     """The route to a destination that SRMP serves."""
     name = parse_single(destination)
     if isinstance(name, MulticastName):
-        return Route(multicast=f"{name.address}:{name.port}")
+        return PostAddress(multicast=f"{name.address}:{name.port}")
     assert isinstance(name, DirectName), f"{destination} is not reached by SRMP"
     url = f"{name.scheme.word.lower()}://{name.address}{name.path}"
-    return Route(_server(url, settings), name.address, name.path, url)
+    return PostAddress(_server(url, settings), name.address, name.path, url)
 
 
 def _server(url: str, settings: SrmpSettings) -> str:

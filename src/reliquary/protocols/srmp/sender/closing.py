@@ -9,14 +9,11 @@ from __future__ import annotations
 from typing import Final
 
 from reliquary.base.time import Instant
-from reliquary.protocols.srmp.sender.resending import go_again, on_receipt_wait
-from reliquary.protocols.srmp.sender.streams import end, forget, free
+from reliquary.protocols.srmp.sender.resending import go_again, on_receipt_wait, stop_wait
+from reliquary.protocols.srmp.sender.streams import forget, free
 from reliquary.protocols.srmp.state import Session, State
-from reliquary.queueing.model.travel.transfer import Outcome, TransferEnded
 from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.streams.closing import PATIENCE, make_dead_letters
-from reliquary.streams.numbering import in_order
-from reliquary.streams.numbering import renumber as renumbered
 
 OLD_NUMBER: Final = -1
 """The number of a message that was posted in a stream that is over: its answer does not concern
@@ -60,24 +57,13 @@ def give_up(state: State, session: Session, why: str) -> None:
     free(state, session.queue, left, NOT_KNOWN)
 
 
-def start_anew(state: State, queue: int, now: Instant, *, renumber: bool) -> int:
-    """End the stream of a queue because an administrator wants it; returns how many were not confirmed.
-
-    These go again in a new stream, or become dead letters.  So do those that wait for a final receipt alone.
-    """
-    sent, session = state.sent[queue], state.sender.sessions.get(queue)
-    everything = in_order(sent)
-    confirmed = len(everything) - sent.awaiting
-    unconfirmed = everything[confirmed:]
-    gone = everything[:confirmed] if renumber else everything
-    end(state, queue, session)
-    if gone:
-        state.draft.tell(TransferEnded(queue, gone, Outcome.REFUSED, NOT_KNOWN, by_receipt=True))
-    if renumber and unconfirmed:
-        renumbered(state, queue, sent, unconfirmed, now)
-    if session is not None:
-        forget(session, gone)
-        session.posted = dict.fromkeys(session.posted, OLD_NUMBER)
-        session.start_counting()
-        go_again(state, session)
-    return len(unconfirmed)
+def start_anew(state: State, queue: int, gone: tuple[int, ...]) -> None:
+    """An administrator has ended the stream of a queue: what has not `gone` with it is posted again."""
+    session = state.sender.sessions.get(queue)
+    if session is None:
+        return
+    stop_wait(state, session)
+    forget(session, gone)
+    session.posted = dict.fromkeys(session.posted, OLD_NUMBER)
+    session.start_counting()
+    go_again(state, session)

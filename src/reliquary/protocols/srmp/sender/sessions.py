@@ -17,7 +17,7 @@ from reliquary.protocols.srmp.sender.addresses import route_to
 from reliquary.protocols.srmp.sender.phases import NEXT, Move, Phase
 from reliquary.protocols.srmp.sender.resending import go_again, report_taken, start_wait, stop_wait
 from reliquary.protocols.srmp.state import Session, State
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import (
     ConnectionChanged,
     ConnectionWanted,
@@ -65,7 +65,7 @@ def _open(state: State, session: Session, now: Instant) -> None:
     state.draft.tell(
         ConnectionChanged(
             session.queue,
-            Happening.CONNECTED,
+            OutgoingEvent.CONNECTED,
             ConnectionStatus.ESTABLISHED,
             addresses=(session.route.next_hop,),
             at_once=AHEAD * state.settings.in_flight,
@@ -101,7 +101,7 @@ def fail(state: State, session: Session, status: ConnectionStatus) -> None:
     state.draft.tell(
         ConnectionChanged(
             session.queue,
-            Happening.FAILED,
+            OutgoingEvent.FAILED,
             status,
             addresses=(session.route.next_hop,),
             rest=state.settings.retransmission,
@@ -122,7 +122,7 @@ def on_session_cleanup(state: State, queue: int, now: Instant) -> None:
         return
     _close(state, session, Move.IDLE)
     state.draft.tell(
-        ConnectionChanged(queue, Happening.SESSION_CLEANED_UP, ConnectionStatus.CONNECTION_NOT_READY)
+        ConnectionChanged(queue, OutgoingEvent.SESSION_CLEANED_UP, ConnectionStatus.CONNECTION_NOT_READY)
     )
     if queue not in state.sent:
         del state.sender.sessions[queue]
@@ -139,7 +139,7 @@ def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
         stop_wait(state, session)
         _close(state, session, Move.PAUSE)
         state.draft.tell(
-            ConnectionChanged(signal.queue, Happening.DISCONNECTED, ConnectionStatus.CONNECTION_NOT_READY)
+            ConnectionChanged(signal.queue, OutgoingEvent.DISCONNECTED, ConnectionStatus.CONNECTION_NOT_READY)
         )
 
 

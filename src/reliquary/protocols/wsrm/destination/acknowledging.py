@@ -25,7 +25,7 @@ from reliquary.protocols.wsrm.destination.flow_control import (
 )
 from reliquary.protocols.wsrm.destination.lookup import find, move
 from reliquary.protocols.wsrm.destination.phases import Move, Phase
-from reliquary.protocols.wsrm.destination.state import Place, Sequence
+from reliquary.protocols.wsrm.destination.state import Sequence, TargetQueue
 from reliquary.protocols.wsrm.destination.tables import Ranges
 from reliquary.protocols.wsrm.exchange import Exchange
 from reliquary.protocols.wsrm.state import Count, State
@@ -173,7 +173,7 @@ def send_alone(state: State, sequence: Sequence, now: Instant) -> None:
     send(state, row.acks_to, Envelope(dialect=row.dialect, to=row.acks_to, acknowledgements=(written,)), now)
 
 
-def notify_starved(state: State, place: Place) -> None:
+def notify_starved(state: State, place: TargetQueue) -> None:
     """Let sources know of room where their last acknowledgement said that there is none (T33)."""
     for number in list(place.starved):
         sequence = state.destination.sequences[number]

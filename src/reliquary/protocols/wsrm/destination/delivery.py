@@ -27,7 +27,7 @@ from reliquary.protocols.wsrm.destination.facts import HeldReleased
 from reliquary.protocols.wsrm.destination.flow_control import add_messages, queue_room
 from reliquary.protocols.wsrm.destination.phases import Phase
 from reliquary.protocols.wsrm.destination.routing import onward
-from reliquary.protocols.wsrm.destination.state import Arriving, Place, Sequence
+from reliquary.protocols.wsrm.destination.state import Arriving, Sequence, TargetQueue
 from reliquary.protocols.wsrm.destination.tables import HELD, message_key
 from reliquary.protocols.wsrm.destination.watching import watch
 from reliquary.protocols.wsrm.exchange import Exchange
@@ -122,7 +122,7 @@ def resume(state: State, sequence: Sequence, most: int = LARGEST_WINDOW) -> None
     hand_over(state, Exchange(envelope, endpoint=row.endpoint), arriving)
 
 
-def resume_blocked(state: State, place: Place) -> None:
+def resume_blocked(state: State, place: TargetQueue) -> None:
     """Hand over what waits for its queue, older sequences first, unless not even the first message fits."""
     for _, sequence in sorted(place.blocked.items()):
         numbers = ready_numbers(sequence)

@@ -22,7 +22,7 @@ from typing import Final
 
 from reliquary.base.faults import UsageError
 from reliquary.protocols.wsrm.destination.phases import Phase
-from reliquary.protocols.wsrm.destination.state import Place, Sequence
+from reliquary.protocols.wsrm.destination.state import Sequence, TargetQueue
 from reliquary.protocols.wsrm.settings import LARGEST_WINDOW
 from reliquary.protocols.wsrm.state import State
 
@@ -60,7 +60,7 @@ def message_received(sequence: Sequence) -> None:
         set_buffer_remaining(sequence, sequence.buffer - 1)
 
 
-def message_processed(place: Place, unread: int, free: int | None) -> None:
+def message_processed(place: TargetQueue, unread: int, free: int | None) -> None:
     """MESSAGE_PROCESSED: the queue has another room than before (FC-017 to FC-020).
 
     The number of processed messages is not counted, because a message may leave a queue in many ways: the
@@ -74,7 +74,7 @@ def message_processed(place: Place, unread: int, free: int | None) -> None:
 # -- the room of a queue
 
 
-def add_messages(place: Place, reports: int, sizes: tuple[int, ...]) -> None:
+def add_messages(place: TargetQueue, reports: int, sizes: tuple[int, ...]) -> None:
     """Count messages that went into the queue, unless the queue manager has reported them already."""
     largest = max(sizes, default=0)
     if largest > place.largest:
@@ -84,7 +84,7 @@ def add_messages(place: Place, reports: int, sizes: tuple[int, ...]) -> None:
         place.added_bytes += sum(sizes)
 
 
-def forget_additions(place: Place) -> None:
+def forget_additions(place: TargetQueue) -> None:
     """Trust the last report alone: what was added in earlier turns is in it."""
     place.added = place.added_bytes = 0
 
@@ -154,7 +154,7 @@ def _left(sequence: Sequence) -> int:
     return min(left, sequence.settings.window - place.unread - place.added - held)
 
 
-def _fitting(place: Place) -> int:
+def _fitting(place: TargetQueue) -> int:
     """Return how many messages fit into the quota; one into an empty queue, whatever its size was before."""
     assert place.free is not None, f"{place.name} has no quota"
     left = place.free - place.added_bytes - place.held_bytes

@@ -27,7 +27,7 @@ SMALLEST_MESSAGE: Final = 1024
 
 
 @dataclass(slots=True, eq=False)
-class Place:
+class TargetQueue:
     """A queue that sequences lead to, and how much room it has."""
 
     name: str
@@ -59,7 +59,7 @@ class Sequence:
 
     row: Inbound
     settings: EndpointSettings
-    place: Place
+    place: TargetQueue
     received: Received = Received()  # noqa: RUF009 - it is frozen
     ranges: NumberRanges = field(default_factory=NumberRanges)
     """The numbers of `received`, in a form that can be added to."""
@@ -191,7 +191,7 @@ class Arriving:
     messages: tuple[Message, ...]
     sizes: tuple[int, ...]
     reports: int
-    """`Place.reports` when they were handed over."""
+    """`TargetQueue.reports` when they were handed over."""
     number: int = 0
     """The message among them that is new; 0 where all of them were held before."""
     last: bool = False
@@ -216,7 +216,7 @@ class DestinationState:
         """Sequences that have not ended, by what a repeated CreateSequence is recognized by."""
         self.open_counts: Counter[str] = Counter()
         """How many sequences have not ended, by endpoint."""
-        self.places: dict[str, Place] = {}
+        self.places: dict[str, TargetQueue] = {}
         """The queues of sequences that have not ended, by name."""
         self.watched: frozenset[str] = frozenset()
         """The queues whose room the queue manager reports."""
@@ -229,6 +229,6 @@ class DestinationState:
         self.requests: dict[ObjectId, str] = {}
         """MessageIDs of requests that may get a reply."""
 
-    def place(self, name: str) -> Place:
+    def place(self, name: str) -> TargetQueue:
         """Return the queue of this name."""
-        return self.places.setdefault(name, Place(name))
+        return self.places.setdefault(name, TargetQueue(name))

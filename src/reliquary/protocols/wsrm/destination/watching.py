@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from reliquary.protocols.wsrm.carrier import NAME
-from reliquary.protocols.wsrm.destination.state import Place
+from reliquary.protocols.wsrm.destination.state import TargetQueue
 from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model.travel.transfer import RoomWatched
 
 
-def watch(state: State, place: Place) -> None:
+def watch(state: State, place: TargetQueue) -> None:
     """Let the queue manager report the room of a queue exactly while a sequence needs it."""
     here = state.destination
     needed = bool(place.open or place.blocked)

@@ -40,7 +40,7 @@ from reliquary.protocols.wsrm.source.posting import (
     post,
     session_of,
 )
-from reliquary.protocols.wsrm.source.routes import Kind
+from reliquary.protocols.wsrm.source.routes import RouteKind
 from reliquary.protocols.wsrm.source.sessions import clean_up, fail
 from reliquary.protocols.wsrm.source.silence import is_silent
 from reliquary.protocols.wsrm.source.state import Flight, Posted, Purpose, Sequence, Session
@@ -184,7 +184,7 @@ def _warn_of_discards(state: State, sequence: Sequence) -> None:
 def terminate(state: State, sequence: Sequence, now: Instant) -> None:
     """Send TerminateSequence, the first time or again; after the last try the sequence is forgotten."""
     row, session = sequence.row, session_of(state, sequence)
-    if session.way.kind is not Kind.DIAL or sequence.parting or sequence.tries > state.settings.retries:
+    if session.way.kind is not RouteKind.DIAL or sequence.parting or sequence.tries > state.settings.retries:
         gone(state, sequence)
     elif is_posted(session, sequence, Purpose.TERMINATE):
         start_wait(state, sequence, now)
@@ -254,7 +254,7 @@ def refuse(state: State, sequence: Sequence) -> None:
     if session is not None:
         left += session.waiting
         session.waiting.clear()
-        session.refusing = session.way.kind is not Kind.DIAL
+        session.refusing = session.way.kind is not RouteKind.DIAL
     if left:
         ended = TransferEnded(sequence.row.queue, tuple(left), Outcome.REFUSED, CLIENT_GONE, by_receipt=True)
         state.draft.tell(ended)

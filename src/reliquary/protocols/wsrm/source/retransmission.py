@@ -16,7 +16,7 @@ from reliquary.protocols.wsrm.source.closing import close, close_again, terminat
 from reliquary.protocols.wsrm.source.flow import Polling
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.posting import can_post, is_posted, session_of
-from reliquary.protocols.wsrm.source.routes import Kind
+from reliquary.protocols.wsrm.source.routes import RouteKind
 from reliquary.protocols.wsrm.source.sending import limit_of
 from reliquary.protocols.wsrm.source.sessions import fail
 from reliquary.protocols.wsrm.source.silence import is_silent, is_under_way, outstanding
@@ -59,14 +59,14 @@ def _send_again(state: State, session: Session, sequence: Sequence, now: Instant
         if sequence.flights:
             start_wait(state, sequence, now)
         return
-    if session.way.kind is Kind.DIAL and not session.is_open:
+    if session.way.kind is RouteKind.DIAL and not session.is_open:
         return  # the queue rests
     silent = is_silent(session)
     if silent and is_under_way(sequence):
         start_wait(state, sequence, now)
         return
     missing = outstanding(session, sequence)
-    if session.way.kind is Kind.DIAL and (not missing or _is_hopeless(state, missing)):
+    if session.way.kind is RouteKind.DIAL and (not missing or _is_hopeless(state, missing)):
         close(state, sequence, now)
         return
     oldest = islice(sequence.flights.values(), max(limit_of(session, sequence), 1))

@@ -23,7 +23,7 @@ from reliquary.protocols.wsrm.source.state import Sequence, Session
 from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.waits import start_wait, stop_wait
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import (
     ConnectionChanged,
     ConnectionWanted,
@@ -105,7 +105,7 @@ def _open(state: State, session: Session) -> None:
     state.draft.tell(
         ConnectionChanged(
             session.queue,
-            Happening.CONNECTED,
+            OutgoingEvent.CONNECTED,
             ConnectionStatus.ESTABLISHED,
             addresses=_addresses(session),
             at_once=AHEAD * session.peer.window,
@@ -139,7 +139,7 @@ def fail(
     if was_open:
         state.draft.tell(
             ConnectionChanged(
-                session.queue, Happening.FAILED, status, addresses=_addresses(session), rest=rest
+                session.queue, OutgoingEvent.FAILED, status, addresses=_addresses(session), rest=rest
             )
         )
     _forget(state, session)
@@ -151,7 +151,7 @@ def clean_up(state: State, session: Session) -> None:
     _close(state, session)
     if was_open:
         status = ConnectionStatus.CONNECTION_NOT_READY
-        state.draft.tell(ConnectionChanged(queue, Happening.SESSION_CLEANED_UP, status))
+        state.draft.tell(ConnectionChanged(queue, OutgoingEvent.SESSION_CLEANED_UP, status))
     _forget(state, session)
 
 
@@ -185,7 +185,7 @@ def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
     for sequence in _sequences_of(state, signal.queue):
         stop_wait(state, sequence)
     state.draft.tell(
-        ConnectionChanged(signal.queue, Happening.DISCONNECTED, ConnectionStatus.CONNECTION_NOT_READY)
+        ConnectionChanged(signal.queue, OutgoingEvent.DISCONNECTED, ConnectionStatus.CONNECTION_NOT_READY)
     )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reliquary.protocols.wsrm.source.routes import Kind
+from reliquary.protocols.wsrm.source.routes import RouteKind
 from reliquary.protocols.wsrm.source.state import Flight, Sequence, Session
 
 SILENT_AFTER: Final = 2
@@ -31,7 +31,7 @@ def note_taken(session: Session, sequence: Sequence, flight: Flight) -> None:
     That says something of a peer that acknowledges on responses, and did not since the connection began.
     """
     flight.taken = True
-    on_responses = session.way.kind is Kind.DIAL and not session.way.peer.addressable
+    on_responses = session.way.kind is RouteKind.DIAL and not session.way.peer.addressable
     if on_responses and not sequence.row.offered_by and not sequence.flow.heard:
         session.unconfirmed += 1
 

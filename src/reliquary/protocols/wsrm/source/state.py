@@ -14,7 +14,7 @@ from reliquary.protocols.wsrm.codec.values import Dialect, Reference
 from reliquary.protocols.wsrm.settings import PeerSettings
 from reliquary.protocols.wsrm.source.flow import Flow
 from reliquary.protocols.wsrm.source.phases import Phase
-from reliquary.protocols.wsrm.source.routes import Way
+from reliquary.protocols.wsrm.source.routes import SendingRoute
 from reliquary.protocols.wsrm.source.tables import Outbound
 from reliquary.queueing.model.message import Message
 
@@ -125,7 +125,7 @@ class Session:
     queue: int
     destination: str
     """The format name."""
-    way: Way
+    way: SendingRoute
     is_open: bool = False
     """The manager hands out messages."""
     epoch: int = 0

@@ -29,7 +29,7 @@ class Connection(Enum):
     OFFLINE = "offline"
 
 
-class Happening(Enum):
+class DirectoryEvent(Enum):
     """The events that change this state."""
 
     NOT_CONNECTED = "an operation found that the directory is not connected"
@@ -37,7 +37,7 @@ class Happening(Enum):
     CHECK_FAILED = "Check Directory Online did not"
 
 
-class Then(Enum):
+class DirectoryReaction(Enum):
     """The reaction of the manager to an event."""
 
     NOTHING = "nothing"
@@ -45,14 +45,32 @@ class Then(Enum):
     REFRESH = "renew what it knows of itself and its public queues"
 
 
-TRANSITIONS: Final[Mapping[tuple[Connection, Happening], tuple[Connection, Then]]] = {
-    (Connection.APART, Happening.NOT_CONNECTED): (Connection.APART, Then.NOTHING),
-    (Connection.APART, Happening.CHECK_SUCCEEDED): (Connection.APART, Then.NOTHING),
-    (Connection.APART, Happening.CHECK_FAILED): (Connection.APART, Then.NOTHING),
-    (Connection.ONLINE, Happening.NOT_CONNECTED): (Connection.OFFLINE, Then.WATCH),  # DM-240
-    (Connection.ONLINE, Happening.CHECK_SUCCEEDED): (Connection.ONLINE, Then.REFRESH),  # DM-256
-    (Connection.ONLINE, Happening.CHECK_FAILED): (Connection.ONLINE, Then.WATCH),  # DM-248, DM-257
-    (Connection.OFFLINE, Happening.NOT_CONNECTED): (Connection.OFFLINE, Then.WATCH),  # DM-240
-    (Connection.OFFLINE, Happening.CHECK_SUCCEEDED): (Connection.ONLINE, Then.REFRESH),  # DM-256
-    (Connection.OFFLINE, Happening.CHECK_FAILED): (Connection.OFFLINE, Then.WATCH),  # DM-257
+TRANSITIONS: Final[Mapping[tuple[Connection, DirectoryEvent], tuple[Connection, DirectoryReaction]]] = {
+    (Connection.APART, DirectoryEvent.NOT_CONNECTED): (Connection.APART, DirectoryReaction.NOTHING),
+    (Connection.APART, DirectoryEvent.CHECK_SUCCEEDED): (Connection.APART, DirectoryReaction.NOTHING),
+    (Connection.APART, DirectoryEvent.CHECK_FAILED): (Connection.APART, DirectoryReaction.NOTHING),
+    (Connection.ONLINE, DirectoryEvent.NOT_CONNECTED): (
+        Connection.OFFLINE,
+        DirectoryReaction.WATCH,
+    ),  # DM-240
+    (Connection.ONLINE, DirectoryEvent.CHECK_SUCCEEDED): (
+        Connection.ONLINE,
+        DirectoryReaction.REFRESH,
+    ),  # DM-256
+    (Connection.ONLINE, DirectoryEvent.CHECK_FAILED): (
+        Connection.ONLINE,
+        DirectoryReaction.WATCH,
+    ),  # DM-248, DM-257
+    (Connection.OFFLINE, DirectoryEvent.NOT_CONNECTED): (
+        Connection.OFFLINE,
+        DirectoryReaction.WATCH,
+    ),  # DM-240
+    (Connection.OFFLINE, DirectoryEvent.CHECK_SUCCEEDED): (
+        Connection.ONLINE,
+        DirectoryReaction.REFRESH,
+    ),  # DM-256
+    (Connection.OFFLINE, DirectoryEvent.CHECK_FAILED): (
+        Connection.OFFLINE,
+        DirectoryReaction.WATCH,
+    ),  # DM-257
 }

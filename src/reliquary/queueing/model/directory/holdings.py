@@ -17,8 +17,8 @@ from reliquary.queueing.model.directory.objects import (
     DirectoryObject,
     Enterprise,
     InternalCertificate,
-    Kind,
     ManagerObject,
+    ObjectKind,
     RoutingLink,
     Site,
     User,
@@ -73,10 +73,10 @@ class Query:
 class Directory:
     """The objects of the directory and the state of the connection; only `apply` changes `objects`."""
 
-    objects: dict[Kind, dict[UUID, DirectoryObject]] = field(
-        default_factory=lambda: {kind: {} for kind in Kind}
+    objects: dict[ObjectKind, dict[UUID, DirectoryObject]] = field(
+        default_factory=lambda: {kind: {} for kind in ObjectKind}
     )
-    names: dict[tuple[Kind, str], UUID] = field(default_factory=dict)
+    names: dict[tuple[ObjectKind, str], UUID] = field(default_factory=dict)
     """The identifier for each name that must be unique among the objects of a type."""
     connection: Connection = Connection.APART
     watching: bool = False
@@ -99,7 +99,7 @@ class Directory:
         if (name := own_name(subject)) is not None:
             self.names[kind, name] = subject.identifier
 
-    def remove(self, kind: Kind, identifier: UUID) -> None:
+    def remove(self, kind: ObjectKind, identifier: UUID) -> None:
         """Remove an object, which must exist."""
         self._forget_name(self.objects[kind].pop(identifier))
 

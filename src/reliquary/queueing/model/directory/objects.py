@@ -44,7 +44,7 @@ FOUR_DAYS: Final = 0x54600
 """DefaultTimeToLive in seconds: the TimeToReachQueue of a message that sets none (DM-057)."""
 
 
-class Kind(Enum):
+class ObjectKind(Enum):
     """The types of directory objects, with the words that people and files use for them."""
 
     ENTERPRISE = "enterprise"
@@ -70,7 +70,7 @@ class _Base(
     identifier: UUID = NO_GUID
 
 
-class Enterprise(_Base, frozen=True, tag=Kind.ENTERPRISE.value):
+class Enterprise(_Base, frozen=True, tag=ObjectKind.ENTERPRISE.value):
     """The Enterprise, 3.1.1.6: all sites together."""
 
     name: str = ""
@@ -82,7 +82,7 @@ class Enterprise(_Base, frozen=True, tag=Kind.ENTERPRISE.value):
     security: bytes = b""
 
 
-class Site(_Base, frozen=True, tag=Kind.SITE.value):
+class Site(_Base, frozen=True, tag=ObjectKind.SITE.value):
     """A Site, 3.1.1.7: managers with fast connections between them."""
 
     name: str = ""
@@ -96,7 +96,7 @@ class Site(_Base, frozen=True, tag=Kind.SITE.value):
     security: bytes = b""
 
 
-class RoutingLink(_Base, frozen=True, tag=Kind.ROUTING_LINK.value):
+class RoutingLink(_Base, frozen=True, tag=ObjectKind.ROUTING_LINK.value):
     """A RoutingLink, 3.1.1.8: the cost of the way between two sites."""
 
     description: str = ""
@@ -108,14 +108,14 @@ class RoutingLink(_Base, frozen=True, tag=Kind.ROUTING_LINK.value):
     """SiteGateIdentifierList: the managers through which messages leave or enter a site."""
 
 
-class ConnectedNetwork(_Base, frozen=True, tag=Kind.CONNECTED_NETWORK.value):
+class ConnectedNetwork(_Base, frozen=True, tag=ObjectKind.CONNECTED_NETWORK.value):
     """A ConnectedNetwork, 3.1.1.9: a network that reaches foreign systems."""
 
     name: str = ""
     security: bytes = b""
 
 
-class ManagerObject(_Base, frozen=True, tag=Kind.QUEUE_MANAGER.value):
+class ManagerObject(_Base, frozen=True, tag=ObjectKind.QUEUE_MANAGER.value):
     """A queue manager, 3.1.1.1, with its directory attributes only (DM-003)."""
 
     computer_name: str = ""
@@ -144,7 +144,7 @@ class ManagerObject(_Base, frozen=True, tag=Kind.QUEUE_MANAGER.value):
     clustered: bool = False
 
 
-class QueueObject(_Base, frozen=True, tag=Kind.QUEUE.value):
+class QueueObject(_Base, frozen=True, tag=ObjectKind.QUEUE.value):
     """A public queue, 3.1.1.2, with its directory attributes only (DM-020)."""
 
     queue_manager: UUID = NO_GUID
@@ -179,7 +179,7 @@ SHARED_SETTINGS: Final = tuple(
 """The names of the queue settings that the directory knows."""
 
 
-class User(_Base, frozen=True, tag=Kind.USER.value):
+class User(_Base, frozen=True, tag=ObjectKind.USER.value):
     """A User, 3.1.1.15, with the certificates for signatures."""
 
     security_identifier: str = ""
@@ -190,7 +190,7 @@ class User(_Base, frozen=True, tag=Kind.USER.value):
     """X.509 certificates in DER; `wire.certificates` encodes the list."""
 
 
-class DistributionList(_Base, frozen=True, tag=Kind.DISTRIBUTION_LIST.value):
+class DistributionList(_Base, frozen=True, tag=ObjectKind.DISTRIBUTION_LIST.value):
     """A distribution list, which DL=identifier names: format names, also of other lists."""
 
     name: str = ""
@@ -201,20 +201,20 @@ DirectoryObject = (
     Enterprise | Site | RoutingLink | ConnectedNetwork | ManagerObject | QueueObject | User | DistributionList
 )
 
-TYPES: Final[dict[Kind, type[DirectoryObject]]] = {
-    Kind.ENTERPRISE: Enterprise,
-    Kind.SITE: Site,
-    Kind.ROUTING_LINK: RoutingLink,
-    Kind.CONNECTED_NETWORK: ConnectedNetwork,
-    Kind.QUEUE_MANAGER: ManagerObject,
-    Kind.QUEUE: QueueObject,
-    Kind.USER: User,
-    Kind.DISTRIBUTION_LIST: DistributionList,
+TYPES: Final[dict[ObjectKind, type[DirectoryObject]]] = {
+    ObjectKind.ENTERPRISE: Enterprise,
+    ObjectKind.SITE: Site,
+    ObjectKind.ROUTING_LINK: RoutingLink,
+    ObjectKind.CONNECTED_NETWORK: ConnectedNetwork,
+    ObjectKind.QUEUE_MANAGER: ManagerObject,
+    ObjectKind.QUEUE: QueueObject,
+    ObjectKind.USER: User,
+    ObjectKind.DISTRIBUTION_LIST: DistributionList,
 }
-KINDS: Final[dict[type, Kind]] = {type_: kind for kind, type_ in TYPES.items()}
+KINDS: Final[dict[type, ObjectKind]] = {type_: kind for kind, type_ in TYPES.items()}
 
 
-def kind_of(subject: DirectoryObject) -> Kind:
+def kind_of(subject: DirectoryObject) -> ObjectKind:
     """Return the type of a directory object."""
     return KINDS[type(subject)]
 
@@ -331,7 +331,7 @@ def _check_list(each: DistributionList) -> None:
         parse_single(name)
 
 
-def _article(kind: Kind) -> str:
+def _article(kind: ObjectKind) -> str:
     word = kind.value.replace("-", " ")
     return f"an {word}" if word[0] in "aeio" else f"a {word}"
 

@@ -27,7 +27,7 @@ from reliquary.queueing.model.history.records import (
     encode_events,
 )
 from reliquary.queueing.model.queue import Queue
-from reliquary.wire.history import Happening
+from reliquary.wire.history import HistoryEvent
 
 _PACK_GROUP: Final = GROUP.pack
 _PACK_COUNT: Final = Struct("=I").pack_into
@@ -108,7 +108,7 @@ class Groups:
 
     def add(self, queue: Queue | None, key: HeadKey, numbers: Numbers) -> None:
         """Add a group with these numbers; the shape in the key has only what the numbers do not say."""
-        happening, number, reason, bringer, other, shape, lineage, sequence, transaction = key
+        event, number, reason, bringer, other, shape, lineage, sequence, transaction = key
         count = len(numbers[0][0])
         places = (0, 0)
         for flag, lists in numbers.items():
@@ -125,12 +125,12 @@ class Groups:
                 self._firsts[flag] += FIRSTS[flag].pack(*firsts)
             else:
                 places = (firsts[0], firsts[1])
-        key = (happening, number, reason, bringer, other, shape, lineage, sequence, transaction)
+        key = (event, number, reason, bringer, other, shape, lineage, sequence, transaction)
         self.put(queue, key, *places, (), count)
 
     def gap(self, missing: int) -> None:
         """Add an event before all others of the batch which says that `missing` events are lost."""
-        key: HeadKey = (Happening.GAP, 0, 0, ("", "", ""), "", 0, None, None, None)
+        key: HeadKey = (HistoryEvent.GAP, 0, 0, ("", "", ""), "", 0, None, None, None)
         self.put(None, key, missing, -missing, (), 1)
         self._groups = self._groups[-GROUP.size :] + self._groups[: -GROUP.size]
         self._moments = [(group + 1 if group else 0, moment) for group, moment in self._moments]

@@ -10,10 +10,10 @@ from reliquary.queueing.model.history.records import Head
 from reliquary.queueing.model.message import SequenceId
 from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.queueing.model.queue import Queue, QueueType
-from reliquary.wire.history import Happening
+from reliquary.wire.history import HistoryEvent
 
 HeadKey = tuple[
-    Happening, int, int, tuple[str, str, str], str, int, UUID | None, SequenceId | None, UUID | None
+    HistoryEvent, int, int, tuple[str, str, str], str, int, UUID | None, SequenceId | None, UUID | None
 ]
 """The event's kind, the queue's number or 0, the reason, the Bringer, the other queue, the shape, the lineage
 where it is named, the stream, and the transaction: events with equal keys share a head."""
@@ -41,11 +41,11 @@ def kind_of(queue: Queue) -> str:
 
 def make_head(queue: Queue | None, key: HeadKey) -> Head:
     """Return the head of the events in a queue that have this key."""
-    happening, _, reason, (by, peer, batch), other, shape, lineage, sequence, transaction = key
+    event, _, reason, (by, peer, batch), other, shape, lineage, sequence, transaction = key
     ordinal, timestamp = (0, 0) if sequence is None else (sequence.ordinal, sequence.timestamp)
     name, kind = ("", "") if queue is None else (short_path(queue.pathname), kind_of(queue))
     return Head(
-        happening=int(happening),
+        event=int(event),
         queue=name,
         kind=kind,
         shape=shape,

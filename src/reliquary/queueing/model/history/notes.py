@@ -47,7 +47,7 @@ from reliquary.queueing.model.message import (
     Position,
 )
 from reliquary.queueing.model.queue import Queue
-from reliquary.wire.history import Happening
+from reliquary.wire.history import HistoryEvent
 
 _PACK_SUBJECT, _PACK_TRY = FIRSTS[SUBJECT].pack, FIRSTS[TRIED].pack
 _UNIQUE: Final = 0xFFFFFFFF
@@ -81,7 +81,7 @@ class Notes(Groups):
 
     def note_positions(
         self,
-        happening: Happening,
+        event: HistoryEvent,
         queue: Queue | None,
         positions: Sequence[Position],
         reason: int = 0,
@@ -90,7 +90,7 @@ class Notes(Groups):
     ) -> None:
         """Add an event for each of these positions."""
         count, number = len(positions), 0 if queue is None else queue.number
-        key = (happening, number, reason, bringer, other, 0, None, None, None)
+        key = (event, number, reason, bringer, other, 0, None, None, None)
         if count == 1 or follow(positions):
             message = positions[0].message
             offset = positions[0].lookup_id - message
@@ -99,7 +99,7 @@ class Notes(Groups):
             self.add(queue, key, {0: places(positions)})
 
     def note_attempts(
-        self, happening: Happening, queue: Queue, positions: Sequence[Position], bringer: Bringer = NOBODY
+        self, event: HistoryEvent, queue: Queue, positions: Sequence[Position], bringer: Bringer = NOBODY
     ) -> None:
         """Add an event for each of these positions, with the number of times that it was handed out."""
         count = len(positions)
@@ -107,18 +107,18 @@ class Notes(Groups):
             attempts = [position.handed_out for position in positions]
             if not (follow(positions) and fits(attempts, 0)):
                 if count:
-                    key = (happening, queue.number, 0, bringer, "", 0, None, None, None)
+                    key = (event, queue.number, 0, bringer, "", 0, None, None, None)
                     self.add(queue, key, {0: places(positions), TRIED: (attempts,)})
                 return
         message, attempt = positions[0].message, positions[0].handed_out
         offset = positions[0].lookup_id - message
-        key = (happening, queue.number, 0, bringer, "", TRIED, None, None, None)
+        key = (event, queue.number, 0, bringer, "", TRIED, None, None, None)
         if self.put(queue, key, message, offset, (offset, attempt), count):
             self._firsts[TRIED] += _PACK_TRY(attempt)
 
     def note_messages(
         self,
-        happening: Happening,
+        event: HistoryEvent,
         queue: Queue | None,
         positions: Sequence[Position],
         messages: Sequence[Message],
@@ -129,7 +129,7 @@ class Notes(Groups):
         """Add an event with all attributes for each message that came into a queue or will come."""
         count = len(messages)
         if count != 1 and (not count or not are_alike(positions, messages)):
-            self._note_runs(happening, queue, positions, messages, reason, bringer, other)
+            self._note_runs(event, queue, positions, messages, reason, bringer, other)
             return
         position, message = positions[0], messages[0]
         identifier, number = message.identifier, position.message
@@ -143,15 +143,15 @@ class Notes(Groups):
             offset, size, sent = position.lookup_id - number, position.size, message.sent_time
             priority = message.priority | EXPRESS if position.express else message.priority
             of_queue = 0 if queue is None else queue.number
-            key = (happening, of_queue, reason, bringer, other, SUBJECT, None, None, None)
+            key = (event, of_queue, reason, bringer, other, SUBJECT, None, None, None)
             if self.put(queue, key, number, offset, (offset, size, sent, priority), count):
                 self._firsts[SUBJECT] += _PACK_SUBJECT(size, sent, priority)
         else:
-            self._note_rare(happening, queue, position, message, reason, bringer, other, count)
+            self._note_rare(event, queue, position, message, reason, bringer, other, count)
 
     def _note_rare(
         self,
-        happening: Happening,
+        event: HistoryEvent,
         queue: Queue | None,
         position: Position,
         message: Message,
@@ -179,12 +179,12 @@ class Notes(Groups):
         priority = message.priority | EXPRESS if position.express else message.priority
         firsts[SUBJECT] += _PACK_SUBJECT(position.size, message.sent_time, priority)
         cause, number = reason or more.message_class, 0 if queue is None else queue.number
-        key = (happening, number, cause, bringer, other, shape, named, sequence, more.transaction)
+        key = (event, number, cause, bringer, other, shape, named, sequence, more.transaction)
         self.put(queue, key, position.message, position.lookup_id - position.message, (), count)
 
     def _note_runs(
         self,
-        happening: Happening,
+        event: HistoryEvent,
         queue: Queue | None,
         positions: Sequence[Position],
         messages: Sequence[Message],
@@ -226,12 +226,12 @@ class Notes(Groups):
                 answered = [more.correlation for more in theirs]
                 self._correlations += [(each.lineage, each.uniquifier) for each in answered]
             cause, shape = reason or message_class, CORRELATED if correlated else 0
-            key = (happening, of_queue, cause, bringer, other, shape, named, sequence, transaction)
+            key = (event, of_queue, cause, bringer, other, shape, named, sequence, transaction)
             self.add(queue, key, numbers)
 
     def note_published(
         self,
-        happening: Happening,
+        event: HistoryEvent,
         queue: Queue,
         positions: Sequence[Position],
         bringer: Bringer,
@@ -242,7 +242,7 @@ class Notes(Groups):
         The messages themselves are not in memory.
         """
         in_order = queue.settings.transactional or queue.outgoing is not None
-        key = (happening, queue.number, 0, bringer, "", 0, None, None, transaction)
+        key = (event, queue.number, 0, bringer, "", 0, None, None, transaction)
         for expires, run in groupby(positions, lambda position: position.expires != 0):
             here = list(run)
             lanes = [position.lookup_id >> LANE_SHIFT for position in here]
@@ -255,7 +255,7 @@ class Notes(Groups):
 
     def note_unnumbered(
         self,
-        happening: Happening,
+        event: HistoryEvent,
         queue: Queue | None,
         identifiers: Sequence[ObjectId],
         reason: int = 0,
@@ -270,4 +270,4 @@ class Notes(Groups):
             numbers: Numbers = {0: (none, none)}
             if lineage is not None:
                 numbers[NAMED] = (uniquifiers,)
-            self.add(queue, (happening, of_queue, reason, bringer, other, 0, lineage, None, None), numbers)
+            self.add(queue, (event, of_queue, reason, bringer, other, 0, lineage, None, None), numbers)

@@ -100,7 +100,7 @@ EXPRESS: Final = 0x80
 class Head(msgspec.Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
     """The attributes that several groups share."""
 
-    happening: int
+    event: int
     queue: str = ""
     """The path name of the queue, or the destination of an outgoing queue; empty for none."""
     kind: str = ""

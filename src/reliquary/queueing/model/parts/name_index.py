@@ -13,18 +13,18 @@ from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.travel.carriers import Carrier
 
 
-class Elsewhere(NamedTuple):
+class RemoteTarget(NamedTuple):
     """A destination on another manager that has no outgoing queue yet."""
 
     name: SingleName
     base_priority: int
 
 
-class Way(NamedTuple):
+class SendTarget(NamedTuple):
     """A destination of a send, with its queue and its carrier."""
 
     name: Pathname | SingleName
-    to: QueueState | Elsewhere
+    to: QueueState | RemoteTarget
     """A queue of this manager, an outgoing queue, or a destination that has no outgoing queue yet."""
     carrier: Carrier | None
     """The protocol that brings messages there; None for a queue of this manager, and if there is none."""
@@ -45,11 +45,11 @@ class NameIndex:
     """Outgoing queues by `formats.key_of` their destination."""
     in_order: QueueOrder = field(default_factory=QueueOrder)
     """Queues by name, for lists."""
-    ways: dict[str, tuple[Way, ...]] = field(default_factory=dict)
+    ways: dict[str, tuple[SendTarget, ...]] = field(default_factory=dict)
     """A cache of the destinations of names in sends; `State.forget_names` empties it."""
     to_receive: dict[str, QueueState] = field(default_factory=dict)
     """A cache of the queues of path names in receives; `State.forget_names` empties it."""
     to_send: dict[str, QueueState] = field(default_factory=dict)
     """A cache of the queues of path names in arriving messages; `State.forget_names` empties it."""
-    ways_of_turn: dict[str, tuple[Way, ...]] = field(default_factory=dict)
+    ways_of_turn: dict[str, tuple[SendTarget, ...]] = field(default_factory=dict)
     """A cache of destinations that depend on the directory; it is empty when a turn begins."""

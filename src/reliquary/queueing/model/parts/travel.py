@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from reliquary.queueing.model.queue_state import QueueState
-from reliquary.queueing.model.tables import Hold
+from reliquary.queueing.model.tables import Reservation
 from reliquary.queueing.model.travel.carriers import Carriers
 from reliquary.queueing.model.travel.transfer import AddressesKnown
 
@@ -35,8 +35,8 @@ class Travel:
     """The protocols that bring messages to other managers."""
     online: bool = True
     """ConnectionActive (DM-124, DM-125): messages come from and go to other managers."""
-    holds: dict[bytes, Hold] = field(default_factory=dict)
-    """The messages that carriers hold, by `tables.hold_key`."""
+    reservations: dict[bytes, Reservation] = field(default_factory=dict)
+    """The messages that carriers hold, by `tables.reservation_key`."""
     watched: dict[str, frozenset[int]] = field(default_factory=dict)
     """Queues of this manager whose messages a carrier takes in batches, by the name of the carrier."""
     unnotified: dict[int, set[str]] = field(default_factory=dict)

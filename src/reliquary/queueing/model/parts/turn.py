@@ -28,7 +28,7 @@ class CurrentTurn:
     """The turn that runs now.
 
     Written by: changes.retention, feed.trimming, manager, rules.enqueue, rules.leave, rules.losses,
-    rules.news, rules.read, travel.arrivals, travel.holds, travel.runs, model.state.
+    rules.news, rules.read, travel.arrivals, travel.reservations, travel.runs, model.state.
     """
 
     by: Principal = MANAGER

@@ -48,7 +48,7 @@ class Carrier:
     check: Check = _accept
     """Is called for each message before the manager accepts it."""
     takes_batches: bool = False
-    """The carrier asks for batches (`HoldWanted`); otherwise the manager hands it one message at a time."""
+    """The carrier asks for batches (`ReservationWanted`); otherwise it gets one message at a time."""
     carries_signatures: bool = False
     """The carrier can send messages that ask for an XML signature."""
     signs: bool = False

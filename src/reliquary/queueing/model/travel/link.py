@@ -43,7 +43,7 @@ class OutgoingState(Enum):
     LOCKED = "locked"
 
 
-class Happening(Enum):
+class OutgoingEvent(Enum):
     """The events that change the state of an outgoing queue."""
 
     HARDENED = "hardened"
@@ -65,7 +65,7 @@ class Happening(Enum):
     DISCONNECTED = "disconnected"
 
 
-def _table() -> dict[tuple[OutgoingState, Happening], OutgoingState | None]:
+def _table() -> dict[tuple[OutgoingState, OutgoingEvent], OutgoingState | None]:
     """Return the table of transitions; None means that the event does not concern a queue in this state."""
     i, w, c, g = (OutgoingState.INACTIVE, OutgoingState.WAITING, OutgoingState.CONNECTED,
                   OutgoingState.DISCONNECTING)  # fmt: skip
@@ -76,26 +76,26 @@ def _table() -> dict[tuple[OutgoingState, Happening], OutgoingState | None]:
     # end of hardened security would also end what an administrator ordered.
     # DEPARTS from 3.1.7.2.4 (DM-293): Resume Queue leaves a queue alone that is not on hold, because its
     # connection would be forgotten, or hardened security evaded.
-    rows: dict[Happening, tuple[OutgoingState | None, ...]] = {
+    rows: dict[OutgoingEvent, tuple[OutgoingState | None, ...]] = {
         #                               from: i  w  c  g  d  v  h  k
-        Happening.HARDENED:                  (k, k, k, k, k, k, h, k),  # DM-095, DM-173
-        Happening.UNHARDENED:                (i, w, c, g, d, v, h, w),  # DM-095
-        Happening.PAUSED:                    (h, h, h, h, h, h, h, h),  # DM-292
-        Happening.RESUMED:                   (i, w, c, g, d, v, i, k),  # DM-293
-        Happening.CONNECT_BEGUN:             (w, w, w, w, w, w, n, n),
-        Happening.CONNECTED:                 (c, c, c, n, c, c, n, n),
-        Happening.FAILED:                    (i, i, i, d, d, i, n, n),
-        Happening.SESSION_CLEANED_UP:        (n, n, d, d, d, n, n, n),
-        Happening.VALIDATION_NEEDED:         (v, v, n, n, v, v, n, n),
-        Happening.VALIDATED:                 (n, n, n, n, n, w, n, n),
-        Happening.DISCONNECT_BEGUN:          (n, g, g, g, n, n, n, n),
-        Happening.DISCONNECTED:              (n, d, d, d, d, n, n, n),
+        OutgoingEvent.HARDENED:                  (k, k, k, k, k, k, h, k),  # DM-095, DM-173
+        OutgoingEvent.UNHARDENED:                (i, w, c, g, d, v, h, w),  # DM-095
+        OutgoingEvent.PAUSED:                    (h, h, h, h, h, h, h, h),  # DM-292
+        OutgoingEvent.RESUMED:                   (i, w, c, g, d, v, i, k),  # DM-293
+        OutgoingEvent.CONNECT_BEGUN:             (w, w, w, w, w, w, n, n),
+        OutgoingEvent.CONNECTED:                 (c, c, c, n, c, c, n, n),
+        OutgoingEvent.FAILED:                    (i, i, i, d, d, i, n, n),
+        OutgoingEvent.SESSION_CLEANED_UP:        (n, n, d, d, d, n, n, n),
+        OutgoingEvent.VALIDATION_NEEDED:         (v, v, n, n, v, v, n, n),
+        OutgoingEvent.VALIDATED:                 (n, n, n, n, n, w, n, n),
+        OutgoingEvent.DISCONNECT_BEGUN:          (n, g, g, g, n, n, n, n),
+        OutgoingEvent.DISCONNECTED:              (n, d, d, d, d, n, n, n),
     }  # fmt: skip
     columns = (i, w, c, g, d, v, h, k)
     return {(state, row): rows[row][column] for row in rows for column, state in enumerate(columns)}
 
 
-NEXT: Final[Mapping[tuple[OutgoingState, Happening], OutgoingState | None]] = _table()
+NEXT: Final[Mapping[tuple[OutgoingState, OutgoingEvent], OutgoingState | None]] = _table()
 SILENT: Final = frozenset({OutgoingState.ON_HOLD, OutgoingState.LOCKED})
 """Nothing leaves a queue in these states (DM-031)."""
 UNCONNECTED: Final = frozenset({OutgoingState.INACTIVE, OutgoingState.DISCONNECTED, OutgoingState.WAITING})
@@ -224,9 +224,9 @@ class Link:
         """Return the link of an outgoing queue that was created, or that was read from disk."""
         link = cls(carrier=carrier)
         if outgoing.locked:
-            link.happen(Happening.HARDENED)
+            link.happen(OutgoingEvent.HARDENED)
         if outgoing.on_hold:
-            link.happen(Happening.PAUSED)
+            link.happen(OutgoingEvent.PAUSED)
         return link
 
     def bytes_left(self) -> int:
@@ -240,6 +240,6 @@ class Link:
         under_way = (self.sending, self.accepted, self.reached)
         return [each for each in lookup_ids if any(place.pop(each, None) for place in under_way)]
 
-    def happen(self, happening: Happening) -> None:
+    def happen(self, event: OutgoingEvent) -> None:
         """Change the state as the table `NEXT` says; an event without an entry changes nothing."""
-        self.state = NEXT[self.state, happening] or self.state
+        self.state = NEXT[self.state, event] or self.state

@@ -17,15 +17,15 @@
        | IdentityKnown -----------------> |   the manager is ready, and has these identifiers
        | <--------------- AddressesKnown  |   under these authorities a URL means this manager
 
-A carrier that moves whole batches takes messages itself, and brings them in batches.  A *hold* reserves the
-messages of a batch: they stay in their queue, and no other reader gets them.
+A carrier that moves whole batches takes messages itself, and brings them in batches.  A *reservation* locks
+the messages of a batch: they stay in their queue, and no other reader gets them.
 
     manager                          carrier
        | MessagesWaiting ---------------> |   in an outgoing queue, or in one that the carrier watches
        | <----------------- QueuesWatched |   the carrier watches these local queues
-       | <------------------- HoldWanted  |   the carrier asks to hold some messages
-       | MessagesHeld ------------------> |   in that turn; the hold is on disk, and survives a restart
-       | <------------------- HoldsEnded  |   the messages are removed, or they wait again
+       | <------------- ReservationWanted |   the carrier asks to reserve some messages
+       | MessagesReserved --------------> |   in that turn; it is on disk, and survives a restart
+       | <------------- ReservationsEnded |   the messages are removed, or they wait again
        | <----------------- BatchArrived  |   the other direction: all messages are stored, or none
        | BatchJudged -------------------> |   whether that batch was accepted
        | <------------- DuplicatesDropped |   messages that came were known already
@@ -52,7 +52,7 @@ from reliquary.queueing.model.message import NO_GUID, Message, MessageClass, Obj
 from reliquary.queueing.model.names.formats import DirectName
 from reliquary.queueing.model.queue import Era
 from reliquary.queueing.model.security.principals import ANONYMOUS, MANAGER, Principal
-from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, OutgoingTransfer
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent, OutgoingTransfer
 
 
 class Outcome(Enum):
@@ -64,11 +64,11 @@ class Outcome(Enum):
     TRY_LATER = "try-later"
 
 
-HoldKey = tuple[int, int]
-"""The name that a carrier gives to a hold: its channel, and the number of the batch in that channel."""
+ReservationKey = tuple[int, int]
+"""The name that a carrier gives to a reservation: its channel, and the number of the batch there."""
 
 
-class HoldRefusal(Enum):
+class ReservationRefusal(Enum):
     """The reason why the manager reserves no messages for a carrier."""
 
     NO_QUEUE = "no-queue"
@@ -177,7 +177,7 @@ class ReceiptDue(DirectedSignal, frozen=True):
 class MessagesWaiting(DirectedSignal, frozen=True):
     """Messages wait in an outgoing queue whose carrier takes batches, or in a queue that a carrier watches.
 
-    It is sent once, and again only after the carrier asked to hold messages of this queue.
+    It is sent once, and again only after the carrier asked to reserve messages of this queue.
     """
 
     queue: int
@@ -185,15 +185,15 @@ class MessagesWaiting(DirectedSignal, frozen=True):
     """The format name of an outgoing queue's destination; empty for a local queue."""
 
 
-class MessagesHeld(DirectedSignal, frozen=True):
+class MessagesReserved(DirectedSignal, frozen=True):
     """The messages that a carrier holds now, in the order of their queue; empty when none was available."""
 
-    key: HoldKey
+    key: ReservationKey
     queue: int = 0
     """The number of their queue; without messages, the first queue that was found, or 0."""
     messages: tuple[Message, ...] = ()
     """A message with a large body has `stored_body` set, and its body is not read."""
-    refusal: HoldRefusal | None = None
+    refusal: ReservationRefusal | None = None
     of_older_era: bool = False
     """All of them were waiting when the backup was made, so the lost manager may have delivered them."""
 
@@ -232,7 +232,7 @@ class ConnectionChanged(Signal, frozen=True):
     """The connection of an outgoing queue changed its state."""
 
     queue: int
-    happening: Happening
+    event: OutgoingEvent
     status: ConnectionStatus
     error: int = 0
     """An HRESULT; 0 for none."""
@@ -378,15 +378,15 @@ class RoomWatched(Signal, frozen=True):
     """Path names or format names, as in `BatchArrived`."""
 
 
-class HoldWanted(Signal, frozen=True):
-    """The carrier asks to hold messages of the first of these queues that has any.
+class ReservationWanted(Signal, frozen=True):
+    """The carrier asks to reserve messages of the first of these queues that has any.
 
     At least one message is held, however many bytes it has.  A key that exists gets more messages of its
     queue, as far as `most_bytes` allows.
     """
 
     holder: str
-    key: HoldKey
+    key: ReservationKey
     queues: tuple[str | int, ...]
     """Path names, format names or numbers of queues, in the order in which they are searched."""
     most: int
@@ -394,17 +394,17 @@ class HoldWanted(Signal, frozen=True):
     by: Principal = MANAGER
     """The user for whom the carrier reads; a local queue must grant this user the right to receive."""
     largest: int = 0
-    """The hold takes no message whose body has more bytes than this; 0 for no limit."""
+    """The reservation takes no message whose body has more bytes than this; 0 for no limit."""
 
 
-class HoldsEnded(Signal, frozen=True):
+class ReservationsEnded(Signal, frozen=True):
     """Batches have their outcome: DELIVERED removes their messages, TRY_LATER makes them available again.
 
     REFUSED moves them to a dead-letter queue (`refusals`).  An unknown key is no error.
     """
 
     holder: str
-    keys: tuple[HoldKey, ...]
+    keys: tuple[ReservationKey, ...]
     outcome: Outcome
     reason: MessageClass = MessageClass.ACK_REACH_QUEUE
     """The message class of the negative acknowledgement, when the messages were refused."""

@@ -190,7 +190,7 @@ def together(managers: Iterable[str], known: Mapping[str, Stretch]) -> Stretch |
 
 
 @dataclass(frozen=True)
-class Place:
+class TracedQueue:
     """A queue of a manager, and the number by which traces name it."""
 
     hashed: int
@@ -211,7 +211,7 @@ class Survey:
     """The blocks that a set of events covers, and the names in it."""
 
     blocks: tuple[Block, ...] = ()
-    places: tuple[Place, ...] = ()
+    places: tuple[TracedQueue, ...] = ()
 
 
 def combined(surveys: Sequence[Survey]) -> Survey:

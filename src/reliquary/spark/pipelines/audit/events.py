@@ -34,8 +34,8 @@ from reliquary.spark.pipelines.audit.arrays import (
     hashed,
     mixed,
 )
-from reliquary.spark.pipelines.audit.coverage import SIZE, Block, Place, Survey
-from reliquary.spark.pipelines.audit.rules import HAPPENINGS, bit
+from reliquary.spark.pipelines.audit.coverage import SIZE, Block, Survey, TracedQueue
+from reliquary.spark.pipelines.audit.rules import EVENT_NAMES, bit
 from reliquary.spark.pipelines.audit.traces import COLUMNS, ENTRIES
 from reliquary.wire.history import VERSION
 
@@ -54,7 +54,7 @@ AT_ONCE: Final = 1 << 16
 POSITIVE: Final = {"ack-reach-queue": rules.REACHED, "ack-receive": rules.READ}
 """Reasons of acknowledgements that say that all is well."""
 
-_CODES: Final = {name: number for number, name in enumerate(HAPPENINGS, 1)}
+_CODES: Final = {name: number for number, name in enumerate(EVENT_NAMES, 1)}
 _GAP: Final = _CODES["gap"]
 _MOVED: Final = _CODES["moved"]
 _MICROS: Final = pa.timestamp("us", tz="UTC")
@@ -184,9 +184,9 @@ class _Events:
             found.add(tuple(reversed(row)))
         return found
 
-    def _places(self, names: dict[str, str]) -> Iterator[Place]:
+    def _places(self, names: dict[str, str]) -> Iterator[TracedQueue]:
         for manager, queue, kind in self._names("manager", "queue", "queue_kind"):
-            yield Place(hashed(manager, queue), hashed(manager), manager, names[manager], queue, kind)
+            yield TracedQueue(hashed(manager, queue), hashed(manager), manager, names[manager], queue, kind)
 
     def _blocks(self) -> Iterator[Block]:
         number = self.event_id // SIZE

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reliquary.spark.pipelines.audit import charts, evidence
 from reliquary.spark.pipelines.audit.charts import Series, Spread, number, span
-from reliquary.spark.pipelines.audit.rules import Kind, Verdict
+from reliquary.spark.pipelines.audit.rules import FindingKind, Verdict
 from reliquary.spark.pipelines.audit.streams import Stream
 
 if TYPE_CHECKING:
@@ -33,24 +33,24 @@ WORDS: Final[Mapping[Verdict, str]] = {
     Verdict.REFUTED: "Refuted",
     Verdict.NOT_JUDGED: "Not judged",
 }
-COLORS: Final[Mapping[Kind, str]] = {
-    Kind.LOST: "#b91c1c",
-    Kind.DUPLICATED: "#c2410c",
-    Kind.REORDERED: "#a16207",
-    Kind.LATE: "#4d7c0f",
-    Kind.IN_DOUBT: "#6d28d9",
-    Kind.ACKNOWLEDGED: "#be185d",
+COLORS: Final[Mapping[FindingKind, str]] = {
+    FindingKind.LOST: "#b91c1c",
+    FindingKind.DUPLICATED: "#c2410c",
+    FindingKind.REORDERED: "#a16207",
+    FindingKind.LATE: "#4d7c0f",
+    FindingKind.IN_DOUBT: "#6d28d9",
+    FindingKind.ACKNOWLEDGED: "#be185d",
 }
-NAMES: Final[Mapping[Kind, str]] = {
-    Kind.LOST: "Lost",
-    Kind.DUPLICATED: "Duplicated",
-    Kind.REORDERED: "Out of order",
-    Kind.LATE: "Late",
-    Kind.IN_DOUBT: "Stuck in doubt",
-    Kind.ACKNOWLEDGED: "Acknowledged, not delivered",
+NAMES: Final[Mapping[FindingKind, str]] = {
+    FindingKind.LOST: "Lost",
+    FindingKind.DUPLICATED: "Duplicated",
+    FindingKind.REORDERED: "Out of order",
+    FindingKind.LATE: "Late",
+    FindingKind.IN_DOUBT: "Stuck in doubt",
+    FindingKind.ACKNOWLEDGED: "Acknowledged, not delivered",
 }
-MEANINGS: Final[Mapping[Kind, tuple[str, str]]] = {
-    Kind.LOST: (
+MEANINGS: Final[Mapping[FindingKind, tuple[str, str]]] = {
+    FindingKind.LOST: (
         (
             "The sending side recorded that these messages were handed over, and the receiving side, "
             "whose records "
@@ -62,7 +62,7 @@ MEANINGS: Final[Mapping[Kind, tuple[str, str]]] = {
             "receiving side at that time: a restore from an old backup is the most frequent cause."
         ),
     ),
-    Kind.DUPLICATED: (
+    FindingKind.DUPLICATED: (
         (
             "These messages got into the same queue twice, or were read twice, so their work may have been "
             "done twice."
@@ -73,7 +73,7 @@ MEANINGS: Final[Mapping[Kind, tuple[str, str]]] = {
             "a message again by itself, let it use the same identifier."
         ),
     ),
-    Kind.REORDERED: (
+    FindingKind.REORDERED: (
         "These messages came after messages that were sent later, in a stream that keeps the order.",
         (
             "Check whether the order matters to the receiving application; if it does, look at what it "
@@ -81,7 +81,7 @@ MEANINGS: Final[Mapping[Kind, tuple[str, str]]] = {
             "messages and of their neighbours."
         ),
     ),
-    Kind.LATE: (
+    FindingKind.LATE: (
         "These messages took longer than the limit of this report, or were read after their deadline.",
         (
             "Look at the time: was the receiving side stopped or slow, or was the network cut? If such "
@@ -89,7 +89,7 @@ MEANINGS: Final[Mapping[Kind, tuple[str, str]]] = {
             "normal for this stream, raise the limit with --late."
         ),
     ),
-    Kind.IN_DOUBT: (
+    FindingKind.IN_DOUBT: (
         (
             "A batch or a transaction was begun with these messages and nobody told how it ended. They "
             "are not lost, but "
@@ -101,7 +101,7 @@ MEANINGS: Final[Mapping[Kind, tuple[str, str]]] = {
             "transactions."
         ),
     ),
-    Kind.ACKNOWLEDGED: (
+    FindingKind.ACKNOWLEDGED: (
         (
             "The sender was told that these messages are in their queue, or were read, and the records "
             "of the receiving "
@@ -225,7 +225,7 @@ def _times(report: AuditReport) -> str:
 
 
 def _kinds(report: AuditReport) -> str:
-    rows = [(NAMES[kind], float(report.found[kind]), COLORS[kind]) for kind in Kind]
+    rows = [(NAMES[kind], float(report.found[kind]), COLORS[kind]) for kind in FindingKind]
     return charts.bars("Findings by kind", rows)
 
 
@@ -289,7 +289,7 @@ def _findings(report: AuditReport) -> str:
     return "".join(_kind(report, kind, count) for kind, count in report.found.items() if count)
 
 
-def _kind(report: AuditReport, kind: Kind, count: int) -> str:
+def _kind(report: AuditReport, kind: FindingKind, count: int) -> str:
     meaning, advice = MEANINGS[kind]
     rows = [place for place, row in enumerate(report.shown) if row["kind"] == kind]
     shown = "".join(_finding(report, place) for place in rows)
@@ -310,7 +310,7 @@ def _kind(report: AuditReport, kind: Kind, count: int) -> str:
     )
 
 
-def _over_time(report: AuditReport, kind: Kind) -> str:
+def _over_time(report: AuditReport, kind: FindingKind) -> str:
     """When the findings of one kind happened."""
     if not report.over_time:
         return ""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from reliquary.base.faults import UsageError
-from reliquary.spark.pipelines.audit.coverage import Place
+from reliquary.spark.pipelines.audit.coverage import TracedQueue
 
 _HOST: Final = re.compile(r"(?i)^(?:direct=)?(?:https?://|os:|tcp:|httpr?://)?([^/:\\]+)")
 
@@ -30,7 +30,7 @@ def host(destination: str) -> str:
 
 
 def routes(
-    places: Iterable[Place], seen: Mapping[int, frozenset[str]], given: Mapping[str, str]
+    places: Iterable[TracedQueue], seen: Mapping[int, frozenset[str]], given: Mapping[str, str]
 ) -> dict[int, frozenset[str]]:
     """Return the managers that each queue sends to, as far as the data shows them."""
     places = tuple(places)
@@ -49,7 +49,7 @@ def routes(
     return found
 
 
-def _manager(name: str, called: str, places: tuple[Place, ...], by_name: Mapping[str, str]) -> str:
+def _manager(name: str, called: str, places: tuple[TracedQueue, ...], by_name: Mapping[str, str]) -> str:
     for place in places:
         if place.manager.lower() == called.lower():
             return place.manager

@@ -23,9 +23,9 @@ from typing import Final
 import numpy as np
 
 from reliquary.spark.pipelines.audit.arrays import Bools, Ints, Table, has, known
-from reliquary.wire.history import Happening
+from reliquary.wire.history import HistoryEvent
 
-HAPPENINGS: Final = tuple(happening.word for happening in sorted(Happening))
+EVENT_NAMES: Final = tuple(event.word for event in sorted(HistoryEvent))
 """The events of the history; the bit of each in the mask of a trace is one higher than its place here."""
 
 TRANSACTIONAL: Final = 1 << 40
@@ -57,13 +57,13 @@ COPIES: Final = ("journal", "dead-letter")
 """Kinds of queues that hold copies: what is read there was delivered before."""
 
 
-def bit(*happenings: str) -> int:
+def bit(*events: str) -> int:
     """The mask of these events.
 
     >>> bit("accepted"), bit("accepted", "arrived")
     (2, 6)
     """
-    return sum(1 << (HAPPENINGS.index(happening) + 1) for happening in happenings)
+    return sum(1 << (EVENT_NAMES.index(event) + 1) for event in events)
 
 
 SETTLING: Final = bit(
@@ -79,7 +79,7 @@ GONE: Final = bit("received", "expired", "purged", "rejected", "moved", "dead-le
 """The events by which a message that arrived can have left its queue."""
 
 
-class Kind(StrEnum):
+class FindingKind(StrEnum):
     """The kinds of findings."""
 
     LOST = "lost"
@@ -183,7 +183,7 @@ def _of(name: str) -> Column:
 class Rule:
     """One way to be at fault."""
 
-    kind: Kind
+    kind: FindingKind
     over: Over
     condition: Condition
     covered_by: str
@@ -285,7 +285,7 @@ _FROM_ENTRY: Final[Column] = lambda table, limits: table["entered_time"] - limit
 
 RULES: Final = (
     Rule(
-        Kind.ACKNOWLEDGED,
+        FindingKind.ACKNOWLEDGED,
         Over.PASSAGES,
         _acknowledged_nowhere,
         covered_by="destination",
@@ -297,7 +297,7 @@ RULES: Final = (
         rank=1,
     ),
     Rule(
-        Kind.ACKNOWLEDGED,
+        FindingKind.ACKNOWLEDGED,
         Over.PASSAGES,
         _acknowledged_unread,
         covered_by="other",
@@ -310,7 +310,7 @@ RULES: Final = (
         rank=2,
     ),
     Rule(
-        Kind.LOST,
+        FindingKind.LOST,
         Over.PASSAGES,
         _delivered_nowhere,
         covered_by="destination",
@@ -322,7 +322,7 @@ RULES: Final = (
         rank=3,
     ),
     Rule(
-        Kind.LOST,
+        FindingKind.LOST,
         Over.PASSAGES,
         _sent_and_overtaken,
         covered_by="destination",
@@ -335,7 +335,7 @@ RULES: Final = (
         rank=4,
     ),
     Rule(
-        Kind.LOST,
+        FindingKind.LOST,
         Over.PASSAGES,
         _sent_as_last,
         covered_by="destination",
@@ -348,7 +348,7 @@ RULES: Final = (
         rank=5,
     ),
     Rule(
-        Kind.IN_DOUBT,
+        FindingKind.IN_DOUBT,
         Over.PASSAGES,
         _in_doubt,
         covered_by="manager",
@@ -363,7 +363,7 @@ RULES: Final = (
         rank=6,
     ),
     Rule(
-        Kind.IN_DOUBT,
+        FindingKind.IN_DOUBT,
         Over.TRACES,
         _in_doubt_here,
         covered_by="manager",
@@ -377,7 +377,7 @@ RULES: Final = (
         later=Later.UNSETTLED,
     ),
     Rule(
-        Kind.DUPLICATED,
+        FindingKind.DUPLICATED,
         Over.ARRIVALS,
         lambda table, _: table["arrivals"] > 1,
         covered_by="",
@@ -390,7 +390,7 @@ RULES: Final = (
         events=("entered_event", "again_event"),
     ),
     Rule(
-        Kind.DUPLICATED,
+        FindingKind.DUPLICATED,
         Over.TRACES,
         lambda table, _: table["reads"] > 1,
         covered_by="manager",
@@ -403,7 +403,7 @@ RULES: Final = (
         events=("received_event", "again_event"),
     ),
     Rule(
-        Kind.REORDERED,
+        FindingKind.REORDERED,
         Over.PLACES_IN_LINE,
         lambda table, _: np.ones(len(table), np.bool_),
         covered_by="manager",
@@ -415,7 +415,7 @@ RULES: Final = (
         other_events=("other_event",),
     ),
     Rule(
-        Kind.LATE,
+        FindingKind.LATE,
         Over.PASSAGES,
         _late_on_the_way,
         covered_by="manager",
@@ -429,7 +429,7 @@ RULES: Final = (
         other_events=("other_event",),
     ),
     Rule(
-        Kind.LATE,
+        FindingKind.LATE,
         Over.TRACES,
         _late_in_a_queue,
         covered_by="manager",

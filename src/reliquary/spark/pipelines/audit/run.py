@@ -37,10 +37,10 @@ from reliquary.spark.pipelines.audit.buckets import (
     judge_trail,
     read_result,
 )
-from reliquary.spark.pipelines.audit.coverage import Place, Stretch, combined, stretches, together
+from reliquary.spark.pipelines.audit.coverage import Stretch, TracedQueue, combined, stretches, together
 from reliquary.spark.pipelines.audit.intake import Taken, take_in
 from reliquary.spark.pipelines.audit.routes import routes
-from reliquary.spark.pipelines.audit.rules import Kind, Limits, Over, Reason, Verdict
+from reliquary.spark.pipelines.audit.rules import FindingKind, Limits, Over, Reason, Verdict
 from reliquary.spark.pipelines.audit.state import Kept, ReadFile, State
 from reliquary.spark.pipelines.audit.streams import Stream
 from reliquary.spark.pipelines.audit.work import SparkWork, Work
@@ -91,9 +91,9 @@ class AuditReport:
     new_files: int
 
     @property
-    def found(self) -> dict[Kind, int]:
+    def found(self) -> dict[FindingKind, int]:
         """Return the number of findings of each kind."""
-        return {kind: sum(stream.found.get(kind, 0) for stream in self.streams) for kind in Kind}
+        return {kind: sum(stream.found.get(kind, 0) for stream in self.streams) for kind in FindingKind}
 
     @property
     def unjudged(self) -> dict[Reason, int]:
@@ -165,7 +165,7 @@ def _plain(name: str) -> str:
 # -- what verdicts depend on
 
 
-def _settings(config: AuditConfig, places: Sequence[Place]) -> Settings:
+def _settings(config: AuditConfig, places: Sequence[TracedQueue]) -> Settings:
     return Settings(
         config.limits,
         _queues("--in-order", config.in_order, places),
@@ -173,7 +173,7 @@ def _settings(config: AuditConfig, places: Sequence[Place]) -> Settings:
     )
 
 
-def _queues(option: str, names: frozenset[str], places: Sequence[Place]) -> list[int]:
+def _queues(option: str, names: frozenset[str], places: Sequence[TracedQueue]) -> list[int]:
     """The queues of applications that have these names."""
     wanted = {name.lower() for name in names}
     local = [place for place in places if place.kind == "local"]

@@ -19,12 +19,12 @@ import numpy as np
 
 from reliquary.spark.pipelines.audit import rules
 from reliquary.spark.pipelines.audit.arrays import NONE, Bools, Ints, Table, grouped, has, joined, known
-from reliquary.spark.pipelines.audit.coverage import Place
-from reliquary.spark.pipelines.audit.rules import Kind, Over, Reason, Verdict, bit
+from reliquary.spark.pipelines.audit.coverage import TracedQueue
+from reliquary.spark.pipelines.audit.rules import FindingKind, Over, Reason, Verdict, bit
 
 CLASSES: Final = 16
 """Classes of times for each doubling."""
-UNKNOWN: Final = Place(0, 0, "", "", "", "")
+UNKNOWN: Final = TracedQueue(0, 0, "", "", "", "")
 """The destination of messages that arrived nowhere."""
 
 NOWHERE: Final = 0
@@ -38,8 +38,8 @@ COUNTS: Final = ("sent", "left", "arrived", "received", "waiting")
 class Stream:
     """One way that messages take."""
 
-    source: Place
-    destination: Place | None
+    source: TracedQueue
+    destination: TracedQueue | None
     """None: from the queue to its readers."""
     sent: int = 0
     """Messages that were put into the queue."""
@@ -49,7 +49,7 @@ class Stream:
     received: int = 0
     waiting: int = 0
     """Messages that are still on their way."""
-    found: dict[Kind, int] = field(default_factory=dict)
+    found: dict[FindingKind, int] = field(default_factory=dict)
     unjudged: dict[Reason, int] = field(default_factory=dict)
     times: dict[int, int] = field(default_factory=dict)
     """How many messages took so long, by class."""
@@ -176,7 +176,7 @@ class Summary:
     """Of the numbered messages of a place that arrived, the last one's event here and time there."""
 
 
-def summarize(counted: Mapping[str, Sequence[Table]], places: Iterable[Place]) -> Summary:
+def summarize(counted: Mapping[str, Sequence[Table]], places: Iterable[TracedQueue]) -> Summary:
     """Add up what all buckets have counted: their tables `between`, `within` and `last`."""
     names = {place.hashed: place for place in places}
     streams: dict[Key, Stream] = {}
@@ -220,7 +220,7 @@ def _count(stream: Stream, row: Mapping[str, int], timed: int) -> None:
 class Book:
     """The streams, and where findings of each pair of places are counted."""
 
-    def __init__(self, streams: dict[Key, Stream], places: Iterable[Place]) -> None:
+    def __init__(self, streams: dict[Key, Stream], places: Iterable[TracedQueue]) -> None:
         self.streams = streams
         self.places = {place.hashed: place for place in places}
         self.managers = {place.manager_hash: place.manager for place in self.places.values()}

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from reliquary.spark.pipelines.audit import findings
 from reliquary.spark.pipelines.audit.arrays import NEVER, NONE, Table, joined
 from reliquary.spark.pipelines.audit.buckets import summed, width_of
-from reliquary.spark.pipelines.audit.rules import RULES, Kind, Reason
+from reliquary.spark.pipelines.audit.rules import RULES, FindingKind, Reason
 from reliquary.spark.pipelines.audit.streams import Book, Stream
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Findings:
         self._folder, self._draft = out / "findings", out / "findings.new"
         self._book, self._most, self._width = book, shown, width
         self._first: pa.Table | None = None
-        self._counts: dict[int, dict[str, int]] = defaultdict(lambda: dict.fromkeys(Kind, 0))
+        self._counts: dict[int, dict[str, int]] = defaultdict(lambda: dict.fromkeys(FindingKind, 0))
 
     def __enter__(self) -> Self:
         shutil.rmtree(self._draft, ignore_errors=True)
@@ -161,7 +161,7 @@ def write(report: AuditReport, out: Path, run: int) -> None:
     pq.write_table(pa.Table.from_pylist([told]), folder / f"run-{told['run']:06d}.parquet")
 
 
-def _word(kind: Kind | Reason) -> str:
+def _word(kind: FindingKind | Reason) -> str:
     return kind.value.replace("-", "_")
 
 
@@ -176,7 +176,7 @@ _STREAMS: Final = pa.schema(
             for name in ("destination_manager", "destination_manager_name", "destination_queue")
         ),
         *((name, pa.int64()) for name in ("sent", "left", "arrived", "received", "waiting")),
-        *((_word(kind), pa.int64()) for kind in Kind),
+        *((_word(kind), pa.int64()) for kind in FindingKind),
         ("not_judged", pa.int64()),
         *((_word(reason), pa.int64()) for reason in Reason),
         ("verdict", pa.string()),
@@ -200,7 +200,7 @@ def _stream(stream: Stream) -> dict[str, Any]:
         "arrived": stream.arrived,
         "received": stream.received,
         "waiting": stream.waiting,
-        **{_word(kind): stream.found.get(kind, 0) for kind in Kind},
+        **{_word(kind): stream.found.get(kind, 0) for kind in FindingKind},
         "not_judged": stream.not_judged,
         **{_word(reason): stream.unjudged.get(reason, 0) for reason in Reason},
         "verdict": str(stream.verdict),

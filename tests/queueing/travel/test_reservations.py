@@ -23,19 +23,19 @@ from reliquary.queueing.model.events import (
     StorePiece,
     TakeOffline,
 )
-from reliquary.queueing.model.facts import HoldsOver
+from reliquary.queueing.model.facts import ReservationsOver
 from reliquary.queueing.model.message import Acknowledgement, Delivery, MessageClass, StoredBody
 from reliquary.queueing.model.security.principals import ANONYMOUS, EVERYONE
 from reliquary.queueing.model.security.rights import ManagerRight, QueueRight
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.travel.transfer import (
-    HoldRefusal,
-    HoldsEnded,
-    HoldWanted,
-    MessagesHeld,
+    MessagesReserved,
     MessagesWaiting,
     Outcome,
     QueuesWatched,
+    ReservationRefusal,
+    ReservationsEnded,
+    ReservationWanted,
 )
 from reliquary.views import queues as views
 from reliquary.views.outgoing_queues import outgoing_queue
@@ -52,10 +52,10 @@ def hold(
     most: int = 100,
     most_bytes: int = 1_000_000,
     **options: Any,
-) -> MessagesHeld:
+) -> MessagesReserved:
     """Return the answer to a carrier that asks for a hold."""
-    exchange.say(HoldWanted("httpr", key, queues or ("orders",), most, most_bytes, **options))
-    told = [each for each in exchange.clerk.heard if isinstance(each, MessagesHeld)][-1]
+    exchange.say(ReservationWanted("httpr", key, queues or ("orders",), most, most_bytes, **options))
+    told = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)][-1]
     assert (told.to, told.key) == ("httpr", key)
     return told
 
@@ -67,7 +67,7 @@ def held(exchange: Exchange, *queues: str | int, **options: Any) -> list[bytes]:
 
 def end(exchange: Exchange, outcome: Outcome, *keys: tuple[int, int]) -> None:
     """The batches have their outcome."""
-    exchange.say(HoldsEnded("httpr", keys or (KEY,), outcome))
+    exchange.say(ReservationsEnded("httpr", keys or (KEY,), outcome))
     check(exchange.state)
 
 
@@ -109,7 +109,7 @@ def test_a_hold_ends_before_a_message_that_its_carrier_cannot_take() -> None:
     exchange.send("orders", b"a", b"b" * 10, b"c")
     assert held(exchange, largest=9) == [b"a"]
     told = hold(exchange, key=(1, 8), largest=9)
-    assert (told.messages, told.refusal) == ((), HoldRefusal.TOO_LARGE)
+    assert (told.messages, told.refusal) == ((), ReservationRefusal.TOO_LARGE)
     assert held(exchange, key=(1, 8), largest=10) == [b"b" * 10, b"c"]
 
 
@@ -118,7 +118,7 @@ def test_a_carrier_that_can_take_nothing_is_not_told_of_it_again_and_again() -> 
     exchange.send("orders", b"a" * 10)
     exchange.say(QueuesWatched("httpr", frozenset({exchange.queue().number})))
     assert len(waiting(exchange)) == 1
-    assert hold(exchange, largest=9).refusal is HoldRefusal.TOO_LARGE
+    assert hold(exchange, largest=9).refusal is ReservationRefusal.TOO_LARGE
     assert len(waiting(exchange)) == 1
     exchange.send("orders", b"b")
     assert len(waiting(exchange)) == 2
@@ -156,11 +156,11 @@ def test_the_first_queue_that_has_messages_is_taken_from() -> None:
 def test_nothing_is_held_of_no_queue() -> None:
     exchange = Exchange()
     told = hold(exchange, "nowhere")
-    assert (told.queue, told.messages, told.refusal) == (0, (), HoldRefusal.NO_QUEUE)
-    assert hold(exchange, "private$\\\\").refusal is HoldRefusal.NO_QUEUE
-    exchange.say(HoldWanted("httpr", KEY, (), 1, 1))
-    assert exchange.clerk.heard[-1] == MessagesHeld("httpr", KEY)
-    assert exchange.state.travel.holds == {}
+    assert (told.queue, told.messages, told.refusal) == (0, (), ReservationRefusal.NO_QUEUE)
+    assert hold(exchange, "private$\\\\").refusal is ReservationRefusal.NO_QUEUE
+    exchange.say(ReservationWanted("httpr", KEY, (), 1, 1))
+    assert exchange.clerk.heard[-1] == MessagesReserved("httpr", KEY)
+    assert exchange.state.travel.reservations == {}
 
 
 def test_who_may_not_receive_may_not_hold() -> None:
@@ -168,7 +168,7 @@ def test_who_may_not_receive_may_not_hold() -> None:
     exchange.send("orders", b"a")
     rights = (EVERYONE, QueueRight.RECEIVE_MESSAGE)
     assert not exchange.ask(ChangeAccess(0, "orders", AccessChange.DENY, *rights)).status
-    assert hold(exchange, by=ANONYMOUS).refusal is HoldRefusal.NOT_ALLOWED
+    assert hold(exchange, by=ANONYMOUS).refusal is ReservationRefusal.NOT_ALLOWED
     assert held(exchange) == [b"a"]
 
 
@@ -178,7 +178,7 @@ def test_an_outgoing_queue_is_held_by_its_number_or_by_who_may_read_dead_letters
     exchange.send(ELSEWHERE, b"a")
     rights = (EVERYONE, ManagerRight.RECEIVE_DEADLETTER_MESSAGE)
     assert not exchange.ask(ChangeAccess(0, "", AccessChange.DENY, *rights)).status
-    assert hold(exchange, ELSEWHERE, by=ANONYMOUS).refusal is HoldRefusal.NOT_ALLOWED
+    assert hold(exchange, ELSEWHERE, by=ANONYMOUS).refusal is ReservationRefusal.NOT_ALLOWED
     assert held(exchange, exchange.outgoing().number, by=ANONYMOUS) == [b"a"]
 
 
@@ -186,17 +186,17 @@ def test_a_manager_that_is_offline_or_stopped_holds_nothing() -> None:
     exchange = Exchange()
     exchange.send("orders", b"a")
     exchange.ask(TakeOffline(0))
-    assert hold(exchange).refusal is HoldRefusal.NOT_NOW
+    assert hold(exchange).refusal is ReservationRefusal.NOT_NOW
     exchange.ask(BringOnline(0))
     exchange.stop()
-    assert hold(exchange).refusal is HoldRefusal.NOT_NOW
+    assert hold(exchange).refusal is ReservationRefusal.NOT_NOW
 
 
 def test_a_queue_that_somebody_has_for_himself_is_not_held() -> None:
     exchange = Exchange()
     exchange.send("orders", b"a")
     exchange.ask(OpenQueue(0, "orders", Access.RECEIVE, Share.DENY_RECEIVE))
-    assert hold(exchange).refusal is HoldRefusal.NOT_NOW
+    assert hold(exchange).refusal is ReservationRefusal.NOT_NOW
 
 
 def test_what_expired_is_never_held() -> None:
@@ -301,7 +301,7 @@ def test_what_was_not_delivered_is_back_at_its_old_place(restarted: bool) -> Non
     assert exchange.bodies() == [b"b", b"d"]
     end(exchange, Outcome.TRY_LATER, KEY, (2, 8))
     assert exchange.bodies() == [b"a", b"b", b"c", b"d"]
-    assert exchange.state.travel.holds == {}
+    assert exchange.state.travel.reservations == {}
     exchange.restart()
     assert exchange.bodies() == [b"a", b"b", b"c", b"d"]
 
@@ -313,14 +313,14 @@ def test_many_keys_end_in_one_fact_and_one_leaving() -> None:
         hold(exchange, most=2, key=(1, batch))
     exchange.turns.clear()
     end(exchange, Outcome.DELIVERED, *[(1, batch) for batch in range(5)])
-    assert [type(fact).__name__ for fact in exchange.facts] == ["HoldsOver", "PositionsRemoved"]
+    assert [type(fact).__name__ for fact in exchange.facts] == ["ReservationsOver", "PositionsRemoved"]
 
 
 def test_an_end_of_what_is_not_held_is_no_error() -> None:
     exchange = Exchange()
     end(exchange, Outcome.DELIVERED, (9, 9))
     end(exchange, Outcome.TRY_LATER, (9, 9))
-    assert not any(isinstance(fact, HoldsOver) for fact in exchange.facts)
+    assert not any(isinstance(fact, ReservationsOver) for fact in exchange.facts)
 
 
 def test_delivered_from_a_queue_of_ours_is_received() -> None:
@@ -357,7 +357,7 @@ def test_what_is_refused_for_good_is_a_dead_letter_where_it_asked_for_that() -> 
     exchange.clerk.connects = False
     exchange.send(ELSEWHERE, b"a", negative_journaling=True)
     hold(exchange, exchange.outgoing().number)
-    refused = HoldsEnded("httpr", (KEY,), Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE)
+    refused = ReservationsEnded("httpr", (KEY,), Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE)
     exchange.say(refused)
     assert (exchange.link().refused, exchange.outgoing().counts.stored) == (1, 0)
     (letter,) = walk(exchange.queue("system$;deadletter"))
@@ -449,7 +449,7 @@ def test_a_queue_that_is_deleted_takes_what_is_held_along(restarted: bool) -> No
     if restarted:
         exchange.restart()
     end(exchange, Outcome.DELIVERED)
-    assert exchange.state.travel.holds == {}
+    assert exchange.state.travel.reservations == {}
     assert exchange.bodies("system$;deadletter") == [b"a", b"b"]
 
 
@@ -483,4 +483,4 @@ def test_a_queue_on_hold_is_not_held_and_any_other_outgoing_queue_is() -> None:
     exchange.send(ELSEWHERE, b"a")
     exchange.ask(PauseQueue(0, ELSEWHERE))
     number = exchange.outgoing().number
-    assert hold(exchange, number).refusal is HoldRefusal.NOT_NOW
+    assert hold(exchange, number).refusal is ReservationRefusal.NOT_NOW

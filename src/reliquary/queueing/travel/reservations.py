@@ -1,13 +1,14 @@
-"""Holds: a carrier takes a batch of messages, which stay locked in their queue until it reports the outcome.
+"""Reservations: a carrier takes a batch, which stays locked in its queue until it reports the outcome.
 
-    available --HoldWanted--> locked, and the hold is stored on disk
-        ^                        |  '--HoldsEnded: DELIVERED or REFUSED--> removed, as after a transfer
-        '--HoldsEnded: TRY_LATER-'                                          or a receive
+    available --ReservationWanted--> locked, and the reservation is stored on disk
+        ^                            |   |
+        |                            |   '--ReservationsEnded: DELIVERED or REFUSED--> removed, as after
+        '--ReservationsEnded: TRY_LATER-'                                              a transfer or a receive
 
-A hold keeps a batch whose outcome is not known yet.  It is kept when the process ends: recovery locks its
-messages again before the first request can read them.  Express messages may be held too; a crash removes them
-from their queue and from the hold.  A held message that is purged or expires is removed when the hold ends
-with TRY_LATER, like every locked message.
+A reservation keeps a batch whose outcome is not known yet.  It is kept when the process ends: recovery
+locks its messages again before the first request can read them.  Express messages may be reserved too; a
+crash removes them from their queue and from the reservation.  A reserved message that is purged or expires
+is removed when the reservation ends with TRY_LATER, like every locked message.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from reliquary.queueing.model.queue import ManagerState
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.queueing.model.state import State
-from reliquary.queueing.model.tables import hold_key
+from reliquary.queueing.model.tables import reservation_key
 from reliquary.queueing.model.travel.link import SILENT
 from reliquary.queueing.model.travel.transfer import (
-    HoldRefusal,
-    HoldsEnded,
-    HoldWanted,
-    MessagesHeld,
+    MessagesReserved,
     Outcome,
     QueuesWatched,
+    ReservationRefusal,
+    ReservationsEnded,
+    ReservationWanted,
 )
 from reliquary.queueing.rules import destinations, outgoing
 from reliquary.queueing.rules.era import of_older_era
@@ -44,19 +45,19 @@ from reliquary.queueing.rules.poison import is_poison
 from reliquary.queueing.rules.read import journalable, remove_unreadable
 from reliquary.queueing.travel import dispatch
 from reliquary.queueing.travel.refusals import give_up, refuse_broken
-from reliquary.wire.history import Happening
+from reliquary.wire.history import HistoryEvent
 
-# -- a hold begins
+# -- a reservation begins
 
 
-def on_hold_wanted(state: State, signal: HoldWanted, now: Instant) -> None:
-    """Hold messages of the first queue that has any, and send the carrier MessagesHeld in this turn."""
-    refusals: list[HoldRefusal] = []
+def on_reservation_wanted(state: State, signal: ReservationWanted, now: Instant) -> None:
+    """Reserve messages of the first queue that has any, and send MessagesReserved in this turn."""
+    refusals: list[ReservationRefusal] = []
     looked: list[QueueState] = []
     positions: list[Position] = []
     for name in signal.queues:
         queue = _find(state, name, signal)
-        if isinstance(queue, HoldRefusal):
+        if isinstance(queue, ReservationRefusal):
             refusals.append(queue)
             continue
         looked.append(queue)
@@ -69,36 +70,36 @@ def on_hold_wanted(state: State, signal: HoldWanted, now: Instant) -> None:
     else:
         number = looked[0].number if looked else 0
         refusal = None if looked or not refusals else refusals[0]
-        state.draft.tell(MessagesHeld(signal.holder, signal.key, number, refusal=refusal))
+        state.draft.tell(MessagesReserved(signal.holder, signal.key, number, refusal=refusal))
     for queue in looked:
         dispatch.looked(state, queue, signal.holder)
     if held:
         dispatch.announce(state, looked[-1], now)
 
 
-def _find(state: State, name: str | int, signal: HoldWanted) -> QueueState | HoldRefusal:
+def _find(state: State, name: str | int, signal: ReservationWanted) -> QueueState | ReservationRefusal:
     """Return the queue of a name or number, or why no message of it can be held."""
     if state.manager.state is not ManagerState.READY or not state.travel.online:
-        return HoldRefusal.NOT_NOW
+        return ReservationRefusal.NOT_NOW
     try:
         queue = state.queues.get(name) if isinstance(name, int) else destinations.find(state, name)
     except UsageError:
         queue = None
     if queue is None:
-        return HoldRefusal.NO_QUEUE
+        return ReservationRefusal.NO_QUEUE
     # only the carrier of an outgoing queue knows its number; a name can be guessed
     carried = queue.link is not None and isinstance(name, int)
     if not (carried or signal.by is MANAGER) and lacks(state, signal.by, queue, Act.RECEIVE):
-        return HoldRefusal.NOT_ALLOWED
+        return ReservationRefusal.NOT_ALLOWED
     if queue.is_closed:
-        return HoldRefusal.NOT_ALLOWED  # DM-094
+        return ReservationRefusal.NOT_ALLOWED  # DM-094
     silent = queue.link is not None and queue.link.state in SILENT
     if silent or queue.readers.exclusive or queue.record.deleting:
-        return HoldRefusal.NOT_NOW
+        return ReservationRefusal.NOT_NOW
     return queue
 
 
-def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) -> list[Position]:
+def _front(state: State, queue: QueueState, signal: ReservationWanted, now: Instant) -> list[Position]:
     """Return the positions at the front of a queue that can be held.
 
     Expired and poison messages among them are removed, at most as many as one turn may remove.
@@ -131,17 +132,21 @@ def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) ->
         fit = journalable(state, queue, fit)
     if fit and state.manager.era is not None:
         fit = _of_one_era(state, fit, signal)
-    least = 0 if hold_key(signal.holder, signal.key) in state.travel.holds else 1
+    least = 0 if reservation_key(signal.holder, signal.key) in state.travel.reservations else 1
     return _within_bytes(fit, signal.most_bytes, least)
 
 
-def _of_one_era(state: State, positions: list[Position], signal: HoldWanted) -> list[Position]:
+def _of_one_era(state: State, positions: list[Position], signal: ReservationWanted) -> list[Position]:
     """Return the positions from the front that are all older than the last restore, or all newer.
 
-    A hold that has messages already goes on with their era.
+    A reservation that has messages already goes on with their era.
     """
-    hold = state.travel.holds.get(hold_key(signal.holder, signal.key))
-    first = hold.lookup_ids[0] if hold is not None and hold.lookup_ids else positions[0].lookup_id
+    reservation = state.travel.reservations.get(reservation_key(signal.holder, signal.key))
+    first = (
+        reservation.lookup_ids[0]
+        if reservation is not None and reservation.lookup_ids
+        else positions[0].lookup_id
+    )
     older = of_older_era(state, first)
     return list(takewhile(lambda each: of_older_era(state, each.lookup_id) is older, positions))
 
@@ -155,19 +160,21 @@ def _within_bytes(positions: list[Position], most_bytes: int, least: int) -> lis
     return positions[: max(fits, least)]
 
 
-def _hold(state: State, queue: QueueState, positions: list[Position], signal: HoldWanted) -> bool:
-    """Hold these messages and send them to the carrier; return False if the first is too large for it."""
+def _hold(state: State, queue: QueueState, positions: list[Position], signal: ReservationWanted) -> bool:
+    """Reserve these messages and send them to the carrier; return False if the first is too large for it."""
     messages = tuple(state.messages.get_all(positions, whole=False))
     if signal.largest and sum([position.size for position in positions]) > signal.largest:
         fit = _count_until_too_large(messages, signal.largest)
         positions, messages = positions[:fit], messages[:fit]
         if not positions:
-            refused = MessagesHeld(signal.holder, signal.key, queue.number, refusal=HoldRefusal.TOO_LARGE)
+            refused = MessagesReserved(
+                signal.holder, signal.key, queue.number, refusal=ReservationRefusal.TOO_LARGE
+            )
             state.draft.tell(refused)
             return False
-    apply(state, facts.HoldBegun(signal.holder, signal.key, queue.number, tuple(positions)))
+    apply(state, facts.ReservationBegun(signal.holder, signal.key, queue.number, tuple(positions)))
     older = state.manager.era is not None and of_older_era(state, positions[0].lookup_id)
-    state.draft.tell(MessagesHeld(signal.holder, signal.key, queue.number, messages, of_older_era=older))
+    state.draft.tell(MessagesReserved(signal.holder, signal.key, queue.number, messages, of_older_era=older))
     return True
 
 
@@ -179,21 +186,21 @@ def _count_until_too_large(messages: tuple[Message, ...], largest: int) -> int:
     return len(messages)
 
 
-# -- a hold ends
+# -- a reservation ends
 
 
-def on_holds_ended(state: State, signal: HoldsEnded, now: Instant) -> None:
+def on_reservations_ended(state: State, signal: ReservationsEnded, now: Instant) -> None:
     """Remove held messages from their queues, or make them available again at their old places."""
     keys: list[tuple[int, int]] = []
     held: dict[int, list[int]] = {}
     for key in dict.fromkeys(signal.keys):
-        hold = state.travel.holds.get(hold_key(signal.holder, key))
-        if hold is not None:
+        reservation = state.travel.reservations.get(reservation_key(signal.holder, key))
+        if reservation is not None:
             keys.append(key)
-            held.setdefault(hold.queue, []).extend(hold.lookup_ids)
+            held.setdefault(reservation.queue, []).extend(reservation.lookup_ids)
     if not keys:
         return
-    apply(state, facts.HoldsOver(signal.holder, tuple(keys)))
+    apply(state, facts.ReservationsOver(signal.holder, tuple(keys)))
     for number, lookup_ids in held.items():
         queue = state.queues.get(number)
         if queue is None:  # it was deleted with its messages
@@ -205,14 +212,14 @@ def on_holds_ended(state: State, signal: HoldsEnded, now: Instant) -> None:
             if signal.rest is not None and queue.link is not None:
                 dispatch.rest(state, queue, signal.rest)
                 dispatch.looked(state, queue, signal.holder)  # it is notified again when the rest is over
-            noted(state, Happening.RELEASED, queue, [locked[lookup_id] for lookup_id in there])
+            noted(state, HistoryEvent.RELEASED, queue, [locked[lookup_id] for lookup_id in there])
             release_all(state, queue, sorted(there), now)
         else:
             _take_out(state, queue, [locked[lookup_id] for lookup_id in there], signal)
         state.turn.bringer = API
 
 
-def _take_out(state: State, queue: QueueState, positions: list[Position], signal: HoldsEnded) -> None:
+def _take_out(state: State, queue: QueueState, positions: list[Position], signal: ReservationsEnded) -> None:
     """Remove messages that were delivered or refused, also those that expired or were purged meanwhile."""
     link = queue.link
     if link is not None:

@@ -79,5 +79,5 @@ class Closed(NamedTuple):
     why: str
 
 
-ServerHappening = Bound | Called | Cancelled | Orphaned | Closed
-ClientHappening = Opened | Returned | Faulted | Closed
+ServerEvent = Bound | Called | Cancelled | Orphaned | Closed
+ClientEvent = Opened | Returned | Faulted | Closed

@@ -1,0 +1,83 @@
+"""The events of one message at this manager: from the files of its history, and from events in no file yet.
+
+number of the message --> files whose statistics may have it --.
+                      --> events that are in no file yet -------+--> lines in the order of their numbers
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from reliquary.client.records import TraceLine
+from reliquary.engine.open import OpenedEngine
+
+COLUMNS: Final = TraceLine.__struct_fields__
+MOST: Final = 500
+"""Lines that are returned."""
+PENDING_MOST: Final = 1_000_000
+"""Events in no file that are searched; with more, only the files are."""
+
+
+class Found(NamedTuple):
+    """The lines of one message at this manager."""
+
+    lines: list[TraceLine]
+    is_partial: bool
+    """There may be more lines than these."""
+
+
+async def find_lines(opened: OpenedEngine, *, message: int = 0, identifier: str = "") -> Found | None:
+    r"""Return the lines of a message, by its number at this manager or by its identifier, GUID\NUMBER.
+
+    None is for a manager that keeps no history.
+    """
+    exporter = opened.history
+    if exporter is None:
+        return None
+    is_partial = exporter.status().pending > PENDING_MOST
+    disk = None if is_partial else opened.disk
+    await opened.settled()
+    lines = await asyncio.to_thread(_search, exporter.options.folder, disk, message, identifier)
+    return Found(lines[:MOST], is_partial or len(lines) > MOST)
+
+
+def _search(folder: Path, disk: Any, message: int, identifier: str) -> list[TraceLine]:
+    """Return the lines of a message from files and store, each once.  Blocks."""
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+    numbers = (
+        {message}
+        if message
+        else {
+            line["message"]
+            for line in _matching(folder, disk, pc.field("message_id") == identifier, ("message",))
+            if line["message"] is not None
+        }
+    )
+    if not numbers:
+        return []
+    found = _matching(folder, disk, pc.field("message").isin(sorted(numbers)), COLUMNS)
+    once = {line["event_id"]: line for line in found}
+    return [_line(once[event]) for event in sorted(once)]
+
+
+def _line(row: dict[str, Any]) -> TraceLine:
+    time = row["time"]
+    return TraceLine(**row | {"time": time if time.tzinfo else time.replace(tzinfo=UTC)})
+
+
+def _matching(folder: Path, disk: Any, condition: Any, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    import pyarrow.dataset as ds  # type: ignore[import-untyped]
+
+    from reliquary.store.history.columns import rows_of
+    from reliquary.store.history.folder import files_in
+
+    files = [str(file.path) for file in files_in(folder)]
+    if files:
+        yield from ds.dataset(files).to_table(columns=list(columns), filter=condition).to_pylist()
+    if disk is not None:
+        yield from rows_of(disk).filter(condition).select(list(columns)).to_pylist()

@@ -189,8 +189,8 @@ def test_a_message_is_rejected_and_its_sender_told(run: Run, qm: Manager, orders
     result = run("message", "reject", "orders", str(waiting.lookup_id))
     assert (result.exit_code, result.output) == (0, f"rejected {waiting.lookup_id}\n")
     assert texts(orders) == []
-    told = json.loads(run("message", "peek", "news", "--json").output)
-    assert (told["class"], told["correlation"]) == ("nack-receive-rejected", waiting.id)
+    found = json.loads(run("message", "peek", "news", "--json").output)
+    assert (found["class"], found["correlation"]) == ("nack-receive-rejected", waiting.id)
     table = run("message", "peek", "system$;deadletter", "--table").output
     assert "nack-receive-rejected" in table
     assert "orders" in table

@@ -75,7 +75,7 @@ def test_a_lake_is_shown_without_spark(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "code", "sentence"),
+    ("printed", "code", "sentence"),
     [
         (
             "[STREAM_FAILED] failed\n  File x\nreliquary.spark.errors.ServerGone: no server\n\nJVM",
@@ -87,8 +87,8 @@ def test_a_lake_is_shown_without_spark(tmp_path: Path) -> None:
         ("[OUT_OF_MEMORY] no more\nmore", Exit.FAILED, "[OUT_OF_MEMORY] no more"),
     ],
 )
-def test_what_spark_tells_becomes_one_sentence(told: str, code: Exit, sentence: str) -> None:
-    assert sentence_of(told) == (code, sentence)
+def test_what_spark_tells_becomes_one_sentence(printed: str, code: Exit, sentence: str) -> None:
+    assert sentence_of(printed) == (code, sentence)
 
 
 def test_every_failure_that_has_a_code_of_its_own_exists() -> None:

@@ -24,7 +24,7 @@ def test_what_happened_again_is_told_a_minute_later_even_if_it_does_not_happen_a
     assert throttle.overdue(MINUTE - 1) == []
     assert throttle.overdue(MINUTE) == [Due("peer", "refused", "a", 4)]
     assert throttle.overdue(2 * MINUTE) == []
-    assert not throttle._told
+    assert not throttle._logged
     assert not throttle._causes
 
 
@@ -32,15 +32,17 @@ def test_one_thing_brings_the_rest_of_another_along() -> None:
     throttle = Throttle()
     throttle.add("peer", "refused", "a", 1, 0)
     throttle.add("peer", "refused", "a", 1, 1)
-    told = throttle.add("other", "lost", "x", 1, MINUTE)
-    assert told == [Due("other", "lost", "x", 1), Due("peer", "refused", "a", 1)]
+    logged = throttle.add("other", "lost", "x", 1, MINUTE)
+    assert logged == [Due("other", "lost", "x", 1), Due("peer", "refused", "a", 1)]
     assert throttle.add("peer", "refused", "a", 1, MINUTE + 1) == []
 
 
 def test_made_up_causes_are_counted_together_and_hide_no_other_kind() -> None:
     throttle = Throttle()
-    told = [due for number in range(1000) for due in throttle.add("peer", "refused", str(number), 1, number)]
-    assert [each.why for each in told] == [*map(str, range(CAUSES)), OTHERS]
+    logged = [
+        due for number in range(1000) for due in throttle.add("peer", "refused", str(number), 1, number)
+    ]
+    assert [each.why for each in logged] == [*map(str, range(CAUSES)), OTHERS]
     assert throttle.add("peer", "refused", "7", 1, 1000) == []
     assert throttle.add("peer", "cut off", "7", 1, 1000) == [Due("peer", "cut off", "7", 1)]
     later = throttle.overdue(2 * MINUTE)
@@ -49,13 +51,13 @@ def test_made_up_causes_are_counted_together_and_hide_no_other_kind() -> None:
 
 def test_more_things_than_are_remembered_are_one_thing() -> None:
     throttle = Throttle()
-    told = [due for number in range(KEPT + 500) for due in throttle.add(str(number), "x", "y", 1, 0)]
-    assert len(throttle._told) == KEPT + 1
-    assert told[-1] == Due(*MANY, 1)
-    assert len(told) == KEPT + 1
+    logged = [due for number in range(KEPT + 500) for due in throttle.add(str(number), "x", "y", 1, 0)]
+    assert len(throttle._logged) == KEPT + 1
+    assert logged[-1] == Due(*MANY, 1)
+    assert len(logged) == KEPT + 1
     assert throttle.overdue(MINUTE) == [Due(*MANY, 499)]
 
 
 def test_a_cause_that_is_long_is_cut() -> None:
-    [told] = Throttle().add("peer", "refused", "x" * 10**6, 1, 0)
-    assert len(told.why) == LONGEST
+    [logged] = Throttle().add("peer", "refused", "x" * 10**6, 1, 0)
+    assert len(logged.why) == LONGEST

@@ -20,11 +20,11 @@ from reliquary.server.space import (
     RESERVE,
     SELDOMEST,
     WHILE_REFUSING,
+    Callbacks,
     Space,
     SpaceWatch,
     Standing,
     Thresholds,
-    Told,
     judge,
     pause_before_next_look,
     space_of,
@@ -107,7 +107,7 @@ class Disk:
         self.warned: list[Warn] = []
         self.reclaimed = Flag()
         self.watch = SpaceWatch(folder, 100, 2, self.look)
-        self.told = Told(self.said.append, self.warned.append, self.reclaimed.set)
+        self.told = Callbacks(self.said.append, self.warned.append, self.reclaimed.set)
 
     def look(self, _: Path) -> Space:
         return Space(self.free, 10**12)

@@ -33,7 +33,7 @@ class Root(click.Group):
             _hush()
             code = Exit.FAILED
         except Exception as why:
-            known = told(why)
+            known = exit_and_sentence(why)
             if known is None:
                 raise
             code, sentence = known
@@ -42,7 +42,7 @@ class Root(click.Group):
         sys.exit(code)
 
 
-def told(why: Exception) -> tuple[Exit, str] | None:
+def exit_and_sentence(why: Exception) -> tuple[Exit, str] | None:
     """Return the exit code and the sentence for an expected error; None for a bug of ours."""
     from reliquary.client.errors import ReliquaryError
 

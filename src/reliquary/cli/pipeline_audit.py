@@ -122,7 +122,7 @@ def _show(report: AuditReport, *, json: bool) -> None:
     if json:
         found = {str(kind): count for kind, count in report.found.items()}
         unjudged = {str(reason): count for reason, count in report.unjudged.items()}
-        told = {
+        summary = {
             "verdict": str(report.verdict),
             "sentence": sentence(report),
             "findings": found,
@@ -131,7 +131,7 @@ def _show(report: AuditReport, *, json: bool) -> None:
             "streams": len(report.streams),
             "report": str(report.page),
         }
-        print_json([told])
+        print_json([summary])
         return
     click.echo(f"{report.verdict}: {sentence(report)}")
     click.echo(f"report: {report.page}")

@@ -78,7 +78,7 @@ class AsyncAgent:
         self._state = transport.opened.state
         self._moved = asyncio.Event()
         self._courier: Courier | None = None
-        self._refusals_told = 0
+        self._refusals_counted = 0
 
     # -- to the server
 
@@ -133,8 +133,8 @@ class AsyncAgent:
                     await self._transport.opened.settled()
         except TimeoutError:
             raise ServerUnreachable(sentence=self._why_waiting()) from None
-        count = self._refused() - self._refusals_told
-        self._refusals_told += count
+        count = self._refused() - self._refusals_counted
+        self._refusals_counted += count
         if count > 0:
             sentence = f"{self.names.server} refused {count} of the messages for good; see dead_letters()"
             raise ReliquaryError("REFUSED", sentence)
@@ -207,7 +207,7 @@ class AsyncAgent:
             response_time=opened.machine(Httpr).state.settings.response_time,
             tls=create_default_context if tls is None else lambda: tls,
             tokens={} if token is None else {names.origin: token},
-            told=self._moved.set,
+            on_settled=self._moved.set,
         )
         self._courier.home = names.requester
         opened.engine.submit(Addressed(names.own_origin, frozenset({names.authority})))

@@ -106,7 +106,7 @@ class Link:
             yield response
             whole = not response.read()
         except (HTTPException, OSError) as why:
-            sentence = f"{self.url} broke off in the middle of an answer ({_told(why)}): ask again"
+            sentence = f"{self.url} broke off in the middle of an answer ({_described(why)}): ask again"
             raise ServerUnreachable(sentence=sentence) from why
         finally:
             if whole:
@@ -126,7 +126,7 @@ class Link:
                 response = connection.getresponse()
                 answer = response.read()
             except (HTTPException, OSError) as why:
-                sentence = f"{self.url} broke off while it was sent a part ({_told(broken or why)})"
+                sentence = f"{self.url} broke off while it was sent a part ({_described(broken or why)})"
                 raise ServerUnreachable(sentence=f"{sentence}: nothing of it counts, send it again") from why
             if response.status >= 400:
                 raise refused(response.status, answer)
@@ -204,8 +204,8 @@ class Link:
             )
             connection.connect()
         except ssl.SSLCertVerificationError as why:
-            told = f"its certificate is not trusted ({why.verify_message}); name the file of its authority"
-            raise _NoAnswer(told, sent=False, again=False) from why
+            problem = f"its certificate is not trusted ({why.verify_message}); name the file of its authority"
+            raise _NoAnswer(problem, sent=False, again=False) from why
         except OSError as why:
             raise _NoAnswer(why, sent=False) from why
         return connection
@@ -214,8 +214,8 @@ class Link:
         try:
             return ssl.create_default_context(cafile=self._ca or None)
         except OSError as why:
-            told = f"the file of authorities {self._ca!r} cannot be used: {why}"
-            raise BadRequest("INVALID_PARAMETER", told) from why
+            problem = f"the file of authorities {self._ca!r} cannot be used: {why}"
+            raise BadRequest("INVALID_PARAMETER", problem) from why
 
     # -- connections that are kept
 
@@ -251,5 +251,5 @@ class Link:
         return ServerUnreachable(sentence=f"{self.url} does not answer: {silence}")
 
 
-def _told(why: BaseException) -> str:
+def _described(why: BaseException) -> str:
     return str(why) or type(why).__name__

@@ -33,7 +33,7 @@ class LocalDirectory:
     async def info(self) -> DirectoryInfo:
         """Return the state of the directory, also while it cannot be reached."""
         seen = views.status(self._state)
-        return await self._told_when_safe(
+        return await self._after_sync(
             DirectoryInfo(
                 integrated=seen.integrated,
                 attached=seen.attached,
@@ -57,13 +57,13 @@ class LocalDirectory:
         """The objects of a type for which all conditions hold."""
         with _refusals():
             seen = list(views.listed(self._state, kind_named(kind), where))
-        return await self._told_when_safe(seen)
+        return await self._after_sync(seen)
 
     async def object(self, kind: str, which: str) -> dict[str, Any]:
         """Return one directory object by its name or identifier."""
         with _refusals():
             seen = views.shown(self._state, kind_named(kind), which)
-        return await self._told_when_safe(seen)
+        return await self._after_sync(seen)
 
     async def add(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Create a directory object with these fields and return it."""
@@ -91,7 +91,7 @@ class LocalDirectory:
         """All objects as a TOML file."""
         with _refusals():
             text = views.exported(self._state)
-        return await self._told_when_safe(text)
+        return await self._after_sync(text)
 
     async def import_text(self, text: str) -> int:
         """Write all objects of a TOML file, or none of them."""
@@ -103,7 +103,7 @@ class LocalDirectory:
     def _identifier(self, kind: str, which: str) -> UUID:
         return views.found(self._state, kind_named(kind), which).identifier
 
-    async def _told_when_safe(self, seen: T) -> T:
+    async def _after_sync(self, seen: T) -> T:
         await self._settled()
         return seen
 

@@ -61,11 +61,11 @@ async def export_history(request: Request) -> Response:
         files = await exporter_of(context).export_now(Path(given.to) if given.to else None)
     except NotExported as why:
         raise NotDone(str(why)) from why
-    told = [
+    shown = [
         HistoryFileInfo(path=str(each.path), first=each.first, last=each.last, bytes=each.size)
         for each in files
     ]
-    return answer(Exported(told))
+    return answer(Exported(shown))
 
 
 def exporter_of(context: Context) -> Exporter:

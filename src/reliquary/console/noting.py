@@ -16,12 +16,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from reliquary.console.acts import DONE, REFUSED, ActsLog
 
 CHANGES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-_TOLD: Final = "reliquary.told"
+_NOTES: Final = "reliquary.notes"
 
 
 def tell(request: Request, **said: str) -> None:
     """Note the object of an act: `about`, `detail`, `act`, `who`, or `why` it was refused."""
-    request.scope.setdefault(_TOLD, {}).update(said)
+    request.scope.setdefault(_NOTES, {}).update(said)
 
 
 class Noted:
@@ -45,17 +45,17 @@ class Noted:
         await self._app(scope, receive, noted)
 
     async def _note(self, scope: Scope, status: int) -> None:
-        told: dict[str, str] = scope.get(_TOLD, {})
+        notes: dict[str, str] = scope.get(_NOTES, {})
         by, client = scope["by"], scope.get("client")
         keys = (str(each) for each in scope.get("path_params", {}).values())
-        why = told.get("why", "" if status < 400 else f"status {status}")
+        why = notes.get("why", "" if status < 400 else f"status {status}")
         await self._acts.note(
-            told.get("who", by.name),
+            notes.get("who", by.name),
             client[0] if client else "",
-            told.get("act") or name_of(scope["endpoint"]),
-            told.get("about") or " ".join(keys),
+            notes.get("act") or name_of(scope["endpoint"]),
+            notes.get("about") or " ".join(keys),
             outcome=REFUSED if why else DONE,
-            detail=told.get("detail", ""),
+            detail=notes.get("detail", ""),
             why=why,
         )
 

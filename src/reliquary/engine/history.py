@@ -82,7 +82,7 @@ class HistoryStatus(msgspec.Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class _Shelf:
+class _ExportedFiles:
     """The totals of the files, kept in memory so that the folder need not be read again."""
 
     files: int = 0
@@ -114,7 +114,7 @@ class Exporter:
         self._task: asyncio.Task[None] | None = None
         self._in_files: int | None = None
         """The last event that is in a file; None until the folder has been read."""
-        self._shelf = _Shelf()
+        self._exported = _ExportedFiles()
         self._swept: datetime | None = None
         self._stopped = asyncio.Event()
         self.error = ""
@@ -162,17 +162,17 @@ class Exporter:
 
     def status(self) -> HistoryStatus:
         """Return the state of the history and of its export."""
-        history, shelf = self._history, self._shelf
+        history, exported = self._history, self._exported
         return HistoryStatus(
             str(self.options.folder),
             history.last,
             history.exported,
             history.pending,
             history.pending_bytes,
-            shelf.files,
-            shelf.bytes,
-            shelf.oldest,
-            shelf.newest,
+            exported.files,
+            exported.bytes,
+            exported.oldest,
+            exported.newest,
             history.gap,
             history.missing,
             self.error,
@@ -236,10 +236,10 @@ class Exporter:
         return self._in_files
 
     def _count(self) -> None:
-        shelf = _Shelf()
+        exported = _ExportedFiles()
         for file in files_in(self.options.folder):
-            shelf.add(file)
-        self._shelf = shelf
+            exported.add(file)
+        self._exported = exported
 
     def _write(self, until: int, files: list[HistoryFile], forget: Callable[[int], object]) -> None:
         from reliquary.store.history.export import Whose, export
@@ -259,7 +259,7 @@ class Exporter:
             whose = Whose(record.identifier, record.computer_name)
             for file in export(self._disk, self.options.folder, whose, after, until):
                 self._in_files = file.last
-                self._shelf.add(file)
+                self._exported.add(file)
                 files.append(file)
                 forget(file.last)
         self._sweep(exported)  # new files stay: the deletion of their rows may not be on disk yet

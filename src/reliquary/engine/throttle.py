@@ -22,7 +22,7 @@ KEPT: Final = 10_000
 LONGEST: Final = 2_000
 """The largest number of characters of a cause; the rest of a longer text is cut off."""
 OTHERS: Final = "other causes"
-MANY: Final = ("warnings", "were too many", "there are more different ones than are told apart")
+MANY: Final = ("warnings", "were too many", "there are too many different warnings to log each by itself")
 
 Key = tuple[str, str, str]
 
@@ -38,20 +38,20 @@ class Due(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Told:
+class _Logged:
     """The time at which an entry was logged, and the number of repeats since then."""
 
     at: int
-    untold: int = 0
+    suppressed: int = 0
 
 
 class Throttle:
     """The entries that were logged in the last minute; times are microseconds of a monotonic clock."""
 
-    __slots__ = ("_causes", "_told", "_waiting")
+    __slots__ = ("_causes", "_logged", "_waiting")
 
     def __init__(self) -> None:
-        self._told: dict[Key, _Told] = {}
+        self._logged: dict[Key, _Logged] = {}
         """The entries by their keys, the one that was logged first at the beginning."""
         self._causes: dict[tuple[str, str], int] = {}
         """The number of entries for each kind, which is the pair of `about` and `what`."""
@@ -65,15 +65,15 @@ class Throttle:
     def add(self, about: str, what: str, why: str, count: int, now: int) -> list[Due]:
         """Count that this happened `count` times, and return the entries that the caller has to log now."""
         key = (about, what, why[:LONGEST])
-        known = self._told.get(key)
+        known = self._logged.get(key)
         if known is not None and now - known.at < MINUTE:
             self._note(known, count)
             return self.overdue(now)
         count += self._forget(key)
         due = self.overdue(now)
         key = self._with_room(key)
-        if key in self._told:
-            self._note(self._told[key], count)
+        if key in self._logged:
+            self._note(self._logged[key], count)
             return due
         self._enter(key, now)
         return [Due(*key, count), *due]
@@ -81,13 +81,13 @@ class Throttle:
     def overdue(self, now: int) -> list[Due]:
         """Return repeated entries that were logged a minute ago or earlier; remove those without repeats."""
         due: list[Due] = []
-        while self._told:
-            key, told = next(iter(self._told.items()))
-            if now - told.at < MINUTE:
+        while self._logged:
+            key, logged = next(iter(self._logged.items()))
+            if now - logged.at < MINUTE:
                 break
-            untold = self._forget(key)
-            if untold:
-                due.append(Due(*key, untold))
+            suppressed = self._forget(key)
+            if suppressed:
+                due.append(Due(*key, suppressed))
         for each in due:
             self._enter(each[:3], now)
         return due
@@ -97,24 +97,24 @@ class Throttle:
         about, what, _ = key
         if self._causes.get((about, what), 0) >= CAUSES:
             key = (about, what, OTHERS)
-        return MANY if key not in self._told and len(self._told) >= KEPT else key
+        return MANY if key not in self._logged and len(self._logged) >= KEPT else key
 
-    def _note(self, told: _Told, count: int) -> None:
-        self._waiting += not told.untold
-        told.untold += count
+    def _note(self, logged: _Logged, count: int) -> None:
+        self._waiting += not logged.suppressed
+        logged.suppressed += count
 
     def _enter(self, key: Key, now: int) -> None:
-        self._told[key] = _Told(now)
+        self._logged[key] = _Logged(now)
         self._causes[key[:2]] = self._causes.get(key[:2], 0) + 1
 
     def _forget(self, key: Key) -> int:
         """Remove an entry, and return the number of its repeats that were not logged."""
-        told = self._told.pop(key, None)
-        if told is None:
+        logged = self._logged.pop(key, None)
+        if logged is None:
             return 0
         kind = key[:2]
         self._causes[kind] -= 1
         if not self._causes[kind]:
             del self._causes[kind]
-        self._waiting -= bool(told.untold)
-        return told.untold
+        self._waiting -= bool(logged.suppressed)
+        return logged.suppressed

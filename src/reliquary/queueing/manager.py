@@ -14,7 +14,7 @@ from reliquary.queueing import features
 from reliquary.queueing.changes.counters import settle
 from reliquary.queueing.feed import trimming
 from reliquary.queueing.model.events import Answer, Request
-from reliquary.queueing.model.history.notes import API, Bringer
+from reliquary.queueing.model.history.notes import API, Initiator
 from reliquary.queueing.model.names.formats import IllegalFormatName
 from reliquary.queueing.model.queue import ManagerState
 from reliquary.queueing.model.security.principals import MANAGER
@@ -128,7 +128,7 @@ def _take(state: State, event: Any, now: Instant, *, reads_elsewhere: bool = Tru
 
 def _on_request(state: State, signal: asking.RequestMade, now: Instant) -> None:
     """Take a request that a protocol makes for one of its clients."""
-    request, asker = signal.request, Bringer(signal.machine, signal.peer)
+    request, asker = signal.request, Initiator(signal.machine, signal.peer)
     if isinstance(request, Request):
         caller = getattr(request, "to", 0)
         assert caller < 0, f"the callers of protocols have negative numbers, not {caller}"
@@ -136,9 +136,9 @@ def _on_request(state: State, signal: asking.RequestMade, now: Instant) -> None:
         state.open.askers[caller] = asker
     if state.manager.state is not ManagerState.READY and not _is_ready(state, request):
         return
-    state.turn.bringer = asker
+    state.turn.initiator = asker
     _take(state, request, now, reads_elsewhere=False)
-    state.turn.bringer = API
+    state.turn.initiator = API
 
 
 def _on_timer(state: State, fired: TimerFired, now: Instant) -> None:

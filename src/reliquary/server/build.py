@@ -52,7 +52,7 @@ from reliquary.server.names import Listening, host_names
 from reliquary.server.peer_entries import peers_of
 from reliquary.server.protocols import PROTOCOLS
 from reliquary.server.reload import Planes, Reloader, anonymous_acts, first_list_of
-from reliquary.server.space import SpaceWatch, Told
+from reliquary.server.space import Callbacks, SpaceWatch
 from reliquary.wire.public_keys import Purpose
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     tracing = _tracing(settings, opened, clock)
     server = Server(opened, data, control, users, endpoints, space, console.sampler, reloader, tracing)
     opened.engine.on_pressure = server.pause
-    space.start(Told(opened.engine.submit, opened.engine.warn, opened.disk.reclaim))
+    space.start(Callbacks(opened.engine.submit, opened.engine.warn, opened.disk.reclaim))
     return server
 
 

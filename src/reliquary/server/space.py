@@ -112,7 +112,7 @@ def pause_before_next_look(at: Thresholds, room: int) -> float:
     return WHILE_REFUSING if room < at.low else min(max((room - at.low) / FASTEST, OFTENEST), SELDOMEST)
 
 
-class Told(NamedTuple):
+class Callbacks(NamedTuple):
     """The callbacks that are notified of what the watch finds."""
 
     submit: Callable[[Event], None]
@@ -148,32 +148,32 @@ class SpaceWatch:
         """Give the reserve back, and return its bytes."""
         return self._reserve.release()
 
-    def start(self, told: Told) -> None:
+    def start(self, callbacks: Callbacks) -> None:
         """Check the disk at once, and repeatedly from now on."""
-        self._look(told)
+        self._look(callbacks)
         loop = asyncio.get_running_loop()
         if self._standing.refusing:
-            loop.run_in_executor(None, told.reclaim)
-        self._next = loop.call_later(pause_before_next_look(self._at, self.space.room), self.start, told)
+            loop.run_in_executor(None, callbacks.reclaim)
+        self._next = loop.call_later(pause_before_next_look(self._at, self.space.room), self.start, callbacks)
 
     def stop(self) -> None:
         """Stop checking the disk."""
         if self._next is not None:
             self._next.cancel()
 
-    def _look(self, told: Told) -> None:
+    def _look(self, callbacks: Callbacks) -> None:
         self.space = self._look_at(self._folder)
         before = self._standing
         self._standing = judge(self._at, self.space.room, self._reserve.held, before)
         if self._standing.refusing != before.refusing:
             why = self._why() if self._standing.refusing else ""
-            told.submit(FlowControl(self._standing.refusing, why))
+            callbacks.submit(FlowControl(self._standing.refusing, why))
             if why:
-                told.warn(Warn("the disk", "has too little space for new messages", why))
+                callbacks.warn(Warn("the disk", "has too little space for new messages", why))
         if self._standing.reserved:
             self._reserve.make()
         elif self._reserve.held:
-            told.warn(Warn("the disk", "is nearly full, and the reserve was given back", self._why()))
+            callbacks.warn(Warn("the disk", "is nearly full, and the reserve was given back", self._why()))
             self.give_back()
 
     def _why(self) -> str:

@@ -146,13 +146,13 @@ def check_acknowledgements(history: History, ledger: Ledger) -> None:
     for sending in history.sendings.values():
         if sending.asks is None or sending.express:
             continue
-        told = [each for each in MessageClass if acknowledged(sending.label, each) in ledger.stored]
+        reported = [each for each in MessageClass if acknowledged(sending.label, each) in ledger.stored]
         due = _due(sending, ledger)
-        positive = any(not each.is_failure for each in told)
-        if len(told) > 1 or (told and told != [due] and (positive or due is not None)):
-            names = [each.name for each in told]
+        positive = any(not each.is_failure for each in reported)
+        if len(reported) > 1 or (reported and reported != [due] and (positive or due is not None)):
+            names = [each.name for each in reported]
             raise Violation(f"news: {shown(sending.body)} is acknowledged as {names}, and {due} is true")
-        if due is not None and not told:
+        if due is not None and not reported:
             missing.append(shown(sending.body))
     if len(missing) > ledger.unkept[Copy.ACKNOWLEDGEMENT]:
         raise Violation(f"news: these were never acknowledged: {missing}")

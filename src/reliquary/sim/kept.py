@@ -135,9 +135,9 @@ class Kept:
             raise Violation(
                 f"feed: {name} of queue {queue} lost {within}, which are within its limit {limit}"
             )
-        told = record.lost - before.lost
-        if record.loss is None or record.loss.until != record.cursor or not len(lost) <= told > 0:
-            raise Violation(f"feed: {name} of queue {queue} lost {lost}, and is told only {record}")
+        reported = record.lost - before.lost
+        if record.loss is None or record.loss.until != record.cursor or not len(lost) <= reported > 0:
+            raise Violation(f"feed: {name} of queue {queue} lost {lost}, and its record says only {record}")
         feed.readers[name] = record
 
     def _is_beyond(self, feed: _Feed, limit: Keep, message: _Message) -> bool:

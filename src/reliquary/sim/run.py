@@ -77,7 +77,7 @@ class _Run:
         site, stage = self.site, self.site.stage
         site.host.boot()
         stage.enter(Administrator("admin", stage))
-        site.until_nobody_acts("the queues could not be created")
+        site.until_applications_end("the queues could not be created")
         for kind, count in CAST:
             for number in range(count):
                 stage.enter(kind(f"{kind.__name__.lower()}{number}", stage))
@@ -126,5 +126,5 @@ class _Run:
         """Read all that was kept for readers to its end, and remove the readers."""
         for reader in self.feed_readers:
             self.site.stage.enter(reader)
-        self.site.until_nobody_acts("liveness: a feed cannot be read to its end")
+        self.site.until_applications_end("liveness: a feed cannot be read to its end")
         self.site.until_idle()

@@ -49,7 +49,7 @@ class Site:
         if not self.scheduler.run_until(done, latest=self.scheduler.now + 10 * MINUTE):
             raise Violation(f"{otherwise}: {sorted(self.stage.acting)}")
 
-    def until_nobody_acts(self, otherwise: str) -> None:
+    def until_applications_end(self, otherwise: str) -> None:
         """Go on until all applications are done."""
         self.until(lambda: not self.stage.acting, otherwise)
 
@@ -62,11 +62,11 @@ class Site:
         if self.host.process is not None:
             self.process.disk.mend()
         self.stage.finishing = True
-        self.until_nobody_acts("liveness: an application never finishes")
+        self.until_applications_end("liveness: an application never finishes")
         if self.history.restores:
             self.until(lambda: self.host.ready, "liveness: the server does not start")
             self.stage.enter(Resolver("resolver", self.stage))
-            self.until_nobody_acts("liveness: a transaction cannot be aborted")
+            self.until_applications_end("liveness: a transaction cannot be aborted")
 
     def read_to_the_end(self) -> None:
         """Journals last, because reading fills them."""
@@ -77,7 +77,7 @@ class Site:
             for record in these:
                 if not record.pathname.endswith(self._unread):
                     self.stage.enter(Drainer(f"drainer{record.number}", self.stage, record.pathname))
-            self.until_nobody_acts("liveness: a queue cannot be read to its end")
+            self.until_applications_end("liveness: a queue cannot be read to its end")
         self.until_idle()
 
     def restart(self) -> None:

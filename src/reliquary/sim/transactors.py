@@ -219,22 +219,22 @@ class Coordinator(Transactor):
 
     def __init__(self, name: str, stage: ApplicationContext) -> None:
         super().__init__(name, stage)
-        self._untold: list[tuple[Work, Decision]] = []
+        self._unconfirmed: list[tuple[Work, Decision]] = []
         """The decisions that are not confirmed yet."""
-        self._told: list[tuple[Work, Decision]] = []
+        self._confirmed: list[tuple[Work, Decision]] = []
 
     def script(self) -> Script:
         """Repeat; at the end every decision is sent, and after a restore once more."""
         yield from super().script()
         if self.history.restores:
-            self._untold += self._told
-        while self._untold:
+            self._unconfirmed += self._confirmed
+        while self._unconfirmed:
             yield from self._tell_outcome()
             yield from self.rest()
 
     def act(self) -> Script:
         """Run a new transaction up to its decision, or send an old decision."""
-        if self._untold and self.chance.happens(0.5):
+        if self._unconfirmed and self.chance.happens(0.5):
             yield from self._tell_outcome()
             return
         work = yield from self._begin()
@@ -266,16 +266,16 @@ class Coordinator(Transactor):
         self.history.decisions.append(decision)
         if not decision.commit:
             self.history.settle(work.sent, Standing.REFUSED)
-        self._untold.append((work, decision))
+        self._unconfirmed.append((work, decision))
 
     def _tell_outcome(self) -> Script:
         """Tell the oldest decision; once it is confirmed, nothing changes it."""
-        work, decision = self._untold.pop(0)
+        work, decision = self._unconfirmed.pop(0)
         outcome = yield from self._ask(decision, commit=decision.commit)
         if outcome.answer is None:
-            self._untold.append((work, decision))
+            self._unconfirmed.append((work, decision))
             return
-        self._told.append((work, decision))
+        self._confirmed.append((work, decision))
         if decision.commit and succeeded(outcome):
             self.history.consume(work.received, outcome.turn)
             sure = [each for each in work.sent if each.standing is Standing.OPEN]

@@ -45,7 +45,7 @@ class Witness:
         self._reasons = self._make_reasons()
         self._answers: dict[tuple[int, int], tuple[int, int]] = {}
         """For each answer: its turn, and the batch that must be safe before it leaves."""
-        self._told: dict[ObjectId, bytes] = {}
+        self._identifiers: dict[ObjectId, bytes] = {}
         """The message that each Identifier names, as far as an answer has named it."""
         self._given: set[int] = set()
         """LookupIdentifiers that senders got in answers."""
@@ -178,8 +178,8 @@ class Witness:
             for delivered in answer.messages:
                 message = delivered.message
                 name = named(message)
-                if self._told.setdefault(message.identifier, name) != name:
-                    other = self._told[message.identifier]
+                if self._identifiers.setdefault(message.identifier, name) != name:
+                    other = self._identifiers[message.identifier]
                     raise Violation(f"{shown(name)} and {shown(other)} are both {message.identifier}")
         elif isinstance(answer, Sent):
             new = {lookup_id for lookup_id in answer.lookup_ids if lookup_id}

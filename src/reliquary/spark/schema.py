@@ -82,9 +82,9 @@ def projection(fields: Iterable[FieldLike]) -> tuple[str, ...]:
         kind = _type_of(field.name)
         if kind is None:
             raise BadSchema(f"messages have no column {field.name!r}: they have {', '.join(NAMES)}")
-        told = field.dataType.simpleString()
-        if told != kind:
-            raise BadSchema(f"the column {field.name} is {kind}, not {told}: cast it later")
+        found = field.dataType.simpleString()
+        if found != kind:
+            raise BadSchema(f"the column {field.name} is {kind}, not {found}: cast it later")
         if not field.nullable:
             raise BadSchema(f"the column {field.name} may be null: leave NOT NULL out of the schema")
         if field.name in names:
@@ -120,10 +120,10 @@ def written(fields: Iterable[FieldLike], key: str = "") -> tuple[str, ...]:
             raise BadSchema(f"a sink knows no column {field.name!r}: select or rename to {allowed}")
         if field.name not in WRITTEN:
             continue
-        told = field.dataType.simpleString()
-        if told not in TAKEN[column.kind] and told != "void":
+        found = field.dataType.simpleString()
+        if found not in TAKEN[column.kind] and found != "void":
             wanted = " or ".join(sorted(TAKEN[column.kind]))
-            raise BadSchema(f"the column {field.name} is {told} and must be {wanted}: cast it")
+            raise BadSchema(f"the column {field.name} is {found} and must be {wanted}: cast it")
         if field.name in names:
             raise BadSchema(f"the rows have two columns {field.name}")
         names.append(field.name)

@@ -53,5 +53,5 @@ def fault_of(why: Exception, folder: Path) -> Exception:
         return why
     text = " ".join(str(why).split())
     kind, sentence = next((kind, said) for kind, words, said in _KINDS if any(word in text for word in words))
-    told = sentence.format(folder=folder, why=text)
-    return StoreDamage(told) if kind == "damage" else StoreFailure(kind, told)
+    message = sentence.format(folder=folder, why=text)
+    return StoreDamage(message) if kind == "damage" else StoreFailure(kind, message)

@@ -21,7 +21,7 @@ def test_plugged_in_it_performs_for_an_engine_and_somebody_hears_of_each_answer(
         opened = await open_engine(
             tmp_path, clock=RealClock(), chance=SystemChance(), computer_name="HERE", protocols=standard()
         )
-        courier = plug_in(opened, response_time=seconds(60), told=lambda: heard.append(None))
+        courier = plug_in(opened, response_time=seconds(60), on_settled=lambda: heard.append(None))
         try:
             async with serving(answering()) as there:
                 url = f"http://127.0.0.1:{there.port}/httpr/orders"

@@ -8,7 +8,7 @@ import pytest
 from argon2 import PasswordHasher, Type, extract_parameters
 
 from reliquary.base.faults import UsageError
-from reliquary.net.identity.password_hashes import NOBODY, check_hash, hash_password, is_password
+from reliquary.net.identity.password_hashes import UNKNOWN_USER_HASH, check_hash, hash_password, is_password
 from tests.net.identity.cheap_hash import cheap_hash
 
 
@@ -21,7 +21,7 @@ def test_a_hash_is_of_one_password_and_hides_it() -> None:
 
 
 def test_unknown_users_take_as_long_as_a_hash_that_the_command_makes() -> None:
-    made, nobody = extract_parameters(hash_password("x" * 8)), extract_parameters(NOBODY)
+    made, nobody = extract_parameters(hash_password("x" * 8)), extract_parameters(UNKNOWN_USER_HASH)
     assert (nobody.type, nobody.memory_cost, nobody.time_cost) == (Type.ID, made.memory_cost, made.time_cost)
     assert nobody.parallelism == made.parallelism
 

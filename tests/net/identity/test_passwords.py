@@ -13,7 +13,7 @@ import pytest
 
 from reliquary.net.identity import passwords as module
 from reliquary.net.identity.failures import AT_ONCE, LONGEST_WAIT, PACE, Failures, TooManyFailures
-from reliquary.net.identity.password_hashes import NOBODY, is_password
+from reliquary.net.identity.password_hashes import UNKNOWN_USER_HASH, is_password
 from reliquary.net.identity.passwords import Checking, Passwords, TooManyChecks, WrongPassword
 from reliquary.net.identity.users import User, Users
 from reliquary.queueing.model.security.principals import Principal
@@ -46,7 +46,7 @@ class Stage:
         self.entered += 1
         self.gate.wait()
         self.verified.append(text)
-        return text != NOBODY and is_password(text, password)
+        return text != UNKNOWN_USER_HASH and is_password(text, password)
 
     def show(self, name: str, password: str, peer: str = "10.0.0.1") -> Principal | None:
         shown = Asked("POST", authorization="Basic " + b64encode(f"{name}:{password}".encode()).decode())

@@ -51,11 +51,11 @@ class LineConnection(AcceptedConnection):
         if command == "open":
             here = (self.number, name)
             self.shared.open.append(here)
-            self.belongings.keep(name, lambda: self.shared.open.remove(here))
+            self.opened_objects.keep(name, lambda: self.shared.open.remove(here))
             self.say(f"opened {name}")
         elif command == "close":
             self.shared.open.remove((self.number, name))
-            self.belongings.release(name)
+            self.opened_objects.release(name)
             self.say(f"closed {name}")
         elif command == "wait":
             self._waiting += 1

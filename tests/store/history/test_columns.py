@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reliquary.base.time import Instant
-from reliquary.queueing.model.history.notes import API, NOBODY, Bringer, Notes
+from reliquary.queueing.model.history.notes import API, NO_INITIATOR, Initiator, Notes
 from reliquary.queueing.model.history.records import HistoryRow
 from reliquary.queueing.model.message import (
     NO_OBJECT,
@@ -69,7 +69,7 @@ def groups(draw: st.DrawFn, after: int) -> list[Position]:
 
 
 identities = st.one_of(st.none(), st.builds(ObjectId, st.sampled_from([US, THEM]), st.integers(1, 2**32 - 1)))
-bringers = st.sampled_from([API, NOBODY, Bringer("httpr", "a peer", "5:1")])
+initiators = st.sampled_from([API, NO_INITIATOR, Initiator("httpr", "a peer", "5:1")])
 reasons = st.sampled_from([MessageClass.NORMAL, MessageClass.NACK_PURGED])
 
 
@@ -123,8 +123,8 @@ def histories(draw: st.DrawFn) -> tuple[list[tuple[int, HistoryRow]], list[dict[
 def _told(draw: st.DrawFn, notes: Notes, moment: int, after: int) -> list[dict[str, Any]]:
     """One call of the notes, and what it must become."""
     some = draw(groups(after))
-    bringer, reason, way = (
-        draw(bringers),
+    initiator, reason, way = (
+        draw(initiators),
         draw(reasons),
         draw(st.sampled_from(["came", "published", "told", "tried", "heard"])),
     )
@@ -135,32 +135,32 @@ def _told(draw: st.DrawFn, notes: Notes, moment: int, after: int) -> list[dict[s
         "queue": None if way == "heard" else "orders",
         "queue_kind": None if way == "heard" else "local",
         "reason": "nack-purged" if reason and way not in ("tried", "published") else None,
-        "protocol": bringer.by or None,
-        "peer": bringer.peer or None,
-        "batch": bringer.batch or None,
+        "protocol": initiator.by or None,
+        "peer": initiator.peer or None,
+        "batch": initiator.batch or None,
     }
     if way == "heard":
         named = [draw(identities) or NO_OBJECT for _ in some]
-        notes.note_unnumbered(drawn, None, named, reason, bringer, "there")
+        notes.note_unnumbered(drawn, None, named, reason, initiator, "there")
         return [
             alike | {"other_queue": "there", "message_id": None if each is NO_OBJECT else str(each)}
             for each in named
         ]
     placed = [alike | {"message": each.message, "lookup_id": each.lookup_id} for each in some]
     if way == "told":
-        notes.note_positions(drawn, ORDERS, some, reason, bringer)
+        notes.note_positions(drawn, ORDERS, some, reason, initiator)
     elif way == "tried":
-        notes.note_attempts(drawn, ORDERS, some, bringer)
+        notes.note_attempts(drawn, ORDERS, some, initiator)
         for event, each in zip(placed, some, strict=True):
             event["attempt"] = each.handed_out
     elif way == "published":
-        notes.note_published(drawn, IN_ORDER, some, bringer, UUID(int=6))
+        notes.note_published(drawn, IN_ORDER, some, initiator, UUID(int=6))
         for event, each in zip(placed, some, strict=True):
             event.update(_published(each))
     else:
         usual = draw(st.booleans())
         sent = [draw(messages(each, usual=usual)) for each in some]
-        notes.note_messages(drawn, ORDERS, some, sent, reason, bringer)
+        notes.note_messages(drawn, ORDERS, some, sent, reason, initiator)
         for event, position, message in zip(placed, some, sent, strict=True):
             event.update(_subject(position, message))
     return placed

@@ -189,10 +189,10 @@ class Arrival:
         try:
             self._stage = (await asyncio.shield(begun)).stage
         except asyncio.CancelledError:
-            begun.add_done_callback(self._begun_for_nobody)
+            begun.add_done_callback(self._begun_without_client)
             raise
 
-    def _begun_for_nobody(self, begun: asyncio.Future[StageAnswer]) -> None:
+    def _begun_without_client(self, begun: asyncio.Future[StageAnswer]) -> None:
         if not begun.cancelled() and begun.exception() is None:
             self._stage = begun.result().stage
             self._drop()

@@ -111,10 +111,10 @@ class Resets:
     ) -> None:
         if moment is not None:
             place = await self._find(queue, moment, by)
-        told = await self._conversations.ask(
+        answer = await self._conversations.ask(
             by, ConsumerReset, lambda to: ResetConsumer(to, queue, given.name, place, given.dry_run)
         )
-        shown = ResetOut(str(told.before), str(told.cursor), told.messages, told.bytes, told.more)
+        shown = ResetOut(str(answer.before), str(answer.cursor), answer.messages, answer.bytes, answer.more)
         responder.respond(200, _encode(shown))
 
     async def _find(self, queue: str, moment: int, by: Principal) -> int:

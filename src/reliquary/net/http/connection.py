@@ -248,8 +248,8 @@ class Connection(AcceptedConnection):
         """Hand on a request whose body still comes."""
         mount = arriving.request.mount
         assert mount.begin is not None, "bodies of this mount are streamed"
-        if mount.ended is not None and mount not in self.belongings:
-            self.belongings.keep(mount, partial(mount.ended, self.number))
+        if mount.ended is not None and mount not in self.opened_objects:
+            self.opened_objects.keep(mount, partial(mount.ended, self.number))
         self._slice = LONG_SLICE  # a streaming client sends large bodies, which are cut as seldom as possible
         try:
             arriving.begin(mount.begin)

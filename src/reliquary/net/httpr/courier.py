@@ -137,7 +137,7 @@ def plug_in(
     response_time: Duration,
     tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
     tokens: Mapping[str, str] = NO_TOKENS,
-    told: Callable[[], None] = lambda: None,
+    on_settled: Callable[[], None] = lambda: None,
 ) -> Courier:
     """Let an engine's requests be sent; the given callback runs after each answer, and after each failure."""
     engine = opened.engine
@@ -145,7 +145,7 @@ def plug_in(
     def submit(event: ResponseArrived | RequestFailed) -> None:
         with suppress(EngineStopped):
             engine.submit(event)
-        told()
+        on_settled()
 
     bodies = EngineBodies(engine, opened.state)
     courier = Courier(submit, bodies, response_time=response_time, tls=tls, tokens=tokens)

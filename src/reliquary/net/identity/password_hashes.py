@@ -18,7 +18,7 @@ MOST_MEMORY: Final = 1024 * 1024
 """Kilobytes that the parameters of a hash may ask for."""
 MOST_PASSES: Final = 100
 MOST_LANES: Final = 64
-NOBODY: Final = (
+UNKNOWN_USER_HASH: Final = (
     "$argon2id$v=19$m=65536,t=3,p=4$cmVsaXF1YXJ5LXNhbHQ$vPQJ+5wXznEBHldNami5XFYxYfuFl9P2FaxZD4uTGXo"
 )
 """A hash that no known password has: an unknown name takes as long to refuse as a wrong password."""

@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 
 from reliquary.base.chance import Chance
 from reliquary.net.identity.failures import Failures
-from reliquary.net.identity.password_hashes import NOBODY, is_password
+from reliquary.net.identity.password_hashes import UNKNOWN_USER_HASH, is_password
 from reliquary.net.identity.shown import Denied, Fields, Shown
 from reliquary.net.identity.users import CHALLENGE, NotKnown, Users
 from reliquary.queueing.model.security.principals import Principal
@@ -137,7 +137,9 @@ class Passwords:
     async def _checked(self, shown: NameAndPassword, proof: bytes, keys: tuple[str, str]) -> Principal:
         stored = self._users.password_hash_of(shown.name)
         loop = asyncio.get_running_loop()
-        right = await loop.run_in_executor(self._threads, self._verify, stored or NOBODY, shown.password)
+        right = await loop.run_in_executor(
+            self._threads, self._verify, stored or UNKNOWN_USER_HASH, shown.password
+        )
         if not (right and stored) or self._users.password_hash_of(shown.name) != stored:
             why = WrongPassword("nobody has this name and this password")
             why.wait = max(self._failures.failed(key) for key in keys)

@@ -86,7 +86,7 @@ class SessionConnection(AcceptedConnection):
             self.refuse("no network of the settings has this address")
             return
         self.shared.sessions[self.session] = self
-        self.belongings.keep("session", self._lose_session)
+        self.opened_objects.keep("session", self._lose_session)
         if not self.is_dialled:
             self.shared.counts[Count.ACCEPTED] += 1
             self.shared.submit(Accepted(self.session, self.address))

@@ -88,7 +88,7 @@ class RpcConnection(AcceptedConnection):
             str(self._port),
             self.host,
         )
-        self.belongings.keep("association", self._lose_association)
+        self.opened_objects.keep("association", self._lose_association)
 
     def refuse(self, why: str) -> None:
         """Close the connection of one client too many: before its first PDU there is nothing to answer."""
@@ -149,8 +149,8 @@ class RpcConnection(AcceptedConnection):
         service = self.shared.services.get(event.interface)
         if service is None:
             return
-        if id(service) not in self.belongings:
-            self.belongings.keep(id(service), partial(service.connection_lost, self.number))
+        if id(service) not in self.opened_objects:
+            self.opened_objects.keep(id(service), partial(service.connection_lost, self.number))
         service.bound(self.number, self.host, event)
 
     def _called(self, event: Called) -> None:

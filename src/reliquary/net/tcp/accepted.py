@@ -6,7 +6,7 @@
           '--> refuse: too many connections, or the server stops
 
 A protocol derives from `AcceptedConnection`, reads in `feed` and says how it refuses.  It sets `idle_since`
-whenever the client was active, keeps in `belongings` what the client opened, and may hold its reading for
+whenever the client was active, keeps in `opened_objects` what the client opened, and may hold its reading for
 reasons of its own.  What has come already is kept then, for a transport may deliver more after it was
 paused.
 
@@ -22,9 +22,9 @@ from abc import abstractmethod
 from collections import deque
 from typing import Any, Final, cast
 
-from reliquary.net.tcp.belongings import Belongings
 from reliquary.net.tcp.connections import Connections
 from reliquary.net.tcp.descriptors import is_reserved
+from reliquary.net.tcp.opened_objects import OpenedObjects
 
 ENGINE: Final = 1
 """Reading stops because the engine is overloaded. Protocols have other bits, from 4, for other reasons."""
@@ -43,11 +43,11 @@ class AcceptedConnection(asyncio.Protocol):
         "_transport",
         "_unfed",
         "_unsent",
-        "belongings",
         "ended",
         "idle_since",
         "is_crowded",
         "number",
+        "opened_objects",
         "shared",
     )
 
@@ -55,7 +55,7 @@ class AcceptedConnection(asyncio.Protocol):
         self.shared = shared
         self.number = shared.next_number()
         """No other connection of the acceptor ever has this number."""
-        self.belongings = Belongings()
+        self.opened_objects = OpenedObjects()
         """The objects that the client opened and this connection closes."""
         self.ended = False
         """Whether no more input is taken from the client."""
@@ -114,7 +114,7 @@ class AcceptedConnection(asyncio.Protocol):
         self._transport = None
         self._unfed.clear()
         self.shared.leave(self)
-        self.belongings.close()
+        self.opened_objects.close()
 
     def pause_writing(self) -> None:
         """Note that the client takes bytes more slowly than they are made."""

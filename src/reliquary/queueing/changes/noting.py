@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reliquary.queueing.model.history.notes import API, NOBODY, Bringer
+from reliquary.queueing.model.history.notes import API, NO_INITIATOR, Initiator
 from reliquary.queueing.model.message import MessageClass, ObjectId, Position
 from reliquary.queueing.model.names.formats import parse_single
 from reliquary.queueing.model.queue_state import QueueState
@@ -22,7 +22,7 @@ def noted(
     """Note an event of positions that their carrier reported and that no fact records."""
     if state.history is not None and positions:
         state.history.notes.note_positions(
-            event, queue.record, positions, reason, carrier_of(queue, state.turn.bringer)
+            event, queue.record, positions, reason, carrier_of(queue, state.turn.initiator)
         )
 
 
@@ -35,20 +35,22 @@ def heard(
 ) -> None:
     """Note messages that were not put into a queue; `destination` is the name that they had."""
     if state.history is not None:
-        state.history.notes.note_unnumbered(event, None, identifiers, reason, state.turn.bringer, destination)
+        state.history.notes.note_unnumbered(
+            event, None, identifiers, reason, state.turn.initiator, destination
+        )
 
 
 # -- the origin of an event
 
 
-def carrier_of(queue: QueueState, bringer: Bringer = NOBODY) -> Bringer:
+def carrier_of(queue: QueueState, initiator: Initiator = NO_INITIATOR) -> Initiator:
     """Return the origin of a removal: the carrier of an outgoing queue, else the source of the turn."""
     link = queue.link
-    if link is None or bringer.by not in ("", API.by):
-        return bringer
+    if link is None or initiator.by not in ("", API.by):
+        return initiator
     assert queue.record.outgoing is not None
     label = ""
     if link.carrier is not None:
         label = link.carrier.label(parse_single(queue.record.outgoing.destination))
     peer = link.next_hops[0] if link.next_hops else ""
-    return Bringer(label, peer if peer != label else "")
+    return Initiator(label, peer if peer != label else "")

@@ -16,7 +16,7 @@ from reliquary.base.turn import Fact
 from reliquary.queueing.changes.noting import carrier_of
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.feature import Teller
-from reliquary.queueing.model.history.notes import NOBODY, Bringer, Notes
+from reliquary.queueing.model.history.notes import NO_INITIATOR, Initiator, Notes
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.queueing.model.queue import Queue
@@ -38,11 +38,11 @@ _REJECTED: Final = HistoryEvent.REJECTED
 
 def _stored(state: State, notes: Notes, fact: facts.MessagesStored) -> None:
     queue = state.queues[fact.queue].record
-    bringer, other, reason = state.turn.bringer, "", _NORMAL
-    event = HistoryEvent.COMMITTED if fact.prepared else _arrival(queue, fact, bringer)
+    initiator, other, reason = state.turn.initiator, "", _NORMAL
+    event = HistoryEvent.COMMITTED if fact.prepared else _arrival(queue, fact, initiator)
     if event is _DEAD_LETTERED:
         reason, other = fact.positions[0].reason, fact.positions[0].origin_path
-    notes.note_messages(event, queue, fact.positions, fact.messages, reason, bringer, other)
+    notes.note_messages(event, queue, fact.positions, fact.messages, reason, initiator, other)
     note_delays(notes, queue, fact.positions)
 
 
@@ -54,22 +54,22 @@ def note_delays(notes: Notes, queue: Queue, positions: Sequence[Position]) -> No
             return
 
 
-def _arrival(queue: Queue, fact: facts.MessagesStored, bringer: Bringer) -> HistoryEvent:
+def _arrival(queue: Queue, fact: facts.MessagesStored, initiator: Initiator) -> HistoryEvent:
     """Return the kind of event that the arrival of a message in this queue is for the history."""
     if queue.outgoing is not None:
         return HistoryEvent.QUEUED
     if fact.positions[0].reason:  # a dead letter that was never in another queue
         return _DEAD_LETTERED
-    return _ACCEPTED if bringer.by in ("api", "manager", "spark") else HistoryEvent.ARRIVED
+    return _ACCEPTED if initiator.by in ("api", "manager", "spark") else HistoryEvent.ARRIVED
 
 
 def _prepared(state: State, notes: Notes, fact: facts.TransactionPrepared) -> None:
     sent = [operation for operation in fact.record.operations if operation.kind == "enqueue"]
-    bringer = Bringer(state.turn.bringer.by, "", str(fact.identifier))
+    initiator = Initiator(state.turn.initiator.by, "", str(fact.identifier))
     for operation, message in zip(sent, fact.messages, strict=True):
         queue = state.queues.get(operation.queue)
         record = None if queue is None else queue.record
-        notes.note_messages(HistoryEvent.PREPARED, record, (operation.position,), (message,), 0, bringer)
+        notes.note_messages(HistoryEvent.PREPARED, record, (operation.position,), (message,), 0, initiator)
 
 
 def _dropped(state: State, notes: Notes, fact: facts.PreparedMessageDropped) -> None:
@@ -99,10 +99,10 @@ def _left(
     state: State, notes: Notes, queue: QueueState, positions: Sequence[Position], reason: MessageClass
 ) -> None:
     if queue.link is None:
-        bringer = state.turn.bringer if reason is _RECEIVED else NOBODY
+        initiator = state.turn.initiator if reason is _RECEIVED else NO_INITIATOR
     else:
-        bringer = carrier_of(queue, state.turn.bringer)
-    notes.note_positions(_LEAVING.get(reason, _REJECTED), queue.record, positions, reason, bringer)
+        initiator = carrier_of(queue, state.turn.initiator)
+    notes.note_positions(_LEAVING.get(reason, _REJECTED), queue.record, positions, reason, initiator)
 
 
 def _copied(state: State, notes: Notes, fact: facts.PositionCopied) -> None:
@@ -112,7 +112,7 @@ def _copied(state: State, notes: Notes, fact: facts.PositionCopied) -> None:
 def _kept(notes: Notes, event: HistoryEvent, queue: Queue, position: Position) -> None:
     """Note that a journal or dead-letter queue has a position now."""
     came_from = short_path(position.origin_path) if position.origin_path else ""
-    notes.note_positions(event, queue, (position,), position.reason, NOBODY, came_from)
+    notes.note_positions(event, queue, (position,), position.reason, NO_INITIATOR, came_from)
 
 
 def _moved(state: State, notes: Notes, fact: facts.PositionMoved) -> None:
@@ -120,12 +120,12 @@ def _moved(state: State, notes: Notes, fact: facts.PositionMoved) -> None:
     if fact.reason is MessageClass.NORMAL:
         other = short_path(target.pathname)
         notes.note_positions(
-            HistoryEvent.MOVED, source.record, (fact.position,), 0, state.turn.bringer, other
+            HistoryEvent.MOVED, source.record, (fact.position,), 0, state.turn.initiator, other
         )
     elif target.parent == fact.source and target.pathname.casefold().endswith(_POISON):
         other = short_path(target.pathname)
         notes.note_positions(
-            HistoryEvent.POISONED, source.record, (fact.position,), fact.reason, NOBODY, other
+            HistoryEvent.POISONED, source.record, (fact.position,), fact.reason, NO_INITIATOR, other
         )
     else:
         _left(state, notes, source, (fact.position,), fact.reason)
@@ -140,7 +140,7 @@ def _moved(state: State, notes: Notes, fact: facts.PositionMoved) -> None:
 
 def _handed_out(state: State, notes: Notes, fact: facts.PositionsHandedOut) -> None:
     queue = state.queues[fact.queue].record
-    notes.note_attempts(_HANDED_OUT, queue, fact.positions, state.turn.bringer)
+    notes.note_attempts(_HANDED_OUT, queue, fact.positions, state.turn.initiator)
 
 
 def _marked(state: State, notes: Notes, fact: facts.PositionsMarked) -> None:
@@ -174,8 +174,8 @@ def _due(state: State, notes: Notes, fact: facts.PositionsDue) -> None:
 
 def _held(state: State, notes: Notes, fact: facts.ReservationBegun) -> None:
     channel, batch = fact.key
-    bringer = Bringer(fact.holder, "", f"{channel}:{batch}")
-    notes.note_positions(HistoryEvent.HELD, state.queues[fact.queue].record, fact.positions, 0, bringer)
+    initiator = Initiator(fact.holder, "", f"{channel}:{batch}")
+    notes.note_positions(HistoryEvent.HELD, state.queues[fact.queue].record, fact.positions, 0, initiator)
 
 
 TELLERS: Final[dict[type[Fact], Teller | None]] = {

@@ -60,7 +60,7 @@ def reset_consumer(state: State, request: events.ResetConsumer, now: Instant) ->
     mark = raise_mark(state, queue)
     cursor = mark if request.at is None else request.at
     check_number(cursor, mark)
-    answer = _told(state, queue, record, cursor)
+    answer = _reset_answer(state, queue, record, cursor)
     if not request.dry_run and cursor != record.cursor:
         moved = msgspec.structs.replace(record, cursor=cursor, moved=now, loss=None)
         apply(state, ConsumerPlaced(queue.number, request.name, moved))
@@ -68,7 +68,7 @@ def reset_consumer(state: State, request: events.ResetConsumer, now: Instant) ->
     state.reply(request.to, answer)
 
 
-def _told(state: State, queue: QueueState, record: Consumer, cursor: int) -> events.ConsumerReset:
+def _reset_answer(state: State, queue: QueueState, record: Consumer, cursor: int) -> events.ConsumerReset:
     """Return the effect of a new cursor; at most as many messages are counted as one read returns."""
     low, high = sorted((record.cursor, cursor))
     page = reading.read(state, queue, low, high, READ_LIMIT, whole=True)

@@ -45,7 +45,7 @@ def leave(
     reason: MessageClass,
     *,
     carried: bool = False,
-    told: bool = False,
+    acknowledged: bool = False,
 ) -> None:
     """Take positions out of their queue for this reason (DM-286, DM-287).
 
@@ -68,7 +68,7 @@ def leave(
         if not (position.asks or journaled or kept or (failed and position.dead_letter)):  # no copy, no news
             removed.append(position)
             continue
-        if position.asks and not told:
+        if position.asks and not acknowledged:
             _owe(state, queue, position, reason)
         copy_queue = _queue_for_copy(state, queue, position, reason)
         if copy_queue is None:

@@ -98,9 +98,9 @@ def send_news(state: State, now: Instant) -> None:
             _acknowledge(state, outbox, each)
         if each.asks & acknowledge.TRACED:
             _report(state, outbox, each, now)
-    before, state.turn.bringer = state.turn.bringer, OURSELVES
+    before, state.turn.initiator = state.turn.initiator, OURSELVES
     outbox.send()
-    state.turn.bringer = before
+    state.turn.initiator = before
 
 
 def _find(state: State, name: str, now: Instant) -> QueueState | str:

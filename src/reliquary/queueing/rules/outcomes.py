@@ -36,7 +36,7 @@ def remember(state: State, transaction: Transaction, now: Instant, *, committed:
         apply(state, facts.OutcomesForgotten(tuple(old)))
 
 
-def told(identifier: UUID, outcome: Outcome) -> str:
+def describe_outcome(identifier: UUID, outcome: Outcome) -> str:
     """Return a sentence that says how and when a transaction ended."""
     how = "committed" if outcome.committed else "aborted"
     by = f" by {outcome.by}" if outcome.by else ""

@@ -468,9 +468,9 @@ def serve(state: State, now: Instant) -> None:
             if not len(queue.order):  # all is taken: readers that are left go on waiting
                 break
             if waiter.number in queue.readers.waiting:
-                state.turn.bringer = state.open.askers.get(waiter.request.to, API)
+                state.turn.initiator = state.open.askers.get(waiter.request.to, API)
                 _serve_one(state, queue, waiter, woken, now)
-    state.turn.bringer = API
+    state.turn.initiator = API
 
 
 def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int], now: Instant) -> None:

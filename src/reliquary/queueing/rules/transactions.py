@@ -37,7 +37,7 @@ from reliquary.queueing.rules.enqueue import admit
 from reliquary.queueing.rules.expiry import expire, is_over, release
 from reliquary.queueing.rules.handles import end_wait
 from reliquary.queueing.rules.leave import leave, move_to_dead_letters
-from reliquary.queueing.rules.outcomes import remember, told
+from reliquary.queueing.rules.outcomes import describe_outcome, remember
 from reliquary.queueing.rules.poison import give_back, moved
 
 
@@ -141,7 +141,7 @@ def _describe_stage(state: State, identifier: UUID) -> str:
     """Return a sentence about the stage of a transaction that refuses a request."""
     match stage(state, identifier):
         case TransactionState.COMMITTED | TransactionState.ABORTED:
-            return told(identifier, state.transactions.outcomes[identifier])
+            return describe_outcome(identifier, state.transactions.outcomes[identifier])
         case TransactionState.UNDONE:
             return state.transactions.open[identifier].undone
         case TransactionState.PREPARED:

@@ -8,7 +8,7 @@ from typing import Final
 from reliquary.base.turn import Fact
 from reliquary.queueing.changes.telling import note_delays
 from reliquary.queueing.model.feature import Teller
-from reliquary.queueing.model.history.notes import Bringer, Notes
+from reliquary.queueing.model.history.notes import Initiator, Notes
 from reliquary.queueing.model.staging import batch_identifier
 from reliquary.queueing.model.state import State
 from reliquary.queueing.staging import facts
@@ -19,15 +19,15 @@ def _published(state: State, notes: Notes, fact: facts.StagePublished | facts.St
     """Note messages that were published; only those that ask for something are loaded with the fact."""
     queue, stamped = state.queues[fact.queue].record, dict(fact.stamped)
     event = HistoryEvent.ACCEPTED if queue.outgoing is None else HistoryEvent.QUEUED
-    bringer = Bringer("spark", "", f"{fact.query}:{fact.batch}")
+    initiator = Initiator("spark", "", f"{fact.query}:{fact.batch}")
     transaction = batch_identifier(fact.query, fact.batch)
     for at_hand, group in groupby(fact.positions, lambda position: position.message in stamped):
         positions = list(group)
         if at_hand:
             messages = [stamped[position.message] for position in positions]
-            notes.note_messages(event, queue, positions, messages, 0, bringer)
+            notes.note_messages(event, queue, positions, messages, 0, initiator)
         else:
-            notes.note_published(event, queue, positions, bringer, transaction)
+            notes.note_published(event, queue, positions, initiator, transaction)
     note_delays(notes, queue, fact.positions)
 
 

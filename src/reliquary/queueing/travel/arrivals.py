@@ -20,7 +20,7 @@ from reliquary.base.time import Instant
 from reliquary.base.turn import Warn
 from reliquary.queueing.changes.noting import heard
 from reliquary.queueing.model.events import Access
-from reliquary.queueing.model.history.notes import API, OURSELVES, Bringer
+from reliquary.queueing.model.history.notes import API, OURSELVES, Initiator
 from reliquary.queueing.model.message import (
     FOREVER,
     HOP_LIMIT,
@@ -90,13 +90,13 @@ A full manager says TRY_LATER, because it will have room again; a full queue ref
 def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
     """Put a message into its queue or refuse it, and report the verdict to its carrier."""
     is_ours = _is_ours(signal.message)
-    state.turn.bringer = OURSELVES if is_ours else _bringer(signal)
+    state.turn.initiator = OURSELVES if is_ours else _initiator(signal)
     outcome, reason = _take(state, signal, now, is_ours=is_ours)
     if outcome is Outcome.REFUSED:
         heard(state, HistoryEvent.REFUSED, signal.destination, (signal.message.identifier,), reason)
         if not signal.message.soap_envelope:  # else the HTTP status reports the refusal
             _acknowledge_refusal(state, signal, reason, now)
-    state.turn.bringer = API
+    state.turn.initiator = API
     state.draft.tell(ArrivalJudged(signal.carrier, signal.ticket, outcome, reason))
 
 
@@ -112,25 +112,25 @@ def _acknowledge_refusal(state: State, signal: MessageArrived, reason: MessageCl
         refused(state, signal.message, reason, now, keep=keep)
 
 
-def _bringer(signal: MessageArrived) -> Bringer:
+def _initiator(signal: MessageArrived) -> Initiator:
     """Return who brings a message, as the history shows it."""
-    return Bringer("multicast" if signal.by_multicast else signal.carrier, signal.peer)
+    return Initiator("multicast" if signal.by_multicast else signal.carrier, signal.peer)
 
 
 def on_duplicates(state: State, signal: DuplicatesDropped, now: Instant) -> None:
     """Record in the history that known messages came again."""
     del now
-    state.turn.bringer = Bringer(signal.carrier, signal.peer, signal.batch)
+    state.turn.initiator = Initiator(signal.carrier, signal.peer, signal.batch)
     heard(state, HistoryEvent.DUPLICATE, signal.destination, signal.identifiers)
-    state.turn.bringer = API
+    state.turn.initiator = API
 
 
 def on_resumed(state: State, signal: StreamResumed, now: Instant) -> None:
     """Record in the history that a stream goes on after numbers that are lost."""
     del now
-    state.turn.bringer = Bringer(signal.carrier, signal.peer, signal.skipped)
+    state.turn.initiator = Initiator(signal.carrier, signal.peer, signal.skipped)
     heard(state, HistoryEvent.RESUMED, signal.destination, (signal.identifier,), NOT_KNOWN)
-    state.turn.bringer = API
+    state.turn.initiator = API
 
 
 def _take(state: State, signal: MessageArrived, now: Instant, *, is_ours: bool) -> Verdict:
@@ -275,7 +275,7 @@ class _Part:
 def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
     """Put all messages of a batch into their queues, or none, and report the verdict to the carrier."""
     batch = f"{signal.transaction.int >> 64}:{signal.transaction.int & _BATCH_MASK}"
-    state.turn.bringer = Bringer(signal.carrier, signal.peer, batch)
+    state.turn.initiator = Initiator(signal.carrier, signal.peer, batch)
     if signal.messages and _put_together(state, signal, now):
         _report_taken(state, signal)
         return
@@ -285,7 +285,7 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
         if parts.outcome is Outcome.REFUSED:
             identifiers = [message.identifier for message in signal.messages]
             heard(state, HistoryEvent.REFUSED, "", identifiers, parts.reason)
-        state.turn.bringer = API
+        state.turn.initiator = API
         state.draft.tell(BatchJudged(signal.carrier, signal.ticket, *parts))
         return
     for part in parts:
@@ -304,7 +304,7 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
 
 def _report_taken(state: State, signal: BatchArrived) -> None:
     """Report to the carrier that all messages of its batch were taken."""
-    state.turn.bringer = API
+    state.turn.initiator = API
     if state.travel.rooms.changed:
         rooms.tell(state)  # so the carrier knows how much room is left before it gets the verdict
     state.draft.tell(BatchJudged(signal.carrier, signal.ticket, Outcome.DELIVERED))

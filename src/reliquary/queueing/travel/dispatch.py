@@ -81,13 +81,13 @@ def run(state: State, now: Instant) -> None:
     """
     if state.manager.state is not ManagerState.READY:
         return
-    stirred, state.travel.to_dispatch = state.travel.to_dispatch, {}
+    waiting, state.travel.to_dispatch = state.travel.to_dispatch, {}
     if not state.travel.online:
         return
     # DEPARTS from 3.1.7.3.9 (DM-322): sends are in progress for each outgoing queue, as many as its
     # carrier allows, not one for the whole manager, because a destination that does not answer would
     # stop all the others.
-    entries = [entry for queue in stirred.values() for entry in _next(state, queue, now)]
+    entries = [entry for queue in waiting.values() for entry in _next(state, queue, now)]
     for entry in sorted(entries, key=lambda each: (-each.priority, each.lookup_id & SEQUENCE_MASK)):
         _send(state, entry)  # DM-323: equal priorities go first in, first out
 
@@ -258,7 +258,7 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
             leave(state, queue, positions, MessageClass.ACK_REACH_QUEUE, carried=True)
         else:
             acknowledged = _is_acknowledged(queue, signal.reason)
-            give_up(state, queue, positions, signal.reason, signal.why, told=acknowledged)
+            give_up(state, queue, positions, signal.reason, signal.why, acknowledged=acknowledged)
     dispatch_soon(state, queue)
 
 

@@ -44,7 +44,7 @@ def give_up(
     why: str = "",
     *,
     carried: bool = True,
-    told: bool = False,
+    acknowledged: bool = False,
 ) -> None:
     """Remove messages from their queue that their destination refuses; `why` is the reason of the peer.
 
@@ -59,7 +59,7 @@ def give_up(
         for position, message in zip(positions, messages, strict=True)
     ]
     _remember_broken(state, queue, messages, reason)
-    leave(state, queue, kept, reason, carried=carried, told=told)
+    leave(state, queue, kept, reason, carried=carried, acknowledged=acknowledged)
     if messages:
         first = f"{messages[0].identifier}: {why or reason.name.lower().replace('_', '-')}"
         about = short_path(queue.record.pathname)

@@ -20,7 +20,7 @@ from reliquary.base.time import Instant
 from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.changes.noting import noted
 from reliquary.queueing.model import facts
-from reliquary.queueing.model.history.notes import API, Bringer
+from reliquary.queueing.model.history.notes import API, Initiator
 from reliquary.queueing.model.message import Message, MessageClass, Position
 from reliquary.queueing.model.queue import ManagerState
 from reliquary.queueing.model.queue_state import QueueState
@@ -207,7 +207,7 @@ def on_reservations_ended(state: State, signal: ReservationsEnded, now: Instant)
             continue
         locked = queue.order.locked
         there = [lookup_id for lookup_id in lookup_ids if lookup_id in locked]
-        state.turn.bringer = Bringer(signal.holder)
+        state.turn.initiator = Initiator(signal.holder)
         if signal.outcome is Outcome.TRY_LATER:
             if signal.rest is not None and queue.link is not None:
                 dispatch.rest(state, queue, signal.rest)
@@ -216,7 +216,7 @@ def on_reservations_ended(state: State, signal: ReservationsEnded, now: Instant)
             release_all(state, queue, sorted(there), now)
         else:
             _take_out(state, queue, [locked[lookup_id] for lookup_id in there], signal)
-        state.turn.bringer = API
+        state.turn.initiator = API
 
 
 def _take_out(state: State, queue: QueueState, positions: list[Position], signal: ReservationsEnded) -> None:

@@ -13,7 +13,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.queueing.model.events import Access
-from reliquary.queueing.model.history.notes import API, Bringer
+from reliquary.queueing.model.history.notes import API, Initiator
 from reliquary.queueing.model.message import NO_OBJECT, check
 from reliquary.queueing.model.names.formats import MulticastName
 from reliquary.queueing.model.queue import ManagerState
@@ -32,10 +32,10 @@ def on_run(state: State, signal: RunArrived, now: Instant) -> None:
     queue = _queue_of(state, signal, now)
     taken = queue is not None and _are_plain(queue, signal, now)
     if queue is not None and taken:
-        state.turn.bringer = Bringer(signal.carrier, signal.peer)
+        state.turn.initiator = Initiator(signal.carrier, signal.peer)
         # `expires` is looked at above, and a message outside of it takes the short path
         verdict, _ = enqueue(state, queue, signal.messages, now, travelled=True, expires=False)
-        state.turn.bringer = API
+        state.turn.initiator = API
         taken = verdict is Enqueued.DONE
     state.draft.tell(RunJudged(signal.carrier, signal.ticket, taken))
 

@@ -125,7 +125,7 @@ class World:
             site.host.boot()
             site.stage.enter(QueueCreator(f"{name}/creator", site.stage, self._fetched))
         for site in self.sites.values():
-            site.until_nobody_acts("the queues could not be created")
+            site.until_applications_end("the queues could not be created")
         for name, site in self.sites.items():
             for application in self._applications(name):
                 site.stage.enter(application)

@@ -49,7 +49,7 @@ QUARANTINED: Final = "quarantined"
 PERCENTILES: Final = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 SILVER_SCHEMA: Final = "queue string, arrived timestamp, sent timestamp, size bigint, kind string"
 KEYS: Final = ("queue", "minute")
-TOLD: Final = ("in_messages", "in_bytes", "out_messages", "out_bytes")
+FLOW_COLUMNS: Final = ("in_messages", "in_bytes", "out_messages", "out_bytes")
 """Columns of flow that the history tells."""
 
 # -- one day, as frames
@@ -67,9 +67,9 @@ def came(history: DataFrame) -> DataFrame:
     """
     from pyspark.sql import functions as f
 
-    told = history.where(f.col("message_id").isNotNull())
-    born = told.groupBy("message_id").agg(f.min("time").alias("born"))
-    known = told.groupBy("manager", "message").agg(
+    named = history.where(f.col("message_id").isNotNull())
+    born = named.groupBy("message_id").agg(f.min("time").alias("born"))
+    known = named.groupBy("manager", "message").agg(
         f.first("message_id").alias("message_id"), f.max("size").alias("size"), f.min("sent").alias("sent")
     )
     at_once = f.col("born") < f.col("sent") + f.expr("interval 1 second")
@@ -79,7 +79,7 @@ def came(history: DataFrame) -> DataFrame:
     )
 
 
-def told_of(history: DataFrame, day: str) -> DataFrame:
+def events_of_day(history: DataFrame, day: str) -> DataFrame:
     """The events of a day that are counted, with their minute, their bytes and the time since the sending."""
     from pyspark.sql import functions as f
 
@@ -132,7 +132,7 @@ def counted(rows: DataFrame) -> DataFrame:
     return rows.groupBy(
         "queue", "minute", is_dead.alias("dead"), f.when(is_dead, f.col("reason")).alias("reason")
     ).agg(
-        f.count_if(comes | leaves).alias("told"),
+        f.count_if(comes | leaves).alias("history_events"),
         f.count_if(comes).alias("in_messages"),
         size_of(comes).alias("in_bytes"),
         f.count_if(leaves).alias("out_messages"),
@@ -157,11 +157,11 @@ def counted(rows: DataFrame) -> DataFrame:
 
 def flow(numbers: pa.Table) -> pa.Table:
     """Return in and out for each queue and minute; null, and not 0, without history and feed."""
-    sums = (*TOLD, "seen_messages", "seen_bytes", "quarantined", "told")
+    sums = (*FLOW_COLUMNS, "seen_messages", "seen_bytes", "quarantined", "history_events")
     grouped = numbers.group_by([*KEYS]).aggregate([(name, "sum") for name in sums])
     found = {name: grouped[f"{name}_sum"] for name in sums}
     sources = {
-        "told": TOLD,
+        "history_events": FLOW_COLUMNS,
         "seen_messages": ("seen_messages", "seen_bytes"),
         "quarantined": ("quarantined",),
     }
@@ -219,14 +219,14 @@ class Sources:
     def touched(self, counted: dict[str, int], lookback: int) -> list[str]:
         """The days that batches behind those that are counted belong to, and those that depend on them."""
         feed = {day for table in (self.silver, self.quarantine) for day in _days(table, counted["silver"])}
-        told = _days(self.history, counted["history"])
+        counted_days = _days(self.history, counted["history"])
         later = {
             day
-            for day in (_days(self.history, -1) if told else ())
-            for first in told
+            for day in (_days(self.history, -1) if counted_days else ())
+            for first in counted_days
             if first <= day <= _plus(first, lookback)
         }
-        return sorted((feed | told | later) - {UNKNOWN_DAY})
+        return sorted((feed | counted_days | later) - {UNKNOWN_DAY})
 
 
 def _days(table: Table, after: int) -> set[str]:
@@ -243,7 +243,7 @@ def advance(
     tables: dict[str, Table],
     state: Path,
     lookback: int,
-    told: Callable[[str], None] = lambda _: None,
+    done: Callable[[str], None] = lambda _: None,
 ) -> list[str]:
     """Bring gold to where silver and the history are; returns the days that were computed anew."""
     counted = {"silver": -1, "history": -1} | read_state(state)
@@ -253,7 +253,7 @@ def advance(
     }
     days = sources.touched(counted, lookback)
     for day in days:
-        told(day)
+        done(day)
         _compute(spark, sources, tables, day, lookback)
     if reached != counted:
         write_state(state, reached)
@@ -267,7 +267,7 @@ def _compute(
     history = sources.history.read(spark, _schema(history_schema(kept=True)), days=before)
     silver = sources.silver.read(spark, _schema(SILVER_SCHEMA), days=[day])
     bad = sources.quarantine.read(spark, _schema(SILVER_SCHEMA), days=[day])
-    rows = [told_of(history, day)] if history is not None else []
+    rows = [events_of_day(history, day)] if history is not None else []
     rows += [seen(frame, word) for frame, word in ((silver, SEEN), (bad, QUARANTINED)) if frame is not None]
     numbers: Any = counted(reduce(lambda one, other: one.unionByName(other), rows)).toArrow()
     for name, cut in _CUT.items():

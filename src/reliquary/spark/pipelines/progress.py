@@ -40,7 +40,7 @@ class Shown(Progress):
         self._clock = clock
         self._began = clock()
         self._rows: dict[str, int] = {}
-        self._told: dict[str, float] = {}
+        self._logged_at: dict[str, float] = {}
         self._status: Status | None = None
 
     def __enter__(self) -> Shown:
@@ -62,8 +62,8 @@ class Shown(Progress):
         line = line_of(step, what, total, now - self._began, lag)
         if self._status is not None:
             self._status.update(line)
-        elif now - self._told.get(step, -EVERY) >= EVERY:
-            self._told[step] = now
+        elif now - self._logged_at.get(step, -EVERY) >= EVERY:
+            self._logged_at[step] = now
             self._stream.write(f"{line}\n")
             self._stream.flush()
 

@@ -44,9 +44,9 @@ def test_a_queue_is_of_one_kind(record: Queue, kind: str) -> None:
 
 
 def test_a_head_has_the_short_name_of_its_queue_and_the_parts_of_its_stream() -> None:
-    bringer = ("srmp", "peer", "5")
+    initiator = ("srmp", "peer", "5")
     head = make_head(
-        queue(), (HistoryEvent.QUEUED, 7, 2, bringer, "other", 1, US, SequenceId(3, 9), UUID(int=4))
+        queue(), (HistoryEvent.QUEUED, 7, 2, initiator, "other", 1, US, SequenceId(3, 9), UUID(int=4))
     )
     assert (head.queue, head.kind, head.reason, head.by, head.peer) == ("orders", "local", 2, "srmp", "peer")
     assert (head.batch, head.other, head.shape, head.lineage) == ("5", "other", 1, US)

@@ -8,7 +8,7 @@ import pytest
 
 from reliquary.base.time import Instant
 from reliquary.queueing.model.history.groups import KNOWN
-from reliquary.queueing.model.history.notes import Bringer, Notes
+from reliquary.queueing.model.history.notes import Initiator, Notes
 from reliquary.queueing.model.history.records import (
     COLUMNS,
     FIRSTS,
@@ -95,10 +95,10 @@ def test_messages_of_another_manager_that_are_alike_are_noted_as_a_run_is(
         for number in (41, 42, 43)
     ]
     notes = fresh()
-    notes.note_messages(HistoryEvent.ARRIVED, queue(), places, came, 0, Bringer("httpr", "b", "1:2"))
+    notes.note_messages(HistoryEvent.ARRIVED, queue(), places, came, 0, Initiator("httpr", "b", "1:2"))
     alike = notes.take(0)
     monkeypatch.setattr("reliquary.queueing.model.history.notes.are_alike", lambda *_: False)
-    notes.note_messages(HistoryEvent.ARRIVED, queue(), places, came, 0, Bringer("httpr", "b", "1:2"))
+    notes.note_messages(HistoryEvent.ARRIVED, queue(), places, came, 0, Initiator("httpr", "b", "1:2"))
     assert groups_of(alike) == [("ARRIVED", 3, 1, 10)]
     assert decode_events(notes.take(0).events) == decode_events(alike.events)
 
@@ -187,7 +187,7 @@ def test_a_row_knows_when_each_group_was() -> None:
 
 def test_rows_add_up_their_bytes_and_what_is_dropped_is_counted() -> None:
     notes = fresh()
-    notes.note_positions(HistoryEvent.DUE, queue(), PLACES, bringer=Bringer("api"))
+    notes.note_positions(HistoryEvent.DUE, queue(), PLACES, initiator=Initiator("api"))
     first = notes.take(1000)
     on_disk = len(HISTORY.encode(history_key(1), first))
     assert on_disk - 60 < first.total - 1000 <= on_disk
@@ -201,7 +201,7 @@ def test_a_call_without_messages_adds_nothing() -> None:
     notes.note_positions(HistoryEvent.DUE, queue(), ())
     notes.note_attempts(HistoryEvent.HANDED_OUT, queue(), ())
     notes.note_messages(HistoryEvent.ACCEPTED, queue(), (), ())
-    notes.note_published(HistoryEvent.ACCEPTED, queue(), (), Bringer("spark"), US)
+    notes.note_published(HistoryEvent.ACCEPTED, queue(), (), Initiator("spark"), US)
     notes.note_unnumbered(HistoryEvent.REFUSED, None, ())
     assert len(notes) == 0
     assert groups_of(notes.take(0)) == []

@@ -13,7 +13,7 @@ from reliquary.base.turn import Event, Reply, Signal, Turn
 from reliquary.engine.protocols import assemble
 from reliquary.queueing.model import events
 from reliquary.queueing.model.events import FOREVER_WAIT, Access, Answer, Opened, Purged, Received
-from reliquary.queueing.model.history.notes import Bringer
+from reliquary.queueing.model.history.notes import Initiator
 from reliquary.queueing.model.protocol import Protocol
 from reliquary.queueing.model.security.principals import MANAGER, Principal, user_sid
 from reliquary.queueing.model.state import Sizes
@@ -140,7 +140,7 @@ def test_a_read_that_waits_is_answered_in_the_turn_that_brings_the_message() -> 
     bench = Asking()
     waits = bench.begin_request(events.ReceiveMessages(0, "orders", timeout=FOREVER_WAIT))
     assert waits not in bench.clerk.answers
-    assert bench.state.open.askers == {waits: Bringer(NAME, PEER)}
+    assert bench.state.open.askers == {waits: Initiator(NAME, PEER)}
     bench.send("orders", b"m")
     assert isinstance(bench.clerk.answers[waits], Received)
     assert not bench.state.open.askers

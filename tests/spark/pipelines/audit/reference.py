@@ -19,7 +19,7 @@ COPIES = {"journal", "dead-letter"}
 
 
 @dataclass
-class Told:
+class Gathered:
     """The events of one message at one manager."""
 
     manager: str
@@ -78,9 +78,9 @@ class Reference:
         self.unjudged = 0
         self.names = {row["manager_name"].lower(): row["manager"] for row in rows}
         self.covered = self._cover(rows)
-        self.told = self._gather(rows)
-        self.by_identifier: dict[str, list[Told]] = defaultdict(list)
-        for each in self.told:
+        self.events = self._gather(rows)
+        self.by_identifier: dict[str, list[Gathered]] = defaultdict(list)
+        for each in self.events:
             if each.identifier:
                 self.by_identifier[each.identifier].append(each)
         self._passages()
@@ -94,17 +94,17 @@ class Reference:
 
     # -- what there is
 
-    def _gather(self, rows: list[Row]) -> list[Told]:
-        told: dict[tuple[str, object], Told] = {}
+    def _gather(self, rows: list[Row]) -> list[Gathered]:
+        gathered: dict[tuple[str, object], Gathered] = {}
         for row in sorted(rows, key=lambda row: row["event_id"]):
             if row["event"] == "gap" or not (row["message"] or row["message_id"]):
                 continue
-            each = told.setdefault(
-                (row["manager"], row["message"] or row["message_id"]), Told(row["manager"])
+            each = gathered.setdefault(
+                (row["manager"], row["message"] or row["message_id"]), Gathered(row["manager"])
             )
             each.rows.append(row)
             each.identifier = each.identifier or row["message_id"]
-        return list(told.values())
+        return list(gathered.values())
 
     def _cover(self, rows: list[Row]) -> dict[str, list[tuple[int, int]]]:
         """Return the stretches of time without a gap, of each manager."""
@@ -140,7 +140,7 @@ class Reference:
 
     # -- between managers
 
-    def _there(self, source: Told) -> list[Told]:
+    def _there(self, source: Gathered) -> list[Gathered]:
         """What other managers, or this one by another way, tell of a message that left."""
         assert source.identifier is not None
         return [
@@ -157,17 +157,17 @@ class Reference:
     def _passages(self) -> None:
         sources = [
             each
-            for each in self.told
+            for each in self.events
             if each.identifier and ((each.entry and each.entry["queue_kind"] == "outgoing") or each.fetched)
         ]
-        places: dict[tuple[str, str], list[Told]] = defaultdict(list)
+        places: dict[tuple[str, str], list[Gathered]] = defaultdict(list)
         for source in sources:
             assert source.entry is not None
             places[source.manager, source.entry["queue"]].append(source)
         for (manager, queue), its in places.items():
             self._place(manager, queue, its)
 
-    def _place(self, manager: str, queue: str, sources: list[Told]) -> None:
+    def _place(self, manager: str, queue: str, sources: list[Gathered]) -> None:
         there = {id(source): self._there(source) for source in sources}
         reached = {each.manager for its in there.values() for each in its if each.has("arrived")}
         named = {
@@ -176,7 +176,7 @@ class Reference:
             if f"://{name}/" in queue.lower() or f"os:{name}\\" in queue.lower()
         }
         to = reached or named or None
-        lines: dict[object, list[tuple[int, int, Told]]] = defaultdict(list)
+        lines: dict[object, list[tuple[int, int, Gathered]]] = defaultdict(list)
         last = (0, 0)
         for source in sources:
             assert source.entry is not None
@@ -207,7 +207,9 @@ class Reference:
         for its in lines.values():
             self._line([(came, turn, source, manager, queue) for came, turn, source in its])
 
-    def _passage(self, source: Told, there: list[Told], to: set[str] | None, last: tuple[int, int]) -> None:
+    def _passage(
+        self, source: Gathered, there: list[Gathered], to: set[str] | None, last: tuple[int, int]
+    ) -> None:
         entry, left = source.entry, source.left
         assert entry is not None
         assert source.identifier is not None
@@ -246,7 +248,7 @@ class Reference:
                 until = left["time"] if left else entry["time"]
                 self._judge(("late", *place), {source.manager}, entry["time"], until)
 
-    def _line(self, its: list[tuple[int, int, Told, str, str]]) -> None:
+    def _line(self, its: list[tuple[int, int, Gathered, str, str]]) -> None:
         latest = 0
         for _, turn, source, manager, queue in sorted(its, key=lambda each: each[0]):
             entry, left = source.entry, source.left
@@ -263,8 +265,8 @@ class Reference:
 
     def _queues(self) -> None:
         arrivals: dict[tuple[str, str, str], int] = defaultdict(int)
-        lines: dict[object, list[tuple[int, int, Told, str, str]]] = defaultdict(list)
-        for each in self.told:
+        lines: dict[object, list[tuple[int, int, Gathered, str, str]]] = defaultdict(list)
+        for each in self.events:
             entry = each.entry
             local = entry is not None and each.has("arrived") and entry["queue_kind"] == "local"
             if each.identifier and entry and local and not each.unpromised:
@@ -286,14 +288,14 @@ class Reference:
         for its in lines.values():
             self._line(its)
 
-    def _keeps_order(self, each: Told, entry: Row) -> bool:
+    def _keeps_order(self, each: Gathered, entry: Row) -> bool:
         """A transactional queue does, unless its readers choose; others where it is said."""
         if entry["queue"] == self.in_order:
             return True
         transactional = any(row["transaction"] or row["stream"] for row in each.rows)
         return transactional and entry["queue"] != self.any_order
 
-    def _alone(self, each: Told) -> None:
+    def _alone(self, each: Gathered) -> None:
         entry, received = each.entry, each.of("received")
         where = next((row["queue"] for row in each.of(*ENTRIES, "prepared")), None)
         if each.identifier is None or where is None:

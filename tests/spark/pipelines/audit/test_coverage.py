@@ -55,10 +55,10 @@ def test_whatever_is_missing_in_the_middle_is_in_a_hole(first: int, more: int) -
 
 
 def test_a_gap_that_is_told_makes_a_hole_before_it() -> None:
-    told = stretch_of(list(range(1, 3 * SIZE)), frozenset({2 * SIZE + 7}))
-    assert told.uncovered(10 * (2 * SIZE + 3), 10 * (2 * SIZE + 3)) is Reason.MISSING
-    assert told.uncovered(10 * (2 * SIZE + 8), 10 * (2 * SIZE + 9)) is None
-    assert told.uncovered(0, 10 * SIZE) is None
+    stretch = stretch_of(list(range(1, 3 * SIZE)), frozenset({2 * SIZE + 7}))
+    assert stretch.uncovered(10 * (2 * SIZE + 3), 10 * (2 * SIZE + 3)) is Reason.MISSING
+    assert stretch.uncovered(10 * (2 * SIZE + 8), 10 * (2 * SIZE + 9)) is None
+    assert stretch.uncovered(0, 10 * SIZE) is None
 
 
 def test_a_gap_before_the_first_event_is_a_beginning() -> None:

@@ -24,17 +24,17 @@ def test_the_reference_says_the_same(audited: Audited) -> None:
 
 
 def test_the_events_that_prove_a_finding_are_those_of_its_message(audited: Audited) -> None:
-    told = {(row["manager"], row["event_id"]): row for row in audited.rows}
+    known = {(row["manager"], row["event_id"]): row for row in audited.rows}
     numbers = {
         (row["manager"], row["message"]): row["message_id"] for row in audited.rows if row["message_id"]
     }
     for finding in audited.findings:
         assert finding["events"]
         for event in finding["events"]:
-            row = told[finding["manager"], event]
+            row = known[finding["manager"], event]
             assert numbers[row["manager"], row["message"]] == finding["message_id"]
         for event in finding["other_events"]:
-            row = told[finding["other_manager"] or finding["manager"], event]
+            row = known[finding["other_manager"] or finding["manager"], event]
             assert numbers[row["manager"], row["message"]] == finding["message_id"]
 
 

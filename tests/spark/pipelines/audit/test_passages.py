@@ -17,7 +17,7 @@ class Told(World):
     def __init__(self) -> None:
         super().__init__(1, messages=0)
         for manager in self.managers:
-            manager.told.clear()
+            manager.events.clear()
         self.alpha, self.beta, self.gamma = self.managers
         self.queue, self.subject, _ = self._queued(self.alpha, self.beta, BEGIN, "plain")
         self.identified: Row = {"message_id": self.subject["message_id"]}

@@ -14,12 +14,12 @@ def test_every_finding_has_the_lines_of_its_events(tmp_path: Path) -> None:
     world = World(61, FAULTS)
     write(tmp_path / "history", world.rows(), files=3)
     report = audit(Alone(), AuditConfig([str(tmp_path / "history")], tmp_path / "out"))
-    told = {(row["manager"], row["event_id"]): row for row in world.rows()}
+    known = {(row["manager"], row["event_id"]): row for row in world.rows()}
     assert report.shown
     for finding in report.shown:
         for proof in proofs(finding):
             line = report.quoted[proof]
-            assert (line["event"], line["message"]) == (told[proof]["event"], told[proof]["message"])
+            assert (line["event"], line["message"]) == (known[proof]["event"], known[proof]["message"])
 
 
 def test_a_file_that_is_gone_is_not_opened(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_files_that_were_read_are_not_new(tmp_path: Path) -> None:
 # -- every split of the files
 
 
-def told(out: Path) -> dict[str, Any]:
+def result(out: Path) -> dict[str, Any]:
     """All that a run leaves for people, in an order of its own."""
     findings = pq.read_table(out / "findings").to_pylist()
     streams = pq.read_table(out / "streams").to_pylist()
@@ -128,7 +128,7 @@ def audited(folder: Path, runs: list[list[list[Row]]]) -> dict[str, Any]:
         for place, rows in enumerate(files):
             write(folder / "history", rows, name=f"{number}-{place}")
         audit(Alone(), config)
-    return told(folder / "out")
+    return result(folder / "out")
 
 
 def check_split(data: st.DataObject, messages: int) -> None:

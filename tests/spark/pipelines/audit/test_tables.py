@@ -25,8 +25,8 @@ def test_the_streams_add_up_to_the_findings(audited: Audited) -> None:
 def test_the_streams_count_what_the_managers_told(audited: Audited) -> None:
     rows = pq.read_table(audited.out / "streams").to_pylist()
     outgoing = [row for row in rows if row["destination_queue"] is not None]
-    told = [row for row in audited.rows if row["event"] == "queued"]
-    assert sum(row["sent"] for row in outgoing) == len(told)
+    known = [row for row in audited.rows if row["event"] == "queued"]
+    assert sum(row["sent"] for row in outgoing) == len(known)
     local = [row for row in rows if row["destination_queue"] is None]
     entered = [row for row in audited.rows if row["event"] in {"accepted", "arrived", "committed"}]
     assert sum(row["sent"] for row in local) == len(entered)

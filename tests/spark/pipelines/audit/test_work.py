@@ -32,8 +32,8 @@ def test_every_file_is_read_once_whatever_its_name(spark: SparkSession, tmp_path
     files = write(folder, World(51, messages=10).rows(), files=3)
     work = SparkWork(spark)
     before = spark.conf.get(RECORDS)
-    told = work.read(work.files([str(tmp_path / "*")]), sizes)
-    assert sorted(told) == sorted(f"{file.name} {file.stat().st_size}".encode() for file in files)
+    result = work.read(work.files([str(tmp_path / "*")]), sizes)
+    assert sorted(result) == sorted(f"{file.name} {file.stat().st_size}".encode() for file in files)
     assert spark.conf.get(RECORDS) == before
 
 

@@ -48,7 +48,7 @@ class Manager:
 
     name: str
     identifier: str
-    told: list[tuple[int, int, Row]] = field(default_factory=list)
+    events: list[tuple[int, int, Row]] = field(default_factory=list)
     numbers: int = 0
 
     def number(self) -> int:
@@ -57,7 +57,7 @@ class Manager:
 
     def tell(self, at: int, event: str, queue: str, message: int, kind: str = "local", **more: Any) -> None:
         row = {"event": event, "queue": queue, "queue_kind": kind, "message": message, "lookup_id": 0, **more}
-        self.told.append((at, len(self.told), row))
+        self.events.append((at, len(self.events), row))
 
     def rows(self) -> list[Row]:
         """Return the rows in the order of time, numbered from 1."""
@@ -72,7 +72,7 @@ class Manager:
                 "manager_name": self.name,
             }
             | row
-            for number, (at, _, row) in enumerate(sorted(self.told, key=lambda each: each[:2]), 1)
+            for number, (at, _, row) in enumerate(sorted(self.events, key=lambda each: each[:2]), 1)
         ]
 
 
@@ -243,7 +243,7 @@ class World:
         if fate == "waits":
             return
         if fate == "express":
-            source.told[-1][2]["durable"] = False
+            source.events[-1][2]["durable"] = False
             source.tell(at + 5, "delivered", queue, message, kind="outgoing")
             return
         if fate == "multicast":

@@ -74,8 +74,8 @@ def _acknowledge(state: State, fact: facts.NumbersAcknowledged) -> None:
     for low, high in fact.ranges:
         assert high <= before.last, f"{high} was never sent"
         acknowledged.add(low, high)
-    told = sum(high - low + 1 for low, high in fact.ranges)
-    assert len(acknowledged) == known + told, "a number is acknowledged once"  # the invariant of part 3.3
+    reported = sum(high - low + 1 for low, high in fact.ranges)
+    assert len(acknowledged) == known + reported, "a number is acknowledged once"  # the invariant of part 3.3
     flights = sequence.flights
     gone = [each for low, high in fact.ranges for each in range(low, high + 1) if each in flights]
     _take_out(state, sequence, gone)

@@ -108,7 +108,7 @@ class Groups:
 
     def add(self, queue: Queue | None, key: HeadKey, numbers: Numbers) -> None:
         """Add a group with these numbers; the shape in the key has only what the numbers do not say."""
-        event, number, reason, bringer, other, shape, lineage, sequence, transaction = key
+        event, number, reason, initiator, other, shape, lineage, sequence, transaction = key
         count = len(numbers[0][0])
         places = (0, 0)
         for flag, lists in numbers.items():
@@ -125,7 +125,7 @@ class Groups:
                 self._firsts[flag] += FIRSTS[flag].pack(*firsts)
             else:
                 places = (firsts[0], firsts[1])
-        key = (event, number, reason, bringer, other, shape, lineage, sequence, transaction)
+        key = (event, number, reason, initiator, other, shape, lineage, sequence, transaction)
         self.put(queue, key, *places, (), count)
 
     def gap(self, missing: int) -> None:

@@ -57,7 +57,7 @@ LANE_SHIFT: Final = 56
 """The value of `tables.LANE_SHIFT`; this module cannot import `tables`, which imports the history rows."""
 
 
-class Bringer(NamedTuple):
+class Initiator(NamedTuple):
     """The origin of an event: the protocol, the peer, and the batch."""
 
     by: str = ""
@@ -65,9 +65,9 @@ class Bringer(NamedTuple):
     batch: str = ""
 
 
-NOBODY: Final = Bringer()
-API: Final = Bringer("api")
-OURSELVES: Final = Bringer("manager")
+NO_INITIATOR: Final = Initiator()
+API: Final = Initiator("api")
+OURSELVES: Final = Initiator("manager")
 """The origin of messages that the manager writes itself: acknowledgements and reports."""
 
 
@@ -85,12 +85,12 @@ class Notes(Groups):
         queue: Queue | None,
         positions: Sequence[Position],
         reason: int = 0,
-        bringer: Bringer = NOBODY,
+        initiator: Initiator = NO_INITIATOR,
         other: str = "",
     ) -> None:
         """Add an event for each of these positions."""
         count, number = len(positions), 0 if queue is None else queue.number
-        key = (event, number, reason, bringer, other, 0, None, None, None)
+        key = (event, number, reason, initiator, other, 0, None, None, None)
         if count == 1 or follow(positions):
             message = positions[0].message
             offset = positions[0].lookup_id - message
@@ -99,7 +99,11 @@ class Notes(Groups):
             self.add(queue, key, {0: places(positions)})
 
     def note_attempts(
-        self, event: HistoryEvent, queue: Queue, positions: Sequence[Position], bringer: Bringer = NOBODY
+        self,
+        event: HistoryEvent,
+        queue: Queue,
+        positions: Sequence[Position],
+        initiator: Initiator = NO_INITIATOR,
     ) -> None:
         """Add an event for each of these positions, with the number of times that it was handed out."""
         count = len(positions)
@@ -107,12 +111,12 @@ class Notes(Groups):
             attempts = [position.handed_out for position in positions]
             if not (follow(positions) and fits(attempts, 0)):
                 if count:
-                    key = (event, queue.number, 0, bringer, "", 0, None, None, None)
+                    key = (event, queue.number, 0, initiator, "", 0, None, None, None)
                     self.add(queue, key, {0: places(positions), TRIED: (attempts,)})
                 return
         message, attempt = positions[0].message, positions[0].handed_out
         offset = positions[0].lookup_id - message
-        key = (event, queue.number, 0, bringer, "", TRIED, None, None, None)
+        key = (event, queue.number, 0, initiator, "", TRIED, None, None, None)
         if self.put(queue, key, message, offset, (offset, attempt), count):
             self._firsts[TRIED] += _PACK_TRY(attempt)
 
@@ -123,13 +127,13 @@ class Notes(Groups):
         positions: Sequence[Position],
         messages: Sequence[Message],
         reason: int = 0,
-        bringer: Bringer = NOBODY,
+        initiator: Initiator = NO_INITIATOR,
         other: str = "",
     ) -> None:
         """Add an event with all attributes for each message that came into a queue or will come."""
         count = len(messages)
         if count != 1 and (not count or not are_alike(positions, messages)):
-            self._note_runs(event, queue, positions, messages, reason, bringer, other)
+            self._note_runs(event, queue, positions, messages, reason, initiator, other)
             return
         position, message = positions[0], messages[0]
         identifier, number = message.identifier, position.message
@@ -143,11 +147,11 @@ class Notes(Groups):
             offset, size, sent = position.lookup_id - number, position.size, message.sent_time
             priority = message.priority | EXPRESS if position.express else message.priority
             of_queue = 0 if queue is None else queue.number
-            key = (event, of_queue, reason, bringer, other, SUBJECT, None, None, None)
+            key = (event, of_queue, reason, initiator, other, SUBJECT, None, None, None)
             if self.put(queue, key, number, offset, (offset, size, sent, priority), count):
                 self._firsts[SUBJECT] += _PACK_SUBJECT(size, sent, priority)
         else:
-            self._note_rare(event, queue, position, message, reason, bringer, other, count)
+            self._note_rare(event, queue, position, message, reason, initiator, other, count)
 
     def _note_rare(
         self,
@@ -156,7 +160,7 @@ class Notes(Groups):
         position: Position,
         message: Message,
         reason: int,
-        bringer: Bringer,
+        initiator: Initiator,
         other: str,
         count: int,
     ) -> None:
@@ -179,7 +183,7 @@ class Notes(Groups):
         priority = message.priority | EXPRESS if position.express else message.priority
         firsts[SUBJECT] += _PACK_SUBJECT(position.size, message.sent_time, priority)
         cause, number = reason or more.message_class, 0 if queue is None else queue.number
-        key = (event, number, cause, bringer, other, shape, named, sequence, more.transaction)
+        key = (event, number, cause, initiator, other, shape, named, sequence, more.transaction)
         self.put(queue, key, position.message, position.lookup_id - position.message, (), count)
 
     def _note_runs(
@@ -189,7 +193,7 @@ class Notes(Groups):
         positions: Sequence[Position],
         messages: Sequence[Message],
         reason: int,
-        bringer: Bringer,
+        initiator: Initiator,
         other: str,
     ) -> None:
         """Add a group for each run of messages that can share a head."""
@@ -226,7 +230,7 @@ class Notes(Groups):
                 answered = [more.correlation for more in theirs]
                 self._correlations += [(each.lineage, each.uniquifier) for each in answered]
             cause, shape = reason or message_class, CORRELATED if correlated else 0
-            key = (event, of_queue, cause, bringer, other, shape, named, sequence, transaction)
+            key = (event, of_queue, cause, initiator, other, shape, named, sequence, transaction)
             self.add(queue, key, numbers)
 
     def note_published(
@@ -234,7 +238,7 @@ class Notes(Groups):
         event: HistoryEvent,
         queue: Queue,
         positions: Sequence[Position],
-        bringer: Bringer,
+        initiator: Initiator,
         transaction: UUID,
     ) -> None:
         """Add an event for each message of a published batch; its attributes are taken from its position.
@@ -242,7 +246,7 @@ class Notes(Groups):
         The messages themselves are not in memory.
         """
         in_order = queue.settings.transactional or queue.outgoing is not None
-        key = (event, queue.number, 0, bringer, "", 0, None, None, transaction)
+        key = (event, queue.number, 0, initiator, "", 0, None, None, transaction)
         for expires, run in groupby(positions, lambda position: position.expires != 0):
             here = list(run)
             lanes = [position.lookup_id >> LANE_SHIFT for position in here]
@@ -259,7 +263,7 @@ class Notes(Groups):
         queue: Queue | None,
         identifiers: Sequence[ObjectId],
         reason: int = 0,
-        bringer: Bringer = NOBODY,
+        initiator: Initiator = NO_INITIATOR,
         other: str = "",
     ) -> None:
         """Add an event for each of these messages, which have no number at this manager."""
@@ -270,4 +274,4 @@ class Notes(Groups):
             numbers: Numbers = {0: (none, none)}
             if lineage is not None:
                 numbers[NAMED] = (uniquifiers,)
-            self.add(queue, (event, of_queue, reason, bringer, other, 0, lineage, None, None), numbers)
+            self.add(queue, (event, of_queue, reason, initiator, other, 0, lineage, None, None), numbers)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from reliquary.queueing.model.cursors import Cursor
 from reliquary.queueing.model.descriptors import Descriptor
-from reliquary.queueing.model.history.notes import Bringer
+from reliquary.queueing.model.history.notes import Initiator
 from reliquary.queueing.model.security.principals import Principal
 
 
@@ -29,7 +29,7 @@ class OpenQueues:
     cursors: dict[int, Cursor] = field(default_factory=dict)
     remote: dict[int, RemoteHandle] = field(default_factory=dict)
     """Handles of queues that other managers have."""
-    askers: dict[int, Bringer] = field(default_factory=dict)
+    askers: dict[int, Initiator] = field(default_factory=dict)
     """The protocol that gets the answer, and its peer, by the number of a caller that has no answer yet."""
     callers: dict[int, tuple[int, int]] = field(default_factory=dict)
     """The number of the queue and of the waiter, for each caller that waits."""

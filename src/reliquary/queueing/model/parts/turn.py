@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from reliquary.queueing.model.history.notes import API, Bringer
+from reliquary.queueing.model.history.notes import API, Initiator
 from reliquary.queueing.model.message import Message, MessageClass
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER, Principal
@@ -33,7 +33,7 @@ class CurrentTurn:
 
     by: Principal = MANAGER
     """The user on whose behalf the turn runs."""
-    bringer: Bringer = API
+    initiator: Initiator = API
     """The origin of its messages, for the history."""
     owed: list[Owed] = field(default_factory=list)
     """Acknowledgements and reports that this turn has to send."""

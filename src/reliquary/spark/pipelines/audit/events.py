@@ -92,14 +92,14 @@ class _Events:
         self._words: dict[str, tuple[Ints, list[str]]] = {}
         self.event_id = self._number("event_id", 0)
         self.at = self._number("time", NONE)
-        self.code = self.told("event", lambda word: _CODES.get(word or "", 0))
-        self.manager = self.told("manager", lambda word: hashed(word) if word else 0)
+        self.code = self.mapped("event", lambda word: _CODES.get(word or "", 0))
+        self.manager = self.mapped("manager", lambda word: hashed(word) if word else 0)
         if not self.manager.all():
             raise UsageError(f"some files are no history: {name} has nothing in the column `manager`")
 
     # -- columns
 
-    def told(self, column: str, meaning: Callable[[str | None], int]) -> Ints:
+    def mapped(self, column: str, meaning: Callable[[str | None], int]) -> Ints:
         """The meaning of a word for each event, asked once a word; None for no word."""
         codes, words = self._coded(column)
         if not words:
@@ -241,14 +241,14 @@ class _Events:
 
         What is read from a journal or a dead-letter queue is the reading of a copy.
         """
-        is_copy = self.told("queue_kind", lambda word: int(word in rules.COPIES)) != 0
+        is_copy = self.mapped("queue_kind", lambda word: int(word in rules.COPIES)) != 0
         bits = np.where(is_copy, 0, 1 << self.code)
-        ordered = self.told("protocol", lambda word: int(word in rules.ORDERED)) != 0
-        unsure = self.told("protocol", lambda word: int(word in rules.UNSURE)) != 0
+        ordered = self.mapped("protocol", lambda word: int(word in rules.ORDERED)) != 0
+        unsure = self.mapped("protocol", lambda word: int(word in rules.UNSURE)) != 0
         bits &= np.where(unsure, ~bit("sent"), -1)
         fetched = ordered & ((bits & bit("received")) != 0)
         leaving = fetched | ((self.code == _CODES["delivered"]) & ~unsure)
-        reason = self.told("reason", lambda word: POSITIVE.get(word or "", 0))
+        reason = self.mapped("reason", lambda word: POSITIVE.get(word or "", 0))
         positive = (self.code == _CODES["acknowledged"]) & (reason != 0)
         stream, number = self._streams(ordered)
         read = np.where((bits & bit("received")) != 0, 1, 0)
@@ -271,8 +271,10 @@ class _Events:
 
     def _mask(self, bits: Ints, ordered: Bools, fetched: Bools) -> Ints:
         enters = (bits & ENTRIES) != 0
-        outgoing = self.told("queue_kind", lambda word: int(word == "outgoing")) != 0
-        receipt = (self.told("protocol", lambda word: int(word == "manager")) != 0) | self._is_known("reason")
+        outgoing = self.mapped("queue_kind", lambda word: int(word == "outgoing")) != 0
+        receipt = (self.mapped("protocol", lambda word: int(word == "manager")) != 0) | self._is_known(
+            "reason"
+        )
         express = self._number("durable", 1) == 0
         transactional = self._is_known("transaction") | self._is_known("stream")
         lane = (self._number("lookup_id", 0) >> 56) & 7
@@ -293,19 +295,19 @@ class _Events:
         """The number of the queue of each event."""
         codes, managers = self._coded("manager")
         if len(managers) == 1:
-            return self.told("queue", partial(_place_of, managers[0]))
+            return self.mapped("queue", partial(_place_of, managers[0]))
         places = filled(self.count, 0)
         for code, manager in enumerate(managers):
             its = codes == code
-            places[its] = self.told("queue", partial(_place_of, manager))[its]
+            places[its] = self.mapped("queue", partial(_place_of, manager))[its]
         return places
 
     def _streams(self, ordered: Bools) -> tuple[Ints, Ints]:
         """The stream and the number of each arrival, for protocols with numbers and those with batches."""
-        stream = self.told("stream", lambda word: hashed(word) if word else NONE)
+        stream = self.mapped("stream", lambda word: hashed(word) if word else NONE)
         number = self._number("stream_number", NONE)
         arrived = self.code == _CODES["arrived"]
-        sequenced = arrived & (self.told("protocol", lambda word: int(word in rules.SEQUENCED)) != 0)
+        sequenced = arrived & (self.mapped("protocol", lambda word: int(word in rules.SEQUENCED)) != 0)
         batched = (arrived & ordered | sequenced) & (stream == NONE)
         if batched.any():
             codes, words = self._coded("batch")

@@ -36,10 +36,10 @@ def lines(report: AuditReport) -> str:
 
 def _section(report: AuditReport, place: int, name: str) -> str:
     row = report.shown[place]
-    told = proofs(row)
+    proved = proofs(row)
     tables = [
-        _table(report, manager, {event for of, event in told if of == manager})
-        for manager in dict.fromkeys(manager for manager, _ in told)
+        _table(report, manager, {event for of, event in proved if of == manager})
+        for manager in dict.fromkeys(manager for manager, _ in proved)
     ]
     title = f"{place + 1}. {row['message_id'] or 'a message without an identifier'}"
     return (

@@ -91,7 +91,7 @@ MEANINGS: Final[Mapping[FindingKind, tuple[str, str]]] = {
     ),
     FindingKind.IN_DOUBT: (
         (
-            "A batch or a transaction was begun with these messages and nobody told how it ended. They "
+            "A batch or a transaction was begun with these messages and there is no record of how it ended. They "
             "are not lost, but "
             "nobody gets them either."
         ),
@@ -103,7 +103,7 @@ MEANINGS: Final[Mapping[FindingKind, tuple[str, str]]] = {
     ),
     FindingKind.ACKNOWLEDGED: (
         (
-            "The sender was told that these messages are in their queue, or were read, and the records "
+            "The sender was informed that these messages are in their queue, or were read, and the records "
             "of the receiving "
             "side do not show it."
         ),
@@ -320,11 +320,11 @@ def _over_time(report: AuditReport, kind: FindingKind) -> str:
     return charts.lines(f"{NAMES[kind]} over time", labels, [series], height=150)
 
 
-def _columns(told: Sequence[Mapping[str, Any]]) -> tuple[list[str], Sequence[int]]:
+def _columns(columns: Sequence[Mapping[str, Any]]) -> tuple[list[str], Sequence[int]]:
     """The stretches of time of a chart and their labels; those without anything too, unless most have
     nothing."""
-    width = told[0]["width"]
-    there = [column["at"] for column in told]
+    width = columns[0]["width"]
+    there = [column["at"] for column in columns]
     places: Sequence[int] = range(min(there), max(there) + width, width)
     if len(places) > 400:
         places = sorted(there)

@@ -35,11 +35,11 @@ def routes(
     """Return the managers that each queue sends to, as far as the data shows them."""
     places = tuple(places)
     by_name = {place.manager_name.lower(): place.manager for place in places if place.manager_name}
-    told = {name.lower(): _manager(name, called, places, by_name) for name, called in given.items()}
+    named = {name.lower(): _manager(name, called, places, by_name) for name, called in given.items()}
     found: dict[int, frozenset[str]] = {}
     for place in places:
         computer = host(place.queue)
-        chosen = told.get(place.queue.lower()) or told.get(computer)
+        chosen = named.get(place.queue.lower()) or named.get(computer)
         if chosen is not None:
             found[place.hashed] = frozenset({chosen})
         elif place.hashed in seen:

@@ -148,7 +148,7 @@ def write(report: AuditReport, out: Path, run: int) -> None:
     pq.write_table(pa.Table.from_pylist(rows, _STREAMS), out / "streams" / "streams.parquet")
     folder = out / "runs"
     folder.mkdir(exist_ok=True)
-    told = {
+    row = {
         "run": len(list(folder.glob("*.parquet"))) + 1,
         "state": run,
         "verdict": str(report.verdict),
@@ -158,7 +158,7 @@ def write(report: AuditReport, out: Path, run: int) -> None:
         **{_word(kind): count for kind, count in report.found.items()},
         "not_judged": sum(report.unjudged.values()),
     }
-    pq.write_table(pa.Table.from_pylist([told]), folder / f"run-{told['run']:06d}.parquet")
+    pq.write_table(pa.Table.from_pylist([row]), folder / f"run-{row['run']:06d}.parquet")
 
 
 def _word(kind: FindingKind | Reason) -> str:

@@ -67,7 +67,7 @@ class SparkWork:
         """Return the results of a reader for these files; one file at a time is in memory."""
         with self._one_by_one():
             content = self._spark.read.format("binaryFile").load(list(files)).select("path", "content")
-            return _told(content.mapInArrow(partial(_read, reader), "told binary"))
+            return _results_of(content.mapInArrow(partial(_read, reader), "result binary"))
 
     def each(self, items: Sequence[Item], done: Callable[[Item], bytes]) -> list[bytes]:
         """Return the results of a function for each item; a single item is not worth a job."""
@@ -75,8 +75,8 @@ class SparkWork:
             return [done(item) for item in items]
         count = min(len(items), TASKS)
         shares = [items[number::count] for number in range(count)]
-        return _told(
-            self._spark.range(0, count, 1, count).mapInArrow(partial(_each, shares, done), "told binary")
+        return _results_of(
+            self._spark.range(0, count, 1, count).mapInArrow(partial(_each, shares, done), "result binary")
         )
 
     @contextmanager
@@ -111,16 +111,16 @@ def _each(
     )
 
 
-def _answers(told: Iterable[bytes]) -> Iterator[pa.RecordBatch]:
+def _answers(results: Iterable[bytes]) -> Iterator[pa.RecordBatch]:
     try:
-        for each in told:
-            yield pa.record_batch({"told": pa.array([_DONE + each], pa.binary())})
+        for each in results:
+            yield pa.record_batch({"result": pa.array([_DONE + each], pa.binary())})
     except UsageError as why:
-        yield pa.record_batch({"told": pa.array([_REFUSED + str(why).encode()], pa.binary())})
+        yield pa.record_batch({"result": pa.array([_REFUSED + str(why).encode()], pa.binary())})
 
 
-def _told(frame: Any) -> list[bytes]:
-    answers = [bytes(each) for each in frame.toArrow().column("told").to_pylist()]
+def _results_of(frame: Any) -> list[bytes]:
+    answers = [bytes(each) for each in frame.toArrow().column("result").to_pylist()]
     for answer in answers:
         if answer[:1] == _REFUSED:
             raise UsageError(answer[1:].decode())

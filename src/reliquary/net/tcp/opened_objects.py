@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 
-class Belongings:
+class OpenedObjects:
     """Handles, cursors, pending reads and locks of one connection, by keys that its protocol chooses."""
 
     __slots__ = ("_open",)

@@ -69,7 +69,7 @@ def words(word: str, count: int) -> pa.Array:
     return pa.repeat(pa.scalar(word, pa.string()), count)
 
 
-def told(
+def reported(
     manager: UUID, event: list[str], queue: str, kind: str, first: int, numbers: Numbers, delays: list[int]
 ) -> dict[str, pa.Array]:
     """Every message with each of these events, message after message."""
@@ -140,13 +140,15 @@ class History:
         way, middle = ("orders", "sent") if stream else ("bills", "held")
         protocol = "srmp" if stream else "httpr"
         kinds, queue = ["queued", middle, "delivered"], f"DIRECT=HTTP://beta/{way}"
-        out = told(ALPHA, kinds, queue, "outgoing", self._events[ALPHA], numbers, [0, 90, 2000])
+        out = reported(ALPHA, kinds, queue, "outgoing", self._events[ALPHA], numbers, [0, 90, 2000])
         subjects(out, 3, numbers, stream=False)
         out["protocol"] = words(protocol, len(numbers) * 3)
         self._events[ALPHA] += len(numbers) * 3
         yield ALPHA, batch(out, len(numbers) * 3)
         there = np.array([each for each in numbers if each not in missing])
-        came = told(BETA, ["arrived", "received"], way, "local", self._events[BETA], there, [1000, 40_000])
+        came = reported(
+            BETA, ["arrived", "received"], way, "local", self._events[BETA], there, [1000, 40_000]
+        )
         subjects(came, 2, there, stream)
         came["protocol"] = pa.array([protocol, "api"] * len(there))
         self._events[BETA] += len(there) * 2
@@ -154,7 +156,7 @@ class History:
 
     def _clock(self, manager: UUID, end: Numbers) -> pa.Table:
         numbers = end + (1 << 40)  # of no message that is sent later
-        last = told(
+        last = reported(
             manager, ["accepted", "received"], "clock", "local", self._events[manager], numbers, [0, 1]
         )
         at = BEGIN + np.array([end[0] * STEP, end[0] * STEP + 1])

@@ -60,8 +60,8 @@ def main() -> None:
     for rows in arguments.rows:
         with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
             command = [sys.executable, "-m", "bench.lake", "--one", "--rows", str(rows), "--folder", folder]
-            told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-        found.append(json.loads(told.splitlines()[-1]))
+            output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        found.append(json.loads(output.splitlines()[-1]))
         _print(found[-1])
     if len(found) > 1:
         costs = [Point(each["rows"], each["processor"]) for each in found]

@@ -17,7 +17,7 @@ class Asked(Event, frozen=True):
     """An event that the rules of this test take."""
 
 
-class Told(Signal, frozen=True):
+class Notified(Signal, frozen=True):
     """A signal that the rules of this test take."""
 
 
@@ -40,12 +40,12 @@ def note(state: Notes, what: object, now: Instant) -> None:
     state.draft.state(Noted(what, now))
 
 
-MACHINE = Ruled(Notes(), {Asked: note}, {Told: note}, {"tick": note})
+MACHINE = Ruled(Notes(), {Asked: note}, {Notified: note}, {"tick": note})
 
 
 def test_each_thing_goes_to_its_rule() -> None:
     assert MACHINE.handle(Asked(), NOW).facts == (Noted(Asked(), NOW),)
-    assert MACHINE.hear(Told(), NOW).facts == (Noted(Told(), NOW),)
+    assert MACHINE.hear(Notified(), NOW).facts == (Noted(Notified(), NOW),)
     assert MACHINE.handle(TimerFired(("tick", 3)), NOW).facts == (Noted(3, NOW),)
 
 
@@ -61,8 +61,8 @@ def test_every_rule_is_followed_by_the_end_of_the_turn() -> None:
         def finish(self, now: Instant) -> None:
             self.state.draft.state(Noted("end", now))
 
-    machine = Ending(Notes(), {Asked: note}, {Told: note}, {"tick": note})
+    machine = Ending(Notes(), {Asked: note}, {Notified: note}, {"tick": note})
     end = Noted("end", NOW)
     assert machine.handle(Asked(), NOW).facts == (Noted(Asked(), NOW), end)
-    assert machine.hear(Told(), NOW).facts == (Noted(Told(), NOW), end)
+    assert machine.hear(Notified(), NOW).facts == (Noted(Notified(), NOW), end)
     assert machine.handle(TimerFired(("tick", 3)), NOW).facts == (Noted(3, NOW), end)

@@ -44,7 +44,7 @@ class Network:
         self.requesters: set[str] = set()
         self._channels: dict[int, Far] = {}
 
-    def plug_in(self, opened: OpenedEngine, *, told: Callable[[], None], **options: Any) -> Courier:
+    def plug_in(self, opened: OpenedEngine, *, on_settled: Callable[[], None], **options: Any) -> Courier:
         def send(request: SendRequest) -> None:
             self.asked.append(request.header.command)
             self.sent += request.batch
@@ -55,7 +55,7 @@ class Network:
                 opened.engine.submit(ResponseArrived(*key, *self._take(request), Disposition.LAST))
             else:
                 opened.engine.submit(RequestFailed(*key, Failure.NO_CONNECTION, "nobody is there"))
-            told()
+            on_settled()
 
         opened.engine.performers |= {SendRequest: send, HangUp: lambda _: None}
         bodies = EngineBodies(opened.engine, opened.state)
@@ -146,9 +146,9 @@ def test_what_the_server_will_not_have_is_told_once_and_kept(tmp_path: Path, net
     async def scene(agent: AsyncAgent) -> None:
         for body in ("good", "bad", "better"):
             await agent.send("orders", body)
-        with pytest.raises(ReliquaryError, match="refused 1 of the messages for good") as told:
+        with pytest.raises(ReliquaryError, match="refused 1 of the messages for good") as raised:
             await agent.flush()
-        assert told.value.code == "REFUSED"
+        assert raised.value.code == "REFUSED"
         await agent.flush()
         assert network.stored == [b"good", b"better"]
         letter = await agent.dead_letters().receive()
@@ -404,9 +404,9 @@ def test_its_channels_are_steered_as_those_of_a_server(tmp_path: Path, network: 
         assert channel == await manager.channel(1)
         assert (await manager.report_channel(1)).state == "ready"
         assert network.asked[-1] is Command.REPORT
-        with pytest.raises(ReliquaryError, match="nothing is in doubt on channel 1") as told:
+        with pytest.raises(ReliquaryError, match="nothing is in doubt on channel 1") as raised:
             await manager.settle_channel(1, arrived=True)
-        assert told.value.code == "NOT_DONE"
+        assert raised.value.code == "NOT_DONE"
         assert (await manager.forget_channel(1)).source_forgotten
         network.is_there = False
         with pytest.raises(ReliquaryError, match="nobody is there"):

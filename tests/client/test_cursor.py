@@ -45,9 +45,9 @@ def test_a_message_that_somebody_else_took_is_told(orders: Queue) -> None:
     with orders.cursor() as cursor:
         cursor.peek()
         orders.receive()
-        with pytest.raises(CursorError) as told:
+        with pytest.raises(CursorError) as raised:
             cursor.receive()
-        assert told.value.code == "MESSAGE_ALREADY_RECEIVED"
+        assert raised.value.code == "MESSAGE_ALREADY_RECEIVED"
 
 
 def test_a_cursor_on_an_open_queue_leaves_it_open(orders: Queue) -> None:

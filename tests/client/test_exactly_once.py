@@ -192,9 +192,9 @@ def test_a_decision_that_the_manager_did_not_hear_of_is_told_before_the_next_ste
     once.recover()
     with monkeypatch.context() as patch:
         patch.setattr(AsyncTransaction, "commit", lost)
-        with pytest.raises(ReliquaryError, match="nobody answers") as told:
+        with pytest.raises(ReliquaryError, match="nobody answers") as raised:
             one_step(once, lambda: bill(orders, bills, business))
-    assert "the database has committed" in told.value.__notes__[0]
+    assert "the database has committed" in raised.value.__notes__[0]
     assert (business.names(), texts(bills)) == (["one"], [])
     with once.step() as step:
         assert texts(bills) == ["bill for one"]

@@ -93,9 +93,9 @@ def test_a_disk_that_fails_tells_everyone(tmp_path: Path, monkeypatch: pytest.Mo
             raise OSError("no more")
 
         monkeypatch.setattr(disk, "sync", fail)
-        with pytest.raises(StoreUnusable, match="no more") as told:
+        with pytest.raises(StoreUnusable, match="no more") as raised:
             await orders.send("x")
-        assert told.value.code == "STORE_FAILED"
+        assert raised.value.code == "STORE_FAILED"
         with pytest.raises(StoreUnusable):
             await waiting
         with pytest.raises(StoreUnusable):

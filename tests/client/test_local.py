@@ -19,16 +19,16 @@ def test_messages_outlive_the_manager(tmp_path: Path) -> None:
 
 
 def test_nobody_else_can_have_the_folder(tmp_path: Path) -> None:
-    with reliquary.connect(tmp_path), pytest.raises(StoreUnusable, match="in use") as told:
+    with reliquary.connect(tmp_path), pytest.raises(StoreUnusable, match="in use") as raised:
         reliquary.connect(tmp_path)
-    assert told.value.code == "STORE_LOCKED"
+    assert raised.value.code == "STORE_LOCKED"
 
 
 def test_a_folder_that_holds_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("not a store")
-    with pytest.raises(StoreUnusable) as told:
+    with pytest.raises(StoreUnusable) as raised:
         reliquary.connect(tmp_path)
-    assert told.value.code.startswith("STORE_")
+    assert raised.value.code.startswith("STORE_")
 
 
 def test_what_was_prepared_waits_over_a_restart(tmp_path: Path) -> None:

@@ -116,9 +116,9 @@ def test_a_record_comes_back() -> None:
 @pytest.mark.parametrize("body", [b"<html>", b"\xff", b'{"a": "b"}'])
 def test_an_answer_that_is_not_ours_is_told(body: bytes) -> None:
     async def scene(wire: Wire) -> None:
-        with pytest.raises(ReliquaryError, match="not understood") as told:
+        with pytest.raises(ReliquaryError, match="not understood") as raised:
             await wire.read("GET", "/x", anything)
-        assert told.value.code == "BAD_ANSWER"
+        assert raised.value.code == "BAD_ANSWER"
 
     play(200, body, scene)
 
@@ -126,9 +126,9 @@ def test_an_answer_that_is_not_ours_is_told(body: bytes) -> None:
 @pytest.mark.parametrize("body", [b"", b"Bad Gateway", b"{}"])
 def test_a_refusal_without_our_words_is_told_by_its_status(body: bytes) -> None:
     async def scene(wire: Wire) -> None:
-        with pytest.raises(ReliquaryError, match="status 502") as told:
+        with pytest.raises(ReliquaryError, match="status 502") as raised:
             await wire.do("POST", "/x")
-        assert told.value.code == "HTTP_502"
+        assert raised.value.code == "HTTP_502"
 
     play(502, body, scene)
 

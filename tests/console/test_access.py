@@ -59,8 +59,8 @@ def test_the_queues_of_the_settings_belong_to_the_administrators(tmp_path: Path)
                 (stage.control, "POST", "/queues/orders/purge", None),
                 (stage.control, "DELETE", "/queues/orders", None),
             ):
-                status, told = await ask(client, token, method, path, body)
-                assert (status, told["code"]) == (403, "ACCESS_DENIED"), (token, method, path)
+                status, reported = await ask(client, token, method, path, body)
+                assert (status, reported["code"]) == (403, "ACCESS_DENIED"), (token, method, path)
         access = (await ask(stage.control, ROOT, "GET", "/queues/orders/access"))[1]
         assert access["owner"] == "administrators"
         assert (await ask(stage.data, ROOT, "POST", "/queues/orders/messages", {"text": "x"}))[0] == 201
@@ -98,9 +98,9 @@ AWAY = "/queues/DIRECT=HTTP:%2F%2F127.0.0.1:1%2Fmsmq%2Fq/messages"
 def test_anonymous_clients_neither_relay_nor_begin_transactions_where_there_are_users(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         for path, body in ((AWAY, {"text": "x"}), ("/transactions", {})):
-            status, told = await ask(stage.data, None, "POST", path, body)
-            assert (status, told["code"]) == (403, "ACCESS_DENIED")
-            assert "anonymous_may does not name" in told["error"]
+            status, reported = await ask(stage.data, None, "POST", path, body)
+            assert (status, reported["code"]) == (403, "ACCESS_DENIED")
+            assert "anonymous_may does not name" in reported["error"]
             assert (await ask(stage.data, ALICE, "POST", path, body))[0] == 201
 
     play(tmp_path, scene, users=USERS)

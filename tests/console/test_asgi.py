@@ -157,16 +157,18 @@ def test_an_app_that_fails_is_told_of_and_its_client_is_cut_off() -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         raise ValueError("a bug")
 
-    told: list[object] = []
+    reported: list[object] = []
 
     async def scene() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["exception"]))
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, context: reported.append(context["exception"])
+        )
         async with served(app) as (url, _), HttpClient(url) as client:
             with pytest.raises(RequestFailed):
                 await client.request("GET", "/")
 
     asyncio.run(scene())
-    assert [str(each) for each in told] == ["a bug"]
+    assert [str(each) for each in reported] == ["a bug"]
 
 
 def test_what_still_works_when_the_listener_stops_is_ended() -> None:

@@ -29,7 +29,7 @@ def listener(limits: Limits = LIMITS) -> ControlListener:
     return ControlListener(Starlette(routes=[Route("/", echo, methods=["POST"])]), limits=limits)
 
 
-async def told(reader: asyncio.StreamReader) -> tuple[int, str]:
+async def reported(reader: asyncio.StreamReader) -> tuple[int, str]:
     """The status of a refusal and its sentence; the connection ends with it."""
     head, _, body = (await reader.read()).partition(b"\r\n\r\n")
     return int(head.split()[1]), json.loads(body)["error"]
@@ -46,7 +46,7 @@ def test_a_head_that_is_too_long_or_too_slow_and_a_body_that_is_too_slow_are_ref
         ):
             async with opened(port) as (reader, writer):
                 writer.write(part)
-                answer = asyncio.ensure_future(told(reader))
+                answer = asyncio.ensure_future(reported(reader))
                 while not answer.done():
                     here.sweep(RealClock().monotonic())
                     await tick()
@@ -65,7 +65,7 @@ def test_one_connection_more_is_refused() -> None:
             writer.write(HEAD + b"\r\nabcde")
             assert (await first.read(1000)).endswith(b"abcde")
             async with opened(port) as (reader, _):
-                assert await told(reader) == (503, "the server takes 1 connections, this is one more")
+                assert await reported(reader) == (503, "the server takes 1 connections, this is one more")
         await here.stop()
 
     play(scene)

@@ -56,8 +56,8 @@ def test_the_lists_of_the_page_are_where_a_protocol_is_named() -> None:
 
 
 def test_the_page_tells_of_every_field_of_a_protocol() -> None:
-    told = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", PAGE, re.MULTILINE)
-    words = {word for cell in told for word in re.findall(r"`(\w+)`", cell)}
+    documented = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", PAGE, re.MULTILINE)
+    words = {word for cell in documented for word in re.findall(r"`(\w+)`", cell)}
     assert words == {each.name for each in fields(Protocol)} - {"name"}
 
 

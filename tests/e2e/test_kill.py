@@ -130,9 +130,9 @@ class Trial:
         found = {queue: await data.browse(queue) for queue in QUEUES}
         self.ledger.take_stock(found)
         for queue in QUEUES:
-            told = await control.call("GET", f"/queues/{queue}")
-            assert (told["messages"], told["locked"]) == (len(found[queue]), 0), (
-                f"{queue} counts wrong: {told}"
+            reported = await control.call("GET", f"/queues/{queue}")
+            assert (reported["messages"], reported["locked"]) == (len(found[queue]), 0), (
+                f"{queue} counts wrong: {reported}"
             )
 
     async def _empty(self, data: Api, control: Api) -> None:
@@ -144,8 +144,10 @@ class Trial:
                 assert messages, f"{queue} says that it is empty"
                 self.ledger.receive(taking, messages)
                 order.see(messages)
-            told = await control.call("GET", f"/queues/{queue}")
-            assert (told["messages"], told["locked"], told["bytes"]) == (0, 0, 0), f"{queue} is empty: {told}"
+            reported = await control.call("GET", f"/queues/{queue}")
+            assert (reported["messages"], reported["locked"], reported["bytes"]) == (0, 0, 0), (
+                f"{queue} is empty: {reported}"
+            )
 
 
 @contextmanager

@@ -465,21 +465,21 @@ def test_sources_are_asked_to_pause_at_the_bound_and_to_go_on_below_half_of_it(
     monkeypatch.setattr(loop_module, "MOST_UNDER_WAY", MANY + 10)
 
     async def story(room: Room) -> None:
-        told: list[bool] = []
-        room.engine.on_pressure = told.append
+        reported: list[bool] = []
+        room.engine.on_pressure = reported.append
         for number in range(MANY):
             room.write(f"{number}")
         await room.sync_begun()
-        assert (told, room.engine.under_way) == ([], MANY)
+        assert (reported, room.engine.under_way) == ([], MANY)
         for number in range(MANY):
             room.write(f"more {number}")
         await room.until(lambda: room.engine.turns == 2 * MANY)
         await tick()
-        assert (told, room.engine.under_way) == ([True], 2 * MANY)
+        assert (reported, room.engine.under_way) == ([True], 2 * MANY)
         room.disk.let_go(2)
         await room.until(lambda: len(room.answers) == 2 * MANY)
         await tick()
-        assert (told, room.engine.under_way) == ([True, False], 0)
+        assert (reported, room.engine.under_way) == ([True, False], 0)
         await room.stop()
 
     run(story)

@@ -91,8 +91,8 @@ def test_an_express_message_that_expires_does_not_let_a_recoverable_one_out_befo
         BrowseMessages(3, "orders"),  # the express message expires here, and no other fact is stated
         ReceiveMessages(4, "orders", hold=HOUR),
     )
-    told = [each.to for each in batch.at_once if isinstance(each, Reply)]
-    assert told == []
+    reported = [each.to for each in batch.at_once if isinstance(each, Reply)]
+    assert reported == []
 
 
 def test_an_express_receipt_that_is_acknowledged_does_not_let_a_recoverable_one_out_before_its_sync() -> None:

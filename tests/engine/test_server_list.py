@@ -16,11 +16,11 @@ from tests.queueing.manager_harness import NOON
 
 def heard(find: Callable[[], tuple[str, ...]], times: int = 1) -> list[Event]:
     """Return the events that the engine gets when the list is wanted this many times."""
-    told: list[Event] = []
+    reported: list[Event] = []
 
     async def scene() -> None:
         server_list = ServerList(find)
-        server_list.submit = told.append
+        server_list.submit = reported.append
         for _ in range(times):
             assert server_list.hear(DirectoryServersWanted(), NOON) == Turn()
         looking = server_list._looking
@@ -29,7 +29,7 @@ def heard(find: Callable[[], tuple[str, ...]], times: int = 1) -> list[Event]:
         server_list.settle()
 
     asyncio.run(scene())
-    return told
+    return reported
 
 
 @pytest.mark.spec("DM-087")

@@ -28,10 +28,10 @@ def test_a_calendar_that_jumps_back_is_answered_a_little_slower(monkeypatch: pyt
         (12_410, 8_808, 12_507),
     ]
     clock = RealClock()
-    for calendar, counted, told in steps:
+    for calendar, counted, reported in steps:
         monkeypatch.setattr(time, "time_ns", lambda at=calendar: at * 1_000)
         monkeypatch.setattr(time, "monotonic_ns", lambda at=counted: at * 1_000)
-        assert clock.now() == told
+        assert clock.now() == reported
 
 
 def test_jumps_forward_are_counted_and_small_corrections_are_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -173,8 +173,8 @@ class Bench:
 
     def answer_to(self, caller: int) -> Any:
         """Return the last answer to this caller, or None."""
-        told = self.answers.get(caller)
-        return told[-1] if told else None
+        reported = self.answers.get(caller)
+        return reported[-1] if reported else None
 
     def new_caller(self) -> int:
         """Return a number that no caller has used yet."""

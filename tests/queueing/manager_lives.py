@@ -523,8 +523,8 @@ def try_seeds(seeds: range, weights: Weights = WEIGHTS, draw: Draw = DRAW) -> No
         steps = story(seed, weights=weights, draw=draw)
         if goes_wrong(steps):
             steps = shortest(steps)
-            told = "\n".join(f"    life.{name}(**{arguments})" for name, arguments in steps)
+            reported = "\n".join(f"    life.{name}(**{arguments})" for name, arguments in steps)
             try:
                 play(steps)
             except Exception as why:
-                raise AssertionError(f"seed {seed} goes wrong:\n    life = Life()\n{told}") from why
+                raise AssertionError(f"seed {seed} goes wrong:\n    life = Life()\n{reported}") from why

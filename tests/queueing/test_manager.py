@@ -231,7 +231,7 @@ def test_every_request_is_answered_once() -> None:
     ]  # fmt: skip
     for event in asked:
         assert bench.ask(event) is not None, event
-    assert all(len(told) == 1 for told in bench.answers.values())
+    assert all(len(reported) == 1 for reported in bench.answers.values())
 
 
 # -- signals

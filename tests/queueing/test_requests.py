@@ -220,9 +220,9 @@ def test_a_moved_message_is_in_the_other_queue_and_only_there(
     """AN-12: no protocol is notified that it was deleted."""
     bench = Bench("orders", "other", "orders;s", heard=[PositionAvailable, PositionDeleted])
     first, second = bench.send(source, b"a", b"b", delivery=delivery).lookup_ids
-    told = len(bench.signals)
+    reported = len(bench.signals)
     assert bench.ask(MoveMessage(0, source, first, target)).status is HResult.OK
-    assert bench.signals[told:] == [PositionAvailable(bench.queue(target).number, first)]
+    assert bench.signals[reported:] == [PositionAvailable(bench.queue(target).number, first)]
     assert (bench.bodies(source), bench.bodies(target)) == ([b"b"], [b"a"])
     assert bench.queue(source).total_bytes == bench.queue(target).total_bytes
     check(bench.state)
@@ -251,14 +251,14 @@ def test_a_move_in_a_transaction_takes_effect_when_it_commits() -> None:
     bench = Bench("orders", "other", heard=[PositionAvailable, PositionDeleted])
     (lookup_id,) = bench.send("orders", b"m1").lookup_ids
     transaction = bench.begin()
-    told = len(bench.signals)
+    reported = len(bench.signals)
     assert bench.ask(MoveMessage(0, "orders", lookup_id, "other", transaction)).status is HResult.OK
     assert bench.bodies() == bench.bodies("other") == []
     assert set(bench.queue().order.locked) == {lookup_id}
     check(bench.state)
     bench.ask(CommitTransaction(0, transaction))
     assert (bench.bodies(), bench.bodies("other")) == ([], [b"m1"])
-    assert bench.signals[told:] == [PositionAvailable(bench.queue("other").number, lookup_id)]
+    assert bench.signals[reported:] == [PositionAvailable(bench.queue("other").number, lookup_id)]
     bench.restart()
     assert (bench.bodies(), bench.bodies("other")) == ([], [b"m1"])
     check(bench.state)

@@ -71,9 +71,9 @@ def test_the_managers_own_queues_are_made_once() -> None:
 
 def test_a_second_start_of_the_same_manager_says_nothing_new() -> None:
     bench = Bench()
-    told = len(bench.facts)
+    reported = len(bench.facts)
     bench.restart()
-    assert bench.facts[told:] == []
+    assert bench.facts[reported:] == []
     assert sum(isinstance(fact, ManagerNamed) for fact in bench.facts) == 1
 
 
@@ -99,11 +99,11 @@ def test_a_number_that_was_told_before_the_disk_knew_is_not_given_out_again() ->
     bench = Bench()
     for _ in range(3):
         bench.flush()
-        told = bench.send("orders", b"express", delivery=Delivery.EXPRESS).lookup_ids
+        reported = bench.send("orders", b"express", delivery=Delivery.EXPRESS).lookup_ids
         bench.restart(crash=True)
         bench.flush()
         (later,) = bench.send("orders", b"m").lookup_ids
-        assert later > told[0]
+        assert later > reported[0]
 
 
 @pytest.mark.spec("DM-018")

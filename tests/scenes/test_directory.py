@@ -34,7 +34,7 @@ def in_a_directory(*queues: str, **given: Any) -> Scene:
     return Scene(*queues, heard=[ChangeNotified], **{"directory": Integration(), **given})
 
 
-def told(scene: Scene) -> list[str]:
+def reported(scene: Scene) -> list[str]:
     return [each.operation.value for each in scene.signals if isinstance(each, ChangeNotified)]
 
 
@@ -64,7 +64,7 @@ def test_a_computer_without_a_name_does_not_start() -> None:
 def test_a_public_queue_is_in_the_directory() -> None:
     scene = in_a_directory()
     made = scene.create(".\\shop").queue
-    assert told(scene) == ["queue-creation"]
+    assert reported(scene) == ["queue-creation"]
     found = find(scene, ObjectKind.QUEUE, made.identifier).subject
     assert (found.full_path, found.directory_path) == (made.full_path, made.directory_path)
     assert made.full_path
@@ -75,7 +75,7 @@ def test_a_public_queue_is_in_the_directory() -> None:
 def test_a_public_queue_can_stay_out_of_it() -> None:
     scene = in_a_directory()
     made = scene.ask(CreateQueue(0, ".\\shop", skip_directory=True)).queue
-    assert told(scene) == []
+    assert reported(scene) == []
     assert find(scene, ObjectKind.QUEUE, made.identifier).result is DirectoryResult.OBJECT_NOT_FOUND
 
 
@@ -152,10 +152,10 @@ def test_only_a_write_that_succeeds_is_told_of() -> None:
     scene = in_a_directory(".\\shop")
     shop = QueueObject(identifier=scene.queue(".\\shop").record.identifier, label="till")
     scene.ask(WriteDirectory(0, shop, ("label",)))
-    assert told(scene)[-1] == "queue-update"
-    count = len(told(scene))
+    assert reported(scene)[-1] == "queue-update"
+    count = len(reported(scene))
     scene.ask(WriteDirectory(0, QueueObject(identifier=OTHER, label="x"), ("label",)))
     scene.ask(SwitchDirectory(0, attached=False))
     scene.ask(WriteDirectory(0, shop, ("label",)))
-    assert len(told(scene)) == count
+    assert len(reported(scene)) == count
     assert scene.ask(ReadDirectory(0, ObjectKind.SITE)).result is DirectoryResult.NOT_CONNECTED

@@ -17,7 +17,7 @@ ALICE = User(name="alice", token_sha256=sha256(b"a").hexdigest())
 ROOT = User(name="root", token_sha256=sha256(b"r").hexdigest(), groups=("administrators",))
 
 
-def told(bench: Bench, users: tuple[User, ...] = (), **chosen: str | bool) -> list[str]:
+def reported(bench: Bench, users: tuple[User, ...] = (), **chosen: str | bool) -> list[str]:
     """The warnings of a server with these users."""
     settings = Settings(users=users, **chosen)  # type: ignore[arg-type]
     known = Users(bench.state.identity().identifier, users)
@@ -35,13 +35,13 @@ def with_users(*queues: str) -> Bench:
 
 
 def test_a_server_on_the_loopback_and_one_with_an_administrator_warn_of_nothing() -> None:
-    assert told(Bench("orders", "more")) == []
-    assert told(with_users(), (ALICE, ROOT), data_host="0.0.0.0") == []
+    assert reported(Bench("orders", "more")) == []
+    assert reported(with_users(), (ALICE, ROOT), data_host="0.0.0.0") == []
 
 
 def test_a_server_that_is_open_to_the_network_says_so() -> None:
     wanted = "access: no users are named: everybody who reaches 0.0.0.0 and :: may do everything"
-    assert told(Bench(), data_host="0.0.0.0", control_host="::", open_to_network=True) == [wanted]
+    assert reported(Bench(), data_host="0.0.0.0", control_host="::", open_to_network=True) == [wanted]
 
 
 @pytest.mark.parametrize(
@@ -61,15 +61,15 @@ def test_open_are_addresses_that_others_reach_without_users(
 
 
 def test_users_without_an_administrator_are_warned_of() -> None:
-    [said] = told(with_users(), (ALICE,))
+    [said] = reported(with_users(), (ALICE,))
     assert said.startswith("access: no user is in the group administrators: nobody may administer")
 
 
 def test_queues_from_before_there_were_users_are_named() -> None:
-    [said] = told(with_users("orders", "a", "b", "c", "a;retry"), (ROOT,))
+    [said] = reported(with_users("orders", "a", "b", "c", "a;retry"), (ROOT,))
     assert said == (
         r"access: queues from before there were users are open: everybody may change private$\orders,"
         r" private$\a, private$\b and 1 more: see `reliquary access revoke QUEUE everyone`"
     )
-    [said] = told(with_users("orders"), (ROOT,))
+    [said] = reported(with_users("orders"), (ROOT,))
     assert "change private$\\orders: see" in said

@@ -58,7 +58,7 @@ def paths(stage: Stage, plane: str) -> tuple[HttpClient, list[tuple[str, str]]]:
     return stage.control, list(control_paths())
 
 
-async def told(client: HttpClient, method: str, path: str, **headers: bytes) -> tuple[int, str]:
+async def reported(client: HttpClient, method: str, path: str, **headers: bytes) -> tuple[int, str]:
     """The status and the code of a request with these headers."""
     given = [(name.encode(), value) for name, value in headers.items()]
     answer = await client.request(method, path, b"", given)
@@ -78,7 +78,7 @@ def test_no_method_of_any_path_that_changes_something_is_for_pages_of_other_site
             assert {method for method, _ in changing} == wanted
             for method, path in changing:
                 for origin in (b"http://" + EVIL, b"null"):
-                    refused = await told(client, method, path, origin=origin)
+                    refused = await reported(client, method, path, origin=origin)
                     assert refused == (403, "ACCESS_DENIED"), (method, path)
         assert (await stage.ok("GET", "/queues/orders"))["messages"] == 0
 
@@ -91,8 +91,8 @@ def test_no_path_is_for_another_host(tmp_path: Path) -> None:
         for plane in PLANES:
             client, every = paths(stage, plane)
             for method, path in every:
-                assert await told(client, method, path, **rebound) == (421, "WRONG_HOST"), (method, path)
-                assert (await told(client, method, path, host=EVIL))[0] == 421
+                assert await reported(client, method, path, **rebound) == (421, "WRONG_HOST"), (method, path)
+                assert (await reported(client, method, path, host=EVIL))[0] == 421
         assert (await stage.ok("GET", "/queues/orders"))["messages"] == 0
 
     play(tmp_path, scene)
@@ -104,7 +104,7 @@ def test_its_own_names_and_addresses_pass(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         for client in (stage.data, stage.control):
             for host in (*good, b"mq.example:443", b"MQ.example", b"wsrm.example"):
-                assert (await told(client, "GET", "/api/v1/health", host=host))[0] == 200, host
+                assert (await reported(client, "GET", "/api/v1/health", host=host))[0] == 200, host
 
     wsrm = WsrmOptions(names=("wsrm.example:81",))
     play(tmp_path, scene, names=("mq.example",), tables=(wsrm,))
@@ -149,7 +149,7 @@ def test_wrong_tokens_wait_while_right_ones_and_other_requests_do_not(tmp_path: 
         url = stage.url if plane == "data" else stage.control_url
 
         async def asked(token: bytes) -> int:
-            return (await told(client, "GET", "/api/v1/health", authorization=b"Bearer " + token))[0]
+            return (await reported(client, "GET", "/api/v1/health", authorization=b"Bearer " + token))[0]
 
         failures = failures_of(stage.server)
         now = failures._monotonic()
@@ -161,7 +161,7 @@ def test_wrong_tokens_wait_while_right_ones_and_other_requests_do_not(tmp_path: 
         guesses = [asyncio.ensure_future(raw(url, head)) for _ in range(LONGEST_WAIT // PACE)]
         await until(lambda: failures._answered_at["127.0.0.1"] == now + len(guesses) * PACE)
         answers = [await asked(b"guess"), await asked(b"secret")]
-        assert (await told(client, "GET", "/api/v1/health"))[0] == 200
+        assert (await reported(client, "GET", "/api/v1/health"))[0] == 200
         assert answers == [429, 200]
         done, waiting = await asyncio.wait(guesses, return_when=asyncio.FIRST_COMPLETED)
         assert {guess.result()[0] for guess in done} == {401}
@@ -199,7 +199,7 @@ def test_the_paths_of_protocols_have_their_own_rule_of_hosts(tmp_path: Path) -> 
 
 def test_who_is_not_let_in_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def scene(stage: Stage) -> None:
-        assert (await told(stage.data, "GET", "/api/v1/health", authorization=b"Bearer x"))[0] == 401
+        assert (await reported(stage.data, "GET", "/api/v1/health", authorization=b"Bearer x"))[0] == 401
 
     play(tmp_path, scene, users=(ALICE,))
     assert "client 127.0.0.1: was not let in 1 times: nobody has this token" in caplog.messages
@@ -213,8 +213,8 @@ RIGHT, WRONG = b"Basic " + b64encode(b"carol:swordfish"), b"Basic " + b64encode(
 def test_a_password_lets_in_on_both_planes_and_a_wrong_one_does_not(tmp_path: Path, plane: str) -> None:
     async def scene(stage: Stage) -> None:
         client = getattr(stage, plane)
-        for proof, told_so in ((RIGHT, (200, "")), (WRONG, (401, "UNAUTHENTICATED")), (RIGHT, (200, ""))):
-            assert await told(client, "GET", "/api/v1/health", authorization=proof) == told_so
+        for proof, expected in ((RIGHT, (200, "")), (WRONG, (401, "UNAUTHENTICATED")), (RIGHT, (200, ""))):
+            assert await reported(client, "GET", "/api/v1/health", authorization=proof) == expected
         answer = await client.request("GET", "/api/v1/health", b"", [(b"authorization", WRONG)])
         challenges = [value for name, value in answer.headers if name == b"www-authenticate"]
         assert [each.split()[0] for each in challenges] == [b"Bearer", b"Basic"]
@@ -229,7 +229,7 @@ def test_a_body_that_is_streamed_waits_for_the_check_of_its_password(tmp_path: P
         for proof, status in ((WRONG, 401), (RIGHT, 400), (RIGHT, 400)):
             answer = await stage.data.request("PUT", path, b"no arrow" * 100_000, [(b"authorization", proof)])
             assert answer.status == status, answer.body
-        assert (await told(stage.data, "GET", "/api/v1/health", authorization=RIGHT))[0] == 200
+        assert (await reported(stage.data, "GET", "/api/v1/health", authorization=RIGHT))[0] == 200
 
     play(tmp_path, scene, users=(CAROL,))
 
@@ -239,10 +239,10 @@ def test_requests_beyond_the_rate_are_told_when_to_come_again(tmp_path: Path, pl
     async def scene(stage: Stage) -> None:
         client = getattr(stage, plane)
         stage.server.reloader.rates._monotonic = lambda: 0
-        assert (await told(client, "GET", "/api/v1/health"))[0] == 200
+        assert (await reported(client, "GET", "/api/v1/health"))[0] == 200
         answer = await client.request("GET", "/api/v1/health", b"")
         assert answer.status == 429
-        assert (await told(client, "GET", "/api/v1/health", authorization=b"Bearer secret"))[0] == 200
+        assert (await reported(client, "GET", "/api/v1/health", authorization=b"Bearer secret"))[0] == 200
         assert json.loads(answer.body)["code"] == "TOO_MANY_REQUESTS"
         assert (b"retry-after", b"1") in tuple(answer.headers)
 

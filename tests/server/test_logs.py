@@ -143,9 +143,9 @@ def test_a_traceback_is_lines_of_the_log_before_its_message() -> None:
     assert (before, last) == ("CRITICAL reliquary:     lines", "CRITICAL reliquary: a bug")
     log = Log(LogFormat.JSON)
     log.take("reliquary", logging.CRITICAL, "a bug", exc_info=failed())
-    told = json.loads(log.stream.getvalue())
-    assert told["message"] == "a bug"
-    assert told["traceback"][-2:] == ["ValueError: two", "lines"]
+    reported = json.loads(log.stream.getvalue())
+    assert reported["message"] == "a bug"
+    assert reported["traceback"][-2:] == ["ValueError: two", "lines"]
 
 
 def test_what_a_library_repeats_is_told_once_a_minute_with_its_count() -> None:

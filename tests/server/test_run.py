@@ -125,9 +125,9 @@ def test_the_log_is_json_where_that_is_wanted(tmp_path: Path) -> None:
         refuse_much(server)
         code, err = stop(server)
     assert code == Exit.OK
-    told = [json.loads(line) for line in err.splitlines()]
-    assert len(told) == 3
-    assert {(each["logger"], each["level"]) for each in told} == {("reliquary", "WARNING")}
+    reported = [json.loads(line) for line in err.splitlines()]
+    assert len(reported) == 3
+    assert {(each["logger"], each["level"]) for each in reported} == {("reliquary", "WARNING")}
     (tmp_path / "data" / "FORMAT").write_text("reliquary store 99\n")
     code, err = ends(tmp_path / "data", LOG_FORMAT="json")
     assert (code, json.loads(err)["level"]) == (Exit.STORE_NEWER, "CRITICAL")

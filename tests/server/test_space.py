@@ -107,7 +107,7 @@ class Disk:
         self.warned: list[Warn] = []
         self.reclaimed = Flag()
         self.watch = SpaceWatch(folder, 100, 2, self.look)
-        self.told = Callbacks(self.said.append, self.warned.append, self.reclaimed.set)
+        self.callbacks = Callbacks(self.said.append, self.warned.append, self.reclaimed.set)
 
     def look(self, _: Path) -> Space:
         return Space(self.free, 10**12)
@@ -131,7 +131,7 @@ def test_the_manager_hears_when_room_gets_low_and_when_there_is_enough_again(
     disk: Disk, tmp_path: Path
 ) -> None:
     async def story() -> None:
-        disk.watch.start(disk.told)
+        disk.watch.start(disk.callbacks)
         assert disk.said == []
         assert (tmp_path / NAME).exists()
         disk.free = 99 * MEGABYTE
@@ -151,7 +151,7 @@ def test_the_manager_hears_when_room_gets_low_and_when_there_is_enough_again(
 
 def test_the_reserve_is_given_back_when_the_disk_is_nearly_full(disk: Disk, tmp_path: Path) -> None:
     async def story() -> None:
-        disk.watch.start(disk.told)
+        disk.watch.start(disk.callbacks)
         disk.free = 0
         await disk.until(1)
         assert not (tmp_path / NAME).exists()
@@ -164,7 +164,7 @@ def test_the_reserve_is_given_back_when_the_disk_is_nearly_full(disk: Disk, tmp_
 @pytest.mark.parametrize(("free", "kept"), [(1000, True), (24, False)])
 def test_the_reserve_makes_room_for_a_start(disk: Disk, tmp_path: Path, free: int, kept: bool) -> None:
     async def story() -> None:
-        disk.watch.start(disk.told)
+        disk.watch.start(disk.callbacks)
         disk.watch.stop()
         disk.free = free * MEGABYTE
         disk.watch = SpaceWatch(tmp_path, 100, 2, disk.look)
@@ -177,7 +177,7 @@ def test_the_reserve_makes_room_for_a_start(disk: Disk, tmp_path: Path, free: in
 def test_nothing_is_said_after_a_stop(disk: Disk) -> None:
     async def story() -> None:
         disk.watch.stop()
-        disk.watch.start(disk.told)
+        disk.watch.start(disk.callbacks)
         disk.watch.stop()
         disk.free = 0
         await asyncio.gather(*(asyncio.to_thread(os.sched_yield) for _ in range(20)))

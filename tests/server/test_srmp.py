@@ -33,21 +33,25 @@ class TestAddressed:
     """SR-281: where receipts are asked for is where we listen."""
 
     def test_on_the_loopback_it_is_localhost(self) -> None:
-        told = addressed(settings(), [PLAIN])
-        assert told.receipts_host == "localhost:8480"
-        assert (told.secure_receipts_host, told.receipts_scheme) == ("", "http")
+        reported = addressed(settings(), [PLAIN])
+        assert reported.receipts_host == "localhost:8480"
+        assert (reported.secure_receipts_host, reported.receipts_scheme) == ("", "http")
 
     @pytest.mark.spec("SR-281")
     def test_elsewhere_it_is_the_computers_name(self) -> None:
-        told = addressed(settings(), [Listening("http", "0.0.0.0", 8480)])
-        assert told.receipts_host == "HERE:8480"
+        reported = addressed(settings(), [Listening("http", "0.0.0.0", 8480)])
+        assert reported.receipts_host == "HERE:8480"
 
     def test_an_https_server_alone_asks_by_https(self) -> None:
-        told = addressed(settings(), [Listening("https", "10.0.0.1", 443)])
-        assert (told.receipts_host, told.secure_receipts_host, told.receipts_scheme) == ("HERE", "", "https")
+        reported = addressed(settings(), [Listening("https", "10.0.0.1", 443)])
+        assert (reported.receipts_host, reported.secure_receipts_host, reported.receipts_scheme) == (
+            "HERE",
+            "",
+            "https",
+        )
 
     def test_with_both_each_has_its_port_and_the_port_of_its_own_comes_first(self) -> None:
-        told = addressed(
+        reported = addressed(
             settings(),
             [
                 Listening("http", "0.0.0.0", 80),
@@ -55,30 +59,30 @@ class TestAddressed:
                 Listening("https", "::", 81),
             ],
         )
-        assert (told.receipts_host, told.secure_receipts_host, told.receipts_scheme) == (
+        assert (reported.receipts_host, reported.secure_receipts_host, reported.receipts_scheme) == (
             "HERE",
             "HERE:81",
             "",
         )
 
     def test_what_was_chosen_counts(self) -> None:
-        told = addressed(settings("mq.example:9"), [PLAIN])
-        assert told.receipts_host == "mq.example:9"
-        assert "mq.example:9" in told.authorities
-        assert "mq.example" not in told.authorities
+        reported = addressed(settings("mq.example:9"), [PLAIN])
+        assert reported.receipts_host == "mq.example:9"
+        assert "mq.example:9" in reported.authorities
+        assert "mq.example" not in reported.authorities
 
     def test_each_name_is_ours_bare_and_with_each_port(self) -> None:
-        told = addressed(
+        reported = addressed(
             settings(names=("MQ.example", "other:7")), [Listening("http", "10.0.0.1", 80), PLAIN]
         )
         names = {"here", "here.shop.example", "localhost", "127.0.0.1", "[::1]", "10.0.0.1", "mq.example"}
         names.add(host_name().lower())
         expected = names | {f"{name}:{port}" for name in names for port in (80, 8480)} | {"other:7"}
-        assert told.authorities == expected
+        assert reported.authorities == expected
 
     def test_everywhere_is_no_name(self) -> None:
-        told = addressed(settings(), [Listening("http", "0.0.0.0", 80), Listening("https", "::", 443)])
-        assert not {"0.0.0.0", "[::]", "::"} & told.authorities
+        reported = addressed(settings(), [Listening("http", "0.0.0.0", 80), Listening("https", "::", 443)])
+        assert not {"0.0.0.0", "[::]", "::"} & reported.authorities
 
 
 def test_a_server_takes_posts_beside_its_api_and_says_so_to_the_machine(tmp_path: Path) -> None:

@@ -154,8 +154,8 @@ def test_a_sender_hears_in_a_queue_of_his_own_what_became_of_his_message(tmp_pat
                 wanted = {"administration_queue": "replies", "acknowledgements": [asked]}
                 await a.send(b.destination("orders"), asked, response_queue="replies", **wanted)
             came = await b.receive("orders", 2)
-            told = await a.receive("replies", 2)
-            assert {each["class"]: each["correlation"] for each in told} == {
+            reported = await a.receive("replies", 2)
+            assert {each["class"]: each["correlation"] for each in reported} == {
                 "ack-reach-queue": came[0]["id"],
                 "ack-receive": came[1]["id"],
             }

@@ -288,7 +288,7 @@ def test_an_outcome_that_is_refused_or_confirmed_both_ways_is_found(commit: bool
 # -- acknowledgements
 
 
-def news(asks: Acknowledgement, left: MessageClass | None, *told: MessageClass, unkept: int = 0) -> None:
+def news(asks: Acknowledgement, left: MessageClass | None, *reported: MessageClass, unkept: int = 0) -> None:
     """Check a message that came to its queue, left it or not, and was acknowledged so."""
     story, ledger = Story(), Ledger()
     story.sent(1)
@@ -297,7 +297,7 @@ def news(asks: Acknowledgement, left: MessageClass | None, *told: MessageClass, 
     ledger.unkept[Copy.ACKNOWLEDGEMENT] = unkept
     if left is not None:
         ledger.left[b"m1"] = (1, left)
-    ledger.stored.update({acknowledged("m1", each): 1 for each in told})
+    ledger.stored.update({acknowledged("m1", each): 1 for each in reported})
     check_acknowledgements(story.history, ledger)
 
 
@@ -315,7 +315,7 @@ def test_one_true_acknowledgement_is_fine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asks", "left", "told"),
+    ("asks", "left", "reported"),
     [
         (FULL_RECEIVE, PURGED, [RECEIVED]),
         (FULL_RECEIVE, RECEIVED, [PURGED]),
@@ -327,7 +327,7 @@ def test_one_true_acknowledgement_is_fine() -> None:
     ],
 )
 def test_an_acknowledgement_that_is_missing_doubled_or_untrue_is_found(
-    asks: Acknowledgement, left: MessageClass | None, told: list[MessageClass]
+    asks: Acknowledgement, left: MessageClass | None, reported: list[MessageClass]
 ) -> None:
     with pytest.raises(Violation, match="news"):
-        news(asks, left, *told)
+        news(asks, left, *reported)

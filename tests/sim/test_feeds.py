@@ -30,16 +30,16 @@ def story(*given: int, whole: bool = True) -> Story:
     """Return a story in which messages 1 and 2 came, and a reader was given these, each under its
     own number.
     """
-    told = Story()
-    told.turn(opened())
-    told.turn(stored(1, 2))
-    told.turn(stored(3), lost=True)
-    told.turn(removed(1))
-    told.turn(ConsumerDropped(ORDERS, LAKE))
-    told.history.feeds[ORDERS, LAKE] = {place: (number, number) for place, number in enumerate(given)}
+    reported = Story()
+    reported.turn(opened())
+    reported.turn(stored(1, 2))
+    reported.turn(stored(3), lost=True)
+    reported.turn(removed(1))
+    reported.turn(ConsumerDropped(ORDERS, LAKE))
+    reported.history.feeds[ORDERS, LAKE] = {place: (number, number) for place, number in enumerate(given)}
     if whole:
-        told.history.read_to_the_end.add((ORDERS, LAKE))
-    return told
+        reported.history.read_to_the_end.add((ORDERS, LAKE))
+    return reported
 
 
 # -- what is owed
@@ -63,10 +63,10 @@ def test_a_message_that_was_given_twice_or_never_was_is_found(given: tuple[int, 
 
 
 def test_somebody_who_never_went_is_found() -> None:
-    told = Story()
-    told.turn(opened())
+    reported = Story()
+    reported.turn(opened())
     with pytest.raises(Violation, match="still active"):
-        check_feeds(told.history)
+        check_feeds(reported.history)
 
 
 def test_only_what_becomes_visible_is_owed_and_each_time_it_does() -> None:

@@ -55,10 +55,12 @@ def test_a_body_is_shown_without_its_padding() -> None:
 
 
 def test_a_receipt_that_travels_is_known_by_its_own_identifier() -> None:
-    told = Message.of(label="m1", message_class=MessageClass.ACK_RECEIVE, identifier=ObjectId(uniquifier=7))
-    assert named(told) == b"ACK_RECEIVE of m1"
-    assert named(told.changed(soap_header="<commitmentReceipt/>")).endswith(b"\\7")
-    assert named(told.changed(soap_envelope="<Envelope/>")).endswith(b"\\7")
+    reported = Message.of(
+        label="m1", message_class=MessageClass.ACK_RECEIVE, identifier=ObjectId(uniquifier=7)
+    )
+    assert named(reported) == b"ACK_RECEIVE of m1"
+    assert named(reported.changed(soap_header="<commitmentReceipt/>")).endswith(b"\\7")
+    assert named(reported.changed(soap_envelope="<Envelope/>")).endswith(b"\\7")
 
 
 def history_of(count: int) -> History:

@@ -33,15 +33,15 @@ def test_a_fault_travels_between_processes() -> None:
     ],
 )
 def test_each_code_of_the_server_has_its_name_here(code: str, fault: type[SparkFault]) -> None:
-    told = explained(error_of(code, "so it is."), "reading")
-    assert type(told) is fault
-    assert str(told).startswith("reading: so it is: ")
+    reported = explained(error_of(code, "so it is."), "reading")
+    assert type(reported) is fault
+    assert str(reported).startswith("reading: so it is: ")
 
 
 def test_another_code_is_told_as_it_is() -> None:
-    told = explained(ReliquaryError("DISK_ON_FIRE", "it burns"), "writing")
-    assert type(told) is ServerRefused
-    assert str(told) == "writing: it burns"
+    reported = explained(ReliquaryError("DISK_ON_FIRE", "it burns"), "writing")
+    assert type(reported) is ServerRefused
+    assert str(reported) == "writing: it burns"
 
 
 def test_only_errors_of_the_client_are_explained() -> None:

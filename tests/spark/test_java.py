@@ -90,8 +90,8 @@ def test_the_wrapper_drops_one_word_and_keeps_the_rest(tmp_path: Path) -> None:
     program.chmod(0o755)
     wrapper = write_wrapper(program, tmp_path / "cache")
     words = ["-cp", "a b", VECTORS, "", "$HOME 'x'", VECTORS, "--add-modules=other", "end\nline"]
-    told = subprocess.run([wrapper, *words], capture_output=True, text=True, check=True).stdout
-    assert told == "".join(f"<{word}>\n" for word in words if word != VECTORS)
+    output = subprocess.run([wrapper, *words], capture_output=True, text=True, check=True).stdout
+    assert output == "".join(f"<{word}>\n" for word in words if word != VECTORS)
     assert subprocess.run([wrapper], capture_output=True, text=True, check=True).stdout == ""
     assert os.listdir(wrapper.parent) == ["java"]
 

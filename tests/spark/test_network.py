@@ -36,11 +36,11 @@ def test_a_server_with_tls_and_users(spark: SparkSession, tmp_path: Path) -> Non
         read = spark.read.format("reliquary").schema("body binary")
         rows = read.options(**trusting, tokenFile=str(tmp_path / "token")).load().collect()
         assert [bytes(row["body"]) for row in rows] == [b"gold"]
-        for options, told in [
+        for options, reported in [
             (trusting | {"token": "wrong"}, r"TokenRefused: planning the read: .*tokenFile"),
             (given | {"token": "secret"}, r"ServerGone: .*its certificate is not trusted"),
         ]:
-            with pytest.raises(PySparkException, match=told):
+            with pytest.raises(PySparkException, match=reported):
                 spark.read.format("reliquary").options(**options).load().collect()
 
 

@@ -65,9 +65,9 @@ def test_a_loss_by_a_limit_is_told_with_its_numbers() -> None:
     loss = Loss(5, 9, 4, 4000, "2026-11-18T05:00:00Z")
     there = Feed("a", "one", 100, 9, 0, 0, loss=loss)
     (finding,) = survey({key("a"): QueueOffset("one", 7)}, feeds(there)).findings
-    told = str(finding.fault("a at m", "lake"))
-    assert "lost 4 messages (4000 bytes) after 5 up to 9" in told
-    assert "at 2026-11-18T05:00:00Z" in told
+    reported = str(finding.fault("a at m", "lake"))
+    assert "lost 4 messages (4000 bytes) after 5 up to 9" in reported
+    assert "at 2026-11-18T05:00:00Z" in reported
     moved = Finding(Trouble.LOST, key("a"), 12, 15, loss).fault("a", "lake")
     assert "does another query use the same consumer" in str(moved), "this gap is not the loss"
 

@@ -344,10 +344,10 @@ def test_a_feed_that_ends_before_the_query_is_never_read_on_in_silence(world: Wo
     with pytest.raises(DataLost, match=r"backup .* failOnDataLoss=false"):
         reader(world).latestOffset(end, ALL)
     lenient = reader(world, failOnDataLoss="false")
-    told = lenient.latestOffset(end, ALL)
-    assert rows_of(lenient, end, told) == []
+    reported = lenient.latestOffset(end, ALL)
+    assert rows_of(lenient, end, reported) == []
     later = world.send("orders", 3)
-    assert run(lenient, told)[0] == [later], "also those whose places were others' before"
+    assert run(lenient, reported)[0] == [later], "also those whose places were others' before"
 
 
 def test_a_queue_that_was_never_there_stops_the_start() -> None:

@@ -38,9 +38,9 @@ def test_rows_that_break_a_rule_fail_the_batch_or_go_elsewhere(desk: Desk) -> No
     rows = desk.stream(source).selectExpr("body", "CAST(CAST(body AS STRING) AS INT) AS priority")
     with pytest.raises(
         StreamingQueryException, match=r"BadRow: row 2 .*priority.*9.*badRows=dead:QUEUE"
-    ) as told:
+    ) as raised:
         desk.run_to_queue(rows, "strict", queue=target)
-    assert "failed 4 times" not in str(told.value), "the commit says it, and no task is tried again"
+    assert "failed 4 times" not in str(raised.value), "the commit says it, and no task is tried again"
     assert desk.bodies(target) == []
     desk.run_to_queue(rows, "strict", queue=target, badRows=f"dead:{dead}")
     assert sorted(desk.bodies(target)) == ["3", "5"]

@@ -33,7 +33,9 @@ def test_only_what_is_no_refusal_travels_under_200() -> None:
 
 def test_the_document_has_the_same_table() -> None:
     rows = re.findall(r"^\| (\d{3}) \| (.+) \|$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
-    told = {(int(status), code) for status, codes in rows for code in re.findall(r"[A-Z][A-Z_]{3,}", codes)}
+    documented = {
+        (int(status), code) for status, codes in rows for code in re.findall(r"[A-Z][A-Z_]{3,}", codes)
+    }
     ours = {(status, code.name) for code, status in STATUS.items() if status >= 400}
     ours |= {
         (401, UNAUTHENTICATED),
@@ -46,8 +48,8 @@ def test_the_document_has_the_same_table() -> None:
         (503, BUSY),
         (503, STOPPING),
     }
-    assert ours <= told
-    assert {code for _, code in told - ours} == {"TOO_LARGE", "FAILED"}  # the control plane's
+    assert ours <= documented
+    assert {code for _, code in documented - ours} == {"TOO_LARGE", "FAILED"}  # the control plane's
 
 
 def test_an_error_is_a_sentence_and_a_code() -> None:

@@ -107,8 +107,8 @@ def test_a_copy_tells_where_it_came_from() -> None:
     position = Position(
         1, 1, 1, 1, reason=MessageClass.ACK_RECEIVE, origin=3, origin_path="HERE\\private$\\a"
     )
-    told = msgspec.to_builtins(shown(Delivered(position, Message())))
-    assert (told["class"], told["origin"]) == ("ack-receive", "a")
+    reported = msgspec.to_builtins(shown(Delivered(position, Message())))
+    assert (reported["class"], reported["origin"]) == ("ack-receive", "a")
     assert "origin" not in msgspec.to_builtins(shown(Delivered(Position(1, 1, 1, 1), Message())))
 
 

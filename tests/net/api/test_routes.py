@@ -39,17 +39,17 @@ def test_a_path_is_cut_at_its_first_and_last_slash(path: str, shape: str, name: 
 
 def test_the_document_names_every_path_and_method() -> None:
     data_plane = DOCUMENT.read_text(encoding="utf-8").split("## Control plane")[0]
-    told: set[tuple[str, str]] = set()
+    documented: set[tuple[str, str]] = set()
     for method, path in re.findall(r"`(GET|POST|PUT|PATCH|DELETE) (/[^`? ]*)", data_plane):
         if not path.startswith(("/msmq/", "/stages/")):  # SRMP and parts of batches have mounts of their own
-            told.add((method, re.sub(r"\{\w+\}", "x", path)))
+            documented.add((method, re.sub(r"\{\w+\}", "x", path)))
     for verb in re.findall(r"`(/(?:abort|prepare))`", data_plane):
-        told.add(("POST", f"/transactions/x{verb}"))
+        documented.add(("POST", f"/transactions/x{verb}"))
     nobody: Any = None  # the table is asked, not its handlers
     of_nouns = [routes_of(noun, nobody) for noun in NOUNS if noun.plane is Plane.DATA]
     routes = with_description("", merged(ROUTES, *of_nouns, FeedEndpoint(nobody, nobody, nobody).routes()))
     answered = {(method, shape) for shape, methods in routes.items() for method in methods}
-    assert {(method, shape_of(PREFIX + path[1:])[0]) for method, path in told} == answered
+    assert {(method, shape_of(PREFIX + path[1:])[0]) for method, path in documented} == answered
 
 
 def test_a_path_has_the_methods_of_all_tables() -> None:

@@ -20,7 +20,7 @@ from reliquary.net.http import Responder
 from reliquary.queueing.model.events import Answer
 
 
-class Told:
+class Asked:
     """A responder that writes down the calls to it."""
 
     def __init__(self, *, begun: bool = False) -> None:
@@ -42,7 +42,7 @@ class Told:
 
 
 def played(
-    work: Callable[[], Awaitable[None]], responder: Told, warned: list[Warn] | None = None
+    work: Callable[[], Awaitable[None]], responder: Asked, warned: list[Warn] | None = None
 ) -> list[object]:
     """Run the work for a responder and return what the client gets."""
 
@@ -72,20 +72,20 @@ async def failing(why: Exception) -> None:
     ids=lambda given: type(given).__name__ if isinstance(given, Exception) else "",
 )
 def test_what_fails_before_the_answer_begins_is_a_refusal(why: Exception, status: int, sentence: str) -> None:
-    [said] = played(partial(failing, why), Told())
+    [said] = played(partial(failing, why), Asked())
     assert f"({status}, " in str(said)
     assert sentence in str(said)
 
 
 @pytest.mark.parametrize("why", [UsageError("x"), EngineStopped("x"), NotOk(Answer(HResult.DATA_LOST))])
 def test_what_fails_later_cuts_the_connection(why: Exception) -> None:
-    assert played(partial(failing, why), Told(begun=True)) == ["cut"]
+    assert played(partial(failing, why), Asked(begun=True)) == ["cut"]
 
 
 @pytest.mark.parametrize("begun", [True, False])
 def test_what_nobody_foresaw_is_told_and_cut(begun: bool) -> None:
     warned: list[Warn] = []
-    assert played(partial(failing, CutOff("the disk")), Told(begun=begun), warned) == ["cut"]
+    assert played(partial(failing, CutOff("the disk")), Asked(begun=begun), warned) == ["cut"]
     assert [(each.about, each.what, each.why) for each in warned] == [("a feed", "was cut off", "the disk")]
 
 
@@ -94,7 +94,7 @@ def test_who_hangs_up_ends_it() -> None:
 
     async def whole() -> None:
         conversations = Conversations(cast("Engine", SimpleNamespace()))
-        responder = Told(begun=True)
+        responder = Asked(begun=True)
 
         async def waiting() -> None:
             try:
@@ -118,7 +118,7 @@ def test_who_hangs_up_ends_it() -> None:
 def test_a_stop_waits_for_the_threads() -> None:
     async def whole() -> None:
         conversations = Conversations(cast("Engine", SimpleNamespace()))
-        responder = Told()
+        responder = Asked()
         done: list[bool] = []
 
         async def working() -> None:

@@ -38,28 +38,28 @@ def rows(
 
 
 @pytest.fixture(scope="module")
-def told(client: FeedClient, server: Served) -> tuple[str, int, list[dict[str, object]]]:
+def reported(client: FeedClient, server: Served) -> tuple[str, int, list[dict[str, object]]]:
     """A feed of which some has left its queue, its mark and all of its rows."""
     with reliquary.connect(server.data, control=server.control) as manager:
-        queue = manager.create_queue("told")
-        client.open_consumer("told", "lake", "earliest")
+        queue = manager.create_queue("reported")
+        client.open_consumer("reported", "lake", "earliest")
         for number in range(40):
             queue.send(f"m{number}", priority=number % 8)
             if number % 3 == 0:
                 queue.receive()
-    mark = client.feeds(["told"])[0].mark
-    return "told", mark, rows(client, "told", 0, mark, "lake")
+    mark = client.feeds(["reported"])[0].mark
+    return "reported", mark, rows(client, "reported", 0, mark, "lake")
 
 
-def test_a_consumer_gets_what_has_left_its_queue(told: tuple[str, int, list[dict[str, object]]]) -> None:
-    _, _, whole = told
+def test_a_consumer_gets_what_has_left_its_queue(reported: tuple[str, int, list[dict[str, object]]]) -> None:
+    _, _, whole = reported
     assert [row["body"] for row in whole] == [f"m{number}".encode() for number in range(40)]
 
 
 def test_others_get_what_is_still_there(
-    client: FeedClient, told: tuple[str, int, list[dict[str, object]]]
+    client: FeedClient, reported: tuple[str, int, list[dict[str, object]]]
 ) -> None:
-    queue, mark, whole = told
+    queue, mark, whole = reported
     assert len(rows(client, queue, 0, mark)) == 26
     assert len(whole) == 40
 
@@ -68,11 +68,11 @@ def test_others_get_what_is_still_there(
 @given(st.data())
 def test_any_cuts_give_the_whole(
     client: FeedClient,
-    told: tuple[str, int, list[dict[str, object]]],
+    reported: tuple[str, int, list[dict[str, object]]],
     monkeypatch: pytest.MonkeyPatch,
     data: st.DataObject,
 ) -> None:
-    queue, mark, whole = told
+    queue, mark, whole = reported
     monkeypatch.setattr(reading, "PAGE", data.draw(st.integers(1, 50)))
     cuts = sorted(data.draw(st.sets(st.integers(0, mark), max_size=4)) | {0, mark})
     found = [row for after, until in pairwise(cuts) for row in rows(client, queue, after, until, "lake")]

@@ -46,9 +46,9 @@ def test_the_document_has_the_same_columns() -> None:
     section = (
         DOCUMENT.read_text(encoding="utf-8").partition("### Feeds and batches")[2].partition("\n### ")[0]
     )
-    told = re.findall(r"^\| `(\w+)` \| (\S+) \| (\w*) ?\| (.+) \|$", section, re.MULTILINE)
+    documented = re.findall(r"^\| `(\w+)` \| (\S+) \| (\w*) ?\| (.+) \|$", section, re.MULTILINE)
     ours = [
         (column.name, column.kind.value, "yes" if column.name in WRITTEN else "", column.about)
         for column in COLUMNS
     ]
-    assert told == ours
+    assert documented == ours

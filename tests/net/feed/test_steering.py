@@ -54,8 +54,8 @@ def test_a_consumer_is_reset_to_each_kind_of_place(client: FeedClient, queue: Qu
     queue.send_many(["a", "b", "c"])
     first = next(iter(client.read(queue.name, 0, client.feeds([queue.name])[0].mark, columns=["feed_id"])))
     numbers = first.column("feed_id").to_pylist()
-    told = client.reset_consumer(queue.name, "lake", numbers[1], dry_run=True)
-    assert (told.before, told.cursor, told.messages, told.more) == (0, numbers[1], 2, False)
+    reported = client.reset_consumer(queue.name, "lake", numbers[1], dry_run=True)
+    assert (reported.before, reported.cursor, reported.messages, reported.more) == (0, numbers[1], 2, False)
     assert client.consumers(queue.name)[0].cursor == 0
     assert client.reset_consumer(queue.name, "lake", "latest").messages == 3
     assert client.reset_consumer(queue.name, "lake", "earliest").cursor == 0

@@ -163,8 +163,8 @@ def test_a_lost_connection_tells_whether_an_answer_had_begun(came: bytes, began:
         if came:
             connection.data_received(came)
         connection.connection_lost(None)
-        told = [one.exception() for one in (first, second)]
-        assert [one.began for one in told if isinstance(one, ConnectionLost)] == [began, False]
+        reported = [one.exception() for one in (first, second)]
+        assert [one.began for one in reported if isinstance(one, ConnectionLost)] == [began, False]
         assert not connection.usable
 
     in_loop(scene)

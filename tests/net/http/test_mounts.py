@@ -90,7 +90,7 @@ def test_a_mount_has_its_own_limit_and_its_own_refusals() -> None:
         prefix="/small/",
         handler=echo,
         body_bytes=10,
-        refusals=Refusals({413: 400}, lambda *told: refused.append(told)),
+        refusals=Refusals({413: 400}, lambda *reported: refused.append(reported)),
     )
     for path, answer in (("/small/1", (400, b"")), ("/large/1", (200, b"POST /large/1 " + b"x" * 11))):
         connection, transport = connect(echo, Limits(body_bytes=100), own)

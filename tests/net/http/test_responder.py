@@ -66,40 +66,40 @@ def test_it_says_whether_the_client_came_over_tls() -> None:
 
 
 def test_who_waits_is_told_once_that_the_client_has_gone() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     desk = Desk()
     connection, _ = connect(desk)
     connection.data_received(post() + post())
-    desk.asked[0][1].on_gone(lambda: told.append("first"))
-    desk.asked[1][1].on_gone(lambda: told.append("second"))
+    desk.asked[0][1].on_gone(lambda: reported.append("first"))
+    desk.asked[1][1].on_gone(lambda: reported.append("second"))
     assert not desk.asked[0][1].gone
     connection.eof_received()
     connection.connection_lost(None)
-    assert told == ["first", "second"]
+    assert reported == ["first", "second"]
     assert desk.asked[0][1].gone
 
 
 def test_who_asks_too_late_is_told_at_once() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     desk = Desk()
     connection, _ = connect(desk)
     connection.data_received(post())
     connection.connection_lost(None)
-    desk.asked[0][1].on_gone(lambda: told.append("gone"))
-    assert told == ["gone"]
+    desk.asked[0][1].on_gone(lambda: reported.append("gone"))
+    assert reported == ["gone"]
 
 
 def test_who_has_answered_is_not_told() -> None:
     async def scene() -> None:
-        told: list[str] = []
+        reported: list[str] = []
         desk = Desk()
         connection, _ = connect(desk)
         connection.data_received(post())
-        desk.asked[0][1].on_gone(lambda: told.append("gone"))
+        desk.asked[0][1].on_gone(lambda: reported.append("gone"))
         desk.answer(0)
         connection.connection_lost(None)
         await tick()
-        assert told == []
+        assert reported == []
 
     play(scene)
 
@@ -188,9 +188,9 @@ class TestStreamed:
             desk = Desk()
             connection, transport = connect(desk)
             connection.data_received(f"GET / HTTP/1.0\r\n{kept}\r\n".encode() * 2)
-            told: list[str] = []
+            reported: list[str] = []
             if kept:
-                desk.asked[1][1].on_gone(lambda: told.append("gone"))
+                desk.asked[1][1].on_gone(lambda: reported.append("gone"))
             desk.asked[0][1].begin(200, b"text/plain")
             desk.asked[0][1].write(b"hello")
             desk.asked[0][1].end()
@@ -200,7 +200,7 @@ class TestStreamed:
             assert b"transfer-encoding" not in head
             assert body == b"hello"
             assert transport.closed
-            assert told == (["gone"] if kept else [])
+            assert reported == (["gone"] if kept else [])
 
         play(scene)
 
@@ -277,21 +277,21 @@ class TestStreamed:
 
     def test_one_that_vanishes_is_told_once_and_what_is_written_then_goes_nowhere(self) -> None:
         async def scene() -> None:
-            told: list[str] = []
+            reported: list[str] = []
             desk = Desk()
             connection, transport = connect(desk)
             connection.data_received(post())
             way = desk.asked[0][1]
-            way.on_gone(lambda: told.append("gone"))
+            way.on_gone(lambda: reported.append("gone"))
             way.begin(200, b"text/plain")
-            way.when_taken(lambda: told.append("more"))
+            way.when_taken(lambda: reported.append("more"))
             await tick()
-            assert told == ["more"]
+            assert reported == ["more"]
             assert connection.eof_received()  # it has shut its side, and may still read
-            assert told == ["more"]
-            way.when_taken(lambda: told.append("never"))
+            assert reported == ["more"]
+            way.when_taken(lambda: reported.append("never"))
             connection.connection_lost(None)
-            assert told == ["more", "gone"]
+            assert reported == ["more", "gone"]
             before = len(transport.writes)
             way.write(b"x")
             way.end()

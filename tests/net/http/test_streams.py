@@ -397,14 +397,14 @@ class TestTheEnd:
         assert transport.closed
 
     def test_the_end_of_a_connection_is_told_where_a_body_was_handed_on(self) -> None:
-        for asked, told in ((post("/in/1") * 3, [1]), (post("/q"), []), (post("/in/1")[:-1], [1])):
+        for asked, reported in ((post("/in/1") * 3, [1]), (post("/q"), []), (post("/in/1")[:-1], [1])):
             sinks = Sinks(waits=True)
             connection, _ = sinks.open()
             connection.data_received(asked)
             connection.eof_received()
             assert sinks.gone == []
             connection.connection_lost(None)
-            assert sinks.gone == told
+            assert sinks.gone == reported
 
     def test_a_connection_is_cut_by_its_number(self) -> None:
         async def scene() -> None:

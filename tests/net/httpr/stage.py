@@ -180,10 +180,10 @@ class Desk:
     """Sends requests by a courier, and notes the event that ends each of them."""
 
     def __init__(self, server: str, response_time: Duration, shelf: Shelf | None) -> None:
-        self.told: list[ResponseArrived | RequestFailed] = []
+        self.reported: list[ResponseArrived | RequestFailed] = []
         self.url = f"{server}/httpr/orders"
         self.shelf = shelf or Shelf()
-        self.courier = Courier(self.told.append, self.shelf, response_time=response_time)
+        self.courier = Courier(self.reported.append, self.shelf, response_time=response_time)
 
     def push(self, *numbers: int, channel: int = 1, epoch: int = 1, messages: Batch = ()) -> None:
         for number in numbers:
@@ -194,14 +194,14 @@ class Desk:
         self.courier.send(SendRequest(1, epoch, number, self.url, PULL, limits=LIMITS, wait=wait))
 
     async def wait_for(self, count: int) -> None:
-        await until(lambda: len(self.told) >= count)
+        await until(lambda: len(self.reported) >= count)
 
     @property
     def ends(self) -> list[tuple[int, object]]:
         """The numbers of the requests that ended, with what was completed, or why not."""
         return [
             (each.number, each.failure if isinstance(each, RequestFailed) else each.header.completed)
-            for each in self.told
+            for each in self.reported
         ]
 
 

@@ -223,7 +223,7 @@ class Notebook:
     """An engine that notes the events it gets."""
 
     def __init__(self) -> None:
-        self.told: list[RequestArrived] = []
+        self.reported: list[RequestArrived] = []
 
     def caller(self, answered: object, source: int = 0) -> int:
         del answered, source
@@ -231,7 +231,7 @@ class Notebook:
 
     def submit(self, event: Event) -> None:
         if isinstance(event, RequestArrived):
-            self.told.append(event)
+            self.reported.append(event)
 
 
 SMALL = H3_HEADER + b"".join(sized(5)) + LAST
@@ -257,7 +257,7 @@ SMALL = H3_HEADER + b"".join(sized(5)) + LAST
 def test_however_requests_are_cut_the_machine_is_told_the_same(
     requests: list[bytes], sizes: list[int]
 ) -> None:
-    def told(parts: Iterator[bytes]) -> list[RequestArrived]:
+    def reported(parts: Iterator[bytes]) -> list[RequestArrived]:
         engine, rows = Notebook(), StagedRows(MemoryDisk(TABLES))
         state = State(rows, Chance())
         state.manager.state = ManagerState.READY
@@ -266,7 +266,7 @@ def test_however_requests_are_cut_the_machine_is_told_the_same(
         connection, _ = connect(echo, None, receiving.mount())
         for part in parts:
             connection.data_received(part)
-        return [replace(event, why="") for event in engine.told]  # it may say how far one could read
+        return [replace(event, why="") for event in engine.reported]  # it may say how far one could read
 
     def cut(sent: bytes) -> Iterator[bytes]:
         place = turn = 0
@@ -276,6 +276,6 @@ def test_however_requests_are_cut_the_machine_is_told_the_same(
             place, turn = place + size, turn + 1
 
     sent = b"".join(requests)
-    whole = told(iter([sent]))
+    whole = reported(iter([sent]))
     assert len(whole) == sum(b"/httpr/" in request for request in requests)
-    assert told(cut(sent)) == whole
+    assert reported(cut(sent)) == whole

@@ -29,23 +29,23 @@ def test_a_body_is_stored_read_and_dropped() -> None:
         engine.start()
         engine.submit(StartManager("HERE"))
         bodies = EngineBodies(engine, manager.state)
-        told: list[Answer] = []
+        reported: list[Answer] = []
 
-        bodies.store(0, b"hello", told.append)
-        await until(lambda: len(told) == 1)
-        assert isinstance(told[0], PieceStored)
-        spool = told[0].spool
-        bodies.store(spool, b" world", told.append)
-        await until(lambda: len(told) == 2)
-        assert told[1] == PieceStored(HResult.OK, "", spool, 2, 11)
+        bodies.store(0, b"hello", reported.append)
+        await until(lambda: len(reported) == 1)
+        assert isinstance(reported[0], PieceStored)
+        spool = reported[0].spool
+        bodies.store(spool, b" world", reported.append)
+        await until(lambda: len(reported) == 2)
+        assert reported[1] == PieceStored(HResult.OK, "", spool, 2, 11)
         assert bodies.read(spool, 0) + bodies.read(spool, 1) == b"hello world"
         with pytest.raises(UsageError, match="no piece 2"):
             bodies.read(spool, 2)
 
-        bodies.store(spool + 99, b"x", told.append)
-        await until(lambda: len(told) == 3)
-        assert told[2].status is not HResult.OK
-        assert not isinstance(told[2], PieceStored)
+        bodies.store(spool + 99, b"x", reported.append)
+        await until(lambda: len(reported) == 3)
+        assert reported[2].status is not HResult.OK
+        assert not isinstance(reported[2], PieceStored)
 
         bodies.drop(spool)
         await until(lambda: spool not in manager.state.messages.bodies.loose)
@@ -53,9 +53,9 @@ def test_a_body_is_stored_read_and_dropped() -> None:
             bodies.read(spool, 0)
 
         await engine.stop(StopManager())
-        bodies.store(0, b"late", told.append)
+        bodies.store(0, b"late", reported.append)
         bodies.drop(spool)
-        assert len(told) == 3
+        assert len(reported) == 3
         assert engine._callers == {}
 
     play(scene)

@@ -73,7 +73,7 @@ class TestOrder:
                 here.push(1, 2, 3)
                 await here.wait_for(3)
                 assert here.ends == [(1, 1), (2, 2), (3, 3)]
-                assert all(isinstance(each, ResponseArrived) for each in here.told)
+                assert all(isinstance(each, ResponseArrived) for each in here.reported)
                 assert b"body 1" in there.bodies[0]
                 assert b"body 3" in there.bodies[2]
                 assert there.accepted == here.courier.connections == 1
@@ -102,7 +102,7 @@ class TestOrder:
                 await until(lambda: len(there.bodies) == 1)
                 here.push(1, channel=2)
                 await here.wait_for(1)
-                assert here.told[0].channel == 2
+                assert here.reported[0].channel == 2
                 assert there.accepted == here.courier.connections == 2
 
         play(scene)
@@ -165,15 +165,15 @@ class TestResponses:
                 async with serving(serve) as there, desk(there) as here:
                     here.pull()
                     await here.wait_for(1)
-                    (told,) = here.told
-                    assert isinstance(told, ResponseArrived)
-                    assert (told.header.transaction_id, told.disposition) == (7, Disposition.LAST)
-                    assert [carried.body for carried in told.batch] == [
+                    (reported,) = here.reported
+                    assert isinstance(reported, ResponseArrived)
+                    assert (reported.header.transaction_id, reported.disposition) == (7, Disposition.LAST)
+                    assert [carried.body for carried in reported.batch] == [
                         b"hello",
                         b"",
                         b"payload-disposition:last\r\n",
                     ]
-                    assert {carried.header for carried in told.batch} == {"app-x:1\r\n"}
+                    assert {carried.header for carried in reported.batch} == {"app-x:1\r\n"}
 
         play(scene)
 
@@ -183,8 +183,8 @@ class TestResponses:
             async with serving(answering(answer)) as there, desk(there) as here:
                 here.pull()
                 await here.wait_for(1)
-                assert isinstance(here.told[0], ResponseArrived)
-                assert here.told[0].disposition is Disposition.ABORT
+                assert isinstance(here.reported[0], ResponseArrived)
+                assert here.reported[0].disposition is Disposition.ABORT
 
         play(scene)
 
@@ -194,9 +194,9 @@ class TestResponses:
             async with serving(answering(http(body))) as there, desk(there) as here:
                 here.push(1)
                 await here.wait_for(1)
-                assert isinstance(here.told[0], ResponseArrived)
-                assert here.told[0].header.error is not None
-                assert here.told[0].header.error.number == 528
+                assert isinstance(here.reported[0], ResponseArrived)
+                assert here.reported[0].header.error is not None
+                assert here.reported[0].header.error.number == 528
 
         play(scene)
 
@@ -275,13 +275,13 @@ class TestFailure:
                 here.pull(3)
                 await here.wait_for(2)
                 assert here.ends == [(1, 1), (2, failure)]
-                told = here.told[1]
-                assert isinstance(told, RequestFailed)
-                assert why in told.why
+                reported = here.reported[1]
+                assert isinstance(reported, RequestFailed)
+                assert why in reported.why
                 await until(lambda: there.gone == 1)
                 here.pull(4)
                 await tick(5)
-                assert len(here.told) == 2
+                assert len(here.reported) == 2
                 assert there.accepted == 1
                 assert here.courier.failures == {failure: 1}
                 assert here.courier.connections == 0
@@ -354,18 +354,18 @@ class TestFailure:
             for trusted, certificate in certificates.items():
                 listener = Listener([everywhere(echo)], tls=tls_of(certificate))
                 _, port = await listener.listen()
-                told: list[ResponseArrived | RequestFailed] = []
+                reported: list[ResponseArrived | RequestFailed] = []
                 courier = Courier(
-                    told.append,
+                    reported.append,
                     Shelf(),
                     response_time=seconds(10),
                     tls=trust_of("srmp", SrmpOptions(ca_file=ours.file)),
                 )
                 courier.send(SendRequest(1, 1, 1, f"https://localhost:{port}/q", push(1)))
-                await until(told.__len__)
-                assert isinstance(told[0], RequestFailed)
+                await until(reported.__len__)
+                assert isinstance(reported[0], RequestFailed)
                 # what echoes is no HTTPR, but it was reached
-                assert told[0].failure is (Failure.NOT_HTTPR if trusted else Failure.NOT_TRUSTED)
+                assert reported[0].failure is (Failure.NOT_HTTPR if trusted else Failure.NOT_TRUSTED)
                 courier.stop()
                 await listener.drain(seconds(0.001))
 
@@ -400,12 +400,12 @@ class TestTime:
                 await tick(3)  # the requests have left, and the time begins
                 turn(60)
                 await tick(3)
-                assert here.told == []
+                assert here.reported == []
                 turn(62)
                 await here.wait_for(1)
                 assert here.ends == [(1, Failure.TIMED_OUT)]
-                assert isinstance(here.told[0], RequestFailed)
-                assert here.told[0].why == "nothing came within 60 s"
+                assert isinstance(here.reported[0], RequestFailed)
+                assert here.reported[0].why == "nothing came within 60 s"
                 await until(lambda: there.gone == 1)
 
         with asyncio.Runner(loop_factory=Clock) as runner:
@@ -420,7 +420,7 @@ class TestTime:
                 await tick(3)  # the request has left, and the time begins
                 turn(80)
                 await tick(3)
-                assert here.told == []
+                assert here.reported == []
                 turn(82)
                 await here.wait_for(1)
                 assert here.ends == [(1, Failure.TIMED_OUT)]
@@ -456,7 +456,7 @@ class TestTime:
                 assert here.ends == [(1, 1), (2, 2)]
                 turn(1000)
                 await tick(3)
-                assert len(here.told) == 2
+                assert len(here.reported) == 2
                 assert here.courier.connections == 1
 
         with asyncio.Runner(loop_factory=Clock) as runner:
@@ -476,7 +476,7 @@ class TestEpochs:
                 here.push(1, epoch=2)
                 await here.wait_for(1)
                 await until(lambda: there.gone == 1)
-                assert [(each.epoch, each.number) for each in here.told] == [(2, 1)]
+                assert [(each.epoch, each.number) for each in here.reported] == [(2, 1)]
                 assert there.accepted == 2
                 assert here.courier.connections == 1
 
@@ -492,7 +492,7 @@ class TestEpochs:
                 here.push(3, epoch=2)
                 here.push(1, epoch=3)
                 await here.wait_for(2)
-                assert [each.epoch for each in here.told] == [2, 3]
+                assert [each.epoch for each in here.reported] == [2, 3]
                 assert len(there.bodies) == 2
 
         play(scene)
@@ -506,7 +506,7 @@ class TestEpochs:
                 assert here.courier.connections == 1
                 here.courier.hang_up(HangUp(1, 3))
                 await until(lambda: there.gone == 1)
-                assert here.told == []
+                assert here.reported == []
                 here.courier.hang_up(HangUp(9, 3))
 
         play(scene)
@@ -518,7 +518,7 @@ class TestEpochs:
                 await tick()
                 here.push(1, epoch=2)
                 await here.wait_for(1)
-                assert [each.epoch for each in here.told] == [2]
+                assert [each.epoch for each in here.reported] == [2]
                 assert len(there.bodies) == 1
 
         play(scene)
@@ -544,7 +544,7 @@ class TestEpochs:
                 await until(lambda: len(there.bodies) == 5)
                 here.courier.stop()
                 await until(lambda: there.gone == 5)
-                assert here.told == []
+                assert here.reported == []
                 assert here.courier.connections == 0
 
         play(scene)
@@ -556,8 +556,8 @@ def test_an_outcome_is_told_as_it_came() -> None:
         async with serving(answering(answer)) as there, desk(there) as here:
             here.push(2)
             await here.wait_for(1)
-            assert isinstance(here.told[0], ResponseArrived)
-            assert here.told[0].header.outcome is Outcome.ROLLBACK
+            assert isinstance(here.reported[0], ResponseArrived)
+            assert here.reported[0].header.outcome is Outcome.ROLLBACK
 
     play(scene)
 
@@ -565,13 +565,13 @@ def test_an_outcome_is_told_as_it_came() -> None:
 def test_a_token_goes_to_the_server_that_it_is_for_and_to_nobody_else() -> None:
     async def scene() -> None:
         async with serving(answering()) as there, serving(answering()) as elsewhere:
-            told: list[ResponseArrived | RequestFailed] = []
+            reported: list[ResponseArrived | RequestFailed] = []
             origin = f"http://127.0.0.1:{there.port}"
-            courier = Courier(told.append, Shelf(), response_time=seconds(60), tokens={origin: "secret"})
+            courier = Courier(reported.append, Shelf(), response_time=seconds(60), tokens={origin: "secret"})
             for channel, server in enumerate((there, elsewhere)):
                 url = f"http://127.0.0.1:{server.port}/httpr/orders"
                 courier.send(SendRequest(channel, 1, 1, url, push(1), (Message(body=b"a"),)))
-            await until(lambda: len(told) == 2)
+            await until(lambda: len(reported) == 2)
             assert b"authorization: Bearer secret\r\n" in there.heads[0]
             assert b"authorization" not in elsewhere.heads[0]
             assert (courier.messages_out, courier.messages_in, courier.answers) == (2, 0, {0: 2})

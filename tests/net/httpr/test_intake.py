@@ -81,35 +81,35 @@ def test_however_it_comes_the_batch_is_the_same(cuts: list[int], late: int) -> N
 
 
 def test_who_waits_is_told_when_a_piece_is_stored() -> None:
-    cellar, told = Cellar(), []
-    intake = Intake(cellar, lambda: told.append(intake.is_storing))
+    cellar, reported = Cellar(), []
+    intake = Intake(cellar, lambda: reported.append(intake.is_storing))
     intake.take(PARTS)
     cellar.settle()
     cellar.settle()
-    assert told == [True, True]  # the next piece, and that of the next message
+    assert reported == [True, True]  # the next piece, and that of the next message
     cellar.settle()
     cellar.settle()
-    assert told == [True, True, True, False]
+    assert reported == [True, True, True, False]
 
 
 def test_a_piece_that_cannot_be_stored_ends_it() -> None:
-    cellar, told = Cellar(), []
-    intake = Intake(cellar, lambda: told.append(intake.refusal))
+    cellar, reported = Cellar(), []
+    intake = Intake(cellar, lambda: reported.append(intake.refusal))
     intake.take(PARTS)
     cellar.settle()
     cellar.refuse()
-    assert told == ["", "it is full"]
+    assert reported == ["", "it is full"]
     assert not cellar.due
     intake.give_up()
     assert (cellar.kept, intake.batch) == ({}, [])
 
 
 def test_what_is_given_up_goes_with_the_piece_that_is_on_its_way() -> None:
-    cellar, told = Cellar(), []
-    intake = Intake(cellar, lambda: told.append("stored"))
+    cellar, reported = Cellar(), []
+    intake = Intake(cellar, lambda: reported.append("stored"))
     intake.take(PARTS)
     cellar.settle()
     intake.give_up()
     assert cellar.kept == {1: [b"one"]}
     cellar.settle()
-    assert (cellar.kept, cellar.due, told) == ({}, [], ["stored"])
+    assert (cellar.kept, cellar.due, reported) == ({}, [], ["stored"])

@@ -132,9 +132,9 @@ def test_a_large_body_comes_in_without_ever_being_in_memory(size: int) -> None:
         async with serving(behave) as there, desk(there, shelf=shelf) as here:
             here.pull()
             await here.wait_for(1)
-            (told,) = here.told
-            assert isinstance(told, ResponseArrived), told
-            (carried,) = told.batch
+            (reported,) = here.reported
+            assert isinstance(reported, ResponseArrived), reported
+            (carried,) = reported.batch
             assert carried.stored is not None
             assert carried.stored.pieces == size // PIECE
             assert (shelf.stored_bytes, shelf.wrong, shelf.most_due) == (size, 0, 1)
@@ -161,12 +161,12 @@ def test_reading_waits_while_a_piece_is_stored_and_what_follows_is_told_in_its_o
             for stored in range(40):
                 await until(lambda: bool(shelf.due))
                 await tick(5)
-                assert here.told == []
+                assert here.reported == []
                 assert here.courier.routes[1]._unanswered[0].body_bytes < (stored + 4) * PIECE
                 assert len(shelf.due) == 1
                 shelf.settle()
             await here.wait_for(2)
-            assert [each.number for each in here.told] == [1, 2]
+            assert [each.number for each in here.reported] == [1, 2]
             assert b"".join(shelf.bodies[1]) == data
 
     play(scene)
@@ -190,8 +190,8 @@ def test_a_piece_that_is_gone_in_the_middle_cuts_the_request_off() -> None:
             await here.wait_for(1)
             await until(lambda: there.gone == 1)
             assert here.ends == [(1, Failure.LOST)]
-            assert isinstance(here.told[0], RequestFailed)
-            assert here.told[0].why.endswith("the piece is gone")
+            assert isinstance(here.reported[0], RequestFailed)
+            assert here.reported[0].why.endswith("the piece is gone")
             assert b"payload-disposition" not in ends[-1]
             assert not ends[-1].endswith(b"0\r\n\r\n")
 
@@ -221,10 +221,10 @@ class TestEarlyAnswer:
             async with serving(first, answering()) as there, desk(there, shelf=Endless()) as here:
                 here.push(1, messages=(large(40 * MB),))
                 await here.wait_for(1)
-                told = here.told[0]
-                assert isinstance(told, ResponseArrived)
-                assert told.header.error is not None
-                assert told.header.error.number == 521
+                reported = here.reported[0]
+                assert isinstance(reported, ResponseArrived)
+                assert reported.header.error is not None
+                assert reported.header.error.number == 521
                 if closes:
                     await until(lambda: here.courier.connections == 0)
                     here.push(2)
@@ -268,7 +268,7 @@ class TestDying:
                 await self.begun(here, shelf)
                 here.push(1, epoch=2)
                 await here.wait_for(1)
-                assert [(each.epoch, each.number) for each in here.told] == [(2, 1)]
+                assert [(each.epoch, each.number) for each in here.reported] == [(2, 1)]
                 await until(lambda: not shelf.due and not shelf.bodies)
 
         play(scene)
@@ -281,17 +281,17 @@ class TestDying:
                 await until(lambda: here.courier.bytes_sent > MB)
                 here.push(1, epoch=2)
                 await here.wait_for(1)
-                assert [(each.epoch, each.number) for each in here.told] == [(2, 1)]
+                assert [(each.epoch, each.number) for each in here.reported] == [(2, 1)]
 
         play(scene)
 
 
 def test_the_shelf_of_the_stage_counts_as_the_real_one_does() -> None:
     shelf = Shelf(at_once=False)
-    told: list[object] = []
-    shelf.store(0, b"ab", told.append)
+    reported: list[object] = []
+    shelf.store(0, b"ab", reported.append)
     shelf.settle()
-    shelf.store(1, b"c", told.append)
+    shelf.store(1, b"c", reported.append)
     shelf.settle()
-    stored = [each for each in told if isinstance(each, PieceStored)]
+    stored = [each for each in reported if isinstance(each, PieceStored)]
     assert [(each.spool, each.pieces, each.size) for each in stored] == [(1, 1, 2), (1, 2, 3)]

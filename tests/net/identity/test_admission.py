@@ -101,15 +101,15 @@ def test_a_request_for_another_host_is_refused_whatever_it_asks(method: str) -> 
 
 
 def test_wrong_tokens_are_answered_later_and_later_and_the_right_one_at_once() -> None:
-    told: list[tuple[str, str]] = []
-    admit = admission_of(USERS, Failures(lambda: 0), lambda *what: told.append(what))
+    reported: list[tuple[str, str]] = []
+    admit = admission_of(USERS, Failures(lambda: 0), lambda *what: reported.append(what))
     waits = []
     for number in range(AT_ONCE + 2):
         with pytest.raises(NotKnown) as refused:
             admit(Asked("POST", authorization=f"Bearer guess {number}"))
         waits.append(refused.value.wait)
     assert waits == [0] * AT_ONCE + [PACE / 1e6, 2 * PACE / 1e6]
-    assert told == [("10.0.0.1", "nobody has this token")] * (AT_ONCE + 2)
+    assert reported == [("10.0.0.1", "nobody has this token")] * (AT_ONCE + 2)
     assert admit(Asked("POST", authorization="Bearer open sesame")) is ALICE
     for _ in range(8):
         with pytest.raises(NotKnown):

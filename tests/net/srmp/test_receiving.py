@@ -312,6 +312,6 @@ def test_each_refusal_is_told_with_its_reason_but_not_again_and_again(
 
     with caplog.at_level(logging.WARNING, "reliquary"):
         play(scene)
-    told = [record.getMessage() for record in caplog.records]
+    reported = [record.getMessage() for record in caplog.records]
     refused = "SRMP from 127.0.0.1: refused with 400 {} times: there is no queue 'orders'"
-    assert told == [refused.format(1), refused.format(4)] * 2  # the rest is logged at the end
+    assert reported == [refused.format(1), refused.format(4)] * 2  # the rest is logged at the end

@@ -198,11 +198,11 @@ class ClientBench(HttprBench):
 
     def talk(self, far: Far, most: int = 100) -> list[SendRequest]:
         """It answers until nothing is asked; where it is asked for ever, so often."""
-        told = []
+        reported = []
         while self.unanswered and most:
             most -= 1
-            told.append(self.answer(far))
-        return told
+            reported.append(self.answer(far))
+        return reported
 
     def channel(self) -> Any:
         """The only channel of the client under test."""

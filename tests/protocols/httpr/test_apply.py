@@ -56,9 +56,9 @@ def test_after_each_fact_what_is_rebuilt_equals_what_is_live() -> None:
     assert live.find(*DRIVEN.identity) is live.channels[2]
 
 
-def after(*told: Fact) -> Channel:
+def after(*reported: Fact) -> Channel:
     state = fresh(MemoryDisk(TABLES))
-    for fact in told:
+    for fact in reported:
         apply(state, fact)
     return state.channels[1]
 

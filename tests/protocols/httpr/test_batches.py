@@ -69,8 +69,8 @@ def test_duplicates_are_reported_with_the_identifiers_of_their_messages() -> Non
         client.ask(Command.PUSH, *batch, transaction_id=1)
     report_duplicates(client.bench.httpr.state, client.row.number, 1, (unreadable,))
     signals = [*client.bench.signals, *client.bench.httpr.state.draft.take().signals]
-    told = [signal for signal in signals if isinstance(signal, DuplicatesDropped)]
-    assert [signal.identifiers for signal in told] == [
+    reported = [signal for signal in signals if isinstance(signal, DuplicatesDropped)]
+    assert [signal.identifiers for signal in reported] == [
         (ObjectId(lineage, 5), ObjectId(lineage, 6)),
         (NO_OBJECT,),
     ]

@@ -45,7 +45,7 @@ def dead(bench: HttprBench) -> list[bytes]:
     return [bench.state.messages.get(position).body for position in kept]
 
 
-def told(bench: HttprBench) -> list[str]:
+def reported(bench: HttprBench) -> list[str]:
     """What a person was warned of, but for the restore itself."""
     left_out = ("restored", "cannot be delivered")
     return [each.what for each in bench.warnings if not any(word in each.what for word in left_out)]
@@ -106,7 +106,7 @@ def test_the_ids_of_an_era_are_above_all_that_were_ever_used() -> None:
     assert answer.header.transaction_id == began + 1
     bench.send("orders", b"d")
     assert client.pull(began + 1).header.transaction_id == began + 2
-    assert (told(bench), dead(bench)) == ([], [])
+    assert (reported(bench), dead(bench)) == ([], [])
 
 
 def test_a_restart_does_not_forget_that_the_peer_was_not_asked_yet() -> None:
@@ -123,7 +123,7 @@ def test_a_restart_does_not_forget_that_the_peer_was_not_asked_yet() -> None:
     bench.restart()
     assert (client.row.memory, client.row.backup_id) == (Memory.OUTDATED, 0)
     assert dead(bench) == [b"b", b"waits"]
-    assert told(bench) == [
+    assert reported(bench) == [
         "our memory of a channel is old",
         "whether it has batches is not known",
         "whether it has messages is not known",
@@ -174,14 +174,14 @@ def test_an_id_beyond_all_ids_leaves_enough_of_them(marked: bool) -> None:
         bench.send("orders", b"b")
         assert error(client.pull(LARGEST_ID)) == 0
     assert HIGHEST_FLOOR < client.row.last_source_id < HIGHEST_FLOOR + 10
-    assert told(bench).count("our memory of a channel is old") == 1
+    assert reported(bench).count("our memory of a channel is old") == 1
 
 
 def test_a_batch_of_this_process_is_returned_when_the_peer_knows_more_than_we_do() -> None:
     bench, client = fetched_from(b"a")
     assert bodies(client.pull(9)) == [b"a"]
     assert client.in_doubt == [10]
-    assert told(bench) == ["our memory of a channel is old"]
+    assert reported(bench) == ["our memory of a channel is old"]
 
 
 def test_after_a_second_restore_the_messages_of_both_are_old() -> None:
@@ -238,7 +238,7 @@ def test_our_client_asks_also_on_a_channel_that_it_opens_in_an_era() -> None:
     assert [request.header.command for request in sent][1:] == [Command.REPORT, Command.PUSH]
     assert sent[-1].header.transaction_id == began + 1
     assert far.stored == [b"lost", b"a"]
-    assert told(bench) == ["our memory of a channel is old"]
+    assert reported(bench) == ["our memory of a channel is old"]
 
 
 def test_a_channel_without_work_is_not_opened_only_because_of_a_restore() -> None:

@@ -67,11 +67,11 @@ def test_a_fragment_that_does_not_continue_is_refused(data: Data) -> None:
 def test_an_apdu_that_begins_too_early_is_kept_and_the_other_told() -> None:
     assembly = Assembly(100)
     assembly.add(part(b"abc", 0, 7))
-    with pytest.raises(Incomplete, match="after 3 bytes") as told:
+    with pytest.raises(Incomplete, match="after 3 bytes") as raised:
         assembly.add(whole(b"next"))
-    assert told.value.apdu == b"next"
+    assert raised.value.apdu == b"next"
     assembly.add(part(b"abc", 0, 7))
-    with pytest.raises(Incomplete) as told:
+    with pytest.raises(Incomplete) as raised:
         assembly.add(part(b"de", 0, 3))
-    assert told.value.apdu is None
+    assert raised.value.apdu is None
     assert assembly.add(part(b"f", 2, 3)) == b"def"

@@ -160,8 +160,8 @@ def test_what_was_missing_of_a_source_that_began_anew_is_told_as_lost() -> None:
     hear(who, data(1, 62))
     now = START + 5 * SECOND
     hear(who, spm(1, 0, 0, -1), now)
-    told = hear(who, spm(1, 1, 0, -1), now + SECOND)
-    assert told == [Lost(tsi(1), 60, 3, "the source began anew"), Restarted(tsi(1))]
+    reported = hear(who, spm(1, 1, 0, -1), now + SECOND)
+    assert reported == [Lost(tsi(1), 60, 3, "the source began anew"), Restarted(tsi(1))]
     assert who.shared.buffered == 0
 
 

@@ -35,12 +35,12 @@ class Bench:
 
     def data(self, number: int, payload: bytes = b"x", trail: int = 90, **more: Any) -> list[str]:
         trail = more.pop("trail", min(trail, number))
-        return told(self.hear(Data(TSI, PORT, number & MASK, trail & MASK, payload, **more)))
+        return reported(self.hear(Data(TSI, PORT, number & MASK, trail & MASK, payload, **more)))
 
     def spm(self, lead: int, trail: int = 90, **more: Any) -> list[str]:
         self.spm_number += 1
         path = more.pop("path", "10.0.0.7")
-        return told(self.hear(Spm(TSI, PORT, self.spm_number, trail & MASK, lead & MASK, path, **more)))
+        return reported(self.hear(Spm(TSI, PORT, self.spm_number, trail & MASK, lead & MASK, path, **more)))
 
     def run(self, span: int) -> list[Action]:
         """Let time pass; what was wanted meanwhile."""
@@ -55,7 +55,7 @@ class Bench:
         return actions
 
 
-def told(actions: list[Action]) -> list[str]:
+def reported(actions: list[Action]) -> list[str]:
     """Deliveries, losses and packets that were not used, in few words."""
     return [word for word in map(_word, actions) if word]
 
@@ -190,7 +190,7 @@ def test_what_never_comes_is_told_as_lost_and_the_rest_is_delivered() -> None:
     bench.data(102, b"c")
     bench.data(103, b"d")
     actions = bench.run(20 * SECOND)
-    assert told(actions) == ["lost 100+2", "c", "d"]
+    assert reported(actions) == ["lost 100+2", "c", "d"]
     assert asked(actions) == [(100, 101)] * 11
     assert bench.receiver.shared.lost == 2
     assert bench.data(104, b"e") == ["e"]
@@ -204,7 +204,7 @@ def test_what_comes_after_it_was_given_up_is_taken_if_it_is_not_too_late() -> No
     bench.run(SECOND)
     bench.data(102, b"c")  # 101 was found missing later than 100
     bench.hear(Nak(PgmPacketType.NCF, TSI, PORT, (100,), "10.0.0.1", GROUP))
-    assert told(bench.run(10 * SECOND)) == []
+    assert reported(bench.run(10 * SECOND)) == []
     assert bench.data(101, b"b") == []
     assert bench.data(100, b"a") == ["a", "b", "c"]
 

@@ -189,10 +189,10 @@ def test_a_sender_hears_that_his_message_is_there_and_was_read() -> None:
     net.carry()
     net.beta.receive("orders")
     net.carry()
-    told = net.alpha.receive("admin", count=5).messages
-    assert [each.message.message_class for each in told] == [2, 0x4000]
-    assert [each.message.label for each in told] == ["order", "order"]
-    assert {each.message.correlation.lineage for each in told} == {sent.lineage}
+    reported = net.alpha.receive("admin", count=5).messages
+    assert [each.message.message_class for each in reported] == [2, 0x4000]
+    assert [each.message.label for each in reported] == ["order", "order"]
+    assert {each.message.correlation.lineage for each in reported} == {sent.lineage}
 
 
 @pytest.mark.spec("SR-168", "SR-273", "SR-277", "SR-278")
@@ -210,9 +210,9 @@ def test_a_sender_names_his_own_queue_and_hears_there_what_became_of_his_message
     there = net.beta.receive("orders", count=2).messages
     net.beta.ask(PurgeQueue(0, "orders"))
     net.carry()
-    told = [each.message for each in net.alpha.receive(name, count=5).messages]
-    assert [each.message_class for each in told] == [2, 0x4000, 0xC001]
-    assert [each.correlation.uniquifier for each in told] == [
+    reported = [each.message for each in net.alpha.receive(name, count=5).messages]
+    assert [each.message_class for each in reported] == [2, 0x4000, 0xC001]
+    assert [each.correlation.uniquifier for each in reported] == [
         each.lookup_ids[0] & 0xFFFFFFFF for each in sent
     ]
     assert there[0].message.response_queue.startswith("DIRECT=http://alpha.example/msmq/")

@@ -164,9 +164,9 @@ def test_a_reply_is_correlated_with_its_request() -> None:
 def test_the_response_queue_is_what_the_caller_says() -> None:
     message = arrived(Envelope(dialect=Dialect()), "DIRECT=WSRM://host/a")
     assert (message.response_queue, message.response_kind) == ("DIRECT=WSRM://host/a", ResponseKind.DIRECT)
-    told = Envelope(dialect=Dialect(), properties=Properties(response_queue="DIRECT=HTTP://b/msmq/c"))
-    assert arrived(told).response_queue == "DIRECT=HTTP://b/msmq/c"
-    assert arrived(told, "DIRECT=WSRM://host/a").response_queue == "DIRECT=WSRM://host/a"
+    reported = Envelope(dialect=Dialect(), properties=Properties(response_queue="DIRECT=HTTP://b/msmq/c"))
+    assert arrived(reported).response_queue == "DIRECT=HTTP://b/msmq/c"
+    assert arrived(reported, "DIRECT=WSRM://host/a").response_queue == "DIRECT=WSRM://host/a"
 
 
 def test_what_has_no_attribute_is_kept_and_goes_on() -> None:

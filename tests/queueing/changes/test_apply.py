@@ -12,7 +12,7 @@ from reliquary.queueing.feed.apply import APPLIERS as APPLY_FEEDS
 from reliquary.queueing.model import facts
 from reliquary.queueing.staging.apply import APPLIERS as APPLY_STAGING
 from tests.queueing.fact_bench import FactBench
-from tests.queueing.history.batches import told
+from tests.queueing.history.batches import reported
 from tests.queueing.manager_harness import Bench
 from tests.queueing.state_checks import walk
 
@@ -26,14 +26,14 @@ def test_the_history_notes_a_fact_before_the_fact_changes_the_state() -> None:
     queue.order.lock(position.lookup_id)
     returned = msgspec.structs.replace(position, aborted=1)
     apply(bench.state, facts.PositionsMarked(queue.number, (returned,)))
-    assert [event["event"] for event in told(bench)] == ["accepted", "returned"]
+    assert [event["event"] for event in reported(bench)] == ["accepted", "returned"]
     assert queue.order.locked == {position.lookup_id: returned}
 
 
 def test_without_a_history_nothing_is_written() -> None:
     bench = Bench()
     bench.send("orders", b"a")
-    assert told(bench) == []
+    assert reported(bench) == []
 
 
 def test_a_fact_without_an_applier_stops_the_machine(made: FactBench) -> None:

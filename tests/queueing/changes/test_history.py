@@ -7,7 +7,7 @@ from reliquary.queueing.model.history.history import Room
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.tables import HISTORY
 from reliquary.store.memory import MemoryDisk
-from tests.queueing.history.batches import history_of, numbers, tell, told
+from tests.queueing.history.batches import history_of, numbers, reported, tell
 from tests.queueing.history.chronicle import events_of, words
 from tests.queueing.manager_harness import Bench
 
@@ -31,7 +31,7 @@ def test_events_are_numbered_without_a_gap_through_restarts_and_crashes() -> Non
         bench.flush()
         bench.send("orders", b"lost in a crash")
         bench.restart(crash=round_ % 2 == 0)
-    numbers = [event["event_id"] for event in told(bench)]
+    numbers = [event["event_id"] for event in reported(bench)]
     assert numbers == list(range(1, len(numbers) + 1))
     assert len(numbers) >= 12
 

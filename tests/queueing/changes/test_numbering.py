@@ -38,11 +38,11 @@ def test_what_a_commit_shows_comes_behind_the_mark_that_was_told_before(prepared
     bench.send("orders", b"first")
     if prepared:
         bench.ask(events.PrepareTransaction(0, transaction, single_phase=False))
-    told = mark(bench)
-    assert bodies(bench, cursor, told) == [b"first"]
+    marked = mark(bench)
+    assert bodies(bench, cursor, marked) == [b"first"]
     bench.ask(events.CommitTransaction(0, transaction))
-    assert bodies(bench, cursor, told) == [b"first"]
-    assert bodies(bench, told) == [b"late", b"later"]
+    assert bodies(bench, cursor, marked) == [b"first"]
+    assert bodies(bench, marked) == [b"late", b"later"]
     assert bodies(bench, cursor) == [b"first", b"late", b"later"]
     check(bench.state)
 
@@ -53,16 +53,16 @@ def test_a_transaction_stays_in_its_order_though_the_mark_was_told_in_its_middle
     opened(bench)
     transaction = bench.begin()
     bench.send("orders", b"begin", transaction=transaction)
-    told = mark(bench)
+    marked = mark(bench)
     bench.send("orders", b"between")
     bench.send("orders", b"end", transaction=transaction)
     if prepared:
         bench.ask(events.PrepareTransaction(0, transaction, single_phase=False))
     bench.ask(events.CommitTransaction(0, transaction))
-    assert bodies(bench, told) == [b"between", b"begin", b"end"]
+    assert bodies(bench, marked) == [b"between", b"begin", b"end"]
     check(bench.state)
     bench.restart()
-    assert bodies(bench, told) == [b"between", b"begin", b"end"]
+    assert bodies(bench, marked) == [b"between", b"begin", b"end"]
 
 
 def test_what_is_prepared_is_in_no_feed_also_where_nobody_has_a_consumer() -> None:
@@ -96,11 +96,11 @@ def test_a_delayed_message_arrives_when_its_delay_is_over() -> None:
     bench = Bench()
     cursor = opened(bench)
     bench.send("orders", b"delayed", delay=1_000_000)
-    told = mark(bench)
-    assert bodies(bench, cursor, told) == []
+    marked = mark(bench)
+    assert bodies(bench, cursor, marked) == []
     bench.advance(2)
-    assert bodies(bench, cursor, told) == []
-    assert bodies(bench, told) == [b"delayed"]
+    assert bodies(bench, cursor, marked) == []
+    assert bodies(bench, marked) == [b"delayed"]
 
 
 def test_what_is_put_off_for_a_retry_has_arrived_and_keeps_its_number() -> None:
@@ -108,18 +108,18 @@ def test_what_is_put_off_for_a_retry_has_arrived_and_keeps_its_number() -> None:
     bench.ask(events.ChangeQueue(0, "orders", {"retry_delay": 30}))
     opened(bench)
     bench.send("orders", b"tried")
-    before, told = feed(bench), mark(bench)
+    before, marked = feed(bench), mark(bench)
     receipt = bench.receive("orders", hold=100).receipt
     bench.ask(events.EndRead(0, receipt, delete=False))
     assert bench.bodies() == []
     check(bench.state)
-    assert feed(bench, until=told) == before
-    assert feed(bench, until=told, name="") == {}  # it is not there to be seen
+    assert feed(bench, until=marked) == before
+    assert feed(bench, until=marked, name="") == {}  # it is not there to be seen
     bench.restart()
     bench.advance(31)
     assert bench.bodies() == [b"tried"]
     check(bench.state)
-    assert feed(bench, until=told) == feed(bench) == before
+    assert feed(bench, until=marked) == feed(bench) == before
     bench.receive("orders")
     assert feed(bench) == before
     check(bench.state)
@@ -203,10 +203,10 @@ def test_after_a_crash_no_number_up_to_a_mark_is_given_again() -> None:
     bench = Bench()
     cursor = opened(bench)
     bench.send("orders", b"one")
-    told = mark(bench)
+    marked = mark(bench)
     bench.flush()
     bench.send("orders", b"lost")
     bench.restart(crash=True)
     bench.send("orders", b"two")
-    assert bodies(bench, cursor, told) == [b"one"]
-    assert bodies(bench, told) == [b"two"]
+    assert bodies(bench, cursor, marked) == [b"one"]
+    assert bodies(bench, marked) == [b"two"]

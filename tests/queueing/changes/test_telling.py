@@ -14,7 +14,7 @@ from reliquary.queueing.model.travel.transfer import (
     ReservationWanted,
 )
 from tests.queueing.exchange import Exchange, Say
-from tests.queueing.history.batches import THERE, told
+from tests.queueing.history.batches import THERE, reported
 from tests.queueing.history.chronicle import words
 from tests.queueing.manager_harness import Bench, message
 from tests.queueing.manager_lives import try_seeds
@@ -34,7 +34,7 @@ def test_a_message_that_comes_is_told_with_all_that_is_known_of_it() -> None:
     bench = Bench(history=True)
     about = ObjectId(THERE, 5)
     bench.send("orders", b"body", priority=6, correlation=about, time_to_be_received=90)
-    [event] = told(bench)
+    [event] = reported(bench)
     position = bench.queue().order.first()
     assert position is not None
     assert event["event"] == "accepted"
@@ -54,7 +54,7 @@ def test_an_express_message_is_told_and_its_answer_does_not_wait() -> None:
         turn for turn in bench.turns if any(isinstance(each, facts.MessagesStored) for each in turn.facts)
     ]
     assert all(fact.volatile for fact in turn.facts)
-    assert [(event["event"], event["durable"]) for event in told(bench)] == [("accepted", False)]
+    assert [(event["event"], event["durable"]) for event in reported(bench)] == [("accepted", False)]
 
 
 def test_what_came_from_elsewhere_names_its_source_its_stream_and_its_carrier() -> None:
@@ -68,7 +68,7 @@ def test_what_came_from_elsewhere_names_its_source_its_stream_and_its_carrier() 
         previous_sequence_number=7,
     )
     bench.handle(Say(MessageArrived("srmp", (1, 0), "stream", sent, peer="there")))
-    [event] = told(bench)
+    [event] = reported(bench)
     assert words([event], "queue", "message_id", "protocol", "peer") == [
         ("arrived", "stream", f"{THERE}\\4", "srmp", "there")
     ]
@@ -82,7 +82,7 @@ def test_a_batch_is_told_with_its_channel_and_number() -> None:
     )
     transaction = UUID(int=5 << 64 | 12)
     bench.handle(Say(BatchArrived("httpr", 5, ("orders", "orders"), batch, transaction, peer="a client")))
-    assert words(told(bench), "message_id", "protocol", "peer", "batch") == [
+    assert words(reported(bench), "message_id", "protocol", "peer", "batch") == [
         ("arrived", f"{THERE}\\1", "httpr", "a client", "5:12"),
         ("arrived", f"{THERE}\\2", "httpr", "a client", "5:12"),
     ]
@@ -96,7 +96,7 @@ def test_a_prepared_transaction_is_told_and_so_is_its_end() -> None:
         bench.ask(events.PrepareTransaction(0, transaction))
     bench.ask(events.CommitTransaction(0, kept))
     bench.ask(events.AbortTransaction(0, undone))
-    found = told(bench)
+    found = reported(bench)
     assert words(found, "transaction", "message") == [
         ("prepared", str(kept), 1),
         ("prepared", str(undone), 2),
@@ -116,7 +116,7 @@ def test_hand_outs_are_counted_and_too_many_are_poison() -> None:
     for _ in range(2):
         bench.receive("orders", hold=5)
         bench.advance(6)
-    assert words(told(bench), "attempt", "other_queue") == [
+    assert words(reported(bench), "attempt", "other_queue") == [
         ("accepted", None, None),
         ("handed-out", 1, None),
         ("returned", 1, None),
@@ -131,7 +131,7 @@ def test_a_retry_that_is_put_off_is_told_as_coming_back_and_as_delayed() -> None
     bench.send("orders", b"a")
     bench.receive("orders", hold=5)
     bench.advance(60)
-    assert [event["event"] for event in told(bench)] == [
+    assert [event["event"] for event in reported(bench)] == [
         "accepted",
         "handed-out",
         "returned",
@@ -147,7 +147,7 @@ def test_a_journal_and_a_dead_letter_queue_are_told_after_the_queue_that_was_lef
     bench.receive("orders")
     bench.send("orders", b"b", negative_journaling=True, time_to_be_received=1)
     bench.advance(5)
-    assert words(told(bench), "queue", "queue_kind", "other_queue", "reason") == [
+    assert words(reported(bench), "queue", "queue_kind", "other_queue", "reason") == [
         ("accepted", "orders", "local", None, None),
         ("received", "orders", "local", None, "ack-receive"),
         ("journaled", "orders;journal", "journal", "orders", "ack-receive"),
@@ -163,7 +163,7 @@ def test_a_batch_that_a_carrier_holds_is_told_until_it_is_there() -> None:
     for number, outcome in enumerate((Outcome.TRY_LATER, Outcome.DELIVERED), 1):
         bench.handle(Say(ReservationWanted("httpr", (5, number), ("orders",), 10, 1000)))
         bench.handle(Say(ReservationsEnded("httpr", ((5, number),), outcome)))
-    assert words(told(bench), "protocol", "batch") == [
+    assert words(reported(bench), "protocol", "batch") == [
         ("accepted", "api", None),
         ("held", "httpr", "5:1"),
         ("released", "httpr", None),
@@ -180,7 +180,7 @@ def test_what_the_manager_writes_itself_says_so() -> None:
         acknowledgements=(Acknowledgement.FULL_REACH_QUEUE,),
         administration_queue="DIRECT=OS:.\\private$\\news",
     )
-    found = told(bench)
+    found = reported(bench)
     assert words(found, "queue", "protocol", "reason") == [
         ("accepted", "orders", "api", None),
         ("accepted", "news", "manager", "ack-reach-queue"),

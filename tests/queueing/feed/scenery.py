@@ -28,8 +28,8 @@ def dropped(bench: Bench, queue: str = "orders", name: str = LAKE) -> Any:
 def mark(bench: Bench, queue: str = "orders") -> int:
     """Ask how far the feed goes and return the mark."""
     [view] = bench.ask(LookAtFeeds(0, (queue,))).feeds
-    told: int = view.mark
-    return told
+    reported: int = view.mark
+    return reported
 
 
 def feed(

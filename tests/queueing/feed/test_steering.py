@@ -68,11 +68,11 @@ def test_a_queue_that_is_missing_is_named(
 
 def test_a_reset_forward_tells_what_is_passed_over(bench: Bench) -> None:
     second = list(feed(bench))[1]
-    told = bench.ask(ResetConsumer(0, "orders", "lake", second, dry_run=True))
-    assert (told.before, told.cursor, told.messages, told.more) == (0, second, 2, False)
-    assert told.bytes > 0
+    reported = bench.ask(ResetConsumer(0, "orders", "lake", second, dry_run=True))
+    assert (reported.before, reported.cursor, reported.messages, reported.more) == (0, second, 2, False)
+    assert reported.bytes > 0
     assert cursor(bench) == 0, "it was only asked"
-    assert bench.ask(ResetConsumer(0, "orders", "lake", second)) == told
+    assert bench.ask(ResetConsumer(0, "orders", "lake", second)) == reported
     assert cursor(bench) == second
     assert bench.queue().feed.retained == 0
     check(bench.state)
@@ -86,8 +86,8 @@ def test_a_reset_to_the_mark_leaves_only_what_comes_later(bench: Bench) -> None:
 
 def test_a_reset_back_tells_what_can_be_read_again(bench: Bench) -> None:
     moved(bench, mark(bench))
-    told = bench.ask(ResetConsumer(0, "orders", "lake", 0))
-    assert (told.cursor, told.messages) == (0, 1), "two were read by all, and are gone"
+    reported = bench.ask(ResetConsumer(0, "orders", "lake", 0))
+    assert (reported.cursor, reported.messages) == (0, 1), "two were read by all, and are gone"
     assert bodies(bench) == [b"third"]
     bench.receive("orders")
     assert bodies(bench) == [b"third"], "it is kept again"
@@ -103,8 +103,8 @@ def test_a_reset_to_a_number_that_is_not_given_yet_is_refused(bench: Bench) -> N
 
 def test_more_than_one_read_gives_is_not_counted(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steering, "READ_LIMIT", 2)
-    told = bench.ask(ResetConsumer(0, "orders", "lake", dry_run=True))
-    assert (told.messages, told.more) == (2, True)
+    reported = bench.ask(ResetConsumer(0, "orders", "lake", dry_run=True))
+    assert (reported.messages, reported.more) == (2, True)
 
 
 def test_the_place_of_a_moment_is_before_the_first_message_that_came_then(

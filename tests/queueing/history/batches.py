@@ -25,7 +25,7 @@ def tell(bench: Bench, *counts: int) -> None:
         bench.flush()
 
 
-def told(bench: Bench) -> list[Event]:
+def reported(bench: Bench) -> list[Event]:
     """Return all events that are on disk once the batch is flushed."""
     bench.flush()
     return events_of(bench.disk)
@@ -33,4 +33,4 @@ def told(bench: Bench) -> list[Event]:
 
 def numbers(bench: Bench) -> list[int]:
     """Return the numbers of all events."""
-    return [event["event_id"] for event in told(bench)]
+    return [event["event_id"] for event in reported(bench)]

@@ -86,8 +86,8 @@ def test_the_manager_is_stopped_then_ready_then_stopped() -> None:
 def test_what_becomes_available_is_told_to_those_who_listen(heard: bool) -> None:
     bench = Bench(heard=[PositionAvailable] if heard else [])
     sent = bench.send("orders", b"a", b"b")
-    told = [PositionAvailable(bench.queue().number, each) for each in sent.lookup_ids]
-    assert bench.signals == (told if heard else [])
+    reported = [PositionAvailable(bench.queue().number, each) for each in sent.lookup_ids]
+    assert bench.signals == (reported if heard else [])
 
 
 NOW = Instant(1_000_000_000)

@@ -405,6 +405,6 @@ def test_the_table_of_waits_answers_every_case() -> None:
 
 @pytest.mark.spec("DM-237", "DM-302")
 def test_only_a_message_is_a_success_and_what_is_over_stays_over() -> None:
-    told = {event: NEXT[WaitingReadState.WAITING, event][1] for event in WaitingReadEvent}
-    assert [each for each, status in told.items() if status is HResult.OK] == [WaitingReadEvent.SATISFIED]
+    reported = {event: NEXT[WaitingReadState.WAITING, event][1] for event in WaitingReadEvent}
+    assert [each for each, status in reported.items() if status is HResult.OK] == [WaitingReadEvent.SATISFIED]
     assert {NEXT[WaitingReadState.OVER, event][1] for event in WaitingReadEvent} == {HResult.STATUS_NOT_FOUND}

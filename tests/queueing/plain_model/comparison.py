@@ -19,7 +19,7 @@ from reliquary.queueing.model.message import Message
 from reliquary.queueing.model.state import Sizes
 from tests.queueing.manager_harness import Bench
 from tests.queueing.plain_model.plain_manager import SYSTEM, PlainManager
-from tests.queueing.plain_model.plain_queue import START, Key, Open, PlainCursor, Standing, Told
+from tests.queueing.plain_model.plain_queue import START, Key, Open, PlainAnswer, PlainCursor, Standing
 from tests.queueing.state_checks import check
 
 STANDING = {
@@ -90,7 +90,7 @@ class Comparison:
     def _compare_waits(self) -> None:
         for caller in [each for each in self.waiting if self.bench.answer_to(each) is not None]:
             self.waiting.remove(caller)
-            self._same(f"the wait {caller}", told(self.bench.answer_to(caller)), self.plain.answers[caller])
+            self._same(f"the wait {caller}", reply(self.bench.answer_to(caller)), self.plain.answers[caller])
         still = {wait.caller for queue in self.plain.every_queue() for wait in queue.waits}
         self._same("who waits", self.waiting, still)
 
@@ -225,8 +225,8 @@ class Comparison:
         )
         self._hear("peek", caller, answer, expected)
 
-    def _hear(self, what: str, caller: int, answer: Any, expected: Told | None) -> None:
-        self._same(what, told(answer), expected)
+    def _hear(self, what: str, caller: int, answer: Any, expected: PlainAnswer | None) -> None:
+        self._same(what, reply(answer), expected)
         if answer is None:
             self.waiting.add(caller)
 
@@ -237,7 +237,7 @@ class Comparison:
         inside = None if peek or hold else transaction
         answer = self.bench.ask(events.LookUpMessage(0, _real(where), lookup_id, seek, peek, inside, span))
         expected = self.plain.look_up(_plain(where), key, seek, peek=peek, hold=span, transaction=inside)
-        self._same("look up", told(answer), expected)
+        self._same("look up", reply(answer), expected)
 
     def end_read(self, handle: Handle, *, delete: bool, keys: list[Key]) -> None:
         lookup_ids = tuple(self.lookup_ids[key] for key in keys)
@@ -315,7 +315,7 @@ class Comparison:
         check(self.bench.state)
 
 
-def told(answer: Any) -> Told | None:
+def reply(answer: Any) -> PlainAnswer | None:
     """Return the status of an answer and the bodies in it."""
     if answer is None:
         return None

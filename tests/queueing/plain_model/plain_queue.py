@@ -19,7 +19,7 @@ Key = tuple[int, int]
 START: Key = (-1, 0)
 END: Key = (1 << 60, 0)
 
-Told = tuple[HResult, tuple[bytes, ...]]
+PlainAnswer = tuple[HResult, tuple[bytes, ...]]
 """A status, and the bodies that came with it."""
 
 

@@ -10,10 +10,10 @@ from tests.queueing.plain_model.plain_queue import (
     Entry,
     Key,
     Open,
+    PlainAnswer,
     PlainCursor,
     PlainQueue,
     Standing,
-    Told,
     Wait,
     is_hidden,
     is_over,
@@ -34,7 +34,7 @@ class PlainReads(PlainStore):
         hold: int = 0,
         transaction: UUID | None = None,
         cursor: PlainCursor | None = None,
-    ) -> Told | None:
+    ) -> PlainAnswer | None:
         """Receive messages, or wait for them (DM-198 to DM-209)."""
         inside = self.usable(transaction) if transaction else None
         if transaction and not inside:
@@ -47,16 +47,16 @@ class PlainReads(PlainStore):
         wait = Wait(
             caller, queue, opened, self.now + timeout, False, count, hold, inside, cursor
         )  # fmt: skip
-        told: Told | None
+        reply: PlainAnswer | None
         if cursor is not None:
-            told = self._receive_at(wait, cursor, now_or_never=timeout == 0)
+            reply = self._receive_at(wait, cursor, now_or_never=timeout == 0)
         elif live := [each for each in queue.available() if not is_over(each, self.now)]:
-            told = OK, self._take(wait, live[:count])
+            reply = OK, self._take(wait, live[:count])
         else:
-            told = None if timeout else (HResult.IO_TIMEOUT, ())
-        return self._told_or_waits(wait, told)
+            reply = None if timeout else (HResult.IO_TIMEOUT, ())
+        return self._answer_or_wait(wait, reply)
 
-    def _receive_at(self, wait: Wait, cursor: PlainCursor, *, now_or_never: bool) -> Told | None:
+    def _receive_at(self, wait: Wait, cursor: PlainCursor, *, now_or_never: bool) -> PlainAnswer | None:
         """Receive the message at a cursor, or wait there (DM-328, DM-329)."""
         queue = wait.queue
         if cursor.standing is Standing.WAITING:
@@ -76,13 +76,13 @@ class PlainReads(PlainStore):
         cursor.standing = Standing.WAITING
         return None
 
-    def _told_or_waits(self, wait: Wait, told: Told | None) -> Told | None:
-        if told is None:
+    def _answer_or_wait(self, wait: Wait, reply: PlainAnswer | None) -> PlainAnswer | None:
+        if reply is None:
             wait.queue.waits.append(wait)
         else:
             self._done(wait.open)
         self.settle()
-        return told
+        return reply
 
     def peek(
         self,
@@ -92,7 +92,7 @@ class PlainReads(PlainStore):
         timeout: int = 0,
         cursor: PlainCursor | None = None,
         following: bool = False,
-    ) -> Told | None:
+    ) -> PlainAnswer | None:
         """Peek at a message, or wait for one (DM-223 to DM-230)."""
         opened = self._use(where, Access.PEEK)
         if isinstance(opened, HResult):
@@ -100,19 +100,19 @@ class PlainReads(PlainStore):
         queue = opened.queue
         assert queue is not None
         wait = Wait(caller, queue, opened, self.now + timeout, True, cursor=cursor)
-        told: Told | None
+        reply: PlainAnswer | None
         if cursor is not None:
-            told = self._peek_at(queue, cursor, following=following)
+            reply = self._peek_at(queue, cursor, following=following)
         else:
             visible = queue.visible(self.now)
-            told = (OK, (visible[0].body,)) if visible else None
-        if told is None and timeout == 0:
-            told = HResult.IO_TIMEOUT, ()
+            reply = (OK, (visible[0].body,)) if visible else None
+        if reply is None and timeout == 0:
+            reply = HResult.IO_TIMEOUT, ()
             if cursor is not None:
                 cursor.standing = Standing.UNREAD
-        return self._told_or_waits(wait, told)
+        return self._answer_or_wait(wait, reply)
 
-    def _peek_at(self, queue: PlainQueue, cursor: PlainCursor, *, following: bool) -> Told | None:
+    def _peek_at(self, queue: PlainQueue, cursor: PlainCursor, *, following: bool) -> PlainAnswer | None:
         """Peek at the message of a cursor, or at the next one (DM-326, DM-327)."""
         if cursor.standing is Standing.WAITING or (following and cursor.standing is Standing.UNREAD):
             return HResult.ILLEGAL_CURSOR_ACTION, ()
@@ -136,7 +136,7 @@ class PlainReads(PlainStore):
         peek: bool,
         hold: int = 0,
         transaction: UUID | None = None,
-    ) -> Told:
+    ) -> PlainAnswer:
         """DM-216 to DM-222, DM-307 to DM-313."""
         inside = self.usable(transaction) if transaction else None
         if transaction and not inside:
@@ -147,15 +147,15 @@ class PlainReads(PlainStore):
         queue = opened.queue
         assert queue is not None
         entry, status = self._seek(queue, key, seek, peek=peek)
-        told: Told = status, ()
+        reply: PlainAnswer = status, ()
         if entry is not None and peek:
-            told = OK, (entry.body,)
+            reply = OK, (entry.body,)
         elif entry is not None:
             wait = Wait(0, queue, opened, 0, False, hold=hold, transaction=inside)
-            told = OK, self._take(wait, [entry])
+            reply = OK, self._take(wait, [entry])
         self._done(opened)
         self.settle()
-        return told
+        return reply
 
     def _seek(self, queue: PlainQueue, key: Key, seek: Seek, *, peek: bool) -> tuple[Entry | None, HResult]:
         if seek is Seek.CURRENT:

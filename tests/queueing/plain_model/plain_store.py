@@ -17,11 +17,11 @@ from tests.queueing.plain_model.plain_queue import (
     Entry,
     Open,
     Operation,
+    PlainAnswer,
     PlainCursor,
     PlainQueue,
     PlainTransaction,
     Standing,
-    Told,
     Wait,
     excludes,
     fits,
@@ -40,7 +40,7 @@ class PlainStore:
         self.leaving: list[PlainQueue] = []
         """Deleted queues of which a prepared transaction still has something."""
         self.transactions: dict[UUID, PlainTransaction] = {}
-        self.answers: dict[int, Told] = {}
+        self.answers: dict[int, PlainAnswer] = {}
         """The answers to the callers that had to wait."""
         self.sequence = 0
 

@@ -55,7 +55,7 @@ NO_RECEIVE = frozenset(
 SILENT: frozenset[Acknowledgement] = frozenset()
 
 
-def told_by(message_class: MessageClass) -> frozenset[Acknowledgement]:
+def reported_by(message_class: MessageClass) -> frozenset[Acknowledgement]:
     """E.5, by the value of the class: negative from 0x8000 on, and about the receive with 0x4000."""
     if message_class in (MessageClass.NORMAL, MessageClass.REPORT, MessageClass.ORDER_ACK):
         return SILENT
@@ -90,7 +90,7 @@ def test_a_class_is_told_to_those_who_asked_for_it(
     message_class: MessageClass, request_: Acknowledgement
 ) -> None:
     wanted = bool(ASKS[request_] & ANSWERS[message_class])
-    assert wanted == (request_ in told_by(message_class))
+    assert wanted == (request_ in reported_by(message_class))
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_a_message_of_a_stream_may_want_a_final_acknowledgement(why: str) -> Non
     assert asked(Message.of(sequence=stream, **flags)) == FINAL
     assert asked(Message.of(sequence=stream)) == 0
     for reason in MessageClass:
-        told = reason.is_failure or reason is MessageClass.ACK_RECEIVE
-        assert bool(ANSWERS[reason] & FINAL) == told
+        reported = reason.is_failure or reason is MessageClass.ACK_RECEIVE
+        assert bool(ANSWERS[reason] & FINAL) == reported
 
 
 ENVELOPE = "<se:Envelope/>"

@@ -164,17 +164,17 @@ def test_a_prepare_that_is_refused_is_an_abort() -> None:
 
 @pytest.mark.spec("DM-119", "DM-120")
 @pytest.mark.parametrize("prepared", [True, False])
-@pytest.mark.parametrize(("end", "told"), [(DtcCommit, COMMITTED), (DtcAbort, ABORTED)])
-def test_a_coordinator_decides_and_may_ask_again(end: Any, told: Enlisted, prepared: bool) -> None:
+@pytest.mark.parametrize(("end", "reported"), [(DtcCommit, COMMITTED), (DtcAbort, ABORTED)])
+def test_a_coordinator_decides_and_may_ask_again(end: Any, reported: Enlisted, prepared: bool) -> None:
     bench = Bench()
     transaction = enlisted(bench)
     if prepared:
         bench.ask(DtcPrepare(0, transaction))
-    assert bench.ask(end(0, transaction)) == told
+    assert bench.ask(end(0, transaction)) == reported
     assert bench.bodies() == ([b"sent"] if end is DtcCommit else [b"received"])
     if prepared:
         bench.restart()
-        assert bench.ask(end(0, transaction)) == told
+        assert bench.ask(end(0, transaction)) == reported
     check(bench.state)
 
 

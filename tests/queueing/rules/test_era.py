@@ -191,9 +191,9 @@ def test_a_message_that_may_have_come_before_is_put_aside_and_counts_as_taken(
     exchange = Exchange()
     exchange.create("stream", transactional=True)
     restored(exchange)
-    told = arrive(exchange, sent_time, in_stream=in_stream)
-    assert told.outcome is Outcome.DELIVERED
-    assert (told.reason is NOT_KNOWN) is (expected == DEAD_TRANSACTIONAL)
+    reported = arrive(exchange, sent_time, in_stream=in_stream)
+    assert reported.outcome is Outcome.DELIVERED
+    assert (reported.reason is NOT_KNOWN) is (expected == DEAD_TRANSACTIONAL)
     found = {name: bodies_in(exchange, name) for name in ("orders", "stream", DEAD, DEAD_TRANSACTIONAL)}
     assert {name for name, bodies in found.items() if bodies} == {expected}
     if expected == DEAD_TRANSACTIONAL:

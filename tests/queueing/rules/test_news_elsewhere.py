@@ -106,10 +106,10 @@ def test_the_last_word_on_a_message_of_a_stream_is_told_to_the_protocol(how: str
     else:
         bench.ask(PurgeQueue(0, "orders"))
     reason = TAKEN if how == "receive" else MessageClass.NACK_QUEUE_PURGED
-    (told,) = bench.signals
-    assert isinstance(told, ReceiptDue)
-    assert (told.queue, told.reason) == (bench.queue().number, reason)
-    assert (told.message.body, told.message.sequence_number) == (b"m", 9)
+    (reported,) = bench.signals
+    assert isinstance(reported, ReceiptDue)
+    assert (reported.queue, reported.reason) == (bench.queue().number, reason)
+    assert (reported.message.body, reported.message.sequence_number) == (b"m", 9)
 
 
 # -- by SRMP
@@ -160,9 +160,9 @@ def test_srmp_is_told_how_a_message_it_brought_left_and_the_manager_writes_nothi
     assert bench.signals == []
     assert classes(bench) == []
     bench = arrive(message, how=how)
-    (told,) = bench.signals
-    assert isinstance(told, ReceiptDue)
-    assert (told.reason, told.message.soap_envelope) == (reason, "<se:Envelope/>")
+    (reported,) = bench.signals
+    assert isinstance(reported, ReceiptDue)
+    assert (reported.reason, reported.message.soap_envelope) == (reason, "<se:Envelope/>")
     assert classes(bench) == []
     check(bench.state)
 
@@ -176,7 +176,7 @@ def test_what_srmp_brought_outside_any_stream_is_a_dead_letter_here() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "reported"),
     [
         ({}, True),
         ({"final_ack_required": False}, False),
@@ -185,9 +185,9 @@ def test_what_srmp_brought_outside_any_stream_is_a_dead_letter_here() -> None:
         ({"message_class": MessageClass.ACK_RECEIVE}, False),
     ],
 )
-def test_srmp_is_told_only_of_messages_that_want_a_receipt(changes: dict[str, Any], told: bool) -> None:
+def test_srmp_is_told_only_of_messages_that_want_a_receipt(changes: dict[str, Any], reported: bool) -> None:
     bench = arrive(BY_SRMP.changed(**changes), how="receive")
-    assert [type(signal) for signal in bench.signals] == [ReceiptDue] * told
+    assert [type(signal) for signal in bench.signals] == [ReceiptDue] * reported
     assert arrive(BY_SRMP.changed(**changes), how="receive", heard=False).signals == []
 
 
@@ -214,7 +214,7 @@ def send_away(bench: Bench, queue: QueueState, reason: MessageClass, **attribute
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"),
+    ("reason", "reported"),
     [
         (MessageClass.ACK_REACH_QUEUE, None),
         (MessageClass.NACK_QUEUE_PURGED, MessageClass.NACK_PURGED),
@@ -224,11 +224,11 @@ def send_away(bench: Bench, queue: QueueState, reason: MessageClass, **attribute
     ],
 )
 def test_an_outgoing_queue_tells_only_what_its_destination_cannot(
-    reason: MessageClass, told: MessageClass | None
+    reason: MessageClass, reported: MessageClass | None
 ) -> None:
     bench = bench_with()
     send_away(bench, outgoing(bench), reason)
-    assert classes(bench) == ([told] if told else [])
+    assert classes(bench) == ([reported] if reported else [])
     check(bench.state)
 
 

@@ -532,15 +532,15 @@ def steps(bench: Bench) -> Iterator[list[bytes]]:
 def test_whatever_a_crash_keeps_has_all_of_its_body_and_nothing_else(seed: int) -> None:
     bench = Bench(seed=seed)
     bench.flush()
-    told: list[list[bytes]] = [[]]
+    reported: list[list[bytes]] = [[]]
     for bodies in steps(bench):
-        told.append(bodies)
+        reported.append(bodies)
         bench.manager.settle()
         bench.disk.apply(bench.rows.take())
     survivor = bench.disk.crash(bench.chance)
     bench.disk = survivor
     bench._build()
     bench.start()
-    assert bench.bodies() == told[survivor.kept]
+    assert bench.bodies() == reported[survivor.kept]
     assert rows(bench) == (0, 3 if bench.bodies() else 0)
     check(bench.state)

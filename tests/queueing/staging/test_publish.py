@@ -245,7 +245,7 @@ SENT: list[dict[str, Any]] = [
 NOT_ALIKE = dict.fromkeys(("identifier", "transaction", "correlation"))
 
 
-def told(bench: Bench) -> list[Any]:
+def events_of(bench: Bench) -> list[Any]:
     """All that lies in the queues, but for what things are called and in which rows they lie."""
     found: list[Any] = []
     for number, queue in sorted(bench.state.queues.items()):
@@ -270,11 +270,11 @@ def test_what_is_published_is_as_if_it_were_sent_in_a_transaction_now(
     sent.ask(events.CommitTransaction(0, transaction))
     number = write(published, b"a", b"b", queue=destination, **attributes)
     publish(published, number)
-    assert told(published) == told(sent)
+    assert events_of(published) == events_of(sent)
     for bench in (sent, published):
         bench.advance(200)
         check(bench.state)
-    assert told(published) == told(sent)
+    assert events_of(published) == events_of(sent)
 
 
 @pytest.mark.parametrize("destination", ["orders", AWAY])

@@ -6,7 +6,7 @@ from reliquary.queueing.model.message import FOREVER
 from reliquary.queueing.model.staging import batch_identifier
 from reliquary.queueing.staging.events import CompleteStage
 from tests.queueing.exchange import ELSEWHERE
-from tests.queueing.history.batches import told
+from tests.queueing.history.batches import reported
 from tests.queueing.history.chronicle import words
 from tests.queueing.manager_harness import Bench
 from tests.queueing.staging.writing import begin, publish, stage
@@ -19,7 +19,7 @@ def test_a_published_batch_is_told_with_its_query_and_number() -> None:
     stage(bench, number, b"b", time_to_be_received=90)
     bench.ask(CompleteStage(0, number))
     publish(bench, number, batch=4, query="q")
-    found = told(bench)
+    found = reported(bench)
     assert words(found, "queue", "protocol", "batch", "priority") == [
         ("accepted", "orders", "spark", "q:4", 5),
         ("accepted", "orders", "spark", "q:4", 3),
@@ -36,4 +36,4 @@ def test_a_published_batch_for_elsewhere_has_no_priorities_of_its_own() -> None:
     stage(bench, number, b"a", b"b", b"c", queue=ELSEWHERE, time_to_reach_queue=FOREVER)
     bench.ask(CompleteStage(0, number))
     publish(bench, number, batch=4, query="q")
-    assert words(told(bench), "priority") == [("queued", 3)] * 3
+    assert words(reported(bench), "priority") == [("queued", 3)] * 3

@@ -175,7 +175,7 @@ def test_a_repeated_request_waits_and_learns_that_the_batch_is_published() -> No
     assert bench.answer_to(first).messages == len(BODIES)
     assert bench.answer_to(again) == PublishAnswer(HResult.OK, already=True)
     assert bench.answer_to(stranger).status is HResult.WRITER_TAKEN
-    assert [len(told) for told in (bench.answers[first], bench.answers[again])] == [1, 1]
+    assert [len(events_of) for events_of in (bench.answers[first], bench.answers[again])] == [1, 1]
 
 
 def test_a_second_large_batch_waits_for_the_first_and_is_published_then() -> None:

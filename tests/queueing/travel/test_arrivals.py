@@ -44,10 +44,10 @@ def judge(exchange: Exchange, destination: str = "orders", **attributes: object)
     """Return the answer to the carrier about a message that it brings."""
     brought = message(b"a", identifier=ObjectId(STRANGER, 5), source_machine=STRANGER, **attributes)
     exchange.say(MessageArrived("clerk", TICKET, destination, brought))
-    told = exchange.clerk.heard[-1]
-    assert isinstance(told, ArrivalJudged)
-    assert (told.to, told.ticket) == ("clerk", TICKET)
-    return told
+    reported = exchange.clerk.heard[-1]
+    assert isinstance(reported, ArrivalJudged)
+    assert (reported.to, reported.ticket) == ("clerk", TICKET)
+    return reported
 
 
 def test_a_message_that_arrives_keeps_its_identity_and_wakes_a_reader() -> None:
@@ -98,8 +98,8 @@ def test_a_message_is_refused_with_the_reason(
     exchange.create("open", privacy=QueuePrivacy.NONE)
     exchange.create("guarded")
     exchange.ask(ChangeAccess(0, "guarded", AccessChange.DENY, EVERYONE, QueueRight.WRITE_MESSAGE))
-    told = judge(exchange, destination, **attributes)
-    assert (told.outcome, told.reason) == (Outcome.REFUSED, reason)
+    reported = judge(exchange, destination, **attributes)
+    assert (reported.outcome, reported.reason) == (Outcome.REFUSED, reason)
     for path in ("orders", "strict", "narrow", "signed", "sealed", "open", "guarded"):
         assert exchange.bodies(path) == []
 
@@ -184,7 +184,7 @@ def test_the_sender_of_what_srmp_brought_learns_of_a_refusal_by_the_status_alone
     exchange = Exchange(None, "orders", "admin")
     exchange.create("strict", transactional=True)
     exchange.create("narrow", quota=0)
-    told = judge(
+    reported = judge(
         exchange,
         destination,
         soap_envelope=envelope,
@@ -193,7 +193,7 @@ def test_the_sender_of_what_srmp_brought_learns_of_a_refusal_by_the_status_alone
         final_ack_required=True,
         negative_journaling=True,
     )
-    assert told.outcome is Outcome.REFUSED
+    assert reported.outcome is Outcome.REFUSED
     assert len(exchange.bodies("admin")) == (not envelope)
     assert not any(isinstance(signal, ReceiptDue) for signal in exchange.clerk.heard)
     assert exchange.bodies("system$;deadletter") == []
@@ -211,8 +211,8 @@ def test_who_passes_a_message_on_counts_it(hops: int) -> None:
 
 def test_a_message_that_goes_in_a_circle_is_refused_where_it_would_be_passed_on_once_more() -> None:
     exchange = Exchange()
-    told = judge(exchange, WEB, hops=HOP_LIMIT)
-    assert (told.outcome, told.reason) == (Outcome.REFUSED, MessageClass.NACK_HOP_COUNT_EXCEEDED)
+    reported = judge(exchange, WEB, hops=HOP_LIMIT)
+    assert (reported.outcome, reported.reason) == (Outcome.REFUSED, MessageClass.NACK_HOP_COUNT_EXCEEDED)
     assert [len(queue.order) for queue in exchange.state.names.outgoing.values()] in ([], [0])
     assert judge(exchange, hops=HOP_LIMIT).outcome is Outcome.DELIVERED  # here its way ends
 
@@ -294,9 +294,9 @@ def bring(exchange: Exchange, **options: Any) -> ArrivalJudged:
         negative_journaling=True,
     )
     exchange.say(MessageArrived("clerk", TICKET, "small", brought, **options))
-    told = exchange.clerk.heard[-1]
-    assert isinstance(told, ArrivalJudged)
-    return told
+    reported = exchange.clerk.heard[-1]
+    assert isinstance(reported, ArrivalJudged)
+    return reported
 
 
 def full() -> Exchange:

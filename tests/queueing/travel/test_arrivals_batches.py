@@ -48,16 +48,16 @@ def bring(exchange: Exchange, *brought: tuple[str, Message], **options: Any) -> 
     names, messages = tuple(name for name, _ in brought), tuple(each for _, each in brought)
     exchange.turns.clear()
     exchange.say(BatchArrived("clerk", 5, names, messages, BATCH, **options))
-    told = next(each for each in reversed(exchange.clerk.heard) if isinstance(each, BatchJudged))
-    assert (told.to, told.ticket) == ("clerk", 5)
+    reported = next(each for each in reversed(exchange.clerk.heard) if isinstance(each, BatchJudged))
+    assert (reported.to, reported.ticket) == ("clerk", 5)
     check(exchange.state)
-    return told
+    return reported
 
 
 def test_a_batch_is_one_insert_in_its_order() -> None:
     exchange = Exchange()
-    told = bring(exchange, *[("orders", message(bytes([65 + place]))) for place in range(10)])
-    assert told == BatchJudged("clerk", 5, Outcome.DELIVERED)
+    reported = bring(exchange, *[("orders", message(bytes([65 + place]))) for place in range(10)])
+    assert reported == BatchJudged("clerk", 5, Outcome.DELIVERED)
     assert b"".join(exchange.bodies()) == b"ABCDEFGHIJ"
     assert [type(fact) for fact in exchange.facts] == [MessagesStored]
     live = durable(exchange.state)
@@ -132,10 +132,10 @@ def put_both_ways(brought: list[tuple[int, set[str]]], *, watched: bool) -> None
             exchange = Exchange()
             if watched:
                 exchange.say(QueuesWatched("httpr", frozenset({exchange.queue("orders").number})))
-            told = bring(exchange, *[("orders", each) for each in batch])
+            reported = bring(exchange, *[("orders", each) for each in batch])
             facts, heard = exchange.facts, exchange.clerk.heard
             results.append(
-                (told, facts, heard, everything(exchange.state), list(walk(exchange.queue("orders"))))
+                (reported, facts, heard, everything(exchange.state), list(walk(exchange.queue("orders"))))
             )
     assert results[0] == results[1]
 
@@ -159,8 +159,8 @@ def test_a_batch_for_several_queues_keeps_the_order_in_each() -> None:
     number = exchange.queue("bills").number
     private = f"PRIVATE={exchange.state.identity().identifier}\\{number:x}"
     names = ["bills", "orders", private, "orders", "private$\\bills"]
-    told = bring(exchange, *[(name, message(bytes([65 + place]))) for place, name in enumerate(names)])
-    assert told.outcome is Outcome.DELIVERED
+    reported = bring(exchange, *[(name, message(bytes([65 + place]))) for place, name in enumerate(names)])
+    assert reported.outcome is Outcome.DELIVERED
     assert (exchange.bodies("orders"), exchange.bodies("bills")) == ([b"B", b"D"], [b"A", b"C", b"E"])
     assert len(exchange.facts) == 2
 
@@ -169,8 +169,8 @@ def test_a_transactional_queue_takes_a_batch_under_its_transaction() -> None:
     exchange = Exchange()
     exchange.create("strict", transactional=True)
     express = message(b"b", delivery=Delivery.EXPRESS, priority=7)
-    told = bring(exchange, ("strict", message(b"a")), ("strict", express), ("orders", express))
-    assert told.outcome is Outcome.DELIVERED
+    reported = bring(exchange, ("strict", message(b"a")), ("strict", express), ("orders", express))
+    assert reported.outcome is Outcome.DELIVERED
     stored = [exchange.state.messages.get(each) for each in walk(exchange.queue("strict"))]
     assert [(each.body, each.transaction, each.is_express) for each in stored] == [
         (b"a", BATCH, False),
@@ -183,8 +183,10 @@ def test_a_transactional_queue_takes_a_batch_under_its_transaction() -> None:
 def test_what_goes_elsewhere_is_put_into_its_outgoing_queue_which_is_made() -> None:
     exchange = Exchange()
     exchange.clerk.connects = False
-    told = bring(exchange, ("orders", message(b"a")), (ELSEWHERE, message(b"b")), (ELSEWHERE, message(b"c")))
-    assert told.outcome is Outcome.DELIVERED
+    reported = bring(
+        exchange, ("orders", message(b"a")), (ELSEWHERE, message(b"b")), (ELSEWHERE, message(b"c"))
+    )
+    assert reported.outcome is Outcome.DELIVERED
     stored = [exchange.state.messages.get(each) for each in walk(exchange.outgoing())]
     assert [(each.body, each.destination_queue) for each in stored] == [(b"b", ELSEWHERE), (b"c", ELSEWHERE)]
     bring(exchange, (ELSEWHERE, message(b"d", destination_queue="as it was written")))
@@ -229,10 +231,10 @@ def test_one_message_that_cannot_be_taken_stops_the_batch(
     asks = {"acknowledgements": (Acknowledgement.FULL_REACH_QUEUE,), "administration_queue": "orders"}
     wrong = Message.of(**({"delivery": Delivery.RECOVERABLE} | asks | attributes))
     elsewhere = (ELSEWHERE, message(b"b"))
-    told = bring(exchange, ("orders", message(b"a")), elsewhere, (name, wrong), (name, wrong))
-    assert (told.outcome, told.reason, told.place) == (Outcome.REFUSED, reason, 2)
-    assert why in told.why
-    assert told.why
+    reported = bring(exchange, ("orders", message(b"a")), elsewhere, (name, wrong), (name, wrong))
+    assert (reported.outcome, reported.reason, reported.place) == (Outcome.REFUSED, reason, 2)
+    assert why in reported.why
+    assert reported.why
     assert exchange.facts == []  # no queue was created, and no sender gets a message
     assert exchange.bodies() == []
 
@@ -241,16 +243,16 @@ def test_the_sum_of_what_goes_into_a_queue_counts_against_its_quota() -> None:
     exchange = Exchange()
     exchange.create("narrow", quota=2)
     one = ("narrow", message(b"x" * 600))
-    told = bring(exchange, one, ("orders", message(b"a")), one, one)
-    assert (told.reason, told.place) == (MessageClass.NACK_QUEUE_EXCEED_QUOTA, 3)
+    reported = bring(exchange, one, ("orders", message(b"a")), one, one)
+    assert (reported.reason, reported.place) == (MessageClass.NACK_QUEUE_EXCEED_QUOTA, 3)
     assert exchange.facts == []
     assert bring(exchange, one, one).outcome is Outcome.DELIVERED
 
 
 def test_the_managers_quota_counts_for_all_of_them() -> None:
     exchange = Exchange(None, "orders", "bills", quota=2)
-    told = bring(exchange, ("orders", message(b"x" * 900)), ("bills", message(b"x" * 900)))
-    assert (told.outcome, told.reason, told.place) == (
+    reported = bring(exchange, ("orders", message(b"x" * 900)), ("bills", message(b"x" * 900)))
+    assert (reported.outcome, reported.reason, reported.place) == (
         Outcome.TRY_LATER, MessageClass.NACK_QUEUE_EXCEED_QUOTA, -1,
     )  # fmt: skip
     assert exchange.facts == []
@@ -259,17 +261,17 @@ def test_the_managers_quota_counts_for_all_of_them() -> None:
 def test_a_manager_that_is_throttled_offline_or_stopped_takes_none() -> None:
     exchange = Exchange()
     exchange.handle(FlowControl(throttled=True))
-    told = bring(exchange, ("orders", message(b"a")))
-    assert (told.outcome, told.reason) == (Outcome.TRY_LATER, MessageClass.NACK_QUEUE_EXCEED_QUOTA)
+    reported = bring(exchange, ("orders", message(b"a")))
+    assert (reported.outcome, reported.reason) == (Outcome.TRY_LATER, MessageClass.NACK_QUEUE_EXCEED_QUOTA)
     exchange.handle(FlowControl(throttled=False))
     exchange.ask(TakeOffline(0))
-    told = bring(exchange, ("orders", message(b"a")))
-    assert (told.outcome, told.reason) == (Outcome.TRY_LATER, MessageClass.NORMAL)
+    reported = bring(exchange, ("orders", message(b"a")))
+    assert (reported.outcome, reported.reason) == (Outcome.TRY_LATER, MessageClass.NORMAL)
     exchange.ask(BringOnline(0))
     exchange.stop()
-    told = bring(exchange, ("orders", message(b"a")))
-    assert (told.outcome, told.reason) == (Outcome.TRY_LATER, MessageClass.NORMAL)
-    assert "stopp" in told.why
+    reported = bring(exchange, ("orders", message(b"a")))
+    assert (reported.outcome, reported.reason) == (Outcome.TRY_LATER, MessageClass.NORMAL)
+    assert "stopp" in reported.why
 
 
 def test_the_manager_itself_may_put_anything_anywhere() -> None:
@@ -284,14 +286,14 @@ def test_a_message_whose_time_ran_out_on_the_way_is_left_out_and_the_others_are_
     exchange = Exchange()
     exchange.create("narrow", quota=1)
     sent = NOON // SECOND - 10
-    told = bring(
+    reported = bring(
         exchange,
         ("narrow", message(b"x" * 5000, sent_time=sent, time_to_be_received=5, negative_journaling=True)),
         ("narrow", message(b"a", sent_time=sent, time_to_be_received=50)),
         ("narrow", message(b"x" * 5000, sent_time=sent, time_to_reach_queue=5)),
         (ELSEWHERE, message(b"late", sent_time=sent, time_to_reach_queue=5)),
     )
-    assert told.outcome is Outcome.DELIVERED
+    assert reported.outcome is Outcome.DELIVERED
     assert exchange.bodies("narrow") == [b"a"]
     assert not any(isinstance(fact, QueueCreated) for fact in exchange.facts)
     assert exchange.bodies("system$;deadletter") == []
@@ -302,12 +304,12 @@ def test_a_large_body_belongs_to_its_message_and_goes_with_one_that_is_late() ->
     stored = [exchange.ask(StorePiece(0, 0, b"piece")) for _ in range(2)]
     kept, late = (StoredBody(each.spool, each.size, each.pieces) for each in stored)
     sent = NOON // SECOND - 10
-    told = bring(
+    reported = bring(
         exchange,
         ("orders", message(stored_body=kept)),
         ("orders", message(stored_body=late, sent_time=sent, time_to_reach_queue=5)),
     )
-    assert told.outcome is Outcome.DELIVERED
+    assert reported.outcome is Outcome.DELIVERED
     assert exchange.bodies() == [b"piece"]
     assert exchange.state.messages.bodies.loose == {}
 
@@ -315,9 +317,9 @@ def test_a_large_body_belongs_to_its_message_and_goes_with_one_that_is_late() ->
 def test_a_large_body_that_is_not_there_stops_the_batch() -> None:
     exchange = Exchange()
     wrong = message(stored_body=StoredBody(77, 5, 1))
-    told = bring(exchange, ("orders", message(b"a")), ("orders", wrong))
-    assert (told.outcome, told.reason) == (Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE)
-    assert "77" in told.why
+    reported = bring(exchange, ("orders", message(b"a")), ("orders", wrong))
+    assert (reported.outcome, reported.reason) == (Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE)
+    assert "77" in reported.why
     assert exchange.bodies() == []
 
 

@@ -243,9 +243,9 @@ def test_what_a_carrier_says_of_a_connection_is_remembered() -> None:
 def test_how_far_a_stream_got_is_what_its_carrier_says_and_is_volatile() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a")
-    told = OutgoingTransfer(unacknowledged=3)
-    exchange.say(TransferProgressed(exchange.outgoing().number, told))
-    assert exchange.link().transfer == told
+    reported = OutgoingTransfer(unacknowledged=3)
+    exchange.say(TransferProgressed(exchange.outgoing().number, reported))
+    assert exchange.link().transfer == reported
     exchange.restart()
     assert exchange.link().transfer == OutgoingTransfer()
 

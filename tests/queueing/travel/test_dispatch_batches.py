@@ -41,7 +41,7 @@ def exchange() -> Exchange:
     return Exchange()
 
 
-def told(exchange: Exchange) -> list[tuple[int, str]]:
+def reported(exchange: Exchange) -> list[tuple[int, str]]:
     """Return the queues that the carrier was notified of since the last call."""
     heard, exchange.clerk.heard = exchange.clerk.heard, []
     return [(each.queue, each.destination) for each in heard if isinstance(each, MessagesWaiting)]
@@ -74,7 +74,7 @@ def test_a_message_wants_a_connection_and_the_carrier_is_told_on_it_and_is_sent_
     own = exchange.state.identity().identifier
     assert exchange.clerk.heard == [ConnectionWanted("httpr", number, AGENT, own)]
     exchange.send(AGENT, b"b")
-    assert told(exchange) == []
+    assert reported(exchange) == []
     change(exchange, OutgoingEvent.CONNECTED)
     assert exchange.clerk.heard == [MessagesWaiting("httpr", number, AGENT)]
     assert exchange.clerk.sending == []
@@ -83,76 +83,76 @@ def test_a_message_wants_a_connection_and_the_carrier_is_told_on_it_and_is_sent_
 def test_the_carrier_is_told_once_until_it_looks(exchange: Exchange) -> None:
     number = (exchange.send(AGENT, b"a"), exchange.outgoing(AGENT).number)[1]
     exchange.send(AGENT, b"b", b"c")
-    assert told(exchange) == [(number, AGENT)]
+    assert reported(exchange) == [(number, AGENT)]
     assert hold(exchange, most=2) == [b"a", b"b"]
-    assert told(exchange) == [(number, AGENT)]  # one is left
+    assert reported(exchange) == [(number, AGENT)]  # one is left
     exchange.send(AGENT, b"d")
-    assert told(exchange) == []
+    assert reported(exchange) == []
     assert hold(exchange, key=(1, 8)) == [b"c", b"d"]
-    assert told(exchange) == []
+    assert reported(exchange) == []
     exchange.send(AGENT, b"e")
-    assert told(exchange) == [(number, AGENT)]
+    assert reported(exchange) == [(number, AGENT)]
 
 
 def test_a_message_that_comes_after_a_look_in_vain_is_told(exchange: Exchange) -> None:
     number = (exchange.send(AGENT, b"a"), exchange.outgoing(AGENT).number)[1]
     assert hold(exchange) == [b"a"]
     assert hold(exchange, key=(1, 8)) == []
-    assert told(exchange) == [(number, AGENT)]  # of the first
+    assert reported(exchange) == [(number, AGENT)]  # of the first
     exchange.send(AGENT, b"b", delivery=Delivery.EXPRESS)
-    assert told(exchange) == [(number, AGENT)]
+    assert reported(exchange) == [(number, AGENT)]
 
 
 def test_what_is_given_back_is_told(exchange: Exchange) -> None:
     number = (exchange.send(AGENT, b"a"), exchange.outgoing(AGENT).number)[1]
     hold(exchange)
-    told(exchange)
+    reported(exchange)
     exchange.say(ReservationsEnded("httpr", (KEY,), Outcome.TRY_LATER))
-    assert told(exchange) == [(number, AGENT)]
+    assert reported(exchange) == [(number, AGENT)]
 
 
 def test_a_queue_that_rests_is_told_of_again_when_the_rest_is_over(exchange: Exchange) -> None:
     number = (exchange.send(AGENT, b"a"), exchange.outgoing(AGENT).number)[1]
     hold(exchange)
     exchange.send(AGENT, b"b")
-    assert told(exchange) == [(number, AGENT), (number, AGENT)]
+    assert reported(exchange) == [(number, AGENT), (number, AGENT)]
     exchange.say(ReservationsEnded("httpr", (KEY,), Outcome.TRY_LATER, rest=seconds(5)))
-    assert told(exchange) == []
+    assert reported(exchange) == []
     exchange.advance(5)
-    assert told(exchange) == [(number, AGENT)]
+    assert reported(exchange) == [(number, AGENT)]
 
 
 def test_a_queue_that_failed_rests_and_can_be_held_meanwhile(exchange: Exchange) -> None:
     exchange.send(AGENT, b"a", b"b")
     change(exchange, OutgoingEvent.FAILED)
-    told(exchange)
+    reported(exchange)
     assert hold(exchange, most=1) == [b"a"]
     assert exchange.link(AGENT).failures == 1
     exchange.say(ReservationsEnded("httpr", (KEY,), Outcome.DELIVERED))
     assert (exchange.link(AGENT).failures, exchange.link(AGENT).delivered) == (0, 1)
     exchange.send(AGENT, b"c")
-    assert told(exchange) == []
+    assert reported(exchange) == []
     exchange.advance(5)
-    assert told(exchange) == [(exchange.outgoing(AGENT).number, AGENT)]  # connected again, at once
+    assert reported(exchange) == [(exchange.outgoing(AGENT).number, AGENT)]  # connected again, at once
     check(exchange.state)
 
 
 def test_a_new_connection_is_told_of_what_waits(exchange: Exchange) -> None:
     exchange.send(AGENT, b"a")
-    told(exchange)
+    reported(exchange)
     change(exchange, OutgoingEvent.DISCONNECTED)
-    assert told(exchange) == [(exchange.outgoing(AGENT).number, AGENT)]
+    assert reported(exchange) == [(exchange.outgoing(AGENT).number, AGENT)]
 
 
 def test_a_queue_that_goes_on_is_told_of_again(exchange: Exchange) -> None:
     exchange.send(AGENT, b"a")
     exchange.ask(PauseQueue(0, AGENT))
     assert hold(exchange) == []
-    told(exchange)
+    reported(exchange)
     exchange.send(AGENT, b"b")
-    assert told(exchange) == []
+    assert reported(exchange) == []
     exchange.ask(ResumeQueue(0, AGENT))
-    assert told(exchange) == [(exchange.outgoing(AGENT).number, AGENT)]
+    assert reported(exchange) == [(exchange.outgoing(AGENT).number, AGENT)]
 
 
 def test_a_manager_that_comes_online_or_is_started_tells_of_what_waits(exchange: Exchange) -> None:
@@ -160,14 +160,14 @@ def test_a_manager_that_comes_online_or_is_started_tells_of_what_waits(exchange:
     exchange.send(AGENT, b"a")
     exchange.send("orders", b"b")
     expected = {(exchange.outgoing(AGENT).number, AGENT), (exchange.queue().number, "")}
-    assert set(told(exchange)) == expected
+    assert set(reported(exchange)) == expected
     exchange.ask(TakeOffline(0))
     assert hold(exchange) == hold(exchange, "orders") == []
-    assert told(exchange) == []
+    assert reported(exchange) == []
     exchange.ask(BringOnline(0))
-    assert set(told(exchange)) == expected
+    assert set(reported(exchange)) == expected
     exchange.restart()
-    assert set(told(exchange)) == {(exchange.outgoing(AGENT).number, AGENT)}
+    assert set(reported(exchange)) == {(exchange.outgoing(AGENT).number, AGENT)}
 
 
 # -- queues of our own
@@ -176,16 +176,16 @@ def test_a_manager_that_comes_online_or_is_started_tells_of_what_waits(exchange:
 def test_a_watched_queue_is_told_of_once_until_the_carrier_looks(exchange: Exchange) -> None:
     number = exchange.queue().number
     exchange.say(QueuesWatched("httpr", frozenset({number, 999})))
-    assert told(exchange) == []
+    assert reported(exchange) == []
     exchange.send("orders", b"a")
     exchange.send("orders", b"b")
-    assert told(exchange) == [(number, "")]
+    assert reported(exchange) == [(number, "")]
     assert hold(exchange, "orders", most=1) == [b"a"]
-    assert told(exchange) == [(number, "")]
+    assert reported(exchange) == [(number, "")]
     assert hold(exchange, number, key=(1, 8)) == [b"b"]
-    assert told(exchange) == []
+    assert reported(exchange) == []
     exchange.send("orders", b"c")
-    assert told(exchange) == [(number, "")]
+    assert reported(exchange) == [(number, "")]
 
 
 def test_messages_that_are_there_when_the_watch_begins_are_told_at_once(exchange: Exchange) -> None:
@@ -193,14 +193,14 @@ def test_messages_that_are_there_when_the_watch_begins_are_told_at_once(exchange
     number, bills = exchange.queue().number, exchange.queue("bills").number
     exchange.send("orders", b"a")
     exchange.say(QueuesWatched("httpr", frozenset({number})))
-    assert told(exchange) == [(number, "")]
+    assert reported(exchange) == [(number, "")]
     exchange.send("bills", b"b")
     exchange.say(QueuesWatched("httpr", frozenset({number, bills})))
-    assert told(exchange) == [(bills, "")]  # it was notified of the other one
+    assert reported(exchange) == [(bills, "")]  # it was notified of the other one
     exchange.say(QueuesWatched("httpr", frozenset()))
     hold(exchange, "orders", "bills")
     exchange.send("orders", b"c")
-    assert told(exchange) == []
+    assert reported(exchange) == []
 
 
 def test_all_that_becomes_available_in_a_watched_queue_is_told(exchange: Exchange) -> None:
@@ -209,30 +209,30 @@ def test_all_that_becomes_available_in_a_watched_queue_is_told(exchange: Exchang
     exchange.say(QueuesWatched("httpr", frozenset({number, strict})))
     transaction = exchange.begin()
     exchange.send("strict", b"a", transaction=transaction)
-    assert told(exchange) == []
+    assert reported(exchange) == []
     exchange.ask(CommitTransaction(0, transaction))
-    assert told(exchange) == [(strict, "")]
+    assert reported(exchange) == [(strict, "")]
     exchange.send("orders", b"late", delay=5_000_000)
-    assert told(exchange) == []
+    assert reported(exchange) == []
     exchange.advance(5)
-    assert told(exchange) == [(number, "")]
+    assert reported(exchange) == [(number, "")]
     assert hold(exchange, "orders") == [b"late"]
     exchange.say(ReservationsEnded("httpr", (KEY,), Outcome.TRY_LATER))
-    assert told(exchange) == [(number, "")]
+    assert reported(exchange) == [(number, "")]
     receipt = exchange.receive("orders", hold=5).receipt
     assert receipt
     assert hold(exchange, "orders") == []
     exchange.advance(5)
-    assert told(exchange) == [(number, "")]
+    assert reported(exchange) == [(number, "")]
 
 
 def test_a_message_that_a_reader_gets_at_once_is_nothing_to_tell(exchange: Exchange) -> None:
     exchange.say(QueuesWatched("httpr", frozenset({exchange.queue().number})))
     exchange.receive("orders", timeout=None)
     exchange.send("orders", b"a")
-    assert told(exchange) == []
+    assert reported(exchange) == []
     exchange.send("orders", b"b")
-    assert told(exchange) == [(exchange.queue().number, "")]
+    assert reported(exchange) == [(exchange.queue().number, "")]
 
 
 def test_a_queue_that_goes_is_told_of_no_longer(exchange: Exchange) -> None:
@@ -240,7 +240,7 @@ def test_a_queue_that_goes_is_told_of_no_longer(exchange: Exchange) -> None:
     exchange.patient = True
     exchange.ask(DeleteQueue(0, "orders"))
     exchange.go_on()
-    assert told(exchange) == []
+    assert reported(exchange) == []
 
 
 def test_messages_that_expired_are_nothing_to_tell() -> None:
@@ -249,7 +249,7 @@ def test_messages_that_expired_are_nothing_to_tell() -> None:
     exchange.send(AGENT, *[b"old"] * 5, time_to_be_received=5)
     exchange.now = type(exchange.now)(exchange.now + seconds(6))
     change(exchange, OutgoingEvent.CONNECTED)
-    assert told(exchange) == []
+    assert reported(exchange) == []
     assert exchange.outgoing(AGENT).counts.stored == 0
     check(exchange.state)
 

@@ -284,8 +284,8 @@ def test_time_that_runs_out_while_a_message_is_accepted_counts_when_it_would_go_
     assert exchange.sent() == [b"a", b"b"]
     (dead,) = walk(exchange.queue(DEAD))
     assert dead.reason is MessageClass.NACK_REACH_QUEUE_TIMEOUT
-    (told,) = exchange.withdrawn
-    assert (told.lookup_ids, told.reason) == (exchange.latest(b"b"), dead.reason)
+    (reported,) = exchange.withdrawn
+    assert (reported.lookup_ids, reported.reason) == (exchange.latest(b"b"), dead.reason)
     check(exchange.state)
 
 
@@ -315,9 +315,9 @@ def test_a_carrier_is_told_of_what_expires_while_it_waits() -> None:
     exchange.send(ELSEWHERE, b"soon over", time_to_reach_queue=5)
     lookup_id = walk(exchange.outgoing())[-1].lookup_id
     exchange.advance(10)
-    (told,) = exchange.withdrawn
-    assert told.queue == exchange.outgoing().number
-    assert (told.lookup_ids, told.reason) == ((lookup_id,), MessageClass.NACK_REACH_QUEUE_TIMEOUT)
+    (reported,) = exchange.withdrawn
+    assert reported.queue == exchange.outgoing().number
+    assert (reported.lookup_ids, reported.reason) == ((lookup_id,), MessageClass.NACK_REACH_QUEUE_TIMEOUT)
 
 
 def test_a_carrier_is_told_of_a_purge_now_and_of_what_it_has_when_that_comes_back() -> None:
@@ -325,11 +325,11 @@ def test_a_carrier_is_told_of_a_purge_now_and_of_what_it_has_when_that_comes_bac
     exchange.accept(b"a")
     waiting = tuple(position.lookup_id for position in walk(exchange.outgoing()))
     assert exchange.ask(PurgeQueue(0, ELSEWHERE)).count == 1
-    assert [told.lookup_ids for told in exchange.withdrawn] == [waiting]
+    assert [reported.lookup_ids for reported in exchange.withdrawn] == [waiting]
     exchange.conclude(Outcome.DELIVERED, b"b")
     exchange.say(ResendWanted(exchange.outgoing().number))
-    told = [told.lookup_ids for told in exchange.withdrawn[1:]]
-    assert sorted(told) == sorted((each,) for each in exchange.latest(b"a", b"c"))
+    reported = [reported.lookup_ids for reported in exchange.withdrawn[1:]]
+    assert sorted(reported) == sorted((each,) for each in exchange.latest(b"a", b"c"))
     assert {each.reason for each in exchange.withdrawn} == {MessageClass.NACK_PURGED}
     check(exchange.state)
 
@@ -341,8 +341,8 @@ def test_a_carrier_is_told_of_all_that_goes_with_its_queue() -> None:
     waiting = tuple(position.lookup_id for position in walk(exchange.outgoing()))
     number = exchange.outgoing().number
     exchange.ask(DeleteQueue(0, ELSEWHERE))
-    assert [told.lookup_ids for told in exchange.withdrawn] == [under_way, waiting]
-    assert all(told.queue == number for told in exchange.withdrawn)
+    assert [reported.lookup_ids for reported in exchange.withdrawn] == [under_way, waiting]
+    assert all(reported.queue == number for reported in exchange.withdrawn)
     exchange.say(TransferEnded(number, under_way, Outcome.DELIVERED))
     exchange.say(ResendWanted(number))
     assert not exchange.state.names.outgoing
@@ -354,8 +354,8 @@ def test_a_carrier_is_told_of_what_an_administrator_takes_out() -> None:
     (waiting,) = walk(exchange.outgoing())
     opened = exchange.ask(OpenQueue(0, ELSEWHERE, Access.RECEIVE_ADMIN)).handle
     assert exchange.ask(ReceiveMessages(0, opened)).messages[0].message.body == b"b"
-    (told,) = exchange.withdrawn
-    assert (told.lookup_ids, told.reason) == ((waiting.lookup_id,), MessageClass.ACK_RECEIVE)
+    (reported,) = exchange.withdrawn
+    assert (reported.lookup_ids, reported.reason) == ((waiting.lookup_id,), MessageClass.ACK_RECEIVE)
 
 
 @pytest.mark.parametrize("outcome", [Outcome.DELIVERED, Outcome.REFUSED])
@@ -381,7 +381,7 @@ def test_nothing_of_it_is_said_of_other_queues_nor_where_nobody_listens() -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "reason", "told"),
+    ("name", "reason", "reported"),
     [
         (WEB, MessageClass.NACK_BAD_DEST_QUEUE, [MessageClass.NACK_BAD_DEST_QUEUE]),
         (WEB, MessageClass.NACK_RECEIVE_TIMEOUT, []),
@@ -389,7 +389,7 @@ def test_nothing_of_it_is_said_of_other_queues_nor_where_nobody_listens() -> Non
     ],
 )
 def test_a_refusal_by_status_is_told_by_us_and_one_that_a_peer_acknowledged_is_not(
-    name: str, reason: MessageClass, told: list[MessageClass]
+    name: str, reason: MessageClass, reported: list[MessageClass]
 ) -> None:
     exchange = Exchange()
     exchange.create("admin")
@@ -401,7 +401,7 @@ def test_a_refusal_by_status_is_told_by_us_and_one_that_a_peer_acknowledged_is_n
     )
     exchange.end(Outcome.REFUSED, reason)
     admin = [exchange.state.messages.get(position) for position in walk(exchange.queue("admin"))]
-    assert [each.message_class for each in admin] == told
+    assert [each.message_class for each in admin] == reported
     check(exchange.state)
 
 

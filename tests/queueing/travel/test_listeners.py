@@ -39,9 +39,9 @@ def judge(exchange: Exchange, address: str = GROUP, **attributes: object) -> tup
     known = {"identifier": ObjectId(STRANGER, 5), "source_machine": STRANGER, "destination_queue": name}
     brought = message(b"tick", **known | attributes)
     exchange.say(MessageArrived("clerk", (1, 0), name, brought))
-    told = exchange.clerk.heard[-1]
-    assert isinstance(told, ArrivalJudged)
-    return told.outcome, told.reason
+    reported = exchange.clerk.heard[-1]
+    assert isinstance(reported, ArrivalJudged)
+    return reported.outcome, reported.reason
 
 
 def listening(**queues: str) -> Exchange:
@@ -110,26 +110,26 @@ def test_what_is_sent_to_the_address_from_here_goes_out_and_not_straight_to_the_
 
 def test_the_addresses_are_told_when_the_manager_is_ready_and_when_they_change() -> None:
     exchange = Exchange()
-    told = exchange.clerk.listening
-    assert told == [frozenset()]
+    reported = exchange.clerk.listening
+    assert reported == [frozenset()]
     exchange.create("a", multicast_address=GROUP)
-    assert told[1:] == [frozenset({GROUP})]
+    assert reported[1:] == [frozenset({GROUP})]
     exchange.create("b", multicast_address=GROUP)
     exchange.create("c")
-    assert len(told) == 2  # no more than before
+    assert len(reported) == 2  # no more than before
     exchange.ask(ChangeQueue(0, "b", {"multicast_address": OTHER}))
-    assert told[2:] == [frozenset({GROUP, OTHER})]
+    assert reported[2:] == [frozenset({GROUP, OTHER})]
     exchange.ask(DeleteQueue(0, "a"))
-    assert told[3:] == [frozenset({OTHER})]
+    assert reported[3:] == [frozenset({OTHER})]
     exchange.ask(ChangeQueue(0, "b", {"label": "still listens"}))
     exchange.ask(ChangeQueue(0, "b", {"multicast_address": None}))
-    assert told[4:] == [frozenset()]
+    assert reported[4:] == [frozenset()]
     exchange.create("a", multicast_address=GROUP)
-    told.clear()
+    reported.clear()
     exchange.restart(start=False)
-    assert told == []
+    assert reported == []
     exchange.start()
-    assert told == [frozenset({GROUP})]
+    assert reported == [frozenset({GROUP})]
 
 
 def test_a_manager_that_waits_for_outcomes_listens_when_it_is_ready() -> None:

@@ -55,9 +55,9 @@ def hold(
 ) -> MessagesReserved:
     """Return the answer to a carrier that asks for a hold."""
     exchange.say(ReservationWanted("httpr", key, queues or ("orders",), most, most_bytes, **options))
-    told = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)][-1]
-    assert (told.to, told.key) == ("httpr", key)
-    return told
+    reported = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)][-1]
+    assert (reported.to, reported.key) == ("httpr", key)
+    return reported
 
 
 def held(exchange: Exchange, *queues: str | int, **options: Any) -> list[bytes]:
@@ -108,8 +108,8 @@ def test_a_hold_ends_before_a_message_that_its_carrier_cannot_take() -> None:
     exchange = Exchange()
     exchange.send("orders", b"a", b"b" * 10, b"c")
     assert held(exchange, largest=9) == [b"a"]
-    told = hold(exchange, key=(1, 8), largest=9)
-    assert (told.messages, told.refusal) == ((), ReservationRefusal.TOO_LARGE)
+    reported = hold(exchange, key=(1, 8), largest=9)
+    assert (reported.messages, reported.refusal) == ((), ReservationRefusal.TOO_LARGE)
     assert held(exchange, key=(1, 8), largest=10) == [b"b" * 10, b"c"]
 
 
@@ -145,18 +145,18 @@ def test_the_first_queue_that_has_messages_is_taken_from() -> None:
     exchange = Exchange(None, "empty", "orders", "later")
     exchange.send("later", b"z")
     exchange.send("orders", b"a")
-    told = hold(exchange, "empty", "nowhere", exchange.queue("orders").number, "later")
-    assert [each.body for each in told.messages] == [b"a"]
-    assert told.queue == exchange.queue("orders").number
-    told = hold(exchange, "nowhere", "empty", "orders", key=(1, 8))
-    assert (told.queue, told.messages, told.refusal) == (exchange.queue("empty").number, (), None)
+    reported = hold(exchange, "empty", "nowhere", exchange.queue("orders").number, "later")
+    assert [each.body for each in reported.messages] == [b"a"]
+    assert reported.queue == exchange.queue("orders").number
+    reported = hold(exchange, "nowhere", "empty", "orders", key=(1, 8))
+    assert (reported.queue, reported.messages, reported.refusal) == (exchange.queue("empty").number, (), None)
     assert hold(exchange, "orders", key=(1, 8)).messages == ()  # what holds nothing is no hold
 
 
 def test_nothing_is_held_of_no_queue() -> None:
     exchange = Exchange()
-    told = hold(exchange, "nowhere")
-    assert (told.queue, told.messages, told.refusal) == (0, (), ReservationRefusal.NO_QUEUE)
+    reported = hold(exchange, "nowhere")
+    assert (reported.queue, reported.messages, reported.refusal) == (0, (), ReservationRefusal.NO_QUEUE)
     assert hold(exchange, "private$\\\\").refusal is ReservationRefusal.NO_QUEUE
     exchange.say(ReservationWanted("httpr", KEY, (), 1, 1))
     assert exchange.clerk.heard[-1] == MessagesReserved("httpr", KEY)
@@ -217,9 +217,9 @@ def test_a_turn_turns_away_so_many_and_the_carrier_hears_of_the_rest() -> None:
     exchange.patient = True
     assert held(exchange) == []
     assert exchange.queue().counts.stored == 3
-    told = len(waiting(exchange))
+    reported = len(waiting(exchange))
     exchange.go_on()
-    assert len(waiting(exchange)) == told + 1
+    assert len(waiting(exchange)) == reported + 1
     assert held(exchange) == [b"a"]
 
 

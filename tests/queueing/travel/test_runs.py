@@ -29,10 +29,10 @@ def made(number: int, **attributes: object) -> Message:
 
 def is_taken(exchange: Exchange, destination: str, *messages: Message) -> bool:
     exchange.say(RunArrived("clerk", 5, destination, messages, "10.0.0.1"))
-    told = exchange.clerk.heard[-1]
-    assert isinstance(told, RunJudged)
-    assert (told.to, told.ticket) == ("clerk", 5)
-    return told.taken
+    reported = exchange.clerk.heard[-1]
+    assert isinstance(reported, RunJudged)
+    assert (reported.to, reported.ticket) == ("clerk", 5)
+    return reported.taken
 
 
 def test_a_run_is_stored_in_its_order_and_survives_a_restart() -> None:

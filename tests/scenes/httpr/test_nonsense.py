@@ -181,8 +181,8 @@ def test_our_server_stands_any_client(seed: int) -> None:
             side.restart(crash=say.chance.random() < 0.5)
         sessions += [
             answer.header.session_id
-            for told in side.answers.values()
-            for answer in told
+            for reported in side.answers.values()
+            for answer in reported
             if isinstance(answer, Answer) and answer.header.session_id not in sessions
         ]
         only_what_was_committed_left(side.turns[before:])

@@ -29,8 +29,8 @@ def push(client: ScriptedClient, batch: int, *messages: str) -> list[str]:
 
 def pull(client: ScriptedClient, completed: int = 0) -> list[str]:
     """Send a PULL that also commits the previous batch; return the answer's lines."""
-    told = ("outcome:COMMIT", f"completed:{completed:016X}")
-    return client.says("request:PULL HTTPR/1.0", *WHO, *told)[1:]
+    reported = ("outcome:COMMIT", f"completed:{completed:016X}")
+    return client.says("request:PULL HTTPR/1.0", *WHO, *reported)[1:]
 
 
 # -- class-of-service, 6.2.4

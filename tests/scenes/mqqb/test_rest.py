@@ -47,7 +47,7 @@ NACKS = (Acknowledgement.NEG_ARRIVAL,)
 STRANGER = UUID("11111111-2222-3333-4444-555555555555")
 
 
-def told(bench: MqqbBench) -> list[int]:
+def reported(bench: MqqbBench) -> list[int]:
     """The classes of administration acknowledgements that the bench wants to send."""
     if not bench.dials:
         return []
@@ -74,7 +74,7 @@ def test_the_host_in_a_name_that_arrived_is_ignored_and_the_path_counts(name: st
     peer = bench.accepted()
     peer.user(b"a", to=name, administration_queue=ADMIN, acknowledgements=NACKS)
     assert bench.bodies("orders") == ([b"a"] if taken else [])
-    assert told(bench) == ([] if taken else [0x8000])
+    assert reported(bench) == ([] if taken else [0x8000])
     bench.advance(0.6)
     assert peer.acks[-1].recoverable_set == 1  # refused or not, it is counted and acknowledged
 
@@ -87,7 +87,7 @@ def test_a_message_outside_transactions_is_refused_by_a_transactional_queue() ->
     peer = bench.accepted()
     peer.user(b"a", to="TCP:10.0.0.2\\private$\\ledger", administration_queue=ADMIN, acknowledgements=NACKS)
     assert bench.bodies("ledger") == []
-    assert told(bench) == [0x800A]
+    assert reported(bench) == [0x800A]
     bench.advance(0.6)
     assert peer.acks[-1].ack == 1
 
@@ -104,7 +104,7 @@ def test_every_sender_is_anonymous_whatever_identity_its_packet_claims() -> None
         acknowledgements=NACKS,
     )  # fmt: skip
     assert bench.bodies("closed") == []
-    assert told(bench) == [0x8004]
+    assert reported(bench) == [0x8004]
 
 
 @pytest.mark.mqqb("T-83")
@@ -127,7 +127,7 @@ def test_signatures_are_verified_and_a_wrong_one_is_refused(level: Authenticatio
     forged = replace(signed.properties, body=b"forged")
     peer.send(replace(signed, properties=forged, user=replace(signed.user, message_id=77)))
     assert bench.bodies("orders") == [b"signed"]
-    assert told(bench) == [0x8006]
+    assert reported(bench) == [0x8006]
 
 
 @pytest.mark.mqqb("T-84")
@@ -143,7 +143,7 @@ def test_an_encrypted_body_is_refused_because_no_key_of_this_manager_is_publishe
         acknowledgements=NACKS,
     )
     assert bench.bodies("orders") == []
-    assert told(bench) == [0x8007]
+    assert reported(bench) == [0x8007]
 
 
 @pytest.mark.mqqb("T-85")
@@ -164,7 +164,7 @@ def test_five_refusals_are_acknowledged_only_if_the_settings_allow_it() -> None:
         bench = MqqbBench(settings=MqqbSettings(insecure_nacks=insecure))
         peer = bench.accepted()
         peer.user(b"a", to=nowhere, administration_queue=ADMIN, acknowledgements=NACKS)
-        assert told(bench) == expected
+        assert reported(bench) == expected
         other = MqqbBench(settings=MqqbSettings(insecure_nacks=insecure)).accepted()
         other.user(b"t", to=nowhere, stream=(1, 0))
         assert [each.message_class for each in other.final_acks] == [0x8000]  # in both cases (G-63)
@@ -220,7 +220,7 @@ def test_a_packet_for_another_manager_is_refused_because_nothing_is_routed() -> 
     bench = MqqbBench(settings=MqqbSettings(insecure_nacks=True))
     peer = bench.accepted()
     peer.user(b"a", to=f"PRIVATE={STRANGER}\\0000000a", administration_queue=ADMIN, acknowledgements=NACKS)
-    assert told(bench) == [0x8000]
+    assert reported(bench) == [0x8000]
     assert bench.bodies("orders") == []
 
 

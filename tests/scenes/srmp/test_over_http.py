@@ -38,7 +38,7 @@ def refusals(log: Log) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def _told(caplog: Log) -> None:
+def _reported(caplog: Log) -> None:
     caplog.set_level(logging.WARNING, "reliquary")
 
 

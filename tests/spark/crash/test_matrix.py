@@ -20,7 +20,7 @@ pytestmark = pytest.mark.long
 ROWS, ROWS_PER_BATCH = 60, 20
 WHO = ("raise", "worker", "server", "driver")
 PHASES = (*PLANNING, *TASK, *COMMIT)
-TOLD_OF_THE_NEXT = ("moving", "moved")
+REPORTED_WITH_THE_NEXT = ("moving", "moved")
 """Spark tells of a batch when the next is logged, so never of the last."""
 
 
@@ -38,7 +38,7 @@ def test_everyone_falls_in_every_batch() -> None:
 @pytest.mark.parametrize("phase", PHASES)
 def test_everyone_falls_at_every_place(crash_ground: Ground, drivers: Drivers, phase: str) -> None:
     planned = faults(phase)
-    batches = len(planned) + (phase in TOLD_OF_THE_NEXT)
+    batches = len(planned) + (phase in REPORTED_WITH_THE_NEXT)
     crossing = Crossing(crash_ground, phase, batches * ROWS_PER_BATCH, ROWS_PER_BATCH)
     lives, servers = drivers.lives, crash_ground.lives
     done = drivers.run(crossing.job(planned))

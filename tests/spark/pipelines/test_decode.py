@@ -48,11 +48,11 @@ def test_a_published_envelope_is_read(name: str) -> None:
     assert good(PUBLISHED[name]).kind is BodyKind.SRMP
 
 
-TOLD_APART = [name for name, each in BATCHES.items() if each.data.startswith((b"request:", b"HTTPR/"))]
+RECOGNISED = [name for name, each in BATCHES.items() if each.data.startswith((b"request:", b"HTTPR/"))]
 """An answer in a session cannot be distinguished from text."""
 
 
-@pytest.mark.parametrize("name", TOLD_APART)
+@pytest.mark.parametrize("name", RECOGNISED)
 def test_a_datastream_of_httpr_is_read_with_its_messages(name: str) -> None:
     vector = BATCHES[name]
     found = good(vector.data)

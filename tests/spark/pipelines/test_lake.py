@@ -38,7 +38,7 @@ BODIES = [
 GOOD = 6
 
 
-class Told(Progress):
+class LoggedProgress(Progress):
     """Keeps the progress messages of a pipeline while it runs."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Place:
         self.history = folder / "history"
         self.lake = folder / "lake"
         self.kept_as = kept_as
-        self.told = Told()
+        self.reported = LoggedProgress()
         for each in (self.feed, self.history):
             each.mkdir()
 
@@ -65,7 +65,7 @@ class Place:
         settings = LakeSettings(
             lake=self.lake, queues=("orders",), history=(self.history,), format=self.kept_as, **more
         )
-        return run_lake(self.spark, settings, feed=files_feed(self.feed), go_on=go_on, progress=self.told)
+        return run_lake(self.spark, settings, feed=files_feed(self.feed), go_on=go_on, progress=self.reported)
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         lake = open_lake(self.lake)
@@ -217,7 +217,7 @@ def test_batches_that_became_one_are_read_counted_and_followed_as_before(place: 
         for name in ("bronze/messages", "silver/messages", "silver/quarantine")
     }
     report = place.run(compact_batches=2, grace=0)
-    assert ("compaction", "silver/messages 0-1", 0) in place.told.lines
+    assert ("compaction", "silver/messages 0-1", 0) in place.reported.lines
     folders = (place.lake / "bronze/messages").glob("batch=*")
     assert sorted(path.name for path in folders) == ["batch=1", "batch=2"]
     assert [each.added for each in report.tables[:4]] == [0] * 4
@@ -261,9 +261,9 @@ def test_it_goes_on_until_it_is_told_to_stop_and_the_next_run_has_what_came_sinc
         return reached < 1
 
     assert place.run(go_on, continuous=0.1).added("bronze/messages") == 2 * len(BODIES)
-    told = [line for line in place.told.lines if line[0] != "bronze"]
+    reported = [line for line in place.reported.lines if line[0] != "bronze"]
     each = [("silver", f"batch {batch}", len(BODIES)) for batch in range(2)]
-    assert told == [each[0], ("gold", "2026-11-15", 0), each[1], ("gold", "2026-11-15", 0)]
+    assert reported == [each[0], ("gold", "2026-11-15", 0), each[1], ("gold", "2026-11-15", 0)]
     assert place.minutes("flow", "seen_messages", "quarantined") == {"15 12:00": (2 * GOOD, 6)}
     write_messages(place.feed, "three", some_messages(201))
     assert place.run().added("bronze/messages") == len(BODIES)
@@ -333,11 +333,11 @@ def flow_of(lake: Path, queue: str) -> tuple[int, ...]:
 
 def assert_as_exported(lake: Path, history: Path) -> None:
     """Bronze has every event of the exporter's files, with every value, though Spark read and wrote them."""
-    told = [row for file in history.rglob("*.parquet") for row in pq.ParquetFile(file).read().to_pylist()]
+    reported = [row for file in history.rglob("*.parquet") for row in pq.ParquetFile(file).read().to_pylist()]
     kept = pq.ParquetDataset(lake / "bronze" / "history").read().to_pylist()
-    assert len(kept) == len(told) > 0
+    assert len(kept) == len(reported) > 0
     by_id = {row["event_id"]: row for row in kept}
-    for row in told:
+    for row in reported:
         found = by_id[row["event_id"]]
         found["batch"] = found.pop("carried_in")
         assert {name: found[name] for name in row} == row

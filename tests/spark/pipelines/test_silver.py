@@ -82,8 +82,8 @@ def test_xml_has_the_value_that_spark_would_make_of_it(spark: SparkSession) -> N
     frame = with_data(spark.createDataFrame(table).coalesce(1)).withColumn(
         "old", f.from_xml("text", "variant")
     )
-    told = [f.struct(f.to_json(name), f.schema_of_variant(name)).alias(name) for name in ("data", "old")]
-    rows = frame.select("feed_id", "fault", *told).orderBy("feed_id").collect()
+    reported = [f.struct(f.to_json(name), f.schema_of_variant(name)).alias(name) for name in ("data", "old")]
+    rows = frame.select("feed_id", "fault", *reported).orderBy("feed_id").collect()
     assert [row["fault"] for row in rows] == [None] * len(given)
     found = {given[row["feed_id"]]: (tuple(row["data"]), tuple(row["old"])) for row in rows}
     assert {document: new for document, (new, old) in found.items() if new != old} == {}

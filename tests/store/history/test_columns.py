@@ -105,7 +105,7 @@ def histories(draw: st.DrawFn) -> tuple[list[tuple[int, HistoryRow]], list[dict[
     for moment in draw(st.lists(st.integers(0, 10**15), min_size=1, max_size=4)):
         notes.at(Instant(moment))
         for _ in range(draw(st.integers(0, 4))):
-            added = _told(draw, notes, moment, after)
+            added = _reported(draw, notes, moment, after)
             after = added[-1].get("message", after)
             expected += added
             assert len(notes) + sum(each.count for _, each in rows) == len(expected)
@@ -120,13 +120,13 @@ def histories(draw: st.DrawFn) -> tuple[list[tuple[int, HistoryRow]], list[dict[
     return rows, expected
 
 
-def _told(draw: st.DrawFn, notes: Notes, moment: int, after: int) -> list[dict[str, Any]]:
+def _reported(draw: st.DrawFn, notes: Notes, moment: int, after: int) -> list[dict[str, Any]]:
     """One call of the notes, and what it must become."""
     some = draw(groups(after))
     initiator, reason, way = (
         draw(initiators),
         draw(reasons),
-        draw(st.sampled_from(["came", "published", "told", "tried", "heard"])),
+        draw(st.sampled_from(["came", "published", "reported", "tried", "heard"])),
     )
     drawn = draw(st.sampled_from([HistoryEvent.ACCEPTED, HistoryEvent.DEAD_LETTERED, HistoryEvent.RECEIVED]))
     alike = {
@@ -147,7 +147,7 @@ def _told(draw: st.DrawFn, notes: Notes, moment: int, after: int) -> list[dict[s
             for each in named
         ]
     placed = [alike | {"message": each.message, "lookup_id": each.lookup_id} for each in some]
-    if way == "told":
+    if way == "reported":
         notes.note_positions(drawn, ORDERS, some, reason, initiator)
     elif way == "tried":
         notes.note_attempts(drawn, ORDERS, some, initiator)

@@ -104,7 +104,7 @@ def test_every_event_is_in_one_file_wherever_the_process_is_killed(
     folder = tmp_path_factory.mktemp("history")
     bench = Bench(history=True)
     bench.flush()
-    told: list[dict[str, object]] = []
+    reported: list[dict[str, object]] = []
     with pytest.MonkeyPatch.context() as monkeypatch:
         mortal = Mortal(monkeypatch)
         sizes = {"file_events": file_events, "piece_events": piece_events}
@@ -112,7 +112,7 @@ def test_every_event_is_in_one_file_wherever_the_process_is_killed(
             bench.now = Instant(bench.now + span * SECOND)
             bench.send("orders", *[b"x"] * count)
             bench.flush()
-            told += events_of(bench.disk)[-count:]
+            reported += events_of(bench.disk)[-count:]
             mortal.left = kills[place] if place < len(kills) else -1
             try:
                 run_export(bench, folder, mortal, **sizes)
@@ -120,7 +120,7 @@ def test_every_event_is_in_one_file_wherever_the_process_is_killed(
                 begin_anew(bench, folder)
         mortal.left = -1
         run_export(bench, folder, mortal, **sizes)
-    assert in_files(folder) == told
+    assert in_files(folder) == reported
     assert events_of(bench.disk) == []
 
 

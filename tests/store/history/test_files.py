@@ -71,11 +71,11 @@ def test_every_event_is_in_one_file_of_its_own_hour(
     for part in hours:
         tables.append(events(first, [TEN + timedelta(hours=hour) for hour in part]))
         first += len(part)
-    told = written(folder, tables, file_events=most)
-    assert told == files_in(folder)
+    reported = written(folder, tables, file_events=most)
+    assert reported == files_in(folder)
     assert numbers_in(folder) == list(range(1, first))
     wanted = [TEN + timedelta(hours=hour) for part in hours for hour in part]
-    for file in told:
+    for file in reported:
         assert {wanted[number - 1] for number in range(file.first, file.last + 1)} == {file.hour}
         assert file.last - file.first < most
 

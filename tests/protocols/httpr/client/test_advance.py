@@ -69,13 +69,13 @@ def test_push_in_a_session() -> None:
     settings = HttprSettings(forget_after=seconds(20))
     bench, far = ClientBench(settings=settings), Far(capabilities=BATCHES_OF_TWO)
     bench.send(ORDERS, b"a", b"b", b"c")
-    told = bench.talk(far)
-    assert [each.header.command for each in told] == [GRI, PUSH, PUSH]
-    greeting = told[0].header
+    reported = bench.talk(far)
+    assert [each.header.command for each in reported] == [GRI, PUSH, PUSH]
+    greeting = reported[0].header
     assert (greeting.session, greeting.session_id) == (SessionMark.BEGIN, "")
     assert greeting.capabilities == settings.proposed
-    assert [each.header.session_id for each in told[1:]] == ["1", "1"]
-    assert [each.header.requester for each in told[1:]] == ["", ""]
+    assert [each.header.session_id for each in reported[1:]] == ["1", "1"]
+    assert [each.header.requester for each in reported[1:]] == ["", ""]
     bench.advance(21)
     (last,) = bench.talk(far)
     assert (last.header.session, last.header.forget) == (SessionMark.END, 2)
@@ -159,9 +159,9 @@ def test_a_lost_pull_response_is_found_out_and_its_messages_come_again() -> None
     assert far.in_doubt == {2: [b"b"]}
     bench.heard_of = len(bench.requests)  # nothing of the old connection is answered any more
     bench.fail(lost)
-    told = [bench.answer(far) for _ in range(3)]
-    assert [each.header.command for each in told] == [GRI, REPORT, PULL]
-    assert (told[1].header.completed, told[1].header.last_pushed_id) == (1, 0)
+    reported = [bench.answer(far) for _ in range(3)]
+    assert [each.header.command for each in reported] == [GRI, REPORT, PULL]
+    assert (reported[1].header.completed, reported[1].header.last_pushed_id) == (1, 0)
     assert bench.channel().last_sent_id == 2
     assert bench.channel().last_received_id == 3
     assert bench.bodies() == [b"a", b"b"]
@@ -179,9 +179,9 @@ def test_pull_is_pipelined_while_it_brings_something() -> None:
     assert [each.header.completed for each in bench.unanswered] == [1, 1, 1]
     bench.answer(far)
     assert [each.header.completed for each in bench.unanswered] == [1, 1, 2]
-    told = bench.talk(far)
+    reported = bench.talk(far)
     assert bench.bodies() == [b"a", b"b", b"c", b"d"]
-    assert told[-1].header.completed == 4
+    assert reported[-1].header.completed == 4
     assert far.in_doubt == {}
 
 
@@ -199,13 +199,13 @@ def test_exchange_brings_and_fetches() -> None:
     bench.send(ORDERS, b"2")
     far.offer(b"b")
     bench.advance(1)
-    told = bench.talk(far, 5)
+    reported = bench.talk(far, 5)
     exchanges = [each.header for each in bench.requests if each.header.command is EXCHANGE]
     assert [each.transaction_id for each in exchanges] == [1, 2]
     assert all(each.completed is not None for each in exchanges)
     assert far.stored == [b"1", b"2"]
     assert bench.bodies() == [b"a", b"b"]
-    assert told
+    assert reported
 
 
 @pytest.mark.httpr("F9")

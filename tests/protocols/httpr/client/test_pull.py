@@ -47,8 +47,8 @@ def test_full_batches_are_fetched_by_several_and_the_last_is_told_of_at_once() -
     assert [each.header.completed for each in bench.unanswered] == [1, 1, 1]
     bench.answer(ones)
     bench.answer(ones)
-    told = [(each.header.command, each.header.completed) for each in bench.unanswered]
-    assert told == [(PULL, 1), (PULL, 2)], "the one that waits says nothing of the last batch"
+    reported = [(each.header.command, each.header.completed) for each in bench.unanswered]
+    assert reported == [(PULL, 1), (PULL, 2)], "the one that waits says nothing of the last batch"
     bench.answer(ones)
     assert [each.header.completed for each in bench.unanswered] == [2]
     assert not bench.client_channel().fetching.paused, "one is waiting"
@@ -97,9 +97,9 @@ def test_what_cannot_be_taken_is_rolled_back_by_report_and_fetched_again_after_a
     far = Far(capabilities=(("maximum_pipeline_depth", "1"),))
     far.offer(b"a")
     bench = ClientBench("other", settings=FETCHES)  # there is no queue "orders"
-    told = bench.talk(far)
-    assert [each.header.command for each in told] == [GRI, PULL, REPORT]
-    assert (told[-1].header.outcome, told[-1].header.completed) == (Outcome.ROLLBACK, 1)
+    reported = bench.talk(far)
+    assert [each.header.command for each in reported] == [GRI, PULL, REPORT]
+    assert (reported[-1].header.outcome, reported[-1].header.completed) == (Outcome.ROLLBACK, 1)
     assert (far.in_doubt, far.waiting) == ({}, [b"a"])
     assert [each.what for each in bench.warnings] == ["fetched messages are not taken"]
     bench.advance(1)

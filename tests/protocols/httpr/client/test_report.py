@@ -62,8 +62,8 @@ def test_a_forget_whose_answer_is_lost_is_said_again() -> None:
     far.take(lost)
     bench.fail(lost)
     bench.advance(10)
-    told = bench.talk(far)
-    assert told[-1].header.forget == 1
+    reported = bench.talk(far)
+    assert reported[-1].header.forget == 1
     assert bench.channel().source_forgotten
     bench.advance(1000)
     assert not bench.unanswered

@@ -58,7 +58,7 @@ def first(data: bytes, *, request: bool) -> Body | None:
         using.end()
     except (HttprFault, Cut):
         return None
-    return told(events)
+    return reported(events)
 
 
 def second(data: bytes, *, request: bool) -> Body | None:
@@ -68,7 +68,7 @@ def second(data: bytes, *, request: bool) -> Body | None:
         return None
 
 
-def told(events: list[Read]) -> Body:
+def reported(events: list[Read]) -> Body:
     """Return the events in the form of the second parser."""
     body = Body()
     for event in events:

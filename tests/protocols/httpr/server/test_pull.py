@@ -61,16 +61,16 @@ def test_a_pull_that_waits_is_not_in_the_way_of_word_about_a_batch() -> None:
     assert client.pull(0).header.transaction_id == 1
     first, second = client.pull_later(0), client.pull_later(0)
     assert client.answer_to(first) is None, "neither says anything of it"
-    told = client.pull_later(1)
+    reported = client.pull_later(1)
     for caller in (first, second):
         answer = client.answer_to(caller)
         assert answer is not None
         assert (bodies(answer), error(answer), ends(answer)) == ([], 0, False)
-    assert (client.answer_to(told), client.in_doubt) == (None, [])
+    assert (client.answer_to(reported), client.in_doubt) == (None, [])
     behind = client.pull_later(1)
-    assert client.answer_to(told) is None, "it is known already"
+    assert client.answer_to(reported) is None, "it is known already"
     client.bench.send("orders", b"b")
-    assert bodies(client.wait_for(told)) == [b"b"]
+    assert bodies(client.wait_for(reported)) == [b"b"]
     assert client.answer_to(behind) is None
 
 

@@ -307,6 +307,6 @@ def test_the_batch_is_one_transaction_for_the_queue() -> None:
     client.service = "ledger"
     assert pair(client.push(1, b"a", b"b")) == (COMMIT, 1)
     assert pair(client.push(2, b"c")) == (COMMIT, 2)
-    told = [signal for signal in client.bench.signals if isinstance(signal, BatchArrived)]
-    assert len({signal.transaction for signal in told}) == 2
+    reported = [signal for signal in client.bench.signals if isinstance(signal, BatchArrived)]
+    assert len({signal.transaction for signal in reported}) == 2
     assert client.bench.bodies("ledger") == [b"a", b"b", b"c"]

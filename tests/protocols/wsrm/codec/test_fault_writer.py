@@ -79,8 +79,8 @@ def test_in_soap_1_1_a_fault_about_a_header_block_is_a_header_block(
 def test_the_highest_number_is_told_in_1_1(dialect: Dialect) -> None:
     envelope = Envelope(dialect=dialect, body=Fault(FaultCode.MESSAGE_NUMBER_ROLLOVER, identifier="urn:a"))
     encoded = encode(envelope)
-    told = b"MaxMessageNumber" in encoded.data and b"9223372036854775807" in encoded.data
-    assert told is (dialect.version is Version.RM11)
+    reported = b"MaxMessageNumber" in encoded.data and b"9223372036854775807" in encoded.data
+    assert reported is (dialect.version is Version.RM11)
     assert decode(encoded.content_type, encoded.data).body == envelope.body
 
 

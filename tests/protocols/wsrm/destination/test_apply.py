@@ -38,8 +38,8 @@ LIFE: tuple[Fact, ...] = (
 )
 
 
-def applied(rmd: Rmd, *told: Fact) -> dict[str, Any]:
-    for fact in told:
+def applied(rmd: Rmd, *reported: Fact) -> dict[str, Any]:
+    for fact in reported:
         rmd.turn(lambda fact=fact: apply(rmd.state, fact))  # type: ignore[misc]
     return rmd.durable()
 

@@ -80,8 +80,8 @@ def test_room_that_is_promised_to_one_is_not_told_to_the_next() -> None:
     rmd.ask(other)
     before = len(rmd.acknowledgements_sent)
     rmd.read()
-    (told,) = rmd.acknowledgements_sent[before:]
-    assert told.buffer == 1
+    (reported,) = rmd.acknowledgements_sent[before:]
+    assert reported.buffer == 1
     rmd.read()
     first, second = rmd.acknowledgements_sent[before:]
     assert {first.identifier, second.identifier} == {one, other}

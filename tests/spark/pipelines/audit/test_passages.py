@@ -11,7 +11,7 @@ from tests.spark.pipelines.audit.test_traces import traced
 from tests.spark.pipelines.audit.world import BEGIN, Row, World
 
 
-class Told(World):
+class NamedWorld(World):
     """One message from alpha, with whatever the test tells of it."""
 
     def __init__(self) -> None:
@@ -27,21 +27,21 @@ class Told(World):
 
 
 def test_a_message_that_nobody_tells_of_has_a_passage_to_nowhere() -> None:
-    (passage,) = Told().passages()
+    (passage,) = NamedWorld().passages()
     assert set(passage) == set(COLUMNS)
     assert (passage["seen"], passage["arrivals"]) == (0, 0)
     assert (passage["other_manager"], passage["other_time"]) == (NONE, NEVER)
 
 
 def test_an_arrival_stands_beside_its_departure() -> None:
-    world = Told()
+    world = NamedWorld()
     world.beta.tell(BEGIN + 9, "arrived", "inbox", 1, protocol="srmp", **world.identified)
     (passage,) = world.passages()
     assert (passage["arrivals"], passage["other_time"]) == (1, BEGIN + 9)
 
 
 def test_each_manager_that_tells_of_it_makes_a_passage() -> None:
-    world = Told()
+    world = NamedWorld()
     world.beta.tell(BEGIN + 9, "arrived", "inbox", 1, protocol="srmp", **world.identified)
     world.gamma.tell(BEGIN + 9, "refused", "inbox", 0, **world.identified)
     assert sorted(passage["arrivals"] for passage in world.passages()) == [0, 1]
@@ -49,14 +49,14 @@ def test_each_manager_that_tells_of_it_makes_a_passage() -> None:
 
 @pytest.mark.parametrize(("kind", "found"), [("local", 1), ("outgoing", 0)])
 def test_a_message_may_come_back_to_the_manager_that_sent_it(kind: str, found: int) -> None:
-    world = Told()
+    world = NamedWorld()
     world.alpha.tell(BEGIN + 9, "arrived", "inbox", 77, kind=kind, protocol="loopback", **world.identified)
     there = [passage for passage in world.passages() if passage["message"] == world.subject["message"]]
     assert sum(passage["arrivals"] for passage in there) == found
 
 
 def test_arrivals_are_counted_by_queue() -> None:
-    world = Told()
+    world = NamedWorld()
     for number, queue in enumerate(("inbox", "inbox", "other"), 1):
         world.beta.tell(BEGIN + number, "arrived", queue, number, protocol="srmp", **world.identified)
     counted: Table = arrivals(traced(world.rows()).only(NEEDED))

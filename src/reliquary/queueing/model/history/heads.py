@@ -15,8 +15,8 @@ from reliquary.wire.history import HistoryEvent
 HeadKey = tuple[
     HistoryEvent, int, int, tuple[str, str, str], str, int, UUID | None, SequenceId | None, UUID | None
 ]
-"""The event's kind, the queue's number or 0, the reason, the Initiator, the other queue, the shape, the lineage
-where it is named, the stream, and the transaction: events with equal keys share a head."""
+"""The event's kind, the queue's number or 0, the reason, the Initiator, the other queue, the shape, the
+lineage where it is named, the stream, and the transaction: events with equal keys share a head."""
 
 
 class KnownHead(msgspec.Struct, gc=False):

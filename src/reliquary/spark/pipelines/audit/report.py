@@ -91,9 +91,8 @@ MEANINGS: Final[Mapping[FindingKind, tuple[str, str]]] = {
     ),
     FindingKind.IN_DOUBT: (
         (
-            "A batch or a transaction was begun with these messages and there is no record of how it ended. They "
-            "are not lost, but "
-            "nobody gets them either."
+            "A batch or a transaction was begun with these messages, and no record says how it ended. They "
+            "are not lost, but no reader gets them until the outcome is known."
         ),
         (
             "Ask the other side, or decide in its place: `reliquary channel` for batches, `reliquary "

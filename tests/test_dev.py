@@ -70,7 +70,7 @@ def test_an_old_python_gets_as_far_as_that_sentence() -> None:
         ("test -k crash", True),
         ("test tests/spark/test_rows.py", True),
         ("test tests/base tests/cli", True),
-        ("test tests/base tests/cli/test_main.py::test_the_version_is_told", False),
+        ("test tests/base tests/cli/test_main.py::test_the_version_is_reported", False),
         ("bench spark", True),
         ("bench audit", True),
         ("bench queue", False),

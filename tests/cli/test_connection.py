@@ -26,7 +26,7 @@ def test_without_a_port_there_is_no_next_one() -> None:
         connected()
 
 
-def test_nobody_is_spoken_to_before_the_first_request() -> None:
+def test_no_connection_is_opened_before_the_first_request() -> None:
     with click.Context(click.Command("x"), obj=Where("http://127.0.0.1:9", None)):
         connected().close()
 

@@ -51,7 +51,7 @@ def test_the_reference_page_is_current() -> None:
     assert (ROOT / cli_reference.PAGE).read_text() == page, "run ./dev docs"
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_reported() -> None:
     result = CliRunner().invoke(cli, ["--version"])
     assert result.exit_code == 0
     assert result.output.startswith("reliquary ")

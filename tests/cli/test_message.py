@@ -181,7 +181,7 @@ def test_nothing_that_a_terminal_would_obey_is_shown(run: Run, orders: Queue) ->
 # -- reject
 
 
-def test_a_message_is_rejected_and_its_sender_told(run: Run, qm: Manager, orders: Queue) -> None:
+def test_a_message_is_rejected_and_its_sender_notified(run: Run, qm: Manager, orders: Queue) -> None:
     qm.create_queue("news")
     asked = ("--acknowledge", "full-receive", "--administration-queue", "news")
     run("message", "send", "orders", "bad", "--deadletter", *asked)
@@ -206,20 +206,20 @@ def test_the_words_for_acknowledgements_are_those_of_the_client() -> None:
 
 
 def test_dead_letters_go_again_to_where_they_were(run: Run, qm: Manager, orders: Queue) -> None:
-    graves = qm.queue("system$;deadletter")
-    graves.purge()
+    dead_letters = qm.queue("system$;deadletter")
+    dead_letters.purge()
     orders.send("expired", expires=0, deadletter=True, label="L", tag=7)
     orders.send("rejected", deadletter=True)
     (waiting,) = orders.browse()
     orders.reject(waiting)
-    assert sorted(texts(graves)) == ["expired", "rejected"]
+    assert sorted(texts(dead_letters)) == ["expired", "rejected"]
     result = run("message", "resend", "system$;deadletter", "--class", "nack-receive-rejected")
     assert (result.exit_code, result.output) == (0, "sent 1 messages again\n")
-    assert (texts(orders), texts(graves)) == (["rejected"], ["expired"])
-    (left,) = graves.browse()
+    assert (texts(orders), texts(dead_letters)) == (["rejected"], ["expired"])
+    (left,) = dead_letters.browse()
     assert run("message", "resend", "system$;deadletter", str(left.lookup_id)).exit_code == 0
     assert [(each.text, each.label, each.tag) for each in orders.browse()][1:] == [("expired", "L", 7)]
-    assert texts(graves) == []
+    assert texts(dead_letters) == []
 
 
 def test_those_of_a_transaction_leave_in_the_transaction_that_sends_them(run: Run, qm: Manager) -> None:

@@ -41,7 +41,7 @@ def test_pause_and_resume(run: Run, waiting: str) -> None:
 
 
 @pytest.mark.parametrize("verb", ["show", "pause", "resume"])
-def test_a_destination_that_nobody_sent_to(run: Run, verb: str) -> None:
+def test_a_destination_that_nothing_was_sent_to(run: Run, verb: str) -> None:
     result = run("outgoing", verb, r"DIRECT=OS:nowhere\a")
     assert (result.exit_code, result.stderr) == (
         Exit.NOT_FOUND,

@@ -42,7 +42,7 @@ def test_a_stopped_store_goes_there_and_back(run: Run, stopped: Path, tmp_path: 
         assert message.text == "kept"
 
 
-def test_damage_is_told_with_its_code(run: Run, stopped: Path) -> None:
+def test_damage_is_reported_with_its_code(run: Run, stopped: Path) -> None:
     disk = RocksDisk(stopped, tables_in(stopped))
     disk.apply(Changes(puts={"messages": {b"key": b"not a row"}}))
     disk.close()

@@ -35,7 +35,7 @@ def test_one_that_has_ended_is_refused(run: Run) -> None:
     assert "has ended or never was" in result.stderr
 
 
-def test_a_persons_decision_is_shown_with_his_name(
+def test_a_persons_decision_is_shown_with_the_name(
     run: Run, qm: Manager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOGNAME", "alice")

@@ -67,7 +67,7 @@ def test_a_wrong_time_is_refused(run: Run, timeout: str) -> None:
     assert run("wait", "--timeout", timeout).exit_code == Exit.USAGE
 
 
-def test_a_token_of_nobody_ends_the_wait_at_once(tmp_path: Path) -> None:
+def test_an_unknown_token_ends_the_wait_at_once(tmp_path: Path) -> None:
     alice = User(name="alice", token_sha256="0" * 64)
     with served(tmp_path, users=(alice,)) as running:
         environment = {"RELIQUARY_SERVER": running.data, "RELIQUARY_CONTROL": running.control}

@@ -140,7 +140,7 @@ def test_flush_waits_until_the_server_is_there(tmp_path: Path, network: Network)
     play(tmp_path, scene)
 
 
-def test_what_the_server_will_not_have_is_told_once_and_kept(tmp_path: Path, network: Network) -> None:
+def test_what_the_server_refuses_is_reported_once_and_kept(tmp_path: Path, network: Network) -> None:
     network.refused = frozenset({b"bad"})
 
     async def scene(agent: AsyncAgent) -> None:
@@ -287,7 +287,7 @@ def test_it_can_be_awaited_too(tmp_path: Path, network: Network) -> None:
     assert network.stored == [b"a"]
 
 
-def test_what_cannot_be_a_token_or_a_rest_is_told(tmp_path: Path, network: Network) -> None:
+def test_what_cannot_be_a_token_or_a_rest_is_reported(tmp_path: Path, network: Network) -> None:
     async def never(agent: AsyncAgent) -> None:
         raise AssertionError(f"it was opened: {agent}")
 

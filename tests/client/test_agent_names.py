@@ -56,7 +56,7 @@ def test_any_other_agent_knows_itself_what_is_for_us() -> None:
         ("http://host", "laptop/app", ("",), (), "name each queue once"),
     ],
 )
-def test_what_makes_no_sense_is_told(
+def test_what_makes_no_sense_is_reported(
     server: str, name: str, fetch: tuple[str, ...], inbox: tuple[str, ...], why: str
 ) -> None:
     with pytest.raises(BadRequest, match=why):

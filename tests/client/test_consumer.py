@@ -31,7 +31,7 @@ def ready(queue: Queue) -> list[str]:
     return [message.text for message in queue.browse()]
 
 
-def test_it_takes_everything_in_order_and_ends_when_told(orders: Queue) -> None:
+def test_it_takes_everything_in_order_and_ends_when_asked(orders: Queue) -> None:
     taken = [message.text for message in orders.consume(batch=3, timeout=0)]
     assert taken == [str(number) for number in range(10)]
     assert (orders.info().messages, orders.info().locked) == (0, 0)
@@ -114,7 +114,7 @@ def test_what_is_done_is_acknowledged_before_the_hold_runs_out(orders: Queue) ->
     call(consumer.close())
 
 
-def test_the_async_face_is_the_same(play: Play) -> None:
+def test_the_async_face_gives_equal_results(play: Play) -> None:
     async def scene(qm: AsyncManager) -> None:
         orders = await qm.create_queue("orders")
         await orders.send_many(["a", "b", "c"])

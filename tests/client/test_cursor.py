@@ -41,7 +41,7 @@ def test_peek_stays_and_next_steps(orders: Queue) -> None:
         assert [message and message.text for message in seen] == ["a", "a", "b", "b"]
 
 
-def test_a_message_that_somebody_else_took_is_told(orders: Queue) -> None:
+def test_a_message_that_another_reader_took_is_reported(orders: Queue) -> None:
     with orders.cursor() as cursor:
         cursor.peek()
         orders.receive()
@@ -76,7 +76,7 @@ def test_a_cursor_that_is_not_open_cannot_be_used(orders: Queue) -> None:
         orders.cursor().peek()
 
 
-def test_the_async_face_is_the_same(play: Play) -> None:
+def test_the_async_face_gives_equal_results(play: Play) -> None:
     async def scene(qm: AsyncManager) -> None:
         orders = await qm.create_queue("orders")
         await orders.send_many(["a", "b"])

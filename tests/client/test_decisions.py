@@ -80,7 +80,7 @@ def test_the_rows_of_those_that_ended_go_with_the_next_decision(connection: sqli
     assert rows(connection) == {TWO: "committed"}
 
 
-def test_what_nobody_decided_is_decided_by_asking(connection: sqlite3.Connection) -> None:
+def test_what_is_undecided_is_decided_by_asking(connection: sqlite3.Connection) -> None:
     ours = Decisions(connection, "billing")
     assert not run(ours.outcome_of(ONE))
     assert rows(connection) == {ONE: "aborted"}

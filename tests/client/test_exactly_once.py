@@ -178,7 +178,7 @@ def test_a_commit_of_the_database_whose_answer_is_lost_is_looked_up(
     assert qm.transactions() == []
 
 
-def test_a_decision_that_the_manager_did_not_hear_of_is_told_before_the_next_step(
+def test_a_decision_that_the_manager_did_not_hear_of_is_reported_before_the_next_step(
     qm: Manager,
     once: ExactlyOnce,
     orders: Queue,
@@ -235,7 +235,7 @@ def test_a_recovery_brings_every_transaction_of_its_owner_to_its_end(
     assert qm.transaction_info(undecided).stage == "aborted"
 
 
-def test_a_person_who_decided_otherwise_than_the_database_is_told_of(
+def test_a_person_who_decided_otherwise_than_the_database_is_reported(
     qm: Manager, once: ExactlyOnce, orders: Queue, bills: Queue, business: Database
 ) -> None:
     once.recover()
@@ -313,7 +313,7 @@ async def broken_step(once: AsyncExactlyOnce, orders: AsyncQueue) -> None:
         raise ZeroDivisionError
 
 
-def test_the_face_with_await_does_the_same(play: Play, business: Database) -> None:
+def test_the_face_with_await_gives_equal_results(play: Play, business: Database) -> None:
     async def scene(qm: AsyncManager) -> None:
         orders, bills = await qm.create_queue("orders"), await qm.create_queue("bills")
         await orders.send_many(["one", "two"])

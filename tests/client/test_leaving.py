@@ -22,7 +22,7 @@ def test_what_closed_by_itself_is_closed() -> None:
     asyncio.run(let_go(gone, None))
 
 
-def test_a_failure_to_close_is_told_unless_there_is_other_news() -> None:
+def test_a_failure_to_close_is_reported_unless_there_is_other_news() -> None:
     with pytest.raises(QueueDeleted):
         asyncio.run(let_go(wrong, None))
     news = ZeroDivisionError()

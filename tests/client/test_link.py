@@ -114,7 +114,7 @@ def test_an_answer_that_breaks_off_is_never_taken_for_whole() -> None:
     assert len(server.asked) == 1, "what began is the caller's to ask again"
 
 
-def test_whoever_does_not_read_on_hangs_up() -> None:
+def test_a_client_that_does_not_read_on_hangs_up() -> None:
     with Scripted([streamed(b"abc", b"def"), answer(200, 1)]) as server:
         asking = link(server)
         with pytest.raises(KeyError), asking.reading("/a"):

@@ -18,7 +18,7 @@ def test_messages_outlive_the_manager(tmp_path: Path) -> None:
         assert [message.text for message in qm.queue("orders").browse()] == ["kept"]
 
 
-def test_nobody_else_can_have_the_folder(tmp_path: Path) -> None:
+def test_no_other_process_can_open_the_folder(tmp_path: Path) -> None:
     with reliquary.connect(tmp_path), pytest.raises(StoreUnusable, match="in use") as raised:
         reliquary.connect(tmp_path)
     assert raised.value.code == "STORE_LOCKED"

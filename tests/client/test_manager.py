@@ -102,7 +102,7 @@ def test_a_transaction_that_never_was_cannot_be_ended(qm: Manager) -> None:
         qm.abort("not an id")
 
 
-def test_the_async_face_is_the_same(play: Play) -> None:
+def test_the_async_face_gives_equal_results(play: Play) -> None:
     async def scene(qm: AsyncManager) -> None:
         await qm.create_queue("orders", exist_ok=True)
         assert "orders" in [info.name for info in await qm.queues()]

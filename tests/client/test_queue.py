@@ -298,7 +298,7 @@ def test_a_delayed_message_is_there_and_not_seen(orders: Queue) -> None:
     assert (orders.info().messages, orders.info().delayed) == (1, 1)
 
 
-def test_a_delay_is_over_and_told(orders: Queue) -> None:
+def test_a_delay_is_over_and_reported(orders: Queue) -> None:
     orders.send("soon", delay=0.01)
     message = orders.receive(timeout=60)
     assert message is not None

@@ -71,7 +71,7 @@ def test_a_lost_answer_to_receive_loses_no_message(play: Play, monkeypatch: pyte
     play(scene)
 
 
-def test_on_a_new_connection_the_caller_is_told(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_new_connection_the_caller_is_notified(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "HOLD", 0.05)
 
     async def scene(qm: AsyncManager, proxy: Lossy) -> None:
@@ -238,7 +238,7 @@ def test_a_long_wait_goes_in_pieces(play: Play, monkeypatch: pytest.MonkeyPatch)
     play(scene)
 
 
-def test_nobody_there() -> None:
+def test_no_server_at_the_address() -> None:
     with reliquary.connect("http://127.0.0.1:9") as qm, pytest.raises(ServerUnreachable) as gone:
         qm.queue("orders").send("x")
     assert gone.value.code == "SERVER_UNREACHABLE"

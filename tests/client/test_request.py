@@ -36,7 +36,7 @@ def test_a_request_gets_its_answer(play: Play) -> None:
     play(scene)
 
 
-def test_many_share_a_queue_of_answers_and_each_gets_his_own(play: Play) -> None:
+def test_many_share_a_queue_of_answers_and_each_gets_its_own(play: Play) -> None:
     async def scene(qm: AsyncManager) -> None:
         orders, answers = await queues(qm)
         await answers.send("for somebody else")

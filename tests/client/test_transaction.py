@@ -227,7 +227,7 @@ def test_a_task_beside_the_block_is_not_inside(play: Play) -> None:
     play(scene)
 
 
-def test_a_transaction_of_somebody_else_waits_for_its_outcome(qm: Manager, orders: Queue) -> None:
+def test_a_transaction_of_another_coordinator_waits_for_its_outcome(qm: Manager, orders: Queue) -> None:
     theirs = str(new_guid(SystemChance()))
     transaction = qm.transaction(id=theirs, owner="billing")
     with transaction:

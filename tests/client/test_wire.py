@@ -114,7 +114,7 @@ def test_a_record_comes_back() -> None:
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"\xff", b'{"a": "b"}'])
-def test_an_answer_that_is_not_ours_is_told(body: bytes) -> None:
+def test_an_answer_that_is_not_ours_is_reported(body: bytes) -> None:
     async def scene(wire: Wire) -> None:
         with pytest.raises(ReliquaryError, match="not understood") as raised:
             await wire.read("GET", "/x", anything)
@@ -124,7 +124,7 @@ def test_an_answer_that_is_not_ours_is_told(body: bytes) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"Bad Gateway", b"{}"])
-def test_a_refusal_without_our_words_is_told_by_its_status(body: bytes) -> None:
+def test_a_refusal_without_our_words_is_reported_by_its_status(body: bytes) -> None:
     async def scene(wire: Wire) -> None:
         with pytest.raises(ReliquaryError, match="status 502") as raised:
             await wire.do("POST", "/x")

@@ -124,7 +124,7 @@ def test_without_users_everybody_may_do_all_as_ever(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-def test_a_users_queue_is_his_until_he_grants_more(tmp_path: Path) -> None:
+def test_a_users_queue_is_private_until_its_owner_grants_more(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         assert (await ask(stage.control, ALICE, "POST", "/queues", {"name": "hers"}))[0] == 201
         send = ("POST", "/queues/hers/messages", {"text": "x"})

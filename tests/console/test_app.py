@@ -105,7 +105,7 @@ def test_rights_are_asked_before_a_long_body_is_decoded(tmp_path: Path) -> None:
     play(tmp_path, scene, users=USERS)
 
 
-def test_a_stopped_engine_is_told_as_such(tmp_path: Path) -> None:
+def test_a_stopped_engine_is_reported(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         stage.server.opened.engine._accepting = False
         refused = await stage.refused("POST", "/queues", {"name": "x"})

@@ -153,7 +153,7 @@ def test_a_response_in_parts_waits_for_a_client_that_does_not_read() -> None:
     play(scene)
 
 
-def test_an_app_that_fails_is_told_of_and_its_client_is_cut_off() -> None:
+def test_an_app_that_fails_is_reported_and_its_client_is_cut_off() -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         raise ValueError("a bug")
 

@@ -25,7 +25,7 @@ def test_a_store_in_use_is_verified(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-def test_damage_is_told_and_not_hidden(tmp_path: Path) -> None:
+def test_damage_is_reported_and_not_hidden(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         await stage.send("orders", "a")
         disk = stage.server.opened.disk

@@ -88,7 +88,9 @@ def received(site: Site) -> list[str]:
 
 @pytest.mark.spec("HR-050", "HR-051", "HR-125")
 @pytest.mark.httpr("T08", "T09")
-def test_what_is_sent_arrives_once_and_in_order_whoever_is_killed(site: Site, tmp_path: Path) -> None:
+def test_what_is_sent_arrives_once_and_in_order_whichever_process_is_killed(
+    site: Site, tmp_path: Path
+) -> None:
     folder = tmp_path / "agent"
     with application("send", folder, site, 0, COUNT) as app:
         app.go(20)
@@ -107,7 +109,9 @@ def test_what_is_sent_arrives_once_and_in_order_whoever_is_killed(site: Site, tm
 
 @pytest.mark.spec("HR-050", "HR-056", "HR-125")
 @pytest.mark.httpr("T18", "T20")
-def test_what_is_fetched_is_worked_on_once_and_in_order_whoever_is_killed(site: Site, tmp_path: Path) -> None:
+def test_what_is_fetched_is_worked_on_once_and_in_order_whichever_process_is_killed(
+    site: Site, tmp_path: Path
+) -> None:
     folder, words = tmp_path / "agent", [*map(str, range(COUNT)), END]
     with site.connect() as there:
         there.queue("replies").send_many(words[:-200])

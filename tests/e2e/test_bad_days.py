@@ -147,21 +147,21 @@ def test_a_folder_with_other_things_is_left_alone(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("closed", "mode"), [("store", 0o000), ("store", 0o555), (".", 0o000)], ids=["no", "to look", "above"]
 )
-def test_a_folder_without_permission_is_told(closed: str, mode: int) -> None:
+def test_a_folder_without_permission_is_reported(closed: str, mode: int) -> None:
     with TemporaryDirectory() as place:  # where everybody may come, unlike tmp_path
         folder = Path(place) / "store"
         folder.mkdir()
         Path(place).chmod(0o755)
         Path(place, closed).chmod(mode)
         try:
-            code, said = _run_as_nobody(folder)
+            code, said = _run_unprivileged(folder)
         finally:
             Path(place, closed).chmod(0o755)
     assert code == Exit.NO_PERMISSION, said
     must_be_one_sentence(said, folder, "permission")
 
 
-def _run_as_nobody(folder: Path) -> tuple[int, str]:
+def _run_unprivileged(folder: Path) -> tuple[int, str]:
     """Root may read every file, so root becomes user 65534, once all code is loaded."""
     become = "os.getuid() or os.setresuid(65534, 65534, 65534)"
     script = f"import os, sys; from reliquary.server.__main__ import main; {become}; sys.exit(main([]))"
@@ -176,7 +176,7 @@ def _run_as_nobody(folder: Path) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def test_a_port_that_is_taken_is_told_and_the_store_let_go(folder: Path, tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_reported_and_the_store_let_go(folder: Path, tmp_path: Path) -> None:
     with ServerProcess(folder, "orders").wait_until_ready() as first:
         taken = first.data.rpartition(":")[2]
         second = subprocess.run(

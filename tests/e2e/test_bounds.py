@@ -136,7 +136,7 @@ class TestTogether:
             assert growth.megabytes < limit * 1.3 + 30  # what a growing array has in reserve
             assert post(server, "/queues/orders/messages", part + b'"}')[0] == 201
 
-    def test_answers_that_nobody_takes_stay_within_their_budget(
+    def test_answers_that_are_not_taken_stay_within_their_budget(
         self, tmp_path: Path, clients: int, size: int, limit: int
     ) -> None:
         settings = {"LIMITS_ANSWER_MEMORY": str(limit * MEGABYTE)}

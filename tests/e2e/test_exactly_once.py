@@ -124,7 +124,7 @@ def trial(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Trial]:
         "the worker and the server",
     ],
 )
-def test_every_order_is_billed_exactly_once_whoever_is_killed_when(trial: Trial, victims: str) -> None:
+def test_every_order_is_billed_exactly_once_when_any_process_is_killed(trial: Trial, victims: str) -> None:
     for point in POINTS:
         trial.kill_at(point, victims)
         trial.go_on()

@@ -93,7 +93,7 @@ def received(site: Site) -> list[str]:
 
 @pytest.mark.spec("HR-020", "HR-024", "HR-051", "HR-056")
 @pytest.mark.httpr("T06", "T08", "T09", "T10", "T27", "T29")
-def test_what_is_pushed_arrives_once_and_in_order_whoever_is_killed(sites: list[Site]) -> None:
+def test_what_is_pushed_arrives_once_and_in_order_whichever_process_is_killed(sites: list[Site]) -> None:
     a, b, _ = sites
     begin(a, b)
     send(a, to(b))
@@ -106,7 +106,7 @@ def test_what_is_pushed_arrives_once_and_in_order_whoever_is_killed(sites: list[
 
 @pytest.mark.spec("HR-022", "HR-055", "HR-074")
 @pytest.mark.httpr("T17", "T18", "T20", "T43")
-def test_what_is_fetched_arrives_once_and_in_order_whoever_is_killed(sites: list[Site]) -> None:
+def test_what_is_fetched_arrives_once_and_in_order_whichever_process_is_killed(sites: list[Site]) -> None:
     a, b, _ = sites
     b.file += f'peers = [{{responder = "{agent(a, "orders")}", pull = true, into = "orders"}}]\n'
     begin(a, b)

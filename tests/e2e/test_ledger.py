@@ -40,7 +40,7 @@ def restart(ledger: Ledger, *in_a: int, in_b: tuple[int, ...] = ()) -> None:
 # What may happen
 
 
-def test_a_message_may_be_received_before_its_sender_is_told(ledger: Ledger) -> None:
+def test_a_message_may_be_received_before_its_sender_is_notified(ledger: Ledger) -> None:
     change = ledger.begin(Change(into={"a": bodies(5, 6)}))
     receive(ledger, 1, 2, 3, 4, 5)
     ledger.confirm(change, [5, 6])
@@ -199,13 +199,13 @@ def committed_and_forgotten(ledger: Ledger) -> None:
     restart(ledger, 1, 2, 3, 4)
 
 
-def committed_by_nobody(ledger: Ledger) -> None:
+def committed_by_none(ledger: Ledger) -> None:
     move(ledger, two_phase=True)
     ledger.unfinished([])
     restart(ledger, 2, 3, 4, in_b=(1,))
 
 
-def prepared_by_nobody(ledger: Ledger) -> None:
+def prepared_by_none(ledger: Ledger) -> None:
     ledger.unfinished(["U"])
 
 
@@ -230,8 +230,8 @@ BREACHES: dict[Callable[[Ledger], None], str] = {
     wrong_order: "out of order",
     prepared_and_forgotten: "forgot what it prepared",
     committed_and_forgotten: "is lost",
-    committed_by_nobody: "it happened",
-    prepared_by_nobody: "nobody prepared",
+    committed_by_none: "it happened",
+    prepared_by_none: "nobody prepared",
 }
 
 

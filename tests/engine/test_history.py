@@ -86,7 +86,7 @@ def test_it_exports_by_itself(tmp_path: Path) -> None:
     play(tmp_path, scene, every=0.1)
 
 
-def test_a_stop_exports_the_end_and_the_next_life_goes_on_behind_it(tmp_path: Path) -> None:
+def test_a_stop_exports_the_end_and_the_next_process_goes_on_behind_it(tmp_path: Path) -> None:
     async def first(opened: OpenedEngine, exporter: Exporter) -> None:
         await send(opened, 2)
         assert numbers(tmp_path / "history") == []
@@ -100,7 +100,7 @@ def test_a_stop_exports_the_end_and_the_next_life_goes_on_behind_it(tmp_path: Pa
     assert numbers(tmp_path / "history") == [1, 2, 3]
 
 
-def test_a_stop_that_cannot_export_leaves_the_end_to_the_next_life(tmp_path: Path) -> None:
+def test_a_stop_that_cannot_export_leaves_the_end_to_the_next_process(tmp_path: Path) -> None:
     async def first(opened: OpenedEngine, exporter: Exporter) -> None:
         await send(opened, 2)
         shutil.rmtree(tmp_path / "history")
@@ -132,7 +132,7 @@ def test_a_file_whose_rows_are_still_there_is_not_written_again(tmp_path: Path) 
     play(tmp_path, first, second)
 
 
-def test_a_folder_that_cannot_be_written_is_told_and_tried_again(
+def test_a_folder_that_cannot_be_written_is_reported_and_tried_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "history").write_text("a file, no folder")

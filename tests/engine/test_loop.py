@@ -312,7 +312,7 @@ def test_a_small_batch_is_synced_inline_when_nothing_else_is_under_way() -> None
     run(story)
 
 
-def test_a_batch_that_tells_nobody_anything_begins_no_sync_but_gets_one_in_time(
+def test_a_batch_that_confirms_nothing_begins_no_sync_but_gets_one_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(syncs_module, "UNASKED_SYNC_SECONDS", 0.001)
@@ -430,7 +430,7 @@ def test_work_is_continued_beside_the_sync_of_its_turn() -> None:
 # -- callers
 
 
-def test_nobody_hears_an_answer_that_was_forgotten_and_nobody_hears_two() -> None:
+def test_no_caller_gets_a_forgotten_answer_or_two_answers() -> None:
     async def story(room: Room) -> None:
         room.disk.let_go(10)
         one, other = room.engine.caller(room.answers.append), room.engine.caller(room.answers.append)
@@ -444,7 +444,7 @@ def test_nobody_hears_an_answer_that_was_forgotten_and_nobody_hears_two() -> Non
     run(story)
 
 
-def test_a_question_that_is_given_up_leaves_nobody_behind() -> None:
+def test_a_question_that_is_given_up_leaves_no_waiter_behind() -> None:
     async def story(room: Room) -> None:
         asked = asyncio.ensure_future(room.engine.ask(lambda to: Do(Turn())))
         await tick()
@@ -506,7 +506,7 @@ def test_an_orderly_stop_performs_everything_that_was_submitted_and_the_last_eve
     run(story)
 
 
-def test_a_failed_sync_ends_all_work_and_nothing_is_told_afterwards() -> None:
+def test_a_failed_sync_ends_all_work_and_nothing_is_reported_afterwards() -> None:
     async def story(room: Room) -> None:
         for number in range(MANY):
             room.write(f"{number}")

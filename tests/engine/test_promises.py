@@ -118,7 +118,7 @@ def test_an_express_message_does_not_carry_an_acknowledgement_out_before_its_syn
     assert {each.to for each in batch.after_sync if isinstance(each, Reply)} == {3, 4}
 
 
-def test_a_number_that_was_told_without_a_sync_is_not_given_out_again_after_a_crash() -> None:
+def test_a_number_that_was_reported_without_a_sync_is_not_given_out_again_after_a_crash() -> None:
     server = Server()
     first = server.ask(SendMessages(1, "orders", (express(b"one"),)))
     again = server.crash()

@@ -33,7 +33,7 @@ def heard(find: Callable[[], tuple[str, ...]], times: int = 1) -> list[Event]:
 
 
 @pytest.mark.spec("DM-087")
-def test_what_is_found_is_told() -> None:
+def test_what_is_found_is_reported() -> None:
     assert heard(lambda: ("dc1", "dc2")) == [DirectoryServersFound(("dc1", "dc2"))]
 
 

@@ -6,7 +6,7 @@ from reliquary.base.time import MINUTE, SECOND
 from reliquary.engine.throttle import CAUSES, KEPT, LONGEST, MANY, OTHERS, Due, Throttle
 
 
-def test_each_cause_is_told_and_a_repetition_waits() -> None:
+def test_each_cause_is_reported_and_a_repetition_waits() -> None:
     throttle = Throttle()
     for why in ("a", "b", "c"):
         assert throttle.add("peer", "refused", why, 1, 0) == [Due("peer", "refused", why, 1)]
@@ -17,7 +17,7 @@ def test_each_cause_is_told_and_a_repetition_waits() -> None:
     assert not throttle.waiting
 
 
-def test_what_happened_again_is_told_a_minute_later_even_if_it_does_not_happen_any_more() -> None:
+def test_what_happened_again_is_reported_a_minute_later_even_if_it_does_not_happen_any_more() -> None:
     throttle = Throttle()
     throttle.add("peer", "refused", "a", 1, 0)
     throttle.add("peer", "refused", "a", 4, SECOND)

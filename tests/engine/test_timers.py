@@ -41,7 +41,7 @@ def test_a_timer_that_was_cancelled_never_comes_due() -> None:
     assert timers.take_due(100) == []
 
 
-def test_a_name_that_was_cancelled_can_be_set_again_for_the_same_moment() -> None:
+def test_a_name_that_was_cancelled_can_be_set_again_for_its_moment() -> None:
     timers = Timers()
     timers.set(A, 10)
     timers.cancel(A)

@@ -21,7 +21,9 @@ def test_a_warning_is_logged_with_its_reason(caplog: pytest.LogCaptureFixture) -
     assert not caplog.records
 
 
-def test_the_same_is_said_once_a_minute_with_all_that_was_not_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_warning_is_repeated_once_a_minute_with_its_count(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     warnings = Warnings()
     for moment in range(0, 2 * MINUTE + 1, 10 * SECOND):
         warnings.tell(Warn("orders", "lost", "full"), moment)

@@ -31,7 +31,7 @@ SMALL = Limits(contexts=3, calls=4, stub=4000, logins=2)
 def try_server(data: bytes) -> bool:
     """Let a server read bytes, at once and one half after the other; say whether it was called."""
     groups = Associations()
-    whole, halves = (ServerConnection((QM2QM, MGMT), groups, SMALL, _nobody, "2105") for _ in range(2))
+    whole, halves = (ServerConnection((QM2QM, MGMT), groups, SMALL, _no_user, "2105") for _ in range(2))
     middle = len(data) // 2
     events = whole.receive(data)
     again = halves.receive(data[:middle]) + halves.receive(data[middle:])
@@ -64,7 +64,7 @@ def try_client(data: bytes) -> bool:
     return not binding.closed
 
 
-def _nobody(_auth_type: int) -> None:
+def _no_user(_auth_type: int) -> None:
     """Return no mechanism: every type of authentication is unknown."""
 
 

@@ -108,7 +108,7 @@ def test_every_nth_is_lost() -> None:
     assert run(plan, ["other", *bodies])[1] == ["other", *(bodies[n] for n in (0, 1, 3, 4, 6))]
 
 
-def test_a_seed_gives_the_same_fates_each_time() -> None:
+def test_a_seed_gives_equal_faults_each_time() -> None:
     def fates(seed: int) -> list[Fate]:
         plan = seeded(seed, {Fate.LOSE_REQUEST: 0.3, Fate.REPEAT: 0.3}, containing=b"order")
         return [plan(b"order") for _ in range(200)]

@@ -89,7 +89,7 @@ INTERNAL = (
 
 
 @pytest.mark.spec("DM-298", "DM-001")
-def test_the_internal_events_are_functions_that_nobody_outside_can_raise() -> None:
+def test_the_internal_events_are_functions_that_no_client_can_raise() -> None:
     """3.1.7.3; that they are no events at all is what 3.1.1 allows an implementation."""
     raised = {each.__name__ for each in [*Event.__subclasses__(), *events.Request.__subclasses__()]}
     assert not raised.intersection(INTERNAL)
@@ -100,7 +100,7 @@ def test_every_rule_serves_one_event() -> None:
     assert len(set(rules)) == len(rules)
 
 
-def test_an_event_that_nobody_knows_stops_the_machine() -> None:
+def test_an_event_that_is_not_known_stops_the_machine() -> None:
     class Unheard(Event, frozen=True):
         """An event that no rule takes."""
 
@@ -179,7 +179,7 @@ def test_what_a_turn_says_is_true_when_it_says_it() -> None:
 
 
 @pytest.mark.spec("DM-046")
-def test_nobody_waits_for_the_disk_for_an_express_message() -> None:
+def test_no_caller_waits_for_the_disk_for_an_express_message() -> None:
     bench = Bench()
     turns = [
         bench.handle(SendMessages(1, "orders", (message(b"m1", delivery=Delivery.EXPRESS),))),
@@ -191,7 +191,7 @@ def test_nobody_waits_for_the_disk_for_an_express_message() -> None:
 
 
 @pytest.mark.spec("DM-047")
-def test_somebody_waits_for_the_disk_where_only_one_of_many_is_recoverable() -> None:
+def test_the_caller_waits_for_the_disk_where_only_one_of_many_is_recoverable() -> None:
     bench = Bench()
     batch = (message(b"a", delivery=Delivery.EXPRESS), message(b"b"))
     turn = bench.handle(SendMessages(1, "orders", batch))
@@ -255,7 +255,7 @@ def test_signals_are_made_only_for_those_who_listen() -> None:
 
 
 @pytest.mark.spec("DM-002", "DM-005")
-def test_identities_are_the_same_after_every_restart() -> None:
+def test_identities_are_unchanged_after_every_restart() -> None:
     bench = Bench("orders", r".\public", "orders;s")
     manager_before = bench.state.identity()
     queues_before = {number: queue.record for number, queue in bench.state.queues.items()}
@@ -270,7 +270,7 @@ def test_two_managers_with_different_chance_are_different() -> None:
     assert Bench(seed=1).state.identity().identifier != Bench(seed=2).state.identity().identifier
 
 
-def test_the_same_seed_and_the_same_events_lead_to_the_same_facts() -> None:
+def test_one_seed_and_one_list_of_events_lead_to_equal_facts() -> None:
     runs = []
     for _ in range(2):
         bench = Bench(seed=5)

@@ -51,7 +51,7 @@ def test_a_new_process_knows_what_the_old_one_knew(first: int) -> None:
 @CLAIMS
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(1_000, 11_000, 250))
-def test_a_new_process_knows_what_the_old_one_knew_in_every_life(first: int) -> None:
+def test_a_new_process_knows_what_the_old_one_knew_in_every_random_run(first: int) -> None:
     try_seeds(range(first, first + 250))
 
 

@@ -292,7 +292,7 @@ def test_a_message_on_the_move_goes_with_a_purge_when_the_transaction_aborts() -
     ("in_transaction", "status"),
     [(True, HResult.TRANSACTION_USAGE), (False, HResult.UNSUPPORTED_FORMATNAME_OPERATION)],
 )
-def test_nobody_moves_a_message_into_a_queue_of_the_manager(in_transaction: bool, status: HResult) -> None:
+def test_no_client_moves_a_message_into_a_queue_of_the_manager(in_transaction: bool, status: HResult) -> None:
     bench = Bench()
     (lookup_id,) = bench.send("orders", b"m1").lookup_ids
     transaction = bench.begin() if in_transaction else None
@@ -302,7 +302,7 @@ def test_nobody_moves_a_message_into_a_queue_of_the_manager(in_transaction: bool
     assert everything(bench.state) == before
 
 
-def test_nobody_moves_a_message_to_where_it_was_not_addressed() -> None:
+def test_no_client_moves_a_message_to_where_it_was_not_addressed() -> None:
     bench = Bench()
     away = "DIRECT=OS:elsewhere\\private$\\orders"
     bench.send(away, b"for elsewhere")

@@ -35,7 +35,7 @@ def test_the_first_start_names_the_manager() -> None:
 
 
 @pytest.mark.spec("DM-002", "DM-005", "DM-017")
-def test_the_manager_is_the_same_after_a_restart() -> None:
+def test_the_manager_is_unchanged_after_a_restart() -> None:
     bench = Bench()
     record = bench.state.identity()
     bench.restart(start=False)
@@ -69,7 +69,7 @@ def test_the_managers_own_queues_are_made_once() -> None:
     assert bench.bodies("system$;journal") == [b"m1"]
 
 
-def test_a_second_start_of_the_same_manager_says_nothing_new() -> None:
+def test_a_second_start_of_a_manager_says_nothing_new() -> None:
     bench = Bench()
     reported = len(bench.facts)
     bench.restart()
@@ -94,7 +94,7 @@ def test_no_number_is_given_out_twice(crash: bool) -> None:
 
 
 @pytest.mark.spec("DM-018", "DM-046")
-def test_a_number_that_was_told_before_the_disk_knew_is_not_given_out_again() -> None:
+def test_a_number_that_was_reported_before_the_disk_knew_is_not_given_out_again() -> None:
     """The answer to an express message waits for nothing."""
     bench = Bench()
     for _ in range(3):

@@ -31,7 +31,7 @@ def test_the_entries_of_a_users_queue_and_their_order() -> None:
 
 @pytest.mark.scene("T13")
 @pytest.mark.spec("DM-148", "DM-149")
-def test_what_nobody_owns_is_everybodys() -> None:
+def test_what_has_no_owner_is_open_to_all() -> None:
     made = default_descriptor(None, ANONYMOUS_USER)
     assert made.dacl == (allow(EVERYONE, 0xF003F),)
     assert str(EVERYONE) == "S-1-1-0"

@@ -148,7 +148,7 @@ def test_links_are_read_by_cost() -> None:
 
 @pytest.mark.scene("T71")
 @pytest.mark.spec("DM-254")
-def test_only_a_write_that_succeeds_is_told_of() -> None:
+def test_only_a_write_that_succeeds_is_reported() -> None:
     scene = in_a_directory(".\\shop")
     shop = QueueObject(identifier=scene.queue(".\\shop").record.identifier, label="till")
     scene.ask(WriteDirectory(0, shop, ("label",)))

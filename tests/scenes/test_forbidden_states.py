@@ -94,7 +94,7 @@ ALLOWED: Final = HResult.OK
 
 _NOT_FOUND, _NOT_AVAILABLE = HResult.QUEUE_NOT_FOUND, HResult.QUEUE_NOT_AVAILABLE
 _INVALID, _SEQUENCE = HResult.INVALID_HANDLE, HResult.TRANSACTION_SEQUENCE
-_DENIED, _NOBODY = HResult.ACCESS_DENIED, HResult.STATUS_NOT_FOUND
+_DENIED, _STATUS_NOT_FOUND = HResult.ACCESS_DENIED, HResult.STATUS_NOT_FOUND
 
 READS: Final = {
     Wrong.DELETED: _NOT_FOUND,
@@ -133,10 +133,10 @@ ANSWERS: Final[dict[type, dict[Wrong, HResult]]] = {
     events.BrowseMessages: READS,
     events.MoveMessage: READS | INSIDE | {Wrong.DELETED_TARGET: _NOT_FOUND},
     events.CancelRead: {
-        Wrong.DELETED: _NOBODY,
-        Wrong.DELETED_OPEN: _NOBODY,
-        Wrong.CLOSED: _NOBODY,
-        Wrong.OTHER_ACCESS: _NOBODY,
+        Wrong.DELETED: _STATUS_NOT_FOUND,
+        Wrong.DELETED_OPEN: _STATUS_NOT_FOUND,
+        Wrong.CLOSED: _STATUS_NOT_FOUND,
+        Wrong.OTHER_ACCESS: _STATUS_NOT_FOUND,
     },
     events.GetQueuePath: {},
     events.BeginTransaction: {},

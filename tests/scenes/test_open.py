@@ -38,13 +38,13 @@ def outgoing(scene: Scene, name: str) -> QueueState:
 
 @pytest.mark.scene("T17")
 @pytest.mark.spec("DM-163")
-def test_nobody_receives_from_a_web_address() -> None:
+def test_no_client_receives_from_a_web_address() -> None:
     assert opening(Scene(), WEB, Access.RECEIVE) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
 
 
 @pytest.mark.scene("T18")
 @pytest.mark.spec("DM-164")
-def test_nobody_sends_to_a_machines_dead_letters() -> None:
+def test_no_client_sends_to_a_machines_dead_letters() -> None:
     scene = Scene()
     name = f"MACHINE={scene.state.identity().identifier};DEADLETTER"
     assert opening(scene, name, Access.SEND) is HResult.UNSUPPORTED_FORMATNAME_OPERATION

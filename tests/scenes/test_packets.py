@@ -14,7 +14,7 @@ from tests.queueing.full_messages import FULL
 
 @pytest.mark.scene("T77")
 @pytest.mark.spec("DM-277", "DM-278", "DM-282")
-def test_a_full_message_is_the_same_after_serialize_and_deserialize() -> None:
+def test_a_full_message_is_unchanged_after_serialize_and_deserialize() -> None:
     packet = construct(FULL)
     buffer = serialize(FULL)
     again = deserialize(buffer)

@@ -89,7 +89,7 @@ def test_one_message_serves_one_receiver() -> None:
 
 @pytest.mark.scene("T39")
 @pytest.mark.spec("DM-291", "DM-317")
-def test_a_peek_and_a_receive_wait_for_the_same_message() -> None:
+def test_a_peek_and_a_receive_wait_for_one_message() -> None:
     """The peek releases the next reader itself (AN-21)."""
     scene = Scene()
     reader = scene.open("orders")

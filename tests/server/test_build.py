@@ -92,7 +92,7 @@ def test_a_stop_answers_all_that_was_asked_and_keeps_what_it_took(tmp_path: Path
     disk.close()
 
 
-def test_both_planes_speak_tls_with_the_same_certificate(tmp_path: Path) -> None:
+def test_both_planes_speak_tls_with_one_certificate(tmp_path: Path) -> None:
     settings = Settings(
         folder=tmp_path / "data", data_port=0, control_port=0, tls_certificate=PEM, tls_key=PEM
     )
@@ -180,7 +180,7 @@ def test_an_engine_is_ready_when_it_is_opened_and_lets_go_when_it_is_closed(tmp_
     asyncio.run(scene())
 
 
-def test_a_start_that_cannot_be_synced_is_told_and_lets_go(
+def test_a_start_that_cannot_be_synced_is_reported_and_lets_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def sync(_: RocksDisk) -> None:

@@ -79,7 +79,7 @@ def with_toy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "PROTOCOLS", (*PROTOCOLS, toy))
 
 
-def test_an_endpoint_is_taken_through_its_life_in_order(tmp_path: Path) -> None:
+def test_an_endpoint_is_built_started_and_stopped_in_order(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         stage.server.opened.engine.on_pressure(True)
         stage.server.opened.engine.on_pressure(False)

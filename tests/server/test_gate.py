@@ -235,7 +235,7 @@ def test_a_body_that_is_streamed_waits_for_the_check_of_its_password(tmp_path: P
 
 
 @pytest.mark.parametrize("plane", PLANES)
-def test_requests_beyond_the_rate_are_told_when_to_come_again(tmp_path: Path, plane: str) -> None:
+def test_requests_beyond_the_rate_are_informed_when_to_come_again(tmp_path: Path, plane: str) -> None:
     async def scene(stage: Stage) -> None:
         client = getattr(stage, plane)
         stage.server.reloader.rates._monotonic = lambda: 0

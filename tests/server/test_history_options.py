@@ -53,7 +53,7 @@ def test_a_wrong_setting_is_named(tmp_path: Path, setting: str, sentence: str) -
     assert sentence in str(refused.value)
 
 
-def test_a_store_has_its_history_beside_its_rows_unless_told_otherwise() -> None:
+def test_a_store_has_its_history_beside_its_rows_by_default() -> None:
     assert CHOSEN.export(Path("/data")) is None
     usual = HistoryOptions().export(Path("/data"))
     assert usual is not None

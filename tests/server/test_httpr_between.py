@@ -53,7 +53,7 @@ def test_messages_go_from_one_server_to_another_in_their_order(tmp_path: Path) -
     play(scene)
 
 
-def test_a_server_that_knows_users_is_told_who_we_are(tmp_path: Path) -> None:
+def test_a_server_that_knows_users_is_informed_who_we_are(tmp_path: Path) -> None:
     alice = User(name="alice", token_sha256=sha256(b"secret").hexdigest(), groups=("administrators",))
 
     async def scene() -> None:

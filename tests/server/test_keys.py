@@ -48,7 +48,7 @@ def test_only_the_owner_can_read_them(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [b"", b"nonsense", b"cut"])
-def test_damage_is_told_and_nothing_is_made_anew(folder: Path, tmp_path: Path, text: bytes) -> None:
+def test_damage_is_reported_and_nothing_is_made_anew(folder: Path, tmp_path: Path, text: bytes) -> None:
     damaged = (folder / KEYS).read_bytes()[:3000] if text == b"cut" else text
     (tmp_path / KEYS).write_bytes(damaged)
     (tmp_path / KEYS).chmod(0o600)
@@ -57,7 +57,7 @@ def test_damage_is_told_and_nothing_is_made_anew(folder: Path, tmp_path: Path, t
     assert (tmp_path / KEYS).read_bytes() == damaged
 
 
-def test_a_folder_that_cannot_be_had_is_told_of(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_had_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be used"):
         own_keys(tmp_path / "file")

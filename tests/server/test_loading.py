@@ -296,7 +296,7 @@ def test_the_environment_and_the_command_line_are_named_when_they_are_wrong() ->
         load(None, None, {"colour": "red"})
 
 
-def test_multicast_can_be_told_by_the_environment() -> None:
+def test_multicast_can_be_set_by_the_environment() -> None:
     found = load(environment={"RELIQUARY_MULTICAST_TTL": "4", "RELIQUARY_MULTICAST_ENCAPSULATION": "raw"})
     assert found.multicast == MulticastOptions(ttl=4, encapsulation=Encapsulation.RAW)
 

@@ -125,7 +125,7 @@ def test_a_line_of_ours_names_the_trace_that_it_belongs_to() -> None:
         assert traced.endswith(end)
 
 
-def test_nobody_makes_up_a_line() -> None:
+def test_no_client_can_forge_a_line() -> None:
     forged = "x\n2026-01-01T00:00:00.000Z ERROR reliquary: all is lost\r\x1b[2J\u2028y"
     log = Log()
     with own(log):
@@ -148,7 +148,7 @@ def test_a_traceback_is_lines_of_the_log_before_its_message() -> None:
     assert reported["traceback"][-2:] == ["ValueError: two", "lines"]
 
 
-def test_what_a_library_repeats_is_told_once_a_minute_with_its_count() -> None:
+def test_what_a_library_repeats_is_reported_once_a_minute_with_its_count() -> None:
     log = Log()
     for _ in range(1000):
         log.take("some.library", logging.WARNING, "Invalid HTTP request received.")

@@ -54,7 +54,7 @@ def test_both_have_their_fields_in_one_table_but_for_those_that_are_hidden() -> 
     assert made == Outer(Path("/f"), protocol=Inner((Box("a"),), (seconds(1), seconds(2.5))))
 
 
-def test_lists_and_what_stands_in_the_file_alone_are_told_apart() -> None:
+def test_lists_and_what_stands_in_the_file_alone_are_distinguished() -> None:
     assert [name for name in TABLE.names if TABLE.is_list(name)] == ["boxes", "ladder"]
     assert [name for name in TABLE.names if TABLE.is_for_the_file(name)] == ["tokens", "boxes"]
     assert not TABLE.is_list("unknown")

@@ -178,7 +178,7 @@ def _accepts(address: tuple[str, int]) -> bool:
     return True
 
 
-def test_a_second_process_on_the_same_folder_is_refused(tmp_path: Path) -> None:
+def test_a_second_process_on_one_folder_is_refused(tmp_path: Path) -> None:
     with running(tmp_path / "data") as first:
         code, err = ends(tmp_path / "data")
         assert code == Exit.STORE_LOCKED
@@ -187,7 +187,7 @@ def test_a_second_process_on_the_same_folder_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("plane", ["DATA_PORT", "CONTROL_PORT"])
-def test_a_port_in_use_is_told_and_the_folder_let_go(tmp_path: Path, plane: str) -> None:
+def test_a_port_in_use_is_reported_and_the_folder_let_go(tmp_path: Path, plane: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         code, err = ends(tmp_path / "data", **{plane: str(port)})
@@ -224,7 +224,7 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> Non
     assert "it has thesis.tex" in one_sentence(err)
 
 
-def test_a_folder_that_may_not_be_written_is_told() -> None:
+def test_a_folder_that_may_not_be_written_is_reported() -> None:
     code, err = ends(Path("/sys/reliquary"))  # not even by root
     assert code == Exit.NO_PERMISSION
     assert "no permission to work in /sys/reliquary" in one_sentence(err)
@@ -254,7 +254,7 @@ def _handler() -> LogHandler:
     return LogHandler(sys.stderr, LogFormat.TEXT, RealClock())
 
 
-def test_a_bug_is_told_with_its_trace_and_ends_the_process(
+def test_a_bug_is_reported_with_its_trace_and_ends_the_process(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("os._exit", sys.exit)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.protocols.srmp.trust import NOBODY
+from reliquary.protocols.srmp.trust import NO_TRUST
 from reliquary.server.signatures import signature_trust
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.wire.xmldsig_algorithms import Obsolete
@@ -37,8 +37,8 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_without_files_nobody_signs_and_nobody_is_believed() -> None:
-    assert signature_trust(SrmpOptions()) == NOBODY
+def test_without_files_nothing_is_signed_and_no_signer_is_trusted() -> None:
+    assert signature_trust(SrmpOptions()) == NO_TRUST
 
 
 def test_key_certificate_files_and_folders_are_read(files: Path) -> None:
@@ -63,7 +63,7 @@ def test_what_is_obsolete_is_allowed_one_by_one(name: str, what: Obsolete) -> No
     assert signature_trust(SrmpOptions(**{name: True})).allowed == {what}  # type: ignore[arg-type]
 
 
-def test_what_is_wrong_is_told_with_the_file(files: Path) -> None:
+def test_what_is_wrong_is_reported_with_the_file(files: Path) -> None:
     own, own_pem = files / "own.key", files / "own.pem"
     other = files / "partners" / "b.CRT"
     note = files / "partners" / "readme.txt"

@@ -145,7 +145,7 @@ def test_a_message_goes_from_one_server_to_another_and_its_receipt_comes_back(tm
 
 @pytest.mark.srmp("T-29")
 @pytest.mark.spec("SR-218", "SR-232")
-def test_a_sender_hears_in_a_queue_of_his_own_what_became_of_his_message(tmp_path: Path) -> None:
+def test_a_sender_learns_in_its_own_queue_what_became_of_the_message(tmp_path: Path) -> None:
     async def scene() -> None:
         async with site(tmp_path / "a") as a, site(tmp_path / "b") as b:
             await a.create("replies")

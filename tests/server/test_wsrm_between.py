@@ -91,7 +91,7 @@ def test_acknowledgements_may_come_as_requests_of_their_own(tmp_path: Path) -> N
 
 
 @pytest.mark.long
-def test_a_bounded_endpoint_that_nobody_reads_stops_the_source_without_a_retransmission(
+def test_a_bounded_endpoint_that_is_not_read_stops_the_source_without_a_retransmission(
     tmp_path: Path,
 ) -> None:
     endpoint = EndpointSettings(name="slow", queue="orders", window=4, bounded=True)

@@ -59,7 +59,7 @@ def test_an_answer_that_did_not_come_is_no_success() -> None:
     assert not succeeded(NOTHING)
 
 
-def test_copies_of_a_message_are_nobodys_own() -> None:
+def test_copies_of_a_message_have_no_owner() -> None:
     server = SimulatedServer(queues=False)
     application = Application("a", server.stage)
     assert application.own(delivered(1, 2).messages) == [b"m1", b"m2"]

@@ -111,7 +111,7 @@ def test_rows_that_do_not_fit_are_found(harm: Callable[[Contents, int], None], w
         audit(rows)
 
 
-def test_numbers_that_nobody_reserved_are_found() -> None:
+def test_numbers_that_were_not_reserved_are_found() -> None:
     rows = contents(busy().disk)
     wrong = tables.Sequence(1, rows.sequence.expiry_floor)
     with pytest.raises(Violation, match="beyond what was reserved"):

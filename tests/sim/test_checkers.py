@@ -161,7 +161,7 @@ def test_a_receive_that_a_crash_took_is_no_receive() -> None:
     check(story)
 
 
-def test_a_message_that_somebody_has_for_good_must_have_left() -> None:
+def test_a_message_that_a_reader_consumed_must_have_left() -> None:
     story = Story()
     story.sent(1)
     story.turn(stored(1))

@@ -45,7 +45,7 @@ def story(*given: int, whole: bool = True) -> Story:
 # -- what is owed
 
 
-def test_who_was_given_each_message_once_has_all_that_is_owed_to_him() -> None:
+def test_a_reader_that_got_each_message_once_has_all_that_it_must_get() -> None:
     check_feeds(story(1, 2).history)
     check_feeds(story(1, whole=False).history)
 
@@ -62,7 +62,7 @@ def test_a_message_that_was_given_twice_or_never_was_is_found(given: tuple[int, 
         check_feeds(story(*given, whole=False).history)
 
 
-def test_somebody_who_never_went_is_found() -> None:
+def test_a_site_that_never_went_is_found() -> None:
     reported = Story()
     reported.turn(opened())
     with pytest.raises(Violation, match="still active"):

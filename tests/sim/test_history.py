@@ -36,7 +36,7 @@ def test_what_is_sent_stands_open_until_its_sender_knows_more() -> None:
     assert known == [Standing.OPEN, Standing.CONFIRMED]
 
 
-def test_no_two_messages_look_the_same() -> None:
+def test_no_two_messages_look_alike() -> None:
     history = History()
     history.sending(sending(b"a"))
     with pytest.raises(AssertionError, match="twice"):

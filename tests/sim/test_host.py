@@ -30,7 +30,7 @@ def stored_in(ledger: Ledger) -> set[str]:
     return {shown(body) for body in ledger.stored if not body.startswith(b"ACK")}
 
 
-def test_a_process_that_ended_is_followed_by_another_that_knows_the_same_queues() -> None:
+def test_a_process_that_ended_is_followed_by_another_that_knows_its_queues() -> None:
     server = SimulatedServer()
     names = dict(server.process.manager.state.names.by_path)
     server.process.cut_power()

@@ -32,7 +32,7 @@ def test_messages_come_move_and_go() -> None:
     assert ledger.left == {b"m1": (2, MessageClass.ACK_RECEIVE)}
 
 
-def test_a_copy_is_one_more_place_of_the_same_message() -> None:
+def test_a_copy_is_one_more_place_of_one_message() -> None:
     story = Story()
     story.turn(stored(1), facts.PositionCopied(OTHER, position(9, reason=MessageClass.ACK_REACH_QUEUE)))
     with pytest.raises(KeyError):  # the copy must speak of a message that is there
@@ -46,7 +46,7 @@ def test_what_a_crash_took_is_not_counted() -> None:
     assert set(ledger_of(story).stored) == {b"m1"}
 
 
-def test_express_messages_of_an_earlier_life_are_gone() -> None:
+def test_express_messages_of_an_earlier_process_are_gone() -> None:
     story = Story()
     story.turn(stored(1, express=True))
     story.turn(stored(2))

@@ -274,7 +274,7 @@ def test_an_outcome_that_is_forgotten_is_found(monkeypatch: pytest.MonkeyPatch) 
     assert "this was refused" in failure, failure
 
 
-def test_a_transaction_that_is_told_both_outcomes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_transaction_that_gets_both_outcomes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     both = {(transactions.TransactionState.COMMITTED, transactions.TransactionEvent.ABORT): True}
     monkeypatch.setattr(transactions, "ALLOWED", {**transactions.ALLOWED, **both})
     failure = first_failure()
@@ -325,7 +325,7 @@ def test_a_message_that_is_let_go_of_before_all_have_read_it_is_found(
     assert failure.startswith("feed"), failure
 
 
-def test_a_mark_that_is_told_too_high_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mark_that_is_reported_too_high_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def raise_mark(state: State, queue: QueueState) -> int:
         queue.feed.mark = queue.feed.mark and state.numbers.sequence + 3
         return queue.feed.mark or state.numbers.sequence
@@ -348,7 +348,7 @@ def test_a_consumer_that_loses_what_is_within_its_limit_is_found(
     assert "within its limit" in failure, failure
 
 
-def test_a_loss_that_is_not_told_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loss_that_is_not_reported_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "ConsumerLost", ConsumerPlaced)
     failure = first_failure()
     assert "was moved in silence" in failure, failure

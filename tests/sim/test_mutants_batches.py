@@ -47,7 +47,7 @@ def test_a_drop_that_takes_published_messages_along_is_found(monkeypatch: pytest
     assert "staged and shown" in failure or "has a position and no row" in failure, failure
 
 
-def test_an_attempt_that_lost_and_is_published_all_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_attempt_that_lost_and_is_published_nevertheless_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = parts.by_queue
 
     def by_queue(state: State, numbers: Any) -> Any:
@@ -89,7 +89,9 @@ def test_a_large_batch_that_readers_see_too_early_is_found(monkeypatch: pytest.M
     first_failure()
 
 
-def test_a_feed_that_is_told_of_numbers_in_a_hidden_batch_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_feed_that_is_notified_of_numbers_in_a_hidden_batch_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Its consumer goes on behind the batch, and never reads it."""
     monkeypatch.setattr(numbering, "known_until", lambda queue, number: number)
     monkeypatch.setattr(rules, "known_until", lambda queue, number: number)

@@ -54,7 +54,7 @@ def test_numbers_that_go_on_from_the_backup_are_found(monkeypatch: pytest.Monkey
     assert "twice" in failure or failure.startswith(("identifiers", "feed")), failure
 
 
-def test_numbers_of_another_restore_of_the_same_backup_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_of_another_restore_of_one_backup_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(era, "_beginning", lambda sequence, now: ((sequence >> 40) + 1) << 40)
     failure = first_failure()
     assert "twice" in failure or failure.startswith(("identifiers", "feed")), failure

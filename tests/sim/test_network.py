@@ -63,7 +63,7 @@ def test_a_cut_ends_a_wait_and_the_server_mostly_hears_of_it() -> None:
     assert 4 < len(gone) <= 10
 
 
-def test_whoever_waits_when_the_power_goes_learns_nothing() -> None:
+def test_a_caller_that_waits_when_the_power_fails_learns_nothing() -> None:
     server = SimulatedServer()
     heard = server.call(lambda to: ReceiveMessages(to, "orders", timeout=FOREVER_WAIT))
     server.until(lambda: bool(server.process.manager.state.open.callers))
@@ -72,7 +72,7 @@ def test_whoever_waits_when_the_power_goes_learns_nothing() -> None:
     assert heard == [NOTHING]
 
 
-def test_nobody_answers_while_the_server_is_down() -> None:
+def test_no_answer_comes_while_the_server_is_down() -> None:
     server = SimulatedServer(faults=SiteFaults())
     server.process.cut_power()
     assert server.ask(lambda to: BrowseMessages(to, "orders")) == NOTHING

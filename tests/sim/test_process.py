@@ -66,7 +66,7 @@ def test_timers_fire_in_simulated_time() -> None:
     assert server.scheduler.now - began >= 3 * SECOND
 
 
-def test_a_change_that_nobody_waits_for_is_synced_after_a_while() -> None:
+def test_a_change_that_is_not_awaited_is_synced_after_a_while() -> None:
     server = SimulatedServer()
     server.until(lambda: server.process.idle)
     server.ask(lambda to: SendMessages(to, "orders", send(server, "a").messages))

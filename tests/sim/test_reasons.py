@@ -142,7 +142,7 @@ def test_a_queue_takes_its_messages_along_only_when_it_is_deleted() -> None:
     court.tell(removed(2, reason=MessageClass.NACK_QUEUE_DELETED))
 
 
-def test_messages_move_only_when_somebody_moves_them() -> None:
+def test_messages_move_only_when_a_client_moves_them() -> None:
     court = Court()
     court.tell(stored(1, 2))
     court.tell(moved(1), event=MoveMessage(5, "q1", 1, "q2"))
@@ -172,7 +172,7 @@ def test_some_requests_take_messages_for_good(request_made: Event, for_good: boo
     assert is_for_good(request_made) is for_good
 
 
-def test_a_message_is_delivered_elsewhere_only_when_it_arrives_in_the_same_turn() -> None:
+def test_a_message_is_delivered_elsewhere_only_when_it_arrives_in_that_turn() -> None:
     arrived = facts.MessagesStored(OTHER, (position(5),), stored(1).messages)
     delivered_elsewhere = removed(1, reason=MessageClass.ACK_REACH_QUEUE)
     court = Court()
@@ -205,7 +205,7 @@ def watched_court() -> Court:
 
 
 @pytest.mark.parametrize("hold", [Duration(0), Duration(9)])
-def test_nobody_gets_a_message_that_was_tried_as_often_as_its_queue_allows(hold: Duration) -> None:
+def test_no_reader_gets_a_message_that_was_tried_as_often_as_its_queue_allows(hold: Duration) -> None:
     court = watched_court()
     with pytest.raises(Violation, match="poison: m1 is handed out in turn 4, and was tried 2 times"):
         court.tell(event=ReceiveMessages(7, "q1", hold=hold), answers={7: delivered(1)})

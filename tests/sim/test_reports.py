@@ -20,7 +20,7 @@ def test_a_report_adds_up_what_all_hosts_did() -> None:
     assert str(report).endswith(": ok")
 
 
-def test_two_runs_are_the_same_when_every_host_did_the_same() -> None:
+def test_two_runs_are_equal_when_every_host_acted_alike() -> None:
     def digest(*lines: str) -> str:
         return Report.of(7, 100, [history(each, 1) for each in lines], "", "").digest
 

@@ -14,7 +14,7 @@ from reliquary.sim.run import STEPS, simulate
 from reliquary.sim.witness import Witness
 
 
-def test_the_same_seed_gives_the_same_history() -> None:
+def test_a_seed_gives_one_history() -> None:
     one, again, other = simulate(11), simulate(11), simulate(12)
     assert one == again
     assert one.digest != other.digest

@@ -70,14 +70,14 @@ def test_an_answer_about_express_messages_may_leave_at_once() -> None:
     watch.leaves(watch.turn(ReceiveMessages(6, "q1", hold=Duration(1)), delivered(1, express=True)))
 
 
-def test_nobody_is_answered_twice() -> None:
+def test_no_caller_is_answered_twice() -> None:
     watch = Watch()
     watch.turn(SEND, Sent(HResult.OK))
     with pytest.raises(Violation, match="answered twice"):
         watch.turn(SEND, Sent(HResult.OK))
 
 
-def test_a_message_that_nobody_sent_is_found() -> None:
+def test_a_message_that_was_not_sent_is_found() -> None:
     watch = Watch()
     with pytest.raises(Violation, match="never sent"):
         watch.turn(ReceiveMessages(6, "q1"), delivered(7, express=True))

@@ -17,6 +17,6 @@ def test_the_waits_grow_and_last_as_long_as_they_should(seconds: float) -> None:
     assert all(wait > 0 for wait in waits)
 
 
-def test_nobody_is_spoken_to_before_the_first_call() -> None:
+def test_no_connection_is_opened_before_the_first_call() -> None:
     with connected(Access("http://127.0.0.1:9", timeout=0.01)) as client, pytest.raises(ServerUnreachable):
         client.feeds(["orders"])

@@ -38,7 +38,7 @@ def test_each_code_of_the_server_has_its_name_here(code: str, fault: type[SparkF
     assert str(reported).startswith("reading: so it is: ")
 
 
-def test_another_code_is_told_as_it_is() -> None:
+def test_another_code_is_reported_as_it_is() -> None:
     reported = explained(ReliquaryError("DISK_ON_FIRE", "it burns"), "writing")
     assert type(reported) is ServerRefused
     assert str(reported) == "writing: it burns"
@@ -64,6 +64,6 @@ def test_only_errors_of_the_client_are_explained() -> None:
         errors.feed_rewound("orders", 5),
     ],
 )
-def test_whoever_may_go_on_is_told_how(fault: SparkFault) -> None:
+def test_a_client_that_may_go_on_is_informed_how(fault: SparkFault) -> None:
     assert "'orders'" in str(fault)
     assert "failOnDataLoss=false" in str(fault)

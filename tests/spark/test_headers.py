@@ -36,5 +36,5 @@ def test_messages_without_parts_have_no_headers() -> None:
     assert headers_of(batch({}, {})).equals(pa.nulls(2, ARROW))
 
 
-def test_the_type_is_the_one_that_spark_is_told() -> None:
+def test_the_type_is_the_one_that_spark_gets() -> None:
     assert from_arrow_type(ARROW).simpleString() == TYPE

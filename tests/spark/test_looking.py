@@ -16,7 +16,7 @@ def client_of(world: World) -> Any:
     return world.connect(Access(""))
 
 
-def test_queues_that_are_missing_are_told_apart() -> None:
+def test_queues_that_are_missing_are_distinguished() -> None:
     world = World()
     world.create("orders")
     feeds, missing = feeds_of(client_of(world), ["orders", "parts", "inv*"], "lake")

@@ -100,7 +100,7 @@ def test_a_manager_that_takes_long_to_fail_is_left_alone_for_twice_as_long() -> 
 
 @pytest.mark.parametrize("gone", [Gone.WAIT, Gone.SKIP])
 @pytest.mark.parametrize("error", [ServerUnreachable, OutcomeUnknown])
-def test_what_can_be_done_later_waits_for_nobody(gone: Gone, error: type[ServerUnreachable]) -> None:
+def test_what_can_be_done_later_waits_for_no_client(gone: Gone, error: type[ServerUnreachable]) -> None:
     def silent(client: FeedClient) -> None:
         raise error
 

@@ -61,7 +61,7 @@ def test_every_trouble_has_its_name(there: list[Feed], finding: Finding) -> None
     assert survey({key("a"): QueueOffset("one", 7)}, feeds(*there)).findings == (finding,)
 
 
-def test_a_loss_by_a_limit_is_told_with_its_numbers() -> None:
+def test_a_loss_by_a_limit_is_reported_with_its_numbers() -> None:
     loss = Loss(5, 9, 4, 4000, "2026-11-18T05:00:00Z")
     there = Feed("a", "one", 100, 9, 0, 0, loss=loss)
     (finding,) = survey({key("a"): QueueOffset("one", 7)}, feeds(there)).findings
@@ -143,7 +143,7 @@ def test_the_rows_of_a_limit_are_shared_fairly_and_used_up(
 
 
 @given(LIMITS, BATCHES)
-def test_batch_after_batch_every_row_is_taken_once_and_nobody_starves(
+def test_batch_after_batch_every_row_is_taken_once_and_no_queue_starves(
     limit: Limit, queues: list[list[int]]
 ) -> None:
     left = [list(sizes) for sizes in queues]

@@ -20,7 +20,7 @@ def rows_of(places: list[int], columns: tuple[str, ...]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(lines, schema=arrow_schema(columns))
 
 
-def test_the_place_is_fetched_although_nobody_asked() -> None:
+def test_the_place_is_fetched_although_it_was_not_requested() -> None:
     assert fetched(("label", "body")) == ("label", "body", "feed_id")
     assert fetched(("feed_id", "body")) == ("feed_id", "body")
 
@@ -51,7 +51,7 @@ def test_every_row_comes_once_and_in_order_though_reads_break_off(
     ]
 
 
-def test_a_server_that_never_comes_back_is_told() -> None:
+def test_a_server_that_never_comes_back_is_reported() -> None:
     tries = []
 
     def read(start: int) -> Iterator[pa.RecordBatch]:

@@ -156,7 +156,7 @@ def test_a_batch_write_is_known_by_its_run(tasks: list[Task]) -> None:
     assert list(world.stages.values()) == [[{"queue": "out", "part": 0, "body": b"a", "label": "a"}]]
 
 
-def test_a_bad_row_is_told_in_the_words_of_the_server() -> None:
+def test_a_bad_row_is_reported_in_the_words_of_the_server() -> None:
     class Refusing(Double):
         def stage(self, *given: object, **more: object) -> Any:
             raise BadRequest("INVALID_PARAMETER", "row 17 (of part 3): a priority is 0 to 7, not 9")

@@ -44,13 +44,13 @@ def test_all_queues_are_read_and_cut_into_ranges(world: World) -> None:
     assert places(reader) == sent
 
 
-def test_empty_queues_have_no_ranges_and_spark_asks_all_the_same(world: World) -> None:
+def test_empty_queues_have_no_ranges_and_spark_asks_nevertheless(world: World) -> None:
     reader = Reader(options(), ("lookup_id",), world.connect)
     assert reader.partitions() == []
     assert list(reader.read(InputPartition(None))) == []
 
 
-def test_a_queue_that_is_missing_is_told(world: World) -> None:
+def test_a_queue_that_is_missing_is_reported(world: World) -> None:
     with pytest.raises(QueueMissing, match="there is no queue 'orders': create it"):
         Reader(options(), ("lookup_id",), World().connect).partitions()
 
@@ -64,7 +64,7 @@ def test_filters_go_to_the_server_and_the_rest_stays(world: World) -> None:
     assert places(reader) == sent[2:5]
 
 
-def test_filters_that_nothing_can_meet_ask_nobody(world: World) -> None:
+def test_filters_that_nothing_can_meet_ask_no_manager(world: World) -> None:
     reader = PushingReader(options(), ("lookup_id",), world.connect)
     reader.pushFilters([GreaterThan(("lookup_id",), 5), LessThanOrEqual(("lookup_id",), 5)])
     assert reader.partitions() == []

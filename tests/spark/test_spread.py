@@ -20,7 +20,7 @@ def owners(*managers: str) -> dict[bytes, str]:
     return {key: spread.manager_of(key) for key in KEYS}
 
 
-def test_where_a_key_goes_is_the_same_for_ever() -> None:
+def test_where_a_key_goes_never_changes() -> None:
     """A change here would send rows of running queries to other managers."""
     spread = Spread(["north", "south", "west"])
     keys = (b"", b"a", b"b", b"7", b"customer 7", "grüße".encode())

@@ -137,7 +137,7 @@ def test_a_consumer_does_not_move_where_the_queue_has_a_trouble(world: World) ->
 
 
 @pytest.mark.parametrize(("start", "skipped"), [("latest", 3), ('{"orders": 2}', 1), ("earliest", 0)])
-def test_a_query_begins_where_it_is_told(world: World, start: str, skipped: int) -> None:
+def test_a_query_begins_where_its_options_say(world: World, start: str, skipped: int) -> None:
     sent = world.send("orders", 3)
     stream = reader(world, startingOffset=start)
     first = stream.initialOffset()
@@ -173,7 +173,7 @@ def test_a_message_larger_than_the_limit_comes_alone(world: World) -> None:
     assert run(stream, stream.initialOffset(), ReadMaxBytes(20))[0] == [first, second, third]
 
 
-def test_the_same_batch_again_has_the_same_rows(world: World) -> None:
+def test_a_repeated_batch_has_equal_rows(world: World) -> None:
     world.send("orders", 9)
     stream = reader(world, partitions="2")
     start = stream.initialOffset()
@@ -226,7 +226,7 @@ def test_a_pattern_finds_queues_that_come_later(world: World) -> None:
     assert world.queues["organs"].consumers == {"lake": 0}
 
 
-def test_a_batch_with_a_new_queue_is_the_same_again(world: World) -> None:
+def test_a_batch_with_a_new_queue_is_repeated_unchanged(world: World) -> None:
     stream = reader(world, queue="or*")
     start = stream.initialOffset()
     world.create("organs")
@@ -362,7 +362,7 @@ def test_a_pattern_may_find_nothing() -> None:
     assert stream.latestOffset(start, ALL) == start
 
 
-def test_a_queue_that_is_gone_at_the_commit_is_told_by_the_next_batch(world: World) -> None:
+def test_a_queue_that_is_gone_at_the_commit_is_reported_by_the_next_batch(world: World) -> None:
     world.send("orders", 1)
     stream = reader(world)
     end = stream.latestOffset(stream.initialOffset(), ALL)

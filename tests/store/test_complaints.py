@@ -55,7 +55,7 @@ def test_a_corruption_and_a_missing_file_are_damage(complaint: str) -> None:
     assert "\n" not in str(fault)
 
 
-def test_a_file_call_that_fails_is_told_the_same_way() -> None:
+def test_a_file_call_that_fails_is_reported_alike() -> None:
     with pytest.raises(StoreFailure) as failure, translate_errors(FOLDER):
         raise OSError(28, "No space left on device")
     assert failure.value.kind == "full"

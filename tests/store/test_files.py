@@ -16,7 +16,7 @@ def test_a_file_is_replaced_as_a_whole_and_leaves_nothing_beside_it(tmp_path: Pa
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_copy_has_the_same_content(tmp_path: Path) -> None:
+def test_a_copy_has_equal_content(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"content")
     copy_durably(tmp_path / "file", tmp_path / "copy")
     assert (tmp_path / "copy").read_bytes() == b"content"

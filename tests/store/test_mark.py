@@ -10,7 +10,7 @@ import pytest
 from reliquary.store.mark import (
     MOST_LOGS,
     NAME,
-    NOBODY,
+    NIL_ID,
     SLOT,
     LogStart,
     Mark,
@@ -97,7 +97,7 @@ def test_a_mark_that_is_missing_or_torn_says_nothing(tmp_path: Path, content: by
     assert read_mark(tmp_path) is None
 
 
-def test_a_mark_can_be_given_to_a_folder_that_nobody_has_open(tmp_path: Path) -> None:
+def test_a_mark_can_be_given_to_a_folder_that_is_not_open(tmp_path: Path) -> None:
     write_mark(tmp_path, MARK)
     assert read_mark(tmp_path) == MARK
     assert (tmp_path / NAME).stat().st_size == 2 * SLOT
@@ -171,7 +171,7 @@ def test_a_manifest_that_is_replaced_at_this_moment_is_not_known(folder: Path) -
 
 def test_the_owner_is_noted_in_both_slots_and_stays(folder: Path) -> None:
     mark = SyncedMark(folder, 1, 0)
-    assert mark.owner == found(folder).owner == NOBODY
+    assert mark.owner == found(folder).owner == NIL_ID
     mark.belongs_to(b"o" * 16)
     content = (folder / NAME).read_bytes()
     both = [decode_slot(content[place : place + SLOT]) for place in (0, SLOT)]

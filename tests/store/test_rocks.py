@@ -87,14 +87,14 @@ def test_a_second_process_finds_the_folder_locked(disk: RocksDisk) -> None:
     assert keys(disk) == [b"a"]
 
 
-def test_a_second_disk_in_the_same_process_finds_it_locked_until_the_first_is_closed(disk: RocksDisk) -> None:
+def test_a_second_disk_in_one_process_finds_it_locked_until_the_first_is_closed(disk: RocksDisk) -> None:
     assert kind_of_failure(disk.folder) == "locked"
     disk.close()
     RocksDisk(disk.folder, TABLES).close()
 
 
 @pytest.fixture
-def nobody() -> Iterator[None]:
+def no_reader() -> Iterator[None]:
     """Run the block as another user, because root may do everything."""
     mine = os.geteuid()
     if mine == 0:
@@ -118,7 +118,7 @@ def test_a_folder_that_one_may_not_use_is_a_missing_permission(
             folder.mkdir()
         Path(place).chmod(0o755)
         folder.chmod(mode)
-        request.getfixturevalue("nobody")
+        request.getfixturevalue("no_reader")
         try:
             assert kind_of_failure(folder) == "permission"
         finally:

@@ -65,7 +65,7 @@ def test_many_damages_are_counted_but_not_all_listed(disk: Disk) -> None:
 
 
 @pytest.mark.parametrize("part", [0.1, 0.5])
-def test_a_block_that_cannot_be_read_is_told_and_the_other_tables_are_still_read(
+def test_a_block_that_cannot_be_read_is_reported_and_the_other_tables_are_still_read(
     folder: Path, part: float
 ) -> None:
     disk = RocksDisk(folder, TABLES)
@@ -99,7 +99,7 @@ def test_counters_of_a_queue_manager_are_compared_with_its_rows() -> None:
     assert "count is 30, and the rows make 20" in damage.why
 
 
-def test_a_row_that_hinders_counting_is_told_once() -> None:
+def test_a_row_that_hinders_counting_is_reported_once() -> None:
     bench = Bench("orders")
     bench.send("orders", b"x")
     bench.flush()

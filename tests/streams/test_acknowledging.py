@@ -32,7 +32,7 @@ def test_a_receipt_that_comes_again_or_late_confirms_nothing() -> None:
     assert state.draft.take().facts == ()
 
 
-def test_a_receipt_for_messages_that_are_gone_is_noted_all_the_same() -> None:
+def test_a_receipt_for_messages_that_are_gone_is_noted_nevertheless() -> None:
     """The next number names it as the one before: the receiver has it."""
     state = new_state()
     begin(state, 101, 102)

@@ -29,7 +29,7 @@ def test_every_fact_of_the_room_is_applied() -> None:
 
 
 @pytest.mark.spec("SR-127", "SR-128")
-def test_a_stream_that_comes_in_is_the_same_in_another_process() -> None:
+def test_a_stream_that_comes_in_is_unchanged_in_another_process() -> None:
     state = new_state()
     stream = IncomingStream(5, 3, 2, "alpha/receipts", "alpha 5", f"DIRECT={ORDERS}", 99)
     apply(state, facts.StreamAdvanced(SENDER, ORDERS, stream))
@@ -56,7 +56,7 @@ def test_a_stream_that_advances_keeps_its_place() -> None:
     st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=40),
     st.integers(1, 8),
 )
-def test_identifiers_are_the_same_in_another_process(came: list[tuple[int, bool]], size: int) -> None:
+def test_identifiers_are_unchanged_in_another_process(came: list[tuple[int, bool]], size: int) -> None:
     """Those of express messages are gone, and have pushed none of the others out."""
     state = new_state(history_size=size)
     for number, express in came:
@@ -68,7 +68,7 @@ def test_identifiers_are_the_same_in_another_process(came: list[tuple[int, bool]
     assert not again.express
 
 
-def test_an_identifier_of_an_express_message_makes_nobody_wait_for_the_disk() -> None:
+def test_an_identifier_of_an_express_message_makes_no_answer_wait_for_the_disk() -> None:
     entry = Remembered(SENDER, 1, 1, 0, ORDERS)
     assert facts.IdentifierRemembered(entry, express=True).volatile
     assert not facts.IdentifierRemembered(entry).volatile
@@ -81,7 +81,7 @@ ACT = st.sampled_from(["number", "start", "close", "receiver", "acknowledge", "f
 
 @pytest.mark.spec("SR-118", "SR-123", "SR-127", "SR-128", "SR-157", "SR-160")
 @given(st.lists(st.tuples(ACT, st.integers(1, 90), st.booleans()), max_size=25))
-def test_a_stream_that_goes_out_is_the_same_in_another_process(acts: list[tuple[str, int, bool]]) -> None:
+def test_a_stream_that_goes_out_is_unchanged_in_another_process(acts: list[tuple[str, int, bool]]) -> None:
     """Numbers over several rows, freed in any order, in one batch or in many."""
     state = new_state()
     apply(state, facts.StreamBegun(4, OutgoingStream(9 << 32 | 1, sender=SENDER)))

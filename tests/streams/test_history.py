@@ -37,7 +37,7 @@ def test_what_came_is_known_with_its_moment() -> None:
     assert history.arrival(ObjectId(SENDER, 2), ORDERS) is None
 
 
-def test_a_copy_for_another_destination_is_not_the_same_message() -> None:
+def test_a_copy_for_another_destination_is_another_message() -> None:
     history = History(3)
     keep(history, 1)
     assert history.arrival(ObjectId(SENDER, 1), ORDERS + "-too") is None

@@ -46,7 +46,7 @@ def test_after_a_receipt_the_time_counts_anew() -> None:
     assert stream.wait(RULE, Instant(120)) == RULE.delay
 
 
-def test_a_clock_that_goes_back_makes_nobody_wait_longer() -> None:
+def test_a_clock_that_goes_back_makes_no_wait_longer() -> None:
     stream = incoming(last=1)
     assert not stream.is_receipt_due(RULE, Instant(1000))
     assert not stream.is_receipt_due(RULE, Instant(100))

@@ -60,7 +60,7 @@ def test_what_is_acknowledged_and_stays_awaits_no_stream_receipt() -> None:
         pytest.param(sent_with(2, 3, started=True), False, id="it was answered"),
     ],
 )
-def test_a_start_is_lost_when_it_is_gone_and_nobody_has_seen_it(sent: Sent, lost: bool) -> None:
+def test_a_start_is_lost_when_it_is_gone_and_was_not_seen(sent: Sent, lost: bool) -> None:
     assert sent.start_is_lost is lost
 
 

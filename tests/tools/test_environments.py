@@ -132,7 +132,7 @@ def test_spark_is_added_once(project: Project) -> None:
         project.environment.ensure_spark()
 
 
-def test_the_first_step_that_fails_is_told_with_its_output() -> None:
+def test_the_first_step_that_fails_is_reported_with_its_output() -> None:
     failing = [sys.executable, "-c", "print('because'); exit(3)"]
     failure = first_failure([[sys.executable, "-c", ""], failing, ["never run"]])
     assert failure.startswith("because\nthis failed: ")

@@ -110,7 +110,7 @@ def test_pages_of_a_noun_are_on_disk_and_join_to_its_list() -> None:
     assert office.asked == [AwaitDisk(7)] * 6
 
 
-def test_a_noun_that_needs_no_right_shows_each_user_what_he_may_see() -> None:
+def test_a_noun_that_needs_no_right_shows_each_user_the_permitted_records() -> None:
     stranger = Office().administrator(ANONYMOUS)
     assert "orders" not in {each.name for each in asyncio.run(stranger.list_records(QUEUE))}
     assert "orders" not in {

@@ -38,14 +38,14 @@ def test_objects_are_listed_by_condition_and_shown_by_identifier_or_name() -> No
     assert "[[site]]" in views.exported(bench.state)
 
 
-def test_a_name_that_several_have_is_nobodys() -> None:
+def test_a_name_that_several_have_names_none_of_them() -> None:
     bench = Bench()
     add_sites(bench)
     with pytest.raises(views.NotShown, match="the directory has no routing link ''"):
         views.found(bench.state, ObjectKind.ROUTING_LINK, "")
 
 
-def test_what_is_not_there_is_told_with_its_status() -> None:
+def test_what_is_not_there_is_reported_with_its_status() -> None:
     bench = Bench()
     add_sites(bench)
     for which in ("east", "00000000-0000-0000-0000-000000000009"):

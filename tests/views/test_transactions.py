@@ -87,7 +87,7 @@ def test_it_is_found_by_its_id() -> None:
     assert showing.record(view_of(bench.state), EIGHT) is None
 
 
-def test_everybody_sees_his_own() -> None:
+def test_each_user_sees_its_own() -> None:
     bench = Bench()
     bench.state.access.first_list = MANAGER_LIST
     bench.ask(BeginTransaction(0, identifier=SEVEN, by=ALICE))

@@ -27,7 +27,7 @@ def test_the_ledger_is_shown_with_what_waits() -> None:
     ]  # fmt: skip
 
 
-def test_everybody_sees_his_own() -> None:
+def test_each_user_sees_its_own() -> None:
     bench = Bench()
     bench.state.access.first_list = MANAGER_LIST
     publish(bench, query="hers", by=ALICE)

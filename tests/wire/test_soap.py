@@ -66,7 +66,7 @@ def test_a_document_type_is_refused_before_it_is_read(prolog: str) -> None:
     assert "document type" in refused(prolog + envelope("<a>&e19;</a>")).why
 
 
-def test_entities_that_nobody_declared_are_refused() -> None:
+def test_entities_that_were_not_declared_are_refused() -> None:
     assert refused(envelope("<a>&e;</a>")).element == "Envelope"
     assert header_of(envelope("<a>&lt;&#65;&amp;</a>").encode())[0].text == "<A&"
 

@@ -84,7 +84,7 @@ def test_a_prefix_that_the_envelope_declares_means_the_namespace() -> None:
     assert read_signatures(text)[0].values == ("AA==",)
 
 
-def test_all_that_is_missing_or_twice_there_is_told() -> None:
+def test_all_that_is_missing_or_twice_there_is_reported() -> None:
     (empty,) = read_signatures(envelope(f'<Signature xmlns="{NAMESPACE}"/>'))
     assert (empty.signed_infos, empty.methods, empty.references, empty.values) == ((), (), (), ())
     twice = "<SignedInfo><SignatureMethod/><SignatureMethod Algorithm='b'/><Reference/></SignedInfo>" * 2

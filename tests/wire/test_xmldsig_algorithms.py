@@ -44,7 +44,7 @@ def test_a_key_signs_by_its_method_and_its_public_half_verifies(kind: str) -> No
 
 
 @pytest.mark.parametrize("kind", ["rsa", "ecdsa"])
-def test_the_same_text_has_the_same_signature(kind: str) -> None:
+def test_equal_texts_have_equal_signatures(kind: str) -> None:
     method = METHODS[METHOD_OF[kind]]
     assert method.sign(key(kind), DATA) == method.sign(key(kind), DATA)
 

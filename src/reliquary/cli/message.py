@@ -253,17 +253,17 @@ def resend(queue: str, lookup_ids: tuple[int, ...], why: str) -> None:
     another one leaves when it was sent, so a crash in between sends it twice.
     """
     with connected() as manager:
-        graves = manager.queue(queue)
-        chosen = [each for each in graves.browse() if not lookup_ids or each.lookup_id in lookup_ids]
+        dead_letters = manager.queue(queue)
+        chosen = [each for each in dead_letters.browse() if not lookup_ids or each.lookup_id in lookup_ids]
         letters = [each for each in chosen if each.origin and why in ("", each.message_class)]
         for each in letters:
             target, options = manager.queue(each.origin), _options_of(each)
             if each.transaction is None:
                 target.send(each.body, **options)
-                graves.lookup(each.lookup_id, receive=True)
+                dead_letters.lookup(each.lookup_id, receive=True)
             else:
                 with manager.transaction():
-                    if graves.lookup(each.lookup_id, receive=True) is not None:
+                    if dead_letters.lookup(each.lookup_id, receive=True) is not None:
                         target.send(each.body, **options)
     click.echo(f"sent {len(letters)} messages again")
 

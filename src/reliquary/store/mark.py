@@ -38,7 +38,7 @@ NAME: Final = "SYNCED"
 SLOT: Final = 4096
 MOST_LOGS: Final = 200
 """More than a store ever has; of more, the oldest are noted."""
-NOBODY: Final = bytes(16)
+NIL_ID: Final = bytes(16)
 NEVER: Final = 2**64
 """Above every sequence number."""
 _MAGIC: Final = b"RQM2"
@@ -64,7 +64,7 @@ class Mark(NamedTuple):
     """The number of the MANIFEST; 0 where it is not known."""
     manifest_size: int = 0
     """How many bytes of the MANIFEST were synced."""
-    owner: bytes = NOBODY
+    owner: bytes = NIL_ID
     """The identifier of the manager whose store it is; zeros before its first start."""
     logs: tuple[LogStart, ...] = ()
     """The logs that were needed and that hold synced changes."""
@@ -92,7 +92,7 @@ def manifest_of(folder: Path) -> Manifest:
 class SyncedMark:
     """The mark of an open store: it inspects the folder and records what is synced."""
 
-    def __init__(self, folder: Path, synced: int, lowest: int, owner: bytes = NOBODY) -> None:
+    def __init__(self, folder: Path, synced: int, lowest: int, owner: bytes = NIL_ID) -> None:
         self.folder = folder
         self._place = os.fspath(folder)
         self._changed = 0
@@ -139,7 +139,7 @@ class SyncedMark:
     def call_witness(self, path: Path) -> None:
         """Write from now on also beside the folder how far the store is, once it has an owner."""
         self._dismiss_witness()
-        if self._mark.owner != NOBODY:
+        if self._mark.owner != NIL_ID:
             self._witness = witness.begin(path, self._mark.owner, self._mark.synced)
 
     def _dismiss_witness(self) -> None:

@@ -24,7 +24,7 @@ from reliquary.store import tuning
 from reliquary.store.chain import CutOff, Damaged, Verdict, cut_off, judge
 from reliquary.store.logs import logs_in
 from reliquary.store.mark import NAME as MARK
-from reliquary.store.mark import NOBODY, Mark, SyncedMark, read_mark
+from reliquary.store.mark import NIL_ID, Mark, SyncedMark, read_mark
 
 LOWEST_LOG: Final = "rocksdb.min-log-number-to-keep"
 """RocksDB's property: logs with a lower number are obsolete."""
@@ -50,7 +50,7 @@ def open_database(folder: Path, tables: tuple[str, ...], *, create: bool) -> Ope
     _check_logs(folder, tables, mark)
     db = _opened(folder, tables, mark)
     found = db.latest_sequence_number()
-    synced = SyncedMark(folder, found, lowest_log(db), NOBODY if mark is None else mark.owner)
+    synced = SyncedMark(folder, found, lowest_log(db), NIL_ID if mark is None else mark.owner)
     if version < store_format.VERSION:
         store_format.stamp(folder, store_format.VERSION)
     return Opened(db, synced)

@@ -26,7 +26,7 @@ from reliquary.store import format as store_format
 from reliquary.store import restored, tuning
 from reliquary.store.complaints import fault_of, translate_errors
 from reliquary.store.disk import Changes, Reads
-from reliquary.store.mark import NOBODY, Mark, manifest_of, write_mark
+from reliquary.store.mark import NIL_ID, Mark, manifest_of, write_mark
 from reliquary.store.opening import LOWEST_LOG, open_database
 from reliquary.store.witness import consult
 
@@ -126,7 +126,7 @@ class RocksDisk:
     @property
     def owner(self) -> UUID | None:
         """The manager whose store it is; None before its first start."""
-        return None if self._mark.owner == NOBODY else UUID(bytes=self._mark.owner)
+        return None if self._mark.owner == NIL_ID else UUID(bytes=self._mark.owner)
 
     def belongs_to(self, owner: UUID) -> None:
         """Note durably whose store it is, beside the rows."""

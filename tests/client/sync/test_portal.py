@@ -88,7 +88,7 @@ def test_an_interrupt_cancels_the_work(portal: Portal, monkeypatch: pytest.Monke
     assert cancelled.wait(5)
 
 
-def test_work_that_is_cancelled_in_the_loop_is_told_so(portal: Portal) -> None:
+def test_work_that_is_cancelled_in_the_loop_is_notified(portal: Portal) -> None:
     async def work() -> None:
         task = asyncio.current_task()
         assert task is not None

@@ -31,7 +31,7 @@ def test_only_what_is_no_refusal_travels_under_200() -> None:
     assert {code for code, status in STATUS.items() if status < 400} == {HResult.OK, HResult.IO_TIMEOUT}
 
 
-def test_the_document_has_the_same_table() -> None:
+def test_the_document_has_this_table() -> None:
     rows = re.findall(r"^\| (\d{3}) \| (.+) \|$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
     documented = {
         (int(status), code) for status, codes in rows for code in re.findall(r"[A-Z][A-Z_]{3,}", codes)

@@ -17,8 +17,8 @@ from tests.net.api.stage import Stage, on, play
 
 
 def request(body: bytes, *fields: tuple[bytes, bytes]) -> Request:
-    nobody: object = None
-    return Request("POST", "/", b"", list(fields), body, 1, True, nobody)  # type: ignore[arg-type]
+    no_handler: object = None
+    return Request("POST", "/", b"", list(fields), body, 1, True, no_handler)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_a_handle_is_for_its_queue_only() -> None:
     play(scene)
 
 
-def test_a_handle_that_nobody_uses_closes_itself() -> None:
+def test_a_handle_that_is_not_used_closes_itself() -> None:
     async def scene(stage: Stage) -> None:
         handle = await opened(stage, lease=0.01)
         await until(lambda: not stage.state.open.handles)

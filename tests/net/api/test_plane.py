@@ -18,7 +18,7 @@ from reliquary.queueing.model.security.principals import Principal
 from tests.net.api.stage import API, Stage, on, play
 
 
-def test_an_unknown_path_is_told_in_the_form_of_every_error() -> None:
+def test_an_unknown_path_is_reported_in_the_form_of_every_error() -> None:
     async def scene(stage: Stage) -> None:
         for path in ("/", "/queues", "/queues/orders", "/queues/orders/", "/receipts/a/b", "/health/x"):
             status, code, why = await stage.refused("GET", path)
@@ -30,7 +30,7 @@ def test_an_unknown_path_is_told_in_the_form_of_every_error() -> None:
     play(scene)
 
 
-def test_a_method_that_is_not_for_the_path_is_told_which_are() -> None:
+def test_a_method_that_is_not_for_the_path_is_answered_with_those_that_are() -> None:
     async def scene(stage: Stage) -> None:
         for path, methods in {
             "/health": "GET, HEAD, OPTIONS",
@@ -111,7 +111,7 @@ def test_a_head_that_came_before_is_refused_once_the_server_stops() -> None:
     play(scene)
 
 
-def test_an_engine_that_has_stopped_is_told_as_such() -> None:
+def test_an_engine_that_has_stopped_is_reported() -> None:
     async def scene(stage: Stage) -> None:
         waiting = asyncio.ensure_future(stage.refused("POST", on("orders", "receive"), {"timeout": None}))
         await stage.wait_for_readers(1)

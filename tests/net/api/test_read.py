@@ -108,7 +108,7 @@ def test_readers_are_served_in_the_order_they_came() -> None:
 # -- holds and receipts
 
 
-def test_held_messages_are_nobody_elses_until_they_are_acknowledged() -> None:
+def test_held_messages_are_locked_until_they_are_acknowledged() -> None:
     async def scene(stage: Stage) -> None:
         await stage.send("orders", "a", "b", "c")
         held = await stage.ok("POST", RECEIVE, {"count": 2, "hold": 60})

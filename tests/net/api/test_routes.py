@@ -45,9 +45,11 @@ def test_the_document_names_every_path_and_method() -> None:
             documented.add((method, re.sub(r"\{\w+\}", "x", path)))
     for verb in re.findall(r"`(/(?:abort|prepare))`", data_plane):
         documented.add(("POST", f"/transactions/x{verb}"))
-    nobody: Any = None  # the table is asked, not its handlers
-    of_nouns = [routes_of(noun, nobody) for noun in NOUNS if noun.plane is Plane.DATA]
-    routes = with_description("", merged(ROUTES, *of_nouns, FeedEndpoint(nobody, nobody, nobody).routes()))
+    no_handler: Any = None  # the table is asked, not its handlers
+    of_nouns = [routes_of(noun, no_handler) for noun in NOUNS if noun.plane is Plane.DATA]
+    routes = with_description(
+        "", merged(ROUTES, *of_nouns, FeedEndpoint(no_handler, no_handler, no_handler).routes())
+    )
     answered = {(method, shape) for shape, methods in routes.items() for method in methods}
     assert {(method, shape_of(PREFIX + path[1:])[0]) for method, path in documented} == answered
 

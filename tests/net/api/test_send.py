@@ -11,7 +11,7 @@ from reliquary.net.api.send import SendOut
 from tests.net.api.stage import Stage, bodies, on, play
 
 
-def test_one_message_is_sent_and_its_place_is_told() -> None:
+def test_one_message_is_sent_and_its_place_is_reported() -> None:
     async def scene(stage: Stage) -> None:
         answer = await stage.call("POST", on("orders", "messages"), {"body": "aGVsbG8=", "label": "greeting"})
         manager = str(stage.state.identity().identifier)
@@ -51,7 +51,7 @@ def test_a_send_without_a_body_is_refused() -> None:
     play(scene)
 
 
-def test_many_messages_are_told_in_the_order_given_whatever_their_priority() -> None:
+def test_many_messages_are_reported_in_the_order_given_whatever_their_priority() -> None:
     async def scene(stage: Stage) -> None:
         given = [{"text": "low", "priority": 0}, {"text": "high", "priority": 7}]
         sent = (await stage.ok("POST", on("orders", "messages"), given))["messages"]

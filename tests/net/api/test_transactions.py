@@ -9,7 +9,7 @@ import pytest
 from tests.net.api.stage import Stage, bodies, on, play
 from tests.net.http.stage import until
 
-NOBODY = "0c44cb60-0000-4000-8000-000000000007"
+UNKNOWN = "0c44cb60-0000-4000-8000-000000000007"
 
 
 async def begun(stage: Stage, **how: object) -> str:
@@ -90,7 +90,7 @@ def test_a_prepared_transaction_is_listed_until_it_is_decided() -> None:
     play(scene)
 
 
-def test_a_transaction_that_nobody_uses_is_aborted() -> None:
+def test_a_transaction_that_is_not_used_is_aborted() -> None:
     async def scene(stage: Stage) -> None:
         await stage.send("orders", "a")
         transaction = await begun(stage, timeout=0.01)
@@ -119,11 +119,11 @@ def test_a_wait_inside_a_transaction_ends_with_it() -> None:
 @pytest.mark.parametrize("step", ["commit", "abort", "prepare"])
 def test_a_transaction_that_never_was_or_has_no_guid(step: str) -> None:
     async def scene(stage: Stage) -> None:
-        refused = await stage.refused("POST", f"/transactions/{NOBODY}/{step}")
+        refused = await stage.refused("POST", f"/transactions/{UNKNOWN}/{step}")
         assert refused[:2] == (409, "TRANSACTION_SEQUENCE")
         status, code, why = await stage.refused("POST", f"/transactions/7/{step}")
         assert (status, code, why) == (400, "INVALID_PARAMETER", "a transaction's id is a GUID, not '7'")
-        status, code, why = await stage.refused("POST", f"/transactions/{NOBODY}/{step}", {"now": True})
+        status, code, why = await stage.refused("POST", f"/transactions/{UNKNOWN}/{step}", {"now": True})
         assert (status, code) == (400, "INVALID_PARAMETER")
         assert "now" in why
 
@@ -179,7 +179,7 @@ def test_a_transaction_may_bring_its_id_and_its_owner() -> None:
     play(scene)
 
 
-def test_an_outcome_can_be_asked_for_and_told_again() -> None:
+def test_an_outcome_can_be_asked_for_and_reported_again() -> None:
     async def scene(stage: Stage) -> None:
         await begun(stage, id=THEIRS, owner="billing")
         await stage.ok("POST", messages(THEIRS), {"text": "a"})
@@ -203,7 +203,7 @@ def test_an_outcome_can_be_asked_for_and_told_again() -> None:
 
 def test_a_transaction_that_is_not_known_is_not_found() -> None:
     async def scene(stage: Stage) -> None:
-        assert (await stage.refused("GET", f"/transactions/{NOBODY}"))[:2] == (404, "STATUS_NOT_FOUND")
+        assert (await stage.refused("GET", f"/transactions/{UNKNOWN}"))[:2] == (404, "STATUS_NOT_FOUND")
         assert (await stage.refused("GET", "/transactions?ended=maybe"))[:2] == (400, "INVALID_PARAMETER")
 
     play(scene)

@@ -111,7 +111,7 @@ def test_bad_rows_may_go_elsewhere_and_the_others_keep_their_order(
     ] * 2  # fmt: skip
 
 
-def test_a_bad_row_that_nobody_takes_fails_the_part(client: FeedClient, queue: Queue) -> None:
+def test_a_bad_row_that_is_not_taken_fails_the_part(client: FeedClient, queue: Queue) -> None:
     batch = rows("a", priority=[9])
     with pytest.raises(QueueNotFound):
         client.stage(queue.name, place(queue.name), [batch], batch.schema, bad="dead:nowhere")
@@ -177,15 +177,15 @@ def test_who_may_not_send_cannot_stage(tmp_path: Path) -> None:
         served(tmp_path / "s", users=users) as running,
         reliquary.connect(running.data, control=running.control, token="ada") as ada,
         FeedClient(running.data, token="bob", pauses=()) as bob,
-        FeedClient(running.data, token="nobody", pauses=()) as nobody,
+        FeedClient(running.data, token="stranger", pauses=()) as stranger,
         FeedClient(running.data, token="ada", pauses=()) as hers,
     ):
         ada.create_queue("secret")
         staged = hers.stage("secret", place("q"), [rows("a")], rows("a").schema)
         attempts: list[tuple[FeedClient, Callable[[FeedClient], object], str]] = [
             (bob, lambda who: who.stage("secret", place("b"), [rows("a")], rows("a").schema), "lacks"),
-            (nobody, lambda who: who.stage("secret", place("n"), [], rows("a").schema), "nobody has"),
-            (nobody, lambda who: who.publish("q", 1, [staged.stage]), "nobody has"),
+            (stranger, lambda who: who.stage("secret", place("n"), [], rows("a").schema), "nobody has"),
+            (stranger, lambda who: who.publish("q", 1, [staged.stage]), "nobody has"),
         ]
         for who, act, sentence in attempts:
             with pytest.raises(AccessDenied, match=sentence):

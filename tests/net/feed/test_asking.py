@@ -83,7 +83,7 @@ def test_what_fails_later_cuts_the_connection(why: Exception) -> None:
 
 
 @pytest.mark.parametrize("begun", [True, False])
-def test_what_nobody_foresaw_is_told_and_cut(begun: bool) -> None:
+def test_what_is_unexpected_is_reported_and_cut(begun: bool) -> None:
     warned: list[Warn] = []
     assert played(partial(failing, CutOff("the disk")), Asked(begun=begun), warned) == ["cut"]
     assert [(each.about, each.what, each.why) for each in warned] == [("a feed", "was cut off", "the disk")]

@@ -154,7 +154,7 @@ def test_a_row_needs_a_queue() -> None:
     ],
     ids=lambda given: str(given.type) if isinstance(given, pa.Array) else given,
 )
-def test_types_that_mean_the_same_are_taken(column: str, given: pa.Array) -> None:
+def test_types_of_equal_meaning_are_taken(column: str, given: pa.Array) -> None:
     batch = pa.record_batch({column: given})
     [group] = Intake(batch.schema, "orders").groups(batch)
     field = FIELDS[column]

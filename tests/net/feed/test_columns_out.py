@@ -60,7 +60,7 @@ def test_a_row_says_what_its_message_is(given: list[tuple[Position, Message]], r
     st.lists(st.sampled_from(NAMES), min_size=1, max_size=5, unique=True),
     st.data(),
 )
-def test_any_columns_in_any_cuts_are_the_same_rows(
+def test_any_columns_in_any_cuts_give_equal_rows(
     given: list[tuple[Position, Message]], names: list[str], data: st.DataObject
 ) -> None:
     places, disk = numbered(given)
@@ -79,7 +79,7 @@ def test_columns_of_the_place_touch_no_message() -> None:
     assert (only["feed_id"], only["lookup_id"], only["size"]) == (8, 7, 10)
 
 
-def test_who_may_not_miss_a_message_is_told_that_it_went() -> None:
+def test_a_consumer_that_may_not_miss_a_message_is_notified_that_it_went() -> None:
     places = [Position(each, each, 10, 5, arrival=each) for each in (1, 2, 3)]
     stored = StoredMessages(disk_with({1: Message(label="a"), 3: Message(label="c")}))
     left = rows_of(Columns(["feed_id", "label"], "orders", stored, may_miss=True), places)

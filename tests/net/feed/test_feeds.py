@@ -139,7 +139,7 @@ def test_who_may_not_peek_sees_no_feed(tmp_path: Path) -> None:
         served(tmp_path / "s", users=users) as running,
         reliquary.connect(running.data, control=running.control, token="a") as ada,
         FeedClient(running.data, token="b", pauses=()) as bob,
-        FeedClient(running.data, token="nobody", pauses=()) as nobody,
+        FeedClient(running.data, token="stranger", pauses=()) as stranger,
         FeedClient(running.data, token="a", pauses=()) as hers,
     ):
         ada.create_queue("secret")
@@ -157,7 +157,7 @@ def test_who_may_not_peek_sees_no_feed(tmp_path: Path) -> None:
                 ask()
         assert bob.feeds(["*"]) == []
         with pytest.raises(AccessDenied, match="nobody has this token"):
-            nobody.feeds(["*"])
+            stranger.feeds(["*"])
         assert [each.name for each in hers.consumers("secret")] == ["lake"]
 
 

@@ -33,7 +33,7 @@ def cut_at(data: bytes, cuts: set[int]) -> list[bytes]:
 
 @pytest.mark.parametrize("batch", [PLAIN, WORDS], ids=["plain", "with a dictionary"])
 @given(data=st.data())
-def test_any_cuts_give_the_same_batches(batch: pa.RecordBatch, data: st.DataObject) -> None:
+def test_any_cuts_give_equal_batches(batch: pa.RecordBatch, data: st.DataObject) -> None:
     whole = stream(batch, batch)
     reader = IpcStream()
     found = [

@@ -28,7 +28,7 @@ def test_a_batch_is_published_once(client: FeedClient, queue: Queue) -> None:
     assert queue.info().messages == 4
 
 
-def test_parts_that_are_gone_are_told(client: FeedClient, queue: Queue) -> None:
+def test_parts_that_are_gone_are_reported(client: FeedClient, queue: Queue) -> None:
     part = staged(client, queue)
     client.unstage([part, 999_999])
     with pytest.raises(StageGone, match=f"stage {part} is gone"):

@@ -42,7 +42,7 @@ def test_columns_that_are_not_known_are_refused_by_name(names: list[str], senten
         schema_of(names)
 
 
-def test_the_document_has_the_same_columns() -> None:
+def test_the_document_has_these_columns() -> None:
     section = (
         DOCUMENT.read_text(encoding="utf-8").partition("### Feeds and batches")[2].partition("\n### ")[0]
     )

@@ -14,7 +14,7 @@ def receive_all(queue: Queue) -> None:
         pass
 
 
-def test_a_limit_holds_and_its_loss_is_told_to_who_reads(client: FeedClient, queue: Queue) -> None:
+def test_a_limit_holds_and_its_loss_is_reported_to_the_reader(client: FeedClient, queue: Queue) -> None:
     begun = client.open_consumer(queue.name, "lake", "latest").cursor
     assert begun is not None
     client.set_consumer(queue.name, "lake", keep="2")
@@ -41,7 +41,7 @@ def test_a_limit_of_the_queue_is_for_all_that_have_none(client: FeedClient, queu
     assert client.consumers(queue.name)[0].keep_of == "settings"
 
 
-def test_a_pause_is_told_to_who_reads(client: FeedClient, queue: Queue) -> None:
+def test_a_pause_is_reported_to_the_reader(client: FeedClient, queue: Queue) -> None:
     client.open_consumer(queue.name, "lake", "latest")
     client.set_consumer(queue.name, "lake", paused=True)
     assert client.feeds([queue.name], "lake")[0].paused

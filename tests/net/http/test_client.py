@@ -223,7 +223,7 @@ class TestThePool:
 
 
 class TestFailures:
-    def test_nobody_there_is_a_failed_connect(self) -> None:
+    def test_no_server_at_the_address_is_a_failed_connect(self) -> None:
         async def scene() -> None:
             async with listening(echo) as (_, port):
                 pass

@@ -282,7 +282,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES | st.binary(max_size=30), max_size=10))
-def test_whatever_bytes_come_everyone_who_waits_is_told(pieces: list[bytes]) -> None:
+def test_whatever_bytes_come_all_callers_that_wait_are_notified(pieces: list[bytes]) -> None:
     async def scene() -> None:
         connection, transport = dial()
         answers = [ask(connection), ask(connection)]

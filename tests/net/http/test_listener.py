@@ -30,7 +30,7 @@ def test_requests_are_answered_over_a_socket() -> None:
     play(scene)
 
 
-def test_pipelined_answers_come_in_order_whoever_is_ready_first() -> None:
+def test_pipelined_answers_come_in_order_whichever_is_ready_first() -> None:
     async def scene() -> None:
         desk = Desk()
         async with listening(desk) as (_, port), wire(port) as client:
@@ -158,7 +158,7 @@ def test_the_sweep_renews_the_date() -> None:
     play(scene)
 
 
-def test_who_waits_for_a_client_that_goes_away_is_told() -> None:
+def test_a_waiter_for_a_client_that_goes_away_is_notified() -> None:
     async def scene() -> None:
         desk = Desk()
         gone = asyncio.Event()
@@ -221,7 +221,7 @@ class TestStop:
 
         play(scene)
 
-    def test_a_stopped_listener_accepts_nobody(self) -> None:
+    def test_a_stopped_listener_accepts_no_connection(self) -> None:
         async def scene() -> None:
             async with listening(echo) as (listener, port), wire(port) as client:
                 client.send(post())

@@ -65,7 +65,7 @@ def test_it_says_whether_the_client_came_over_tls() -> None:
         assert desk.asked[0][1].is_secure is tls
 
 
-def test_who_waits_is_told_once_that_the_client_has_gone() -> None:
+def test_a_waiter_is_notified_once_that_the_client_has_gone() -> None:
     reported: list[str] = []
     desk = Desk()
     connection, _ = connect(desk)
@@ -79,7 +79,7 @@ def test_who_waits_is_told_once_that_the_client_has_gone() -> None:
     assert desk.asked[0][1].gone
 
 
-def test_who_asks_too_late_is_told_at_once() -> None:
+def test_a_caller_that_asks_too_late_is_answered_at_once() -> None:
     reported: list[str] = []
     desk = Desk()
     connection, _ = connect(desk)
@@ -89,7 +89,7 @@ def test_who_asks_too_late_is_told_at_once() -> None:
     assert reported == ["gone"]
 
 
-def test_who_has_answered_is_not_told() -> None:
+def test_a_caller_that_has_its_answer_is_not_notified() -> None:
     async def scene() -> None:
         reported: list[str] = []
         desk = Desk()
@@ -104,7 +104,7 @@ def test_who_has_answered_is_not_told() -> None:
     play(scene)
 
 
-def test_an_answer_to_nobody_is_dropped() -> None:
+def test_an_answer_without_a_caller_is_dropped() -> None:
     desk = Desk()
     connection, transport = connect(desk)
     connection.data_received(post())
@@ -275,7 +275,7 @@ class TestStreamed:
 
         play(scene)
 
-    def test_one_that_vanishes_is_told_once_and_what_is_written_then_goes_nowhere(self) -> None:
+    def test_one_that_vanishes_is_reported_once_and_what_is_written_then_goes_nowhere(self) -> None:
         async def scene() -> None:
             reported: list[str] = []
             desk = Desk()

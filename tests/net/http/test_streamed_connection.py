@@ -148,7 +148,7 @@ class TestAnswers:
         assert first.headers == [(b"content-length", b"10")]
         assert second.headers == [(b"transfer-encoding", b"chunked")]
 
-    def test_byte_by_byte_every_part_is_told_at_once(self) -> None:
+    def test_byte_by_byte_every_part_is_reported_at_once(self) -> None:
         connection, _ = made()
         sink = ask(connection)
         for place in range(len(ANSWER)):
@@ -227,7 +227,7 @@ class TestAnswers:
         assert isinstance(second.ends[0], ConnectionLost)
         assert transport.aborted
 
-    def test_nothing_is_told_after_a_cut_in_the_middle(self) -> None:
+    def test_nothing_is_reported_after_a_cut_in_the_middle(self) -> None:
         connection, _ = made()
         why = ConnectionLost("enough", began=True)
         sink = Sink(lambda _: connection.cut(why))
@@ -285,7 +285,7 @@ class TestRoom:
         play(scene)
 
     @pytest.mark.parametrize("end", ["cut", "lost"])
-    def test_whoever_waits_for_room_on_a_connection_that_ends_is_told(self, end: str) -> None:
+    def test_a_caller_that_waits_for_room_on_a_connection_that_ends_is_notified(self, end: str) -> None:
         async def scene() -> None:
             connection, transport = made()
             connection.pause_writing()

@@ -103,7 +103,7 @@ class TestBodies:
         assert max(map(len, sink.parts)) <= LONG_SLICE
         assert bodies(transport.sent) == [(200, b"/in/q " + body)]
 
-    def test_whoever_streams_gets_longer_slices_and_the_same_limits(self) -> None:
+    def test_a_client_that_streams_gets_longer_slices_and_equal_limits(self) -> None:
         sinks = Sinks()
         connection, transport = sinks.open()
         connection.data_received(post("/in/1", b"x"))
@@ -200,7 +200,7 @@ class TestBodies:
         assert bodies(transport.sent) == [(200, b"/in/q abcd")]
         assert transport.closed
 
-    def test_a_chunked_body_that_is_none_is_refused_and_its_sink_told(self) -> None:
+    def test_a_chunked_body_that_is_none_is_refused_and_its_sink_notified(self) -> None:
         sinks = Sinks()
         connection, transport = sinks.open()
         connection.data_received(chunks("/in/q", b"abc")[:-5] + b"zz\r\n")
@@ -299,7 +299,7 @@ class TestRest:
 class TestTheEnd:
     @pytest.mark.parametrize("how", ["eof", "lost"])
     @pytest.mark.parametrize("held", [False, True])
-    def test_a_client_that_vanishes_in_the_middle_is_told_to_the_sink_once(
+    def test_a_client_that_vanishes_in_the_middle_is_reported_to_the_sink_once(
         self, how: str, held: bool
     ) -> None:
         sinks = Sinks()
@@ -396,7 +396,7 @@ class TestTheEnd:
         assert b"connection: close" in transport.sent
         assert transport.closed
 
-    def test_the_end_of_a_connection_is_told_where_a_body_was_handed_on(self) -> None:
+    def test_the_end_of_a_connection_is_reported_where_a_body_was_handed_on(self) -> None:
         for asked, reported in ((post("/in/1") * 3, [1]), (post("/q"), []), (post("/in/1")[:-1], [1])):
             sinks = Sinks(waits=True)
             connection, _ = sinks.open()

@@ -24,7 +24,7 @@ NO_TIME = Duration(0)
 Batch = tuple[Message, ...]
 
 
-class Shelf:
+class BodyStore:
     """Bodies in memory; a test decides when a piece is stored, and whether."""
 
     def __init__(self, at_once: bool = True) -> None:
@@ -179,11 +179,11 @@ PULL = RequestHeader(command=Command.PULL, session_id="1", outcome=Outcome.COMMI
 class Desk:
     """Sends requests by a courier, and notes the event that ends each of them."""
 
-    def __init__(self, server: str, response_time: Duration, shelf: Shelf | None) -> None:
+    def __init__(self, server: str, response_time: Duration, body_store: BodyStore | None) -> None:
         self.reported: list[ResponseArrived | RequestFailed] = []
         self.url = f"{server}/httpr/orders"
-        self.shelf = shelf or Shelf()
-        self.courier = Courier(self.reported.append, self.shelf, response_time=response_time)
+        self.body_store = body_store or BodyStore()
+        self.courier = Courier(self.reported.append, self.body_store, response_time=response_time)
 
     def push(self, *numbers: int, channel: int = 1, epoch: int = 1, messages: Batch = ()) -> None:
         for number in numbers:
@@ -209,11 +209,11 @@ class Desk:
 async def desk(
     server: Server | str,
     response_time: Duration = seconds(60),  # noqa: B008
-    shelf: Shelf | None = None,
+    body_store: BodyStore | None = None,
 ) -> AsyncIterator[Desk]:
     """A courier that is stopped at the end."""
     made = Desk(
-        server if isinstance(server, str) else f"http://127.0.0.1:{server.port}", response_time, shelf
+        server if isinstance(server, str) else f"http://127.0.0.1:{server.port}", response_time, body_store
     )
     try:
         yield made

@@ -190,7 +190,7 @@ class TestNotWanted:
 
         play(scene)
 
-    def test_a_request_whose_connection_ends_while_its_last_piece_is_stored_is_not_told(
+    def test_a_request_whose_connection_ends_while_its_last_piece_is_stored_is_not_reported(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         async def scene() -> None:
@@ -254,7 +254,7 @@ SMALL = H3_HEADER + b"".join(sized(5)) + LAST
     ),
     st.lists(st.integers(1, 300), min_size=1, max_size=8),
 )
-def test_however_requests_are_cut_the_machine_is_told_the_same(
+def test_however_requests_are_cut_the_machine_gets_equal_events(
     requests: list[bytes], sizes: list[int]
 ) -> None:
     def reported(parts: Iterator[bytes]) -> list[RequestArrived]:

@@ -18,7 +18,7 @@ def unread(spool: int, index: int) -> bytes:
 
 
 @given(st.lists(st.sampled_from([0, 1, 1000, ENOUGH, 3 * ENOUGH]), max_size=6))
-def test_many_pieces_are_the_same_as_one(sizes: list[int]) -> None:
+def test_many_pieces_are_equal_to_one(sizes: list[int]) -> None:
     batch = [Message(body=b"x" * size, label=f"{size}") for size in sizes]
     assert b"".join(pieces(HEADER, batch, HOME, unread)) == whole(HEADER, batch, HOME)
 

@@ -20,8 +20,8 @@ from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.trust import trust_of
 from tests.net.http.stage import echo, everywhere, play, tick, until
 from tests.net.httpr.stage import (
+    BodyStore,
     Server,
-    Shelf,
     answering,
     committed,
     desk,
@@ -67,7 +67,7 @@ class TestOrder:
     """Requests leave in their order, without waiting; responses are reported in that order."""
 
     @pytest.mark.spec("HR-005", "HR-047")
-    def test_a_response_is_told_with_the_number_of_its_request(self) -> None:
+    def test_a_response_is_reported_with_the_number_of_its_request(self) -> None:
         async def scene() -> None:
             async with serving(answering()) as there, desk(there) as here:
                 here.push(1, 2, 3)
@@ -309,7 +309,7 @@ class TestFailure:
 
         play(scene)
 
-    def test_nobody_listens(self) -> None:
+    def test_no_listener(self) -> None:
         async def scene() -> None:
             async with desk(f"http://127.0.0.1:{free_port()}") as here:
                 here.push(1, 2)
@@ -357,7 +357,7 @@ class TestFailure:
                 reported: list[ResponseArrived | RequestFailed] = []
                 courier = Courier(
                     reported.append,
-                    Shelf(),
+                    BodyStore(),
                     response_time=seconds(10),
                     tls=trust_of("srmp", SrmpOptions(ca_file=ours.file)),
                 )
@@ -468,7 +468,7 @@ class TestEpochs:
 
     @pytest.mark.spec("HR-013", "HR-042", "HR-043")
     @pytest.mark.httpr("T31")
-    def test_a_response_that_comes_late_is_not_told(self) -> None:
+    def test_a_response_that_comes_late_is_not_reported(self) -> None:
         async def scene() -> None:
             async with serving(Script(1, http(committed(1))[:-1]), answering()) as there, desk(there) as here:
                 here.push(1, epoch=1)
@@ -497,7 +497,7 @@ class TestEpochs:
 
         play(scene)
 
-    def test_hanging_up_tells_nobody_and_an_older_epoch_is_no_matter(self) -> None:
+    def test_hanging_up_reports_nothing_and_an_older_epoch_is_no_matter(self) -> None:
         async def scene() -> None:
             async with serving(silent(2), answering()) as there, desk(there) as here:
                 here.push(1, 2, epoch=3)
@@ -550,7 +550,7 @@ class TestEpochs:
         play(scene)
 
 
-def test_an_outcome_is_told_as_it_came() -> None:
+def test_an_outcome_is_reported_as_it_came() -> None:
     async def scene() -> None:
         answer = http(b"outcome:ROLLBACK\r\ncompleted:0000000000000002\r\n\r\n")
         async with serving(answering(answer)) as there, desk(there) as here:
@@ -562,12 +562,14 @@ def test_an_outcome_is_told_as_it_came() -> None:
     play(scene)
 
 
-def test_a_token_goes_to_the_server_that_it_is_for_and_to_nobody_else() -> None:
+def test_a_token_goes_only_to_the_server_that_it_is_for() -> None:
     async def scene() -> None:
         async with serving(answering()) as there, serving(answering()) as elsewhere:
             reported: list[ResponseArrived | RequestFailed] = []
             origin = f"http://127.0.0.1:{there.port}"
-            courier = Courier(reported.append, Shelf(), response_time=seconds(60), tokens={origin: "secret"})
+            courier = Courier(
+                reported.append, BodyStore(), response_time=seconds(60), tokens={origin: "secret"}
+            )
             for channel, server in enumerate((there, elsewhere)):
                 url = f"http://127.0.0.1:{server.port}/httpr/orders"
                 courier.send(SendRequest(channel, 1, 1, url, push(1), (Message(body=b"a"),)))

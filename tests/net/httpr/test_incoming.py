@@ -11,7 +11,7 @@ from reliquary.protocols.httpr.codec.reader import LARGE, PIECE
 from reliquary.protocols.httpr.codec.values import BatchLimits, Disposition
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.queueing.model.message import StoredBody
-from tests.net.httpr.stage import LIMITS, PULL, Shelf, committed, pulled
+from tests.net.httpr.stage import LIMITS, PULL, BodyStore, committed, pulled
 
 DATA = bytes(range(256)) * (LARGE // 256) + b"and more"
 
@@ -19,16 +19,16 @@ DATA = bytes(range(256)) * (LARGE // 256) + b"and more"
 class Watched(Incoming):
     """Counts how often it changed."""
 
-    def __init__(self, shelf: Shelf, limits: BatchLimits | None = LIMITS) -> None:
+    def __init__(self, store: BodyStore, limits: BatchLimits | None = LIMITS) -> None:
         self.changes = 0
-        super().__init__(SendRequest(1, 2, 3, "http://h/", PULL, limits=limits), shelf, self._count)
+        super().__init__(SendRequest(1, 2, 3, "http://h/", PULL, limits=limits), store, self._count)
 
     def _count(self) -> None:
         self.changes += 1
 
 
 def test_a_small_response_is_whole_when_it_has_ended() -> None:
-    incoming = Watched(Shelf())
+    incoming = Watched(BodyStore())
     incoming.begun(200, [])
     incoming.taken(pulled(7, b"a", b"b"))
     states = [incoming.is_whole]
@@ -42,7 +42,7 @@ def test_a_small_response_is_whole_when_it_has_ended() -> None:
 
 
 def test_one_without_a_batch_has_no_disposition() -> None:
-    incoming = Watched(Shelf(), limits=None)
+    incoming = Watched(BodyStore(), limits=None)
     incoming.begun(200, [])
     incoming.taken(committed(1))
     incoming.ended()
@@ -53,22 +53,22 @@ class TestLarge:
     """Large bodies go to disk, a piece at a time."""
 
     @staticmethod
-    def fed(shelf: Shelf, *bodies: bytes) -> Watched:
-        incoming = Watched(shelf)
+    def fed(store: BodyStore, *bodies: bytes) -> Watched:
+        incoming = Watched(store)
         incoming.begun(200, [])
         incoming.taken(pulled(7, *bodies))
         return incoming
 
     def test_each_piece_is_stored_before_the_next_is_looked_at(self) -> None:
-        shelf = Shelf(at_once=False)
-        incoming = self.fed(shelf, b"first", DATA, b"last", DATA)
+        store = BodyStore(at_once=False)
+        incoming = self.fed(store, b"first", DATA, b"last", DATA)
         incoming.ended()
         stored = 0
         while incoming.is_storing:
-            assert len(shelf.due) == 1
+            assert len(store.due) == 1
             assert not incoming.is_whole
             changes = incoming.changes
-            shelf.settle()
+            store.settle()
             assert incoming.changes > changes
             stored += 1
         assert stored == 2 * (LARGE // PIECE + 1)
@@ -78,63 +78,63 @@ class TestLarge:
         assert (large.header, large.body) == ("app-x:1\r\n", b"")
         assert large.stored == StoredBody(1, len(DATA), LARGE // PIECE + 1)
         assert other.stored == StoredBody(2, len(DATA), LARGE // PIECE + 1)
-        assert b"".join(shelf.bodies[1]) == b"".join(shelf.bodies[2]) == DATA
-        assert shelf.dropped == []
+        assert b"".join(store.bodies[1]) == b"".join(store.bodies[2]) == DATA
+        assert store.dropped == []
 
     def test_one_that_dies_is_dropped_with_all_that_was_stored_before(self) -> None:
-        shelf = Shelf(at_once=False)
-        incoming = self.fed(shelf, DATA, DATA)
+        store = BodyStore(at_once=False)
+        incoming = self.fed(store, DATA, DATA)
         for _ in range(LARGE // PIECE + 3):
-            shelf.settle()
-        assert set(shelf.bodies) == {1, 2}
+            store.settle()
+        assert set(store.bodies) == {1, 2}
         incoming.failed(ConnectionLost("cut", began=True))
         assert (incoming.failure, incoming.why) == (Failure.LOST, "cut")
         incoming.give_up()
-        shelf.settle()  # which was on its way
-        assert (shelf.bodies, shelf.due) == ({}, [])
-        assert sorted(shelf.dropped) == [1, 2]
+        store.settle()  # which was on its way
+        assert (store.bodies, store.due) == ({}, [])
+        assert sorted(store.dropped) == [1, 2]
 
     def test_one_that_is_given_up_between_two_pieces_is_dropped_at_once(self) -> None:
-        shelf = Shelf(at_once=False)
-        incoming = Watched(shelf)
+        store = BodyStore(at_once=False)
+        incoming = Watched(store)
         incoming.begun(200, [])
         incoming.taken(pulled(7, DATA)[: PIECE + 1000])
-        shelf.settle()
+        store.settle()
         assert not incoming.is_storing
         changes = incoming.changes
         incoming.give_up()
-        assert shelf.dropped == [1]
+        assert store.dropped == [1]
         incoming.failed(ConnectionLost("cut", began=True))
         assert (incoming.failure, incoming.changes) == (None, changes)
 
     def test_a_first_piece_that_is_on_its_way_is_dropped_when_it_is_there(self) -> None:
-        shelf = Shelf(at_once=False)
-        incoming = self.fed(shelf, DATA)
+        store = BodyStore(at_once=False)
+        incoming = self.fed(store, DATA)
         incoming.give_up()
-        assert shelf.dropped == []
-        shelf.settle()
-        assert (shelf.dropped, shelf.due) == ([1], [])
+        assert store.dropped == []
+        store.settle()
+        assert (store.dropped, store.due) == ([1], [])
 
     @pytest.mark.parametrize("given_up", [False, True])
     def test_a_piece_that_cannot_be_stored_is_the_end(self, given_up: bool) -> None:
-        shelf = Shelf(at_once=False)
-        incoming = self.fed(shelf, DATA)
-        shelf.settle()
+        store = BodyStore(at_once=False)
+        incoming = self.fed(store, DATA)
+        store.settle()
         if given_up:
             incoming.give_up()
-        shelf.settle(refuse=True)
+        store.settle(refuse=True)
         if not given_up:
             assert incoming.failure is Failure.LOST
             assert incoming.why == "a large body could not be stored: full"
             incoming.give_up()
-        assert (shelf.bodies, shelf.dropped, shelf.due) == ({}, [1], [])
+        assert (store.bodies, store.dropped, store.due) == ({}, [1], [])
 
 
 class TestFailure:
     """The first thing that is wrong counts."""
 
     def test_another_status(self) -> None:
-        incoming = Watched(Shelf())
+        incoming = Watched(BodyStore())
         incoming.begun(503, [])
         incoming.taken(b"<html>")
         incoming.ended()
@@ -143,17 +143,17 @@ class TestFailure:
         assert incoming.changes == 1
 
     def test_what_is_no_http(self) -> None:
-        incoming = Watched(Shelf())
+        incoming = Watched(BodyStore())
         incoming.failed(BadResponse("what?"))
         incoming.failed(ConnectionLost("later", began=False))
         assert (incoming.failure, incoming.why) == (Failure.BAD_RESPONSE, "what?")
 
     def test_more_than_it_may_carry(self) -> None:
-        incoming = Watched(Shelf(), BatchLimits(10, 1))
+        incoming = Watched(BodyStore(), BatchLimits(10, 1))
         incoming.begun(200, [])
         incoming.taken(pulled(7, b"x" * 11))
         assert incoming.failure is Failure.BAD_RESPONSE
-        incoming = Watched(Shelf(), BatchLimits(10, 1))
+        incoming = Watched(BodyStore(), BatchLimits(10, 1))
         incoming.begun(200, [])
         incoming.taken(pulled(7, b"x", b"y"))
         assert incoming.failure is Failure.BAD_RESPONSE

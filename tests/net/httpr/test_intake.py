@@ -62,7 +62,7 @@ def ignore() -> None:
 
 
 @given(st.lists(st.integers(0, len(PARTS)), max_size=6).map(sorted), st.integers(0, 5))
-def test_however_it_comes_the_batch_is_the_same(cuts: list[int], late: int) -> None:
+def test_however_it_comes_the_batch_is_equal(cuts: list[int], late: int) -> None:
     cellar = Cellar()
     intake = Intake(cellar, ignore)
     places = [0, *cuts, len(PARTS)]
@@ -80,7 +80,7 @@ def test_however_it_comes_the_batch_is_the_same(cuts: list[int], late: int) -> N
     assert cellar.kept == {1: [b"one", b"three"], 2: [b"one", b"three"]}
 
 
-def test_who_waits_is_told_when_a_piece_is_stored() -> None:
+def test_a_waiter_is_notified_when_a_piece_is_stored() -> None:
     cellar, reported = Cellar(), []
     intake = Intake(cellar, lambda: reported.append(intake.is_storing))
     intake.take(PARTS)

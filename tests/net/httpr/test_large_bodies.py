@@ -17,9 +17,9 @@ from reliquary.queueing.model.message import Message, StoredBody
 from tests.net.http.stage import play, tick, until
 from tests.net.httpr.stage import (
     Behaviour,
+    BodyStore,
     Desk,
     Server,
-    Shelf,
     answering,
     committed,
     desk,
@@ -32,7 +32,7 @@ from tests.net.httpr.stage import (
 PATTERN = bytes(range(256)) * (PIECE // 256)
 
 
-class Endless(Shelf):
+class Endless(BodyStore):
     """Makes pieces up when they are read, and forgets those that are stored."""
 
     def __init__(self, missing: int = -1) -> None:
@@ -101,7 +101,7 @@ def test_a_large_body_goes_out_without_ever_being_in_memory(size: int) -> None:
         await reader.read()
 
     async def scene() -> None:
-        async with serving(behave) as there, desk(there, shelf=Endless()) as here:
+        async with serving(behave) as there, desk(there, body_store=Endless()) as here:
             here.push(1, messages=(large(size),))
             here.push(2)
             await here.wait_for(2)
@@ -128,8 +128,8 @@ def test_a_large_body_comes_in_without_ever_being_in_memory(size: int) -> None:
         await reader.read()
 
     async def scene() -> None:
-        shelf = Endless()
-        async with serving(behave) as there, desk(there, shelf=shelf) as here:
+        body_store = Endless()
+        async with serving(behave) as there, desk(there, body_store=body_store) as here:
             here.pull()
             await here.wait_for(1)
             (reported,) = here.reported
@@ -137,17 +137,17 @@ def test_a_large_body_comes_in_without_ever_being_in_memory(size: int) -> None:
             (carried,) = reported.batch
             assert carried.stored is not None
             assert carried.stored.pieces == size // PIECE
-            assert (shelf.stored_bytes, shelf.wrong, shelf.most_due) == (size, 0, 1)
-            assert shelf.dropped == []
+            assert (body_store.stored_bytes, body_store.wrong, body_store.most_due) == (size, 0, 1)
+            assert body_store.dropped == []
 
     assert peak_of(lambda: play(scene)) < 12 * MB
 
 
-def test_reading_waits_while_a_piece_is_stored_and_what_follows_is_told_in_its_order() -> None:
+def test_reading_waits_while_a_piece_is_stored_and_what_follows_is_reported_in_its_order() -> None:
     async def scene() -> None:
         data = PATTERN * 40
         both = http(pulled(7, data)) + http(committed(2))
-        shelf = Shelf(at_once=False)
+        body_store = BodyStore(at_once=False)
 
         async def behave(server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await server.read(reader)
@@ -155,19 +155,19 @@ def test_reading_waits_while_a_piece_is_stored_and_what_follows_is_told_in_its_o
             writer.write(both)
             await reader.read()
 
-        async with serving(behave) as there, desk(there, shelf=shelf) as here:
+        async with serving(behave) as there, desk(there, body_store=body_store) as here:
             here.pull(1)
             here.push(2)
             for stored in range(40):
-                await until(lambda: bool(shelf.due))
+                await until(lambda: bool(body_store.due))
                 await tick(5)
                 assert here.reported == []
                 assert here.courier.routes[1]._unanswered[0].body_bytes < (stored + 4) * PIECE
-                assert len(shelf.due) == 1
-                shelf.settle()
+                assert len(body_store.due) == 1
+                body_store.settle()
             await here.wait_for(2)
             assert [each.number for each in here.reported] == [1, 2]
-            assert b"".join(shelf.bodies[1]) == data
+            assert b"".join(body_store.bodies[1]) == data
 
     play(scene)
 
@@ -184,7 +184,7 @@ def test_a_piece_that_is_gone_in_the_middle_cuts_the_request_off() -> None:
         writer.close()
 
     async def scene() -> None:
-        async with serving(behave) as there, desk(there, shelf=Endless(missing=5)) as here:
+        async with serving(behave) as there, desk(there, body_store=Endless(missing=5)) as here:
             here.push(1, messages=(large(8 * PIECE),))
             here.push(2)
             await here.wait_for(1)
@@ -215,10 +215,10 @@ class TestEarlyAnswer:
         return behave
 
     @pytest.mark.parametrize("closes", [False, True])
-    def test_the_answer_is_told(self, closes: bool) -> None:
+    def test_the_answer_is_reported(self, closes: bool) -> None:
         async def scene() -> None:
             first = self.behave(*([b"connection: close"] if closes else []))
-            async with serving(first, answering()) as there, desk(there, shelf=Endless()) as here:
+            async with serving(first, answering()) as there, desk(there, body_store=Endless()) as here:
                 here.push(1, messages=(large(40 * MB),))
                 await here.wait_for(1)
                 reported = here.reported[0]
@@ -244,39 +244,39 @@ class TestDying:
         await writer.drain()
         await server.read(reader)
 
-    async def begun(self, here: Desk, shelf: Shelf) -> None:
+    async def begun(self, here: Desk, body_store: BodyStore) -> None:
         here.pull(1)
-        await until(lambda: bool(shelf.bodies.get(1)) and len(shelf.bodies[1]) >= 3)
+        await until(lambda: bool(body_store.bodies.get(1)) and len(body_store.bodies[1]) >= 3)
 
     def test_the_server_hangs_up(self) -> None:
         async def scene() -> None:
-            shelf = Shelf()
-            async with serving(self.half) as there, desk(there, shelf=shelf) as here:
-                await self.begun(here, shelf)
+            body_store = BodyStore()
+            async with serving(self.half) as there, desk(there, body_store=body_store) as here:
+                await self.begun(here, body_store)
                 here.push(2)
                 await here.wait_for(1)
                 assert here.ends == [(1, Failure.LOST)]
-                await until(lambda: not shelf.due and not shelf.bodies)
-                assert shelf.dropped == [1]
+                await until(lambda: not body_store.due and not body_store.bodies)
+                assert body_store.dropped == [1]
 
         play(scene)
 
     def test_a_new_epoch_begins(self) -> None:
         async def scene() -> None:
-            shelf = Shelf()
-            async with serving(self.half, answering()) as there, desk(there, shelf=shelf) as here:
-                await self.begun(here, shelf)
+            body_store = BodyStore()
+            async with serving(self.half, answering()) as there, desk(there, body_store=body_store) as here:
+                await self.begun(here, body_store)
                 here.push(1, epoch=2)
                 await here.wait_for(1)
                 assert [(each.epoch, each.number) for each in here.reported] == [(2, 1)]
-                await until(lambda: not shelf.due and not shelf.bodies)
+                await until(lambda: not body_store.due and not body_store.bodies)
 
         play(scene)
 
     def test_a_large_request_is_given_up_in_the_middle(self) -> None:
         async def scene() -> None:
-            shelf = Endless()
-            async with serving(silent(0), answering()) as there, desk(there, shelf=shelf) as here:
+            body_store = Endless()
+            async with serving(silent(0), answering()) as there, desk(there, body_store=body_store) as here:
                 here.push(1, messages=(large(20 * MB),))
                 await until(lambda: here.courier.bytes_sent > MB)
                 here.push(1, epoch=2)
@@ -286,12 +286,12 @@ class TestDying:
         play(scene)
 
 
-def test_the_shelf_of_the_stage_counts_as_the_real_one_does() -> None:
-    shelf = Shelf(at_once=False)
+def test_the_body_store_of_the_harness_counts_as_the_real_one_does() -> None:
+    body_store = BodyStore(at_once=False)
     reported: list[object] = []
-    shelf.store(0, b"ab", reported.append)
-    shelf.settle()
-    shelf.store(1, b"c", reported.append)
-    shelf.settle()
+    body_store.store(0, b"ab", reported.append)
+    body_store.settle()
+    body_store.store(1, b"c", reported.append)
+    body_store.settle()
     stored = [each for each in reported if isinstance(each, PieceStored)]
     assert [(each.spool, each.pieces, each.size) for each in stored] == [(1, 1, 2), (1, 2, 3)]

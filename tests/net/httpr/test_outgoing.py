@@ -103,7 +103,7 @@ class TestPieces:
         ]
         assert read[-1] == BatchEnded(Disposition.LAST)
 
-    def test_a_very_large_one_is_read_as_such(self) -> None:
+    def test_a_very_large_one_is_read_as_very_large(self) -> None:
         data = b"x" * 300_000
         request = asked(Message.of(stored_body=StoredBody(1, 1_500_000, 5)))
         reader = RequestReader(lambda _: LIMITS)

@@ -68,7 +68,7 @@ class TestRequests:
             pytest.param([bytes([byte]) for byte in post(ORDERS, H3)], id="byte by byte"),
         ],
     )
-    def test_a_push_is_the_same_however_it_is_cut(self, sent: list[bytes]) -> None:
+    def test_a_push_is_equal_however_it_is_cut(self, sent: list[bytes]) -> None:
         async def scene() -> None:
             async with agency() as here:
                 head, body = await exchange(here, *sent)
@@ -85,7 +85,7 @@ class TestRequests:
 
     @pytest.mark.spec("HR-006")
     @pytest.mark.httpr("T38")
-    def test_a_response_may_not_be_kept_by_anybody(self) -> None:
+    def test_a_response_may_not_be_cached(self) -> None:
         async def scene() -> None:
             async with agency() as here:
                 for _ in range(2):
@@ -147,7 +147,7 @@ class TestRequests:
 
         play(scene)
 
-    def test_pipelined_requests_are_told_and_answered_in_their_order(self) -> None:
+    def test_pipelined_requests_are_reported_and_answered_in_their_order(self) -> None:
         async def scene() -> None:
             async with agency() as here, wire(here.port) as client:
                 body = H3.replace(b"0001", b"%04x")
@@ -174,7 +174,7 @@ class TestRequests:
 
 class TestHalfARequest:
     @pytest.mark.spec("HR-041")
-    def test_a_header_is_told_when_its_batch_still_comes(self) -> None:
+    def test_a_header_is_reported_when_its_batch_still_comes(self) -> None:
         async def scene() -> None:
             async with agency() as here, wire(here.port) as client:
                 asked = post(ORDERS, H3)
@@ -192,7 +192,7 @@ class TestHalfARequest:
         play(scene)
 
     @pytest.mark.parametrize("body", [H3, PULL])
-    def test_a_request_that_is_whole_is_told_once(self, body: bytes) -> None:
+    def test_a_request_that_is_whole_is_reported_once(self, body: bytes) -> None:
         async def scene() -> None:
             async with agency() as here, wire(here.port) as client:
                 client.send(chunked(body)[:-5])  # all but the end of the chunks
@@ -205,7 +205,7 @@ class TestHalfARequest:
     @pytest.mark.spec("HR-117")
     @pytest.mark.httpr("T09")
     @pytest.mark.parametrize("how", ["hangs up", "vanishes"])
-    def test_one_that_is_cut_off_is_not_told(self, how: str) -> None:
+    def test_one_that_is_cut_off_is_not_reported(self, how: str) -> None:
         async def scene() -> None:
             async with agency() as here:
                 async with wire(here.port) as client:
@@ -231,7 +231,7 @@ class TestHalfARequest:
         ],
     )
     @pytest.mark.parametrize("whole", [False, True])
-    def test_a_fault_is_told_at_once_and_the_rest_is_not_waited_for(
+    def test_a_fault_is_reported_at_once_and_the_rest_is_not_waited_for(
         self, body: bytes, number: int, whole: bool
     ) -> None:
         async def scene() -> None:
@@ -256,7 +256,7 @@ class TestHalfARequest:
 class TestWhoAsks:
     ALICE = User(name="alice", token_sha256=sha256(b"secret").hexdigest())
 
-    def test_a_token_says_who_he_is_and_no_token_that_he_is_anybody(self) -> None:
+    def test_a_token_identifies_its_user_and_a_request_without_one_is_anonymous(self) -> None:
         async def scene() -> None:
             async with agency(users=(self.ALICE,)) as here:
                 await exchange(here, post(ORDERS, H3, "Authorization: Bearer secret"))
@@ -266,7 +266,7 @@ class TestWhoAsks:
         play(scene)
 
     @pytest.mark.parametrize("more", ["Authorization: Bearer guess", "Origin: http://elsewhere.example"])
-    def test_a_token_that_nobody_has_and_a_page_of_another_site_get_525(self, more: str) -> None:
+    def test_an_unknown_token_and_a_page_of_another_site_get_525(self, more: str) -> None:
         async def scene() -> None:
             async with agency(users=(self.ALICE,)) as here:
                 await exchange(here, post(ORDERS, H3, more))
@@ -276,7 +276,7 @@ class TestWhoAsks:
 
         play(scene)
 
-    def test_where_nobody_is_known_a_token_says_nothing(self) -> None:
+    def test_without_users_a_token_says_nothing(self) -> None:
         async def scene() -> None:
             async with agency() as here:
                 await exchange(here, post(ORDERS, H3, "Authorization: Bearer guess"))
@@ -337,7 +337,7 @@ class TestNotNow:
 
         play(scene)
 
-    def test_those_who_wait_are_told_when_it_has_stopped(self) -> None:
+    def test_those_who_wait_are_notified_when_it_has_stopped(self) -> None:
         async def scene() -> None:
             async with agency() as here, wire(here.port) as client:
                 here.clerk.answer = later
@@ -359,7 +359,7 @@ async def _nothing(last: object = None) -> None:
 
 class TestWaiting:
     @pytest.mark.parametrize("how", ["hangs up", "vanishes"])
-    def test_a_client_that_leaves_its_pull_is_told_to_the_machine(self, how: str) -> None:
+    def test_a_client_that_leaves_its_pull_is_reported_to_the_machine(self, how: str) -> None:
         async def scene() -> None:
             async with agency() as here:
                 here.clerk.answer = later
@@ -378,14 +378,14 @@ class TestWaiting:
 
         play(scene)
 
-    def test_a_push_of_one_who_shuts_his_side_is_answered(self) -> None:
+    def test_a_push_of_a_client_that_shuts_its_side_is_answered(self) -> None:
         async def scene() -> None:
             async with agency() as here:
                 assert (await exchange(here, post(ORDERS, H3)))[1] == COMMITTED
 
         play(scene)
 
-    def test_the_end_of_every_connection_is_told(self) -> None:
+    def test_the_end_of_every_connection_is_reported(self) -> None:
         async def scene() -> None:
             async with agency() as here:
                 await exchange(here, post(ORDERS, H3))

@@ -21,9 +21,13 @@ def test_a_hash_is_of_one_password_and_hides_it() -> None:
 
 
 def test_unknown_users_take_as_long_as_a_hash_that_the_command_makes() -> None:
-    made, nobody = extract_parameters(hash_password("x" * 8)), extract_parameters(UNKNOWN_USER_HASH)
-    assert (nobody.type, nobody.memory_cost, nobody.time_cost) == (Type.ID, made.memory_cost, made.time_cost)
-    assert nobody.parallelism == made.parallelism
+    made, unknown = extract_parameters(hash_password("x" * 8)), extract_parameters(UNKNOWN_USER_HASH)
+    assert (unknown.type, unknown.memory_cost, unknown.time_cost) == (
+        Type.ID,
+        made.memory_cost,
+        made.time_cost,
+    )
+    assert unknown.parallelism == made.parallelism
 
 
 @pytest.mark.parametrize("password", ["", "seven77", "x" * 1025], ids=len)

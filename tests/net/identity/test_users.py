@@ -36,7 +36,7 @@ def test_a_token_stands_for_its_user() -> None:
     assert USERS.who(b"bearer  swordfish ").user == parse_sid(SID)
 
 
-def test_each_user_is_one_principal_for_all_his_requests() -> None:
+def test_each_user_is_one_principal_for_all_requests() -> None:
     assert USERS.who(b"Bearer swordfish") is USERS.who(b"Bearer swordfish")
 
 
@@ -65,16 +65,16 @@ def test_a_user_without_a_token_makes_the_others_no_anonymous_ones() -> None:
         users.who(b"Bearer swordfish")
 
 
-def test_where_nobody_is_known_all_are_anonymous() -> None:
-    nobody = Users(HERE)
-    assert not nobody.any
-    assert nobody.who(b"Bearer swordfish") is ANONYMOUS
+def test_without_users_all_are_anonymous() -> None:
+    no_users = Users(HERE)
+    assert not no_users.any
+    assert no_users.who(b"Bearer swordfish") is ANONYMOUS
 
 
 @pytest.mark.parametrize(
     "header", [b"Bearer wrong", b"Bearer ", b"Bearer", b"", b"Basic swordfish", b"swordfish"]
 )
-def test_a_wrong_token_is_nobodys(header: bytes) -> None:
+def test_a_wrong_token_identifies_no_user(header: bytes) -> None:
     with pytest.raises(NotKnown):
         USERS.who(header)
 
@@ -92,7 +92,7 @@ def test_a_name_is_of_a_user_a_group_or_well_known() -> None:
     assert USERS.name_of(parse_sid("S-1-5-9")) == ""
 
 
-def test_a_name_that_nobody_has_is_refused() -> None:
+def test_a_name_without_an_owner_is_refused() -> None:
     with pytest.raises(UsageError, match="there is no user or group 'dave'; there is everyone"):
         USERS.sid_of("dave")
     with pytest.raises(UsageError, match="a SID looks like"):

@@ -62,7 +62,7 @@ def test_a_peer_is_asked_from_a_port_of_its_own(answers: list[bytes], accepted: 
     play(scene)
 
 
-def test_a_port_where_nobody_listens_says_no() -> None:
+def test_a_port_without_a_listener_refuses() -> None:
     async def scene() -> None:
         async with PingPort() as port:
             pass

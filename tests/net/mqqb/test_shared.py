@@ -29,7 +29,7 @@ def test_only_addresses_of_the_networks_are_admitted(address: str, admitted: boo
     assert shared("10.1.0.0/16", "fe80::/10").admits(address) is admitted
 
 
-def test_without_networks_nobody_is_admitted() -> None:
+def test_without_networks_no_client_is_admitted() -> None:
     assert not shared().admits("127.0.0.1")
 
 

@@ -304,7 +304,7 @@ def test_what_is_missing_is_bounded_over_all_groups_and_forgotten_with_its_group
     assert here.carrier.budget.missing == 0
 
 
-def test_a_group_is_left_when_nobody_needs_it() -> None:
+def test_a_group_is_left_when_no_queue_needs_it() -> None:
     here = Bench()
     here.listen(ADDRESS, "234.1.1.1:8002")
     here.send(1)

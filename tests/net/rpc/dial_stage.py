@@ -37,7 +37,7 @@ def whole(data: bytes) -> Iterator[bytes]:
     yield data
 
 
-def nobody(auth_type: int) -> None:
+def no_user(auth_type: int) -> None:
     """Return no mechanism: every type of authentication is unknown."""
     del auth_type
 
@@ -69,7 +69,7 @@ class RpcServer:
     interfaces: Collection[SyntaxId] = (QM2QM, QMCOMM)
     multiplexed: bool = True
     cut: Cut = whole
-    secure: Secure = nobody
+    secure: Secure = no_user
     answer: Callable[[Called], list[bytes] | None] = later
     """Returns the stub of a response, or None where the test answers later."""
     port: int = 0

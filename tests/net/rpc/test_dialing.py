@@ -20,7 +20,7 @@ from reliquary.wire.rpc.syntaxes import MGMT, QM2QM, SyntaxId
 from tests.net.http.stage import play, tick, until
 from tests.net.rpc.dial_stage import HOST, Asked, Notes, RpcServer, serving
 
-NOBODY_THERE = ServerAddress(HOST, 1)
+NO_SERVER = ServerAddress(HOST, 1)
 
 
 @contextmanager
@@ -206,7 +206,7 @@ def test_bytes_that_are_no_pdu_end_the_association() -> None:
 @pytest.mark.parametrize(
     ("place", "failure"),
     [
-        pytest.param(NOBODY_THERE, Failure.NO_CONNECTION, id="nobody listens"),
+        pytest.param(NO_SERVER, Failure.NO_CONNECTION, id="nobody listens"),
         pytest.param(ServerAddress("no such host.invalid", 1), Failure.NO_ADDRESS, id="no address"),
     ],
 )

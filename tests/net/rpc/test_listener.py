@@ -84,7 +84,7 @@ def test_a_request_in_fragments_for_which_no_room_is_left_is_cut_off() -> None:
 
 @pytest.mark.parametrize("auth_type", [NTLM, SPNEGO])
 @pytest.mark.parametrize("protection", [Protection.CONNECT, Protection.INTEGRITY, Protection.PRIVACY])
-def test_a_user_logs_on_and_his_calls_are_protected(auth_type: int, protection: Protection) -> None:
+def test_a_user_logs_on_and_the_calls_are_protected(auth_type: int, protection: Protection) -> None:
     async def scene() -> None:
         desk = EchoDesk()
         async with listening({QM2QM: desk}) as (_, port), caller(port) as client:

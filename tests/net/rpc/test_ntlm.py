@@ -110,12 +110,12 @@ def test_a_replayed_message_is_refused(auth_type: int) -> None:
     [
         pytest.param("alice", "wrong", id="wrong password"),
         pytest.param("bob", "secret", id="a user without an NT hash"),
-        pytest.param("dave", PASSWORD, id="nobody"),
+        pytest.param("dave", PASSWORD, id="no_user"),
         pytest.param("carol", PASSWORD, id="the password of another"),
         pytest.param("a\\b\\alice", PASSWORD, id="a name with a backslash"),
     ],
 )
-def test_who_cannot_prove_his_name_is_refused(auth_type: int, user: str, password: str) -> None:
+def test_a_client_that_cannot_prove_its_name_is_refused(auth_type: int, user: str, password: str) -> None:
     client, server = ntlm_client(user, password, auth_type, "far"), accepting(auth_type)
     with pytest.raises(SecurityRefused):
         join(client, server)

@@ -78,7 +78,7 @@ def test_the_user_that_was_claimed_is_known_and_no_other() -> None:
         assert asked(None, "User") == (None, "User", b"", bytes.fromhex(HASH))
 
 
-def test_without_a_claim_nobody_is_known() -> None:
+def test_without_a_claim_no_user_is_known() -> None:
     with judging(None), pytest.raises(SecurityRefused):
         asked("", "")
 

@@ -15,7 +15,7 @@ from reliquary.protocols.rpc.server import ServerConnection
 from reliquary.wire.rpc.protection import Protection
 from reliquary.wire.rpc.syntaxes import QM2QM
 from tests.net.http.stage import Glass
-from tests.net.rpc.dial_stage import nobody
+from tests.net.rpc.dial_stage import no_user
 
 
 class Both:
@@ -27,7 +27,7 @@ class Both:
         self.called: list[Called] = []
         self.traffic = Traffic()
         self.glass = Glass()
-        self.server = ServerConnection((QM2QM,), Associations(), Limits(), nobody, "2105")
+        self.server = ServerConnection((QM2QM,), Associations(), Limits(), no_user, "2105")
         self.ours = CallingConnection(
             ClientConnection(QM2QM),
             lambda _, event: self.heard.append(event),
@@ -125,7 +125,7 @@ def test_a_caller_may_close_it_while_answers_are_taken() -> None:
             connection.close()
 
     both.ours = CallingConnection(rpc, close, lambda _, why: both.lost.append(why), both.traffic)
-    both.server = ServerConnection((QM2QM,), Associations(), Limits(), nobody, "2105")
+    both.server = ServerConnection((QM2QM,), Associations(), Limits(), no_user, "2105")
     both.ours.connection_made(both.glass)
     both.exchange()
     for number in (1, 2):

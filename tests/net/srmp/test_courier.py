@@ -219,7 +219,7 @@ class TestFailure:
     """Each POST ends once; none is sent behind one that failed."""
 
     @pytest.mark.spec("SR-293")
-    def test_nobody_listens(self) -> None:
+    def test_no_listener(self) -> None:
         async def scene() -> None:
             async with desk(f"http://127.0.0.1:{free_port()}") as here:
                 here.post(1, 2)
@@ -351,7 +351,7 @@ class TestFailure:
 class TestEnd:
     """A session that was ended is forgotten with all that was in flight."""
 
-    def test_nothing_is_told_of_an_ended_session(self) -> None:
+    def test_nothing_is_reported_of_an_ended_session(self) -> None:
         async def scene() -> None:
             async with peer(silent(2), answering()) as there, desk(there.server) as here:
                 here.post(1, 2)

@@ -156,7 +156,7 @@ def test_a_body_in_chunks_is_a_body() -> None:
     play(scene)
 
 
-def test_whoever_waits_for_a_go_ahead_gets_it() -> None:
+def test_a_client_that_waits_for_a_go_ahead_gets_it() -> None:
     async def scene() -> None:
         async with office() as here, wire(here.port) as client:
             head = f"POST {QUEUE} HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
@@ -223,7 +223,7 @@ class TestTooMuch:
 
         play(scene)
 
-    def test_the_listeners_own_limit_holds_elsewhere_even_after_such_a_post(self) -> None:
+    def test_the_listeners_own_limit_holds_elsewhere_even_after_this_post(self) -> None:
         async def scene() -> None:
             async with office() as here, wire(here.port) as client:
                 client.send(post(QUEUE, b"x" * LARGEST))
@@ -242,7 +242,7 @@ class TestTooMuch:
         play(scene)
 
 
-def test_a_slow_client_is_told_to_come_again() -> None:
+def test_a_slow_client_is_asked_to_come_again() -> None:
     async def scene() -> None:
         async with office() as here, wire(here.port) as client:
             client.send(f"POST {QUEUE} HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc".encode())
@@ -300,7 +300,7 @@ def test_a_manager_that_is_not_ready_takes_nothing() -> None:
     play(scene)
 
 
-def test_each_refusal_is_told_with_its_reason_but_not_again_and_again(
+def test_each_refusal_is_reported_with_its_reason_but_not_again_and_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def scene() -> None:

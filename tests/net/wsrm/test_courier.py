@@ -83,7 +83,7 @@ class TestRequests:
             b"\r\n<e/>"
         )
 
-    def test_soap_12_has_no_such_header(self) -> None:
+    def test_soap_12_does_not_have_this_header(self) -> None:
         post = Post(1, 0, 1, "http://far.example/q", 'application/soap+xml; action="urn:act"', "", b"")
         encoded = courier().encode(post)
         assert b'content-type: application/soap+xml; action="urn:act"\r\n' in encoded
@@ -186,7 +186,7 @@ class TestFailures:
         assert set(UNANSWERED) == set(HttpFailure)
         assert set(UNANSWERED.values()) == set(Failure)
 
-    def test_nobody_listens(self) -> None:
+    def test_no_listener(self) -> None:
         async def scene() -> None:
             async with desk(free_port()) as here:
                 here.post(1, 2)

@@ -201,7 +201,7 @@ class TestHeldResponses:
 
         play(scene)
 
-    def test_a_client_that_leaves_a_stopped_engine_is_reported_to_nobody(self) -> None:
+    def test_a_client_that_leaves_a_stopped_engine_is_not_reported(self) -> None:
         async def scene() -> None:
             async with office() as here:
                 here.clerk.answer = lambda _: None
@@ -328,7 +328,7 @@ class TestRefusals:
         play(scene)
 
     @pytest.mark.parametrize("request_", [post(PATH), get(f"{PATH}?wsdl")], ids=["POST", "GET"])
-    def test_a_token_that_nobody_has_is_401(self, request_: bytes) -> None:
+    def test_an_unknown_token_is_401(self, request_: bytes) -> None:
         request_ = request_.replace(
             b"\r\n\r\n", b"\r\nConnection: close\r\nAuthorization: Bearer wrong\r\n\r\n"
         )

@@ -39,7 +39,7 @@ def test_what_counts_as_arrived_leaves() -> None:
     assert (client.in_doubt, client.bench.bodies()) == ([], [])
 
 
-def test_whoever_comes_back_later_is_not_heard_about_it() -> None:
+def test_a_client_that_comes_back_later_is_not_heard_about_it() -> None:
     client = fetched()
     client.bench.ask(SettleChannel(0, client.row.number, False))
     answer = client.pull(1)
@@ -75,7 +75,7 @@ def test_after_it_what_comes_late_is_refused() -> None:
     assert far.stored == [b"a"]
 
 
-def test_nobody_decides_while_the_peer_speaks() -> None:
+def test_no_decision_is_made_while_the_peer_sends() -> None:
     bench, far = ClientBench(), Far()
     bench.send(ORDERS, b"a")
     bench.answer(far)

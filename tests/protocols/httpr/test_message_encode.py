@@ -50,7 +50,7 @@ def test_a_usual_message_is_written_in_the_order_of_the_grammar() -> None:
 
 
 @given(sendable())
-def test_what_an_application_sends_is_the_same_at_the_other_end(message: Message) -> None:
+def test_what_an_application_sends_is_unchanged_at_the_other_end(message: Message) -> None:
     assert passed(message) == message
     assert encode_message(taken(*encode_message(message))) == encode_message(message)
 

@@ -17,7 +17,7 @@ from tests.protocols.httpr.far_server import AGENT, HERE, ORDERS, ClientBench
 GRI, PUSH, PULL, EXCHANGE, REPORT = Command
 
 
-def test_whoever_fetches_is_not_dialled() -> None:
+def test_an_agent_that_fetches_is_not_dialled() -> None:
     bench = ClientBench()
     served = Channel(7, Role.SERVER, AGENT, "fetch", HERE)
     apply(bench.httpr.state, ChannelOpened(served))

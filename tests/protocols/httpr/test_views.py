@@ -66,7 +66,7 @@ def test_one_that_failed_shows_why_and_how_long_it_rests() -> None:
     assert (seen(bench).state, seen(bench).rest, seen(bench).failures) == ("ready", 0, 0)
 
 
-def test_after_a_restart_nobody_knows_since_when() -> None:
+def test_after_a_restart_the_start_of_the_wait_is_unknown() -> None:
     bench, far = ClientBench(), Far()
     bench.send(ORDERS, b"a")
     bench.answer(far)
@@ -75,7 +75,7 @@ def test_after_a_restart_nobody_knows_since_when() -> None:
     assert (batch.id, batch.messages, batch.since) == (FIRST, 1, None)
 
 
-def test_one_that_nobody_has_driven_since_the_start_is_closed() -> None:
+def test_one_that_was_not_driven_since_the_start_is_closed() -> None:
     bench, far = ClientBench(), Far()
     bench.send(ORDERS, b"a")
     bench.talk(far)

@@ -23,5 +23,5 @@ def test_a_server_is_found_by_the_host_of_a_name_in_any_case() -> None:
     assert chosen.server("near") is REST
 
 
-def test_a_server_that_nobody_named_is_where_its_name_says() -> None:
+def test_a_server_that_was_not_named_is_where_its_name_says() -> None:
     assert MqqpSettings(servers=(FAR,)).server("near") == ServerSettings(name="near")

@@ -64,7 +64,7 @@ def test_a_fragment_that_does_not_continue_is_refused(data: Data) -> None:
     assert assembly.size == 0
 
 
-def test_an_apdu_that_begins_too_early_is_kept_and_the_other_told() -> None:
+def test_an_apdu_that_begins_too_early_is_kept_and_the_other_reported() -> None:
     assembly = Assembly(100)
     assembly.add(part(b"abc", 0, 7))
     with pytest.raises(Incomplete, match="after 3 bytes") as raised:

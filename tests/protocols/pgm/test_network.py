@@ -43,7 +43,7 @@ def apdu(place: int, size: int) -> bytes:
     first=st.sampled_from([0, 1, MASK, MASK - 10, 1 << 31]),
 )
 @pytest.mark.spec("SR-006")
-def test_everything_comes_in_order_and_once_or_a_loss_is_told(
+def test_everything_comes_in_order_and_once_or_a_loss_is_reported(
     seed: int, loss: float, doubling: float, jitter: int, sizes: list[int], first: int
 ) -> None:
     network = Network(seed, loss=loss, doubling=doubling, jitter=jitter, settings=LIMITS)
@@ -81,7 +81,7 @@ def test_who_joins_late_has_everything_from_then_on(seed: int, loss: float, wait
     assert wait < int.from_bytes(late.delivered[source.tsi][0][:4], "big") <= wait + 5
 
 
-def test_a_receiver_that_was_cut_off_for_too_long_is_told_what_it_lost() -> None:
+def test_a_receiver_that_was_cut_off_for_too_long_is_informed_what_it_lost() -> None:
     network = Network(3, settings=PgmSettings(rate=2_000_000, window=Duration(20 * SECOND)))
     source, receiver, other = network.add_source(), network.add_receiver(), network.add_receiver()
     for place in range(100):

@@ -119,7 +119,7 @@ def test_a_forgotten_source_that_begins_anew_with_an_spm_is_heard_from_its_first
     assert hear(who, data(1, 0, b"new"), START + HOUR) == [Deliver(tsi(1), b"new")]
 
 
-def test_a_forgotten_source_that_goes_on_is_told_what_was_lost() -> None:
+def test_a_forgotten_source_that_goes_on_is_informed_what_was_lost() -> None:
     who = forgotten_at(receiver())
     packet = Data(tsi(1), PORT, 63, 63, b"later")
     lost = Lost(tsi(1), 61, 2, "the source does not keep it any more")
@@ -154,7 +154,7 @@ def test_a_source_that_begins_anew_while_it_is_followed_loses_nothing(last: dict
     assert hear(who, data(1, 1, b"next"), now + SECOND) == [Deliver(tsi(1), b"next")]
 
 
-def test_what_was_missing_of_a_source_that_began_anew_is_told_as_lost() -> None:
+def test_what_was_missing_of_a_source_that_began_anew_is_reported_as_lost() -> None:
     who = receiver()
     hear(who, spm(1, 700, 50, 59))
     hear(who, data(1, 62))

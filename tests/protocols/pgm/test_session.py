@@ -184,7 +184,7 @@ def test_what_others_ask_for_and_what_is_confirmed_is_not_asked_for_at_once() ->
 
 
 @pytest.mark.spec("SR-007")
-def test_what_never_comes_is_told_as_lost_and_the_rest_is_delivered() -> None:
+def test_what_never_comes_is_reported_as_lost_and_the_rest_is_delivered() -> None:
     bench = Bench()
     bench.spm(99)
     bench.data(102, b"c")
@@ -237,7 +237,7 @@ def test_fragments_are_put_together_and_a_lost_one_takes_its_apdu_with_it() -> N
 
 
 @pytest.mark.spec("SR-013")
-def test_an_apdu_that_is_too_large_is_told_and_not_held() -> None:
+def test_an_apdu_that_is_too_large_is_reported_and_not_held() -> None:
     bench = Bench()
     bench.spm(99)
     assert bench.data(100, b"x", fragment=Fragment(100, 0, 65_537)) == ["lost 100+0"]
@@ -245,7 +245,7 @@ def test_an_apdu_that_is_too_large_is_told_and_not_held() -> None:
     assert bench.data(102, b"next") == ["next"]
 
 
-def test_an_apdu_that_is_cut_short_is_told_and_the_next_delivered() -> None:
+def test_an_apdu_that_is_cut_short_is_reported_and_the_next_delivered() -> None:
     bench = Bench()
     bench.spm(99)
     bench.data(100, b"ab", fragment=Fragment(100, 0, 4))

@@ -181,7 +181,7 @@ def test_its_repairs_follow_after_the_delay_of_the_formula() -> None:
     assert repairs == [(100, 0), (101, 10), (105, 50)]
 
 
-def test_naks_for_the_same_number_are_one_repair_until_it_has_gone() -> None:
+def test_naks_for_one_number_are_one_repair_until_it_has_gone() -> None:
     bench = Bench()
     for _ in range(6):
         bench.submit(b"x")
@@ -324,7 +324,7 @@ def test_what_waits_can_be_withdrawn_and_what_was_begun_is_finished() -> None:
     assert sum(len(data.payload) for data in bench.data()) == 4_000
 
 
-def test_nobody_is_told_to_join_where_the_window_has_passed() -> None:
+def test_no_receiver_is_asked_to_join_where_the_window_has_passed() -> None:
     bench = Bench(PgmSettings(window=Duration(2 * SECOND)))
     bench.submit(b"x")
     bench.run(4 * SECOND)

@@ -16,7 +16,7 @@ def test_a_group_lives_as_long_as_one_of_its_connections() -> None:
     assert not groups.join(number, "here")
 
 
-def test_a_group_that_nobody_made_cannot_be_joined() -> None:
+def test_a_group_that_was_not_made_cannot_be_joined() -> None:
     assert not Associations().join(1, "here")
 
 

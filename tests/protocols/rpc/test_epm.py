@@ -15,7 +15,7 @@ from reliquary.protocols.rpc.epm import (
     EPT_LOOKUP_HANDLE_FREE,
     EPT_MAP,
     METHODS,
-    NOBODY,
+    NIL_UUID,
     NOT_REGISTERED,
     OK,
     VERSIONS,
@@ -46,7 +46,7 @@ def mapping(
     tower: bytes | None,
     encoding: Encoding = NDR20,
     *,
-    handle: UUID = NOBODY,
+    handle: UUID = NIL_UUID,
     most: int = 4,
     an_object: UUID | None = None,
     length: int | None = None,
@@ -73,7 +73,7 @@ def looking(
     an_object: UUID | None = None,
     interface: SyntaxId | None = None,
     version: int = 1,
-    handle: UUID = NOBODY,
+    handle: UUID = NIL_UUID,
     most: int = 10,
 ) -> bytes:
     """The stub of an ept_lookup request."""
@@ -108,10 +108,10 @@ def found(stub: bytes, encoding: Encoding = NDR20) -> tuple[list[tuple[str, Towe
     annotations = []
     for _ in range(count):
         response.align(8 if encoding.wide else 4)
-        assert (response.guid(), response.pointer() != 0, response.size()) == (NOBODY, True, 0)
+        assert (response.guid(), response.pointer() != 0, response.size()) == (NIL_UUID, True, 0)
         annotations.append(response.raw(response.size()).rstrip(b"\0").decode())
     towers = NdrWriter(encoding)
-    towers.handle(NOBODY)
+    towers.handle(NIL_UUID)
     towers.u32(count)
     for size in (10, 0, count):
         towers.size(size)
@@ -169,10 +169,10 @@ def test_the_endpoints_come_in_pages() -> None:
     tower = encode_tower(Tower(QM2QM, NDR20_SYNTAX, 0))
     first = answered(EPT_MAP, mapping(tower, most=1))
     handle = NdrReader(first, NDR20).handle()
-    assert handle != NOBODY
+    assert handle != NIL_UUID
     second = answered(EPT_MAP, mapping(tower, most=1, handle=handle))
     assert [tower.port for page in (first, second) for tower in read_map_response(page)] == [2105, 2116]
-    assert NdrReader(second, NDR20).handle() == NOBODY
+    assert NdrReader(second, NDR20).handle() == NIL_UUID
     behind = UUID(int=handle.int + 1)
     assert _status(answered(EPT_MAP, mapping(tower, handle=behind))) == NOT_REGISTERED
 
@@ -226,7 +226,7 @@ def test_all_endpoints_are_listed_with_their_annotations(encoding: Encoding) -> 
     assert [(text, tower.interface, tower.port) for text, tower in entries] == [
         (each.annotation, each.interface, each.port) for each in ENDPOINTS
     ]
-    assert (handle, status) == (NOBODY, OK)
+    assert (handle, status) == (NIL_UUID, OK)
 
 
 def test_a_list_is_continued_with_its_handle() -> None:
@@ -234,7 +234,7 @@ def test_a_list_is_continued_with_its_handle() -> None:
     assert len(entries) == 3
     rest, handle, _ = found(looking(most=3, handle=handle))
     assert [tower.port for _, tower in rest] == [2200]
-    assert handle == NOBODY
+    assert handle == NIL_UUID
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_a_search_by_interface_looks_at_the_version(
     ("inquiry", "an_object", "count"),
     [
         (2, None, 4),
-        (2, NOBODY, 4),
+        (2, NIL_UUID, 4),
         (2, UUID(int=1), 0),
         (3, UUID(int=1), 0),
         (0, UUID(int=1), 4),

@@ -8,7 +8,7 @@ from reliquary.protocols.rpc.security import SecurityContext, SecurityRefused
 from tests.protocols.rpc.pretended_security import PretendedClient, PretendedServer
 
 
-def test_two_ends_that_met_believe_each_other_and_nobody_else() -> None:
+def test_two_ends_that_met_accept_each_other_and_no_other_peer() -> None:
     client: SecurityContext = PretendedClient()
     server: SecurityContext = PretendedServer()
     server.step(client.step(server.step(client.step(b""))))

@@ -52,7 +52,7 @@ def test_what_is_no_message_is_refused(post: tuple[str, bytes], element: str) ->
     refused(Receiving(), post, naming=element)
 
 
-def test_nobody_is_refused_before_this_manager_knows_its_own_address() -> None:
+def test_no_peer_is_refused_before_this_manager_knows_its_own_address() -> None:
     bench = Receiving(addressed=False)
     assert bench.post(*user_message()).status == 500
     assert bench.bodies() == []
@@ -195,7 +195,7 @@ def test_a_receipt_goes_to_no_other_protocol() -> None:
 @pytest.mark.srmp("F-57", "F-58")
 @pytest.mark.spec("SR-228")
 @pytest.mark.parametrize("to", [ORDERS, "http://bench.example/MSMQ/PRIVATE$/order_queue$"])
-def test_receipts_for_streams_that_nobody_sends_are_consumed(to: str) -> None:
+def test_receipts_for_streams_that_are_not_sent_are_consumed(to: str) -> None:
     bench = Receiving()
     ack = {"action": "MSMQ:QM Ordering Ack"}
     assert bench.post(*receipt(to, stream_receipt_block(3), 255, **ack)).status == 200

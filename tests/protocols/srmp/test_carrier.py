@@ -122,7 +122,7 @@ def test_a_queue_of_our_own_may_hear_what_becomes_of_a_message(name: str) -> Non
     assert bench.send(WEB, b"m", acknowledgements=FULL, **heard).status is HResult.OK
 
 
-def test_a_handle_is_held_against_the_same_limits() -> None:
+def test_a_handle_has_the_limits_of_a_name() -> None:
     bench = a_bench()
     for name in (WEB, f"{OWN},{WEB}"):
         handle = bench.ask(OpenQueue(0, name, Access.SEND)).handle

@@ -182,7 +182,7 @@ def test_a_final_receipt_ends_the_wait_of_a_sender_that_keeps_its_messages() -> 
 
 
 @pytest.mark.spec("SR-218", "SR-232")
-def test_a_sender_hears_that_his_message_is_there_and_was_read() -> None:
+def test_a_sender_learns_that_the_message_is_there_and_was_read() -> None:
     net = Network()
     asked = (Acknowledgement.FULL_REACH_QUEUE, Acknowledgement.FULL_RECEIVE)
     sent = net.alpha.send(ORDERS, b"m", acknowledgements=asked, administration_queue=ADMIN, label="order")
@@ -197,7 +197,7 @@ def test_a_sender_hears_that_his_message_is_there_and_was_read() -> None:
 
 @pytest.mark.spec("SR-168", "SR-273", "SR-277", "SR-278")
 @pytest.mark.parametrize("name", ["replies", "BENCH/private$/replies", "all replies 100%", r".\heard"])
-def test_a_sender_names_his_own_queue_and_hears_there_what_became_of_his_message(name: str) -> None:
+def test_a_sender_names_its_own_queue_and_learns_there_what_became_of_the_message(name: str) -> None:
     net = Network()
     net.alpha.create(name)
     sent = [

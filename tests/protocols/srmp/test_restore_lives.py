@@ -79,11 +79,11 @@ def play(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_some_lives(seed: int) -> None:
+def test_some_random_runs(seed: int) -> None:
     play(seed)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(10, 300))
-def test_many_lives(seed: int) -> None:
+def test_many_random_runs(seed: int) -> None:
     play(seed)

@@ -116,7 +116,7 @@ def test_a_weak_hash_gives_way_to_a_strong_one_unless_it_is_allowed(asked: HashA
 
 
 @pytest.mark.parametrize("kind", ["rsa", "ecdsa"])
-def test_a_message_that_goes_again_has_the_same_signature(kind: str) -> None:
+def test_a_message_that_goes_again_keeps_its_signature(kind: str) -> None:
     assert signed(by=trust(signs=kind)) == signed(by=trust(signs=kind))
 
 
@@ -204,7 +204,7 @@ def test_two_references_to_one_part_are_refused(kind: str) -> None:
 
 
 @pytest.mark.spec("SR-113")
-def test_a_part_that_nobody_signed_is_refused() -> None:
+def test_a_part_that_was_not_signed_is_refused() -> None:
     smuggled = arrival(signed(BODY_ALONE), BODY_ALONE, extension=b"not signed", has_extension=True)
     refused(smuggled, "Reference", "the extension has none")
     other = Message.of(extension=b"signed")
@@ -298,7 +298,7 @@ def test_who_is_not_trusted_authenticates_nothing() -> None:
     refused(arrival(signed()), "X509Certificate", "not trusted", trust())
 
 
-def test_a_certificate_of_somebody_else_does_not_make_the_signature_his() -> None:
+def test_a_certificate_of_another_user_does_not_verify_the_signature() -> None:
     other = b64encode(signer("rsa", 1).encoded).decode()
     both = Trust(trusted=(signer("rsa").certificate, signer("rsa", 1).certificate), allowed=EVERYTHING)
     refused(arrival(with_certificate(signed(), other)), "SignatureValue", "not made with the key", both)

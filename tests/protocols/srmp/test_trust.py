@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND, Instant, later
 from reliquary.protocols.srmp.trust import (
-    NOBODY,
+    NO_TRUST,
     Signer,
     Trust,
     doubt_of,
@@ -41,7 +41,7 @@ def test_a_certificate_that_is_trusted_is_believed_and_another_is_not() -> None:
     trust = trusting(signer("rsa").certificate, signer("ecdsa").certificate)
     assert trust.doubt(signer("ecdsa").certificate, NOW) == ""
     assert "not trusted" in trust.doubt(signer("rsa", 1).certificate, NOW)
-    assert "not trusted" in NOBODY.doubt(signer("rsa").certificate, NOW)
+    assert "not trusted" in NO_TRUST.doubt(signer("rsa").certificate, NOW)
 
 
 def test_a_certificate_from_a_trusted_authority_is_believed() -> None:
@@ -65,7 +65,7 @@ def test_a_certificate_from_a_trusted_authority_is_believed() -> None:
         ),
     ],
 )
-def test_nobody_else_vouches_for_a_certificate(authority: x509.Certificate) -> None:
+def test_no_other_authority_vouches_for_a_certificate(authority: x509.Certificate) -> None:
     assert "not trusted" in trusting(authority).doubt(ISSUED, NOW)
 
 
@@ -97,7 +97,7 @@ def test_what_is_obsolete_is_allowed_by_name() -> None:
     assert trust.allows(None)
     assert trust.allows(Obsolete.SHA1)
     assert not trust.allows(Obsolete.MD5)
-    assert not NOBODY.allows(Obsolete.DSA)
+    assert not NO_TRUST.allows(Obsolete.DSA)
 
 
 def test_a_key_of_dsa_signs_only_where_it_is_allowed() -> None:
@@ -152,8 +152,8 @@ def test_what_is_no_certificate_is_none() -> None:
     assert read_certificate(no_number) is None
 
 
-def test_a_signer_is_doubted_when_there_is_none_or_his_certificate_is_not_good_now() -> None:
+def test_a_signer_is_doubted_without_a_certificate_that_is_good_now() -> None:
     trust = Trust(signer=signer("rsa"))
     assert trust.doubt_of_signer(NOW) == ""
     assert "good until 2030" in trust.doubt_of_signer(later(at(END), SECOND))
-    assert NOBODY.doubt_of_signer(NOW) == "there is no signing key"
+    assert NO_TRUST.doubt_of_signer(NOW) == "there is no signing key"

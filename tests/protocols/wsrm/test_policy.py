@@ -39,7 +39,7 @@ def policy(root: Element, name: str) -> Element:
     return found
 
 
-def test_it_is_the_same_each_time() -> None:
+def test_it_is_equal_each_time() -> None:
     assert wsdl("orders", URL, DEFAULT, WsrmSettings()) == wsdl("orders", URL, DEFAULT, WsrmSettings())
 
 
@@ -90,7 +90,7 @@ def test_the_assertions_of_1_1_are_valid_by_their_schema() -> None:
 
 
 @pytest.mark.parametrize("name", ["Rm10Policy", "Rm11Policy"])
-def test_the_window_is_told_and_addressing_is_used(name: str) -> None:
+def test_the_window_is_reported_and_addressing_is_used(name: str) -> None:
     found = policy(described(EndpointSettings(name="orders", window=64)), name)
     assert found.findtext("net:RmFlowControl/net:MaxReceiveBufferSize", namespaces=NAMES) == "64"
     assert found.find("wsaw:UsingAddressing", NAMES) is not None

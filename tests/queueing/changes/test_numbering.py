@@ -30,7 +30,7 @@ def test_the_feed_is_in_the_order_of_arrival_whatever_the_priorities_are() -> No
 
 
 @pytest.mark.parametrize("prepared", [True, False])
-def test_what_a_commit_shows_comes_behind_the_mark_that_was_told_before(prepared: bool) -> None:
+def test_what_a_commit_shows_comes_behind_the_mark_that_was_reported_before(prepared: bool) -> None:
     bench = Bench()
     cursor = opened(bench)
     transaction = bench.begin()
@@ -48,7 +48,7 @@ def test_what_a_commit_shows_comes_behind_the_mark_that_was_told_before(prepared
 
 
 @pytest.mark.parametrize("prepared", [True, False])
-def test_a_transaction_stays_in_its_order_though_the_mark_was_told_in_its_middle(prepared: bool) -> None:
+def test_a_transaction_stays_in_its_order_though_the_mark_was_reported_in_its_middle(prepared: bool) -> None:
     bench = Bench()
     opened(bench)
     transaction = bench.begin()
@@ -65,7 +65,7 @@ def test_a_transaction_stays_in_its_order_though_the_mark_was_told_in_its_middle
     assert bodies(bench, marked) == [b"between", b"begin", b"end"]
 
 
-def test_what_is_prepared_is_in_no_feed_also_where_nobody_has_a_consumer() -> None:
+def test_what_is_prepared_is_in_no_feed_also_without_a_consumer() -> None:
     bench = Bench()
     transaction = bench.begin()
     bench.send("orders", b"prepared", transaction=transaction)
@@ -125,7 +125,7 @@ def test_what_is_put_off_for_a_retry_has_arrived_and_keeps_its_number() -> None:
     check(bench.state)
 
 
-def test_what_is_moved_away_and_back_arrives_twice_though_nobody_looked_meanwhile() -> None:
+def test_what_is_moved_away_and_back_arrives_twice_though_no_reader_looked_meanwhile() -> None:
     bench = Bench("orders", "other")
     opened(bench)
     [lookup_id] = bench.send("orders", b"moved").lookup_ids
@@ -169,7 +169,7 @@ def test_express_messages_are_in_no_feed() -> None:
     check(bench.state)
 
 
-def test_a_queue_that_nobody_reads_pays_nothing() -> None:
+def test_a_queue_that_is_not_read_pays_nothing() -> None:
     bench = Bench()
     opened(bench)
     dropped(bench)

@@ -22,7 +22,7 @@ from tests.queueing.manager_lives import try_seeds
 # -- the history alone says what is in the queues
 
 
-def test_the_history_says_what_is_in_the_queues_after_any_life() -> None:
+def test_the_history_says_what_is_in_the_queues_after_any_random_run() -> None:
     """A few random runs; tests/queueing/test_recovery.py tries many more."""
     try_seeds(range(20_000, 20_040))
 
@@ -30,7 +30,7 @@ def test_the_history_says_what_is_in_the_queues_after_any_life() -> None:
 # -- what comes
 
 
-def test_a_message_that_comes_is_told_with_all_that_is_known_of_it() -> None:
+def test_a_message_that_comes_is_reported_with_all_that_is_known_of_it() -> None:
     bench = Bench(history=True)
     about = ObjectId(THERE, 5)
     bench.send("orders", b"body", priority=6, correlation=about, time_to_be_received=90)
@@ -47,7 +47,7 @@ def test_a_message_that_comes_is_told_with_all_that_is_known_of_it() -> None:
     assert event["time"] == event["sent"]
 
 
-def test_an_express_message_is_told_and_its_answer_does_not_wait() -> None:
+def test_an_express_message_is_reported_and_its_answer_does_not_wait() -> None:
     bench = Bench(history=True)
     bench.send("orders", b"body", delivery=Delivery.EXPRESS)
     [turn] = [
@@ -75,7 +75,7 @@ def test_what_came_from_elsewhere_names_its_source_its_stream_and_its_carrier() 
     assert (event["stream"], event["stream_number"], event["previous_number"]) == ("3.9", 8, 7)
 
 
-def test_a_batch_is_told_with_its_channel_and_number() -> None:
+def test_a_batch_is_reported_with_its_channel_and_number() -> None:
     bench = Exchange(None, history=True)
     batch = tuple(
         message(body, identifier=ObjectId(THERE, number)) for number, body in enumerate((b"a", b"b"), 1)
@@ -88,7 +88,7 @@ def test_a_batch_is_told_with_its_channel_and_number() -> None:
     ]
 
 
-def test_a_prepared_transaction_is_told_and_so_is_its_end() -> None:
+def test_a_prepared_transaction_is_reported_and_so_is_its_end() -> None:
     bench = Bench(history=True)
     kept, undone = bench.begin(), bench.begin()
     for transaction in (kept, undone):
@@ -125,7 +125,7 @@ def test_hand_outs_are_counted_and_too_many_are_poison() -> None:
     ]
 
 
-def test_a_retry_that_is_put_off_is_told_as_coming_back_and_as_delayed() -> None:
+def test_a_retry_that_is_put_off_is_reported_as_coming_back_and_as_delayed() -> None:
     bench = Bench(history=True)
     bench.ask(events.ChangeQueue(0, "orders", {"retry_delay": 30}))
     bench.send("orders", b"a")
@@ -140,7 +140,7 @@ def test_a_retry_that_is_put_off_is_told_as_coming_back_and_as_delayed() -> None
     ]
 
 
-def test_a_journal_and_a_dead_letter_queue_are_told_after_the_queue_that_was_left() -> None:
+def test_a_journal_and_a_dead_letter_queue_are_reported_after_the_queue_that_was_left() -> None:
     bench = Bench(history=True)
     bench.ask(events.ChangeQueue(0, "orders", {"journaling": True}))
     bench.send("orders", b"a")
@@ -157,7 +157,7 @@ def test_a_journal_and_a_dead_letter_queue_are_told_after_the_queue_that_was_lef
     ]
 
 
-def test_a_batch_that_a_carrier_holds_is_told_until_it_is_there() -> None:
+def test_a_batch_that_a_carrier_holds_is_reported_until_it_is_there() -> None:
     bench = Exchange(None, history=True)
     bench.send("orders", b"a")
     for number, outcome in enumerate((Outcome.TRY_LATER, Outcome.DELIVERED), 1):

@@ -49,7 +49,7 @@ def filled() -> Directory:
     return directory
 
 
-def test_what_is_exported_and_imported_is_exported_the_same() -> None:
+def test_what_is_exported_and_imported_is_exported_unchanged() -> None:
     text = exchange.export_text(filled())
     again = Directory()
     for subject in exchange.import_text(text):
@@ -78,7 +78,7 @@ def test_what_is_exported_and_imported_is_exported_the_same() -> None:
         (f"site = [{{identifier='{ONE}'}}]", "^site 1: name is empty"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_in_a_file_is_told_with_its_line_and_attribute(text: str, why: str) -> None:
+def test_what_is_wrong_in_a_file_is_reported_with_its_line_and_attribute(text: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         exchange.import_text(text)
 

@@ -45,7 +45,7 @@ def test_a_private_queue_and_a_subqueue_do_not() -> None:
 
 
 @pytest.mark.spec("DM-144")
-def test_nothing_is_told_to_the_directory_when_it_is_to_be_skipped() -> None:
+def test_nothing_is_reported_to_the_directory_when_it_is_to_be_skipped() -> None:
     """T10, a public queue without the directory: the directory is not called."""
     bench = integrated()
     assert bench.ask(CreateQueue(0, ".\\shop", skip_directory=True)).status is HResult.OK
@@ -67,7 +67,7 @@ def test_a_queue_that_the_directory_refuses_is_not_made() -> None:
 
 
 @pytest.mark.spec("DM-143")
-def test_a_queue_whose_paths_cannot_be_read_is_made_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_queue_whose_paths_cannot_be_read_is_made_nevertheless(monkeypatch: pytest.MonkeyPatch) -> None:
     """AN-18: only a failed creation fails; unread directory paths stay empty."""
     bench = integrated()
 
@@ -89,7 +89,7 @@ def test_a_public_queue_leaves_the_directory_when_it_is_deleted() -> None:
 
 
 @pytest.mark.spec("DM-157")
-def test_a_queue_that_cannot_leave_is_deleted_here_and_the_caller_is_told() -> None:
+def test_a_queue_that_cannot_leave_is_deleted_here_and_the_caller_is_notified() -> None:
     bench = integrated(".\\shop")
     bench.send(".\\shop", b"a", b"b")
     detach(bench)

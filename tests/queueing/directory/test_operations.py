@@ -243,7 +243,7 @@ def test_a_query_that_has_ended_is_not_known_any_more() -> None:
     assert not any(name == operations.QUERY_TIMER for name, _ in bench.timers)
 
 
-def test_a_query_that_nobody_uses_ends_by_itself() -> None:
+def test_a_query_that_is_not_used_ends_by_itself() -> None:
     bench = integrated()
     add_sites(bench)
     handle = begin(bench).handle

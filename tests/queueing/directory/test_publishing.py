@@ -45,7 +45,7 @@ def test_what_comes_back_is_taken_but_for_the_names() -> None:
     assert shop.record == replace(before, settings=replace(before.settings, label="till"))
 
 
-def test_what_is_the_same_is_not_written_again() -> None:
+def test_what_is_unchanged_is_not_written_again() -> None:
     bench = Bench(".\\shop")
     identity, shop = bench.state.identity(), bench.queue(".\\shop")
     said = len(bench.state.draft.take().facts)

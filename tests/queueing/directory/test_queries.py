@@ -99,7 +99,7 @@ def test_an_attribute_that_the_type_has_not_is_missing() -> None:
 
 
 @pytest.mark.spec("DM-244")
-def test_only_the_attributes_that_were_asked_for_are_told() -> None:
+def test_only_the_attributes_that_were_asked_for_are_returned() -> None:
     link = RoutingLink(identifier=UUID(int=1), actual_cost=7, description="cheap")
     assert project(link, ("actual_cost",)) == RoutingLink(identifier=UUID(int=1), actual_cost=7)
     assert project(link, None) is link

@@ -88,7 +88,7 @@ def test_the_switch_holds_until_it_is_taken_back_also_over_a_restart() -> None:
     assert ONLINE_TIMER not in bench.timers
 
 
-def test_the_same_word_twice_is_written_once() -> None:
+def test_a_repeated_word_is_written_once() -> None:
     bench = integrated()
     detach(bench)
     said = len(bench.facts)

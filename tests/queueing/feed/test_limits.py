@@ -118,7 +118,7 @@ def test_without_messages_that_left_nothing_is_lost(bench: Bench) -> None:
     assert left(bench) == [b"a", b"b", b"c"]
 
 
-def test_a_loss_is_told_in_the_record_the_look_the_read_and_a_warning(bench: Bench) -> None:
+def test_a_loss_is_reported_in_the_record_the_look_the_read_and_a_warning(bench: Bench) -> None:
     before = record(bench).cursor
     limited(bench, Keep(count=2))
     passed(bench, b"a", b"b", b"c", b"d", b"e")
@@ -150,7 +150,7 @@ def test_losses_that_follow_each_other_are_one_and_others_are_not(bench: Bench) 
     assert again.after > loss.until
 
 
-def test_nobody_loses_what_another_consumer_keeps(bench: Bench) -> None:
+def test_no_consumer_loses_what_another_consumer_keeps(bench: Bench) -> None:
     opened(bench, name="audit")
     limited(bench, Keep(count=2))
     passed(bench, b"a", b"b", b"c", b"d")
@@ -162,7 +162,7 @@ def test_nobody_loses_what_another_consumer_keeps(bench: Bench) -> None:
     assert (record(bench).lost, record(bench, "audit").lost) == (2, 1)
 
 
-def test_who_is_ahead_keeps_what_is_within_his_limit(bench: Bench) -> None:
+def test_a_queue_that_is_ahead_keeps_what_is_within_its_limit(bench: Bench) -> None:
     first = opened(bench, name="audit")
     passed(bench, b"a", b"b", b"c", b"d")
     moved(bench, list(feed(bench, first))[1], name="audit")

@@ -40,5 +40,5 @@ def test_a_feed_is_read_whole_and_once(first: int) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(1_000, 7_000, 250))
-def test_a_feed_is_read_whole_and_once_in_every_life(first: int) -> None:
+def test_a_feed_is_read_whole_and_once_in_every_random_run(first: int) -> None:
     try_seeds(range(first, first + 250), READ, FEW)

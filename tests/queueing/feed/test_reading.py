@@ -78,7 +78,7 @@ def test_without_a_consumer_it_is_what_is_in_the_queue_now() -> None:
     assert {each.lookup_id for each in found} == there
 
 
-def test_what_somebody_has_and_has_not_consumed_is_read() -> None:
+def test_what_a_reader_has_and_has_not_consumed_is_read() -> None:
     bench = Bench()
     bench.send("orders", b"held", b"free")
     bench.receive("orders", hold=100)

@@ -73,7 +73,7 @@ def test_what_arrives_in_the_turn_of_a_look_comes_after_its_mark() -> None:
     assert bodies(bench, after=first, queue=DEAD) == [b"b", b"c"]
 
 
-def test_what_is_told_of_a_feed_waits_for_all_that_came_before() -> None:
+def test_what_is_reported_of_a_feed_waits_for_all_that_came_before() -> None:
     """Whatever else happens in the turn: work for express messages alone would not wait."""
     bench = Bench()
     opened(bench)
@@ -143,7 +143,7 @@ def test_a_consumer_moves_forward_and_never_back() -> None:
     assert bench.queue().feed.consumers["lake"].cursor == 5
 
 
-def test_nobody_moves_beyond_what_he_was_told() -> None:
+def test_no_consumer_moves_beyond_the_mark_it_got() -> None:
     """A number in there may still become a message's."""
     bench = Bench()
     opened(bench)
@@ -214,7 +214,7 @@ def test_what_is_before_the_cursor_is_lost() -> None:
     assert bench.ask(ReadFeed(0, "orders", 3, 5, 10, "lake")).status is HResult.OK
 
 
-def test_a_consumer_reads_no_further_than_he_was_told() -> None:
+def test_a_consumer_reads_no_further_than_the_mark_it_got() -> None:
     bench = Bench()
     cursor = opened(bench)
     bench.send("orders", b"x")
@@ -231,7 +231,7 @@ def test_a_consumer_that_is_not_known_has_lost_what_came() -> None:
     assert "has no consumer 'lake'" in refused.why
 
 
-def test_another_queue_of_the_same_name_is_another_queue() -> None:
+def test_another_queue_under_an_old_name_is_another_queue() -> None:
     bench = Bench()
     was = str(bench.queue().record.identifier)
     opened(bench)

@@ -33,7 +33,7 @@ def test_counters_that_fit_are_no_fault(bench: Bench) -> None:
     assert list(counter_faults(bench.state.rows)) == []
 
 
-def test_a_position_that_is_missing_is_told_with_the_name_of_its_queue(bench: Bench) -> None:
+def test_a_position_that_is_missing_is_reported_with_the_name_of_its_queue(bench: Bench) -> None:
     queue = bench.queue()
     gone = walk(queue)[3]
     change(bench, POSITIONS, position_key(queue.number, gone.lookup_id), None)

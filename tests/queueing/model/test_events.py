@@ -77,18 +77,18 @@ def test_the_words_of_the_specification_have_their_values() -> None:
     assert {each.value for each in Seek} == {"first", "previous", "current", "next", "last"}
 
 
-def test_a_receive_takes_one_message_and_does_not_wait_unless_it_is_told_to() -> None:
+def test_a_receive_takes_one_message_and_does_not_wait_by_default() -> None:
     request = ReceiveMessages(1, "orders")
     assert (request.count, request.timeout, request.hold) == (1, 0, 0)
     assert (request.transaction, request.acknowledge, request.cursor, request.tag) == (None, 0, 0, 0)
 
 
-def test_an_open_queue_is_shared_and_stays_open_unless_it_is_told_otherwise() -> None:
+def test_an_open_queue_is_shared_and_stays_open_by_default() -> None:
     request = OpenQueue(1, "orders", Access.SEND)
     assert (request.share, request.lease) == (Share.DENY_NONE, FOREVER_WAIT)
 
 
-def test_a_lookup_peeks_at_the_message_itself_unless_it_is_told_otherwise() -> None:
+def test_a_lookup_peeks_at_the_message_itself_by_default() -> None:
     request = LookUpMessage(1, "orders", 5)
     assert (request.seek, request.peek, request.transaction, request.hold) == (Seek.CURRENT, True, None, 0)
 

@@ -58,7 +58,7 @@ def test_queues_and_transactions_are_never_forgotten() -> None:
     assert not facts.PreparedMessageDropped(1, KEPT).volatile
 
 
-def test_signals_are_told_and_not_kept() -> None:
+def test_signals_are_reported_and_not_kept() -> None:
     for signal in (facts.PositionAvailable, facts.PositionDeleted):
         assert issubclass(signal, Signal)
         assert not issubclass(signal, Fact)

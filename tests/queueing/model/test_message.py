@@ -263,7 +263,7 @@ messages = st.builds(Message.of, **{name: any_of(kind) for name, kind in FIELDS.
 
 @pytest.mark.spec("DM-047", "DM-054")
 @given(messages)
-def test_every_attribute_is_the_same_after_the_disk(message: Message) -> None:
+def test_every_attribute_is_unchanged_after_the_disk(message: Message) -> None:
     key = message_key(7)
     assert MESSAGES.decode(key, MESSAGES.encode(key, message)) == message
 

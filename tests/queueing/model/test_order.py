@@ -539,7 +539,7 @@ def test_a_reader_never_walks_over_what_was_consumed_in_earlier_batches(
     queue = OnDisk(window)
     sequence, stored = 0, 0
     consumed: set[bytes] = set()
-    buried: set[bytes] = set()
+    deleted: set[bytes] = set()
     """Deleted in a batch that was written: what a disk may have to step over."""
     for what, argument in steps:
         queue.rows.walks.clear()
@@ -558,12 +558,12 @@ def test_a_reader_never_walks_over_what_was_consumed_in_earlier_batches(
                 stored -= 1
         elif what == "restart":
             queue.order = queue.rebuilt(stored)
-            buried |= consumed
+            deleted |= consumed
         else:
             queue.flush()
-            buried |= consumed
+            deleted |= consumed
         for first, last in queue.rows.walks:
-            walked_over = {key for key in buried if first <= key < last}
+            walked_over = {key for key in deleted if first <= key < last}
             assert not walked_over, f"{what} steps over {len(walked_over)} consumed rows"
 
 

@@ -52,7 +52,7 @@ def test_what_is_delayed_is_seen_only_when_it_is_due() -> None:
     assert seen == {PositionEvent.DUE}
 
 
-def test_what_somebody_has_neither_expires_nor_is_received_by_another() -> None:
+def test_what_a_reader_has_neither_expires_nor_is_received_by_another() -> None:
     assert step(State.LOCKED, PositionEvent.EXPIRED) is State.LOCKED
     with pytest.raises(AssertionError, match="locked cannot be received"):
         step(State.LOCKED, PositionEvent.RECEIVED)

@@ -223,7 +223,7 @@ def test_a_new_queue_has_what_was_chosen_and_what_the_manager_sets() -> None:
         base_priority=st.integers(-BASE_PRIORITY_LIMIT, BASE_PRIORITY_LIMIT),
     )
 )
-def test_a_queue_is_the_same_after_the_disk(settings: QueueSettings) -> None:
+def test_a_queue_is_unchanged_after_the_disk(settings: QueueSettings) -> None:
     queue = Queue(
         number=3,
         identifier=UUID(int=1),
@@ -240,7 +240,7 @@ def test_a_queue_is_the_same_after_the_disk(settings: QueueSettings) -> None:
 
 
 @pytest.mark.spec("DM-002")
-def test_the_manager_is_the_same_after_the_disk() -> None:
+def test_the_manager_is_unchanged_after_the_disk() -> None:
     record = QueueManagerRecord(
         identifier=UUID(int=1),
         computer_name="a",

@@ -50,7 +50,7 @@ def test_pages_follow_each_other_while_queues_come_and_go() -> None:
     assert listed(bench, after="zzz") == []
 
 
-def test_a_manager_that_nobody_looks_at_keeps_no_order() -> None:
+def test_a_manager_that_is_not_looked_at_keeps_no_order() -> None:
     bench = Bench("a", "b")
     assert bench.state.names.in_order._keys is None
     assert len(listed(bench)) == 2

@@ -23,7 +23,7 @@ def test_total_bytes_are_those_of_all_that_is_there_express_or_not() -> None:
 
 
 @pytest.mark.spec("DM-026")
-def test_a_queue_is_active_while_somebody_has_it_open() -> None:
+def test_a_queue_is_active_while_it_is_open() -> None:
     bench = Bench()
     assert not bench.queue().active
     handle = bench.ask(events.OpenQueue(0, "orders", events.Access.PEEK)).handle

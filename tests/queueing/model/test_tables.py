@@ -125,7 +125,7 @@ def test_a_position_is_equal_after_the_disk_with_and_without_its_message(positio
     moments,
     st.uuids(),
 )
-def test_a_prepared_transaction_is_the_same_after_the_disk_its_operations_in_order(
+def test_a_prepared_transaction_is_unchanged_after_the_disk_its_operations_in_order(
     operations: list[Operation], single_phase: bool, moment: int, identifier: UUID
 ) -> None:
     record = PreparedTransaction(tuple(operations), single_phase, moment)
@@ -134,7 +134,7 @@ def test_a_prepared_transaction_is_the_same_after_the_disk_its_operations_in_ord
 
 
 @given(st.integers(0, 2**63), st.integers(0, 2**63), st.lists(ids, min_size=LANES, max_size=LANES))
-def test_counters_and_the_sequence_are_the_same_after_the_disk(
+def test_counters_and_the_sequence_are_unchanged_after_the_disk(
     count: int, size: int, floors: list[int]
 ) -> None:
     counters = Counters(count, size, tuple(floors))

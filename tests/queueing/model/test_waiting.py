@@ -263,7 +263,7 @@ def test_those_who_wait_at_a_journal_are_served() -> None:
     assert body(bench.answer_to(caller)) == b"m1"
 
 
-def test_a_message_whose_time_is_over_serves_nobody() -> None:
+def test_a_message_whose_time_is_over_serves_no_reader() -> None:
     bench = Bench()
     caller, peek = wait(bench), wait_to_peek(bench)
     bench.send("orders", b"m1", time_to_be_received=0)
@@ -379,7 +379,7 @@ def test_the_end_of_a_transaction_ends_the_waits_inside_it(end: Any) -> None:
     check(bench.state)
 
 
-def test_a_transaction_that_nobody_touches_ends_with_the_wait_inside_it() -> None:
+def test_a_transaction_that_is_not_touched_ends_with_the_wait_inside_it() -> None:
     bench = Bench()
     transaction = bench.begin(timeout=10)
     caller = wait(bench, transaction=transaction)

@@ -61,7 +61,7 @@ def test_any_message_comes_out_as_it_went_in(message: Message) -> None:
 
 
 @pytest.mark.spec("DM-277")
-def test_the_published_packet_becomes_a_message_and_the_same_packet_again() -> None:
+def test_the_published_packet_becomes_a_message_and_an_equal_packet_again() -> None:
     message = deserialize(PACKET)
     assert message.identifier == ObjectId(SOURCE, 2286)
     assert message.destination_queue == "DIRECT=OS:a04bm02\\q"
@@ -279,7 +279,7 @@ def test_lengths_are_counted() -> None:
     assert [int.from_bytes(raw[at : at + 4], "little") for at in (32, 52)] == [5, 2]
 
 
-def test_numbers_that_nobody_knows_are_read_as_the_default() -> None:
+def test_numbers_that_are_not_known_are_read_as_the_default() -> None:
     header = PropertiesHeader(privacy=2, hash_algorithm=0, encryption_algorithm=0x6601)
     assert read(UserMessage(properties=header)).privacy is MessagePrivacy.NONE
     assert read(UserMessage(properties=header)).hash_algorithm is HashAlgorithm.SHA1

@@ -105,9 +105,9 @@ def test_a_response_queue_may_be_the_administration_queue_itself(
     assert response_address(text, hosts(), AddressKind.SAME_AS_ADMIN, administration).kind is kind
 
 
-def test_a_host_that_nobody_knows_is_no_host() -> None:
-    nobody = private(NO_GUID, 5)
-    found = administration_address(nobody, Hosts(NO_GUID, NO_GUID), AddressKind.PRIVATE_ON_SOURCE)
+def test_a_host_that_is_not_known_is_no_host() -> None:
+    nil = private(NO_GUID, 5)
+    found = administration_address(nil, Hosts(NO_GUID, NO_GUID), AddressKind.PRIVATE_ON_SOURCE)
     assert found == Address(AddressKind.PRIVATE, 5, NO_GUID)
 
 

@@ -130,7 +130,7 @@ def test_what_a_connector_sealed_is_not_sealed_again(key: rsa.RSAPrivateKey) -> 
     assert seal(packet, key.public_key(), Seeded(1)) is packet
 
 
-def test_the_privacy_is_still_told_when_the_body_is_in_clear(key: rsa.RSAPrivateKey) -> None:
+def test_the_privacy_is_still_shown_when_the_body_is_in_clear(key: rsa.RSAPrivateKey) -> None:
     clear = opened(sealed_packet(private_message(), key), key)
     assert clear.properties.privacy == properties.PRIVATE_ADVANCED
     assert clear.security is not None
@@ -144,7 +144,7 @@ def test_a_security_header_that_held_only_the_key_goes_with_it(key: rsa.RSAPriva
     assert opened(decode_user_message(sealed.encode()), key).security is None
 
 
-def test_a_body_whose_clear_size_is_told_is_read_from_all_its_room(key: rsa.RSAPrivateKey) -> None:
+def test_a_body_whose_clear_size_is_given_is_read_from_all_its_room(key: rsa.RSAPrivateKey) -> None:
     packet = sealed_packet(private_message(), key)
     whole = packet.properties.body
     other = msgspec.structs.replace(packet.properties, body=whole[:15], slack=whole[15:])

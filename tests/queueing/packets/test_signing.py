@@ -283,7 +283,7 @@ def test_a_weak_hash_is_good_only_where_it_is_allowed(number: int, signer: Signe
 
 
 @pytest.mark.parametrize("number", [properties.MD2, properties.MD4, 0, 0x800D])
-def test_a_hash_that_nobody_computes_is_bad(number: int, signer: Signer) -> None:
+def test_a_hash_of_an_unknown_algorithm_is_bad(number: int, signer: Signer) -> None:
     packet = with_hash(number, STRONG[properties.SHA_256], signer)
     assert verify(packet, weak=True) is MessageClass.NACK_BAD_SIGNATURE
 

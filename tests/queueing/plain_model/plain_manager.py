@@ -301,8 +301,8 @@ class PlainManager(PlainReads):
             self._arrive(queue, [entry])
             if queue.deleted:
                 self._leave(queue, entry, received=False)
-        elif refuge := self._deadletter_queue(entry):
-            self._keep(refuge, entry)
+        elif copy_queue := self._deadletter_queue(entry):
+            self._keep(copy_queue, entry)
 
     def abort(self, identifier: UUID) -> HResult:
         """DM-112 to DM-116; a second abort after a prepare has the answer of the first."""

@@ -136,14 +136,14 @@ class PlainStore:
 
     def _leave(self, queue: PlainQueue, entry: Entry, *, received: bool) -> None:
         """DM-286, DM-287: what was received may be journaled, what failed may be a dead letter."""
-        refuge = self._journal(queue, entry) if received else self._deadletter_queue(entry, queue)
+        copy_queue = self._journal(queue, entry) if received else self._deadletter_queue(entry, queue)
         queue.entries.remove(entry)
-        if refuge is not None:
-            self._keep(refuge, entry)
+        if copy_queue is not None:
+            self._keep(copy_queue, entry)
 
-    def _keep(self, refuge: PlainQueue, entry: Entry) -> None:
+    def _keep(self, copy_queue: PlainQueue, entry: Entry) -> None:
         entry.expires, entry.negative_journaling, entry.owner, entry.purged = 0, False, None, False
-        refuge.put(entry)
+        copy_queue.put(entry)
 
     @staticmethod
     def _journal(queue: PlainQueue, entry: Entry) -> PlainQueue | None:

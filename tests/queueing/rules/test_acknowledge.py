@@ -86,7 +86,7 @@ def test_every_class_and_every_request_have_their_verdict() -> None:
 @pytest.mark.spec("DM-056")
 @pytest.mark.parametrize("message_class", MessageClass)
 @pytest.mark.parametrize("request_", Acknowledgement)
-def test_a_class_is_told_to_those_who_asked_for_it(
+def test_a_class_is_reported_to_those_who_asked_for_it(
     message_class: MessageClass, request_: Acknowledgement
 ) -> None:
     wanted = bool(ASKS[request_] & ANSWERS[message_class])
@@ -141,7 +141,7 @@ def test_a_message_asks_for_nothing(message: Message) -> None:
 
 
 @pytest.mark.parametrize("message_class", set(MessageClass) - {MessageClass.NORMAL})
-def test_nobody_is_told_of_news(message_class: MessageClass) -> None:
+def test_no_signal_reports_news(message_class: MessageClass) -> None:
     """An acknowledgement of an acknowledgement would never end."""
     message = Message.of(
         message_class=message_class,

@@ -58,7 +58,7 @@ def enlisted(bench: Bench, identifier: UUID = THEIRS, owner: str = "") -> UUID:
 
 
 @pytest.mark.spec("DM-186")
-def test_a_transaction_of_somebody_else_keeps_its_id() -> None:
+def test_a_transaction_of_another_coordinator_keeps_its_id() -> None:
     bench = Bench()
     assert bench.begin(identifier=THEIRS, owner="billing") == THEIRS
     found = bench.state.transactions.open[THEIRS]
@@ -68,7 +68,7 @@ def test_a_transaction_of_somebody_else_keeps_its_id() -> None:
 
 @pytest.mark.spec("DM-186")
 @pytest.mark.parametrize("prepared", [True, False])
-def test_to_enlist_again_after_a_lost_answer_finds_the_same_one(prepared: bool) -> None:
+def test_to_enlist_again_after_a_lost_answer_finds_the_transaction(prepared: bool) -> None:
     """AN-30: an identifier that is known gives the transaction that has it."""
     bench = Bench()
     transaction = enlisted(bench)
@@ -79,7 +79,7 @@ def test_to_enlist_again_after_a_lost_answer_finds_the_same_one(prepared: bool) 
     assert everything(bench.state) == before
 
 
-def test_nobody_enlists_in_what_is_somebody_elses() -> None:
+def test_no_client_enlists_in_the_transaction_of_another() -> None:
     bench = Bench()
     bench.begin(identifier=THEIRS, owner="billing")
     answer = bench.ask(BeginTransaction(0, identifier=THEIRS, owner="shipping"))
@@ -97,7 +97,7 @@ def test_an_owner_is_a_name_that_can_be_shown(owner: str) -> None:
 
 
 @pytest.mark.spec("DM-102")
-def test_somebody_elses_transaction_is_prepared_for_two_phases_only() -> None:
+def test_a_transaction_of_another_coordinator_is_prepared_for_two_phases_only() -> None:
     bench = Bench()
     transaction = enlisted(bench)
     before = everything(bench.state)
@@ -149,7 +149,7 @@ def test_a_coordinator_learns_that_a_transaction_is_prepared() -> None:
 
 
 @pytest.mark.spec("DM-118")
-def test_a_coordinator_with_nobody_else_commits_in_one_step() -> None:
+def test_a_coordinator_without_another_participant_commits_in_one_step() -> None:
     bench = Bench()
     assert bench.ask(DtcPrepare(0, enlisted(bench), single_phase=True)) == COMMITTED
     assert bench.bodies() == [b"sent"]
@@ -192,7 +192,7 @@ def test_the_message_leaves_with_the_facts_that_make_it_true() -> None:
 @pytest.mark.parametrize(
     ("first", "then"), [(AbortTransaction, DtcCommit), (CommitTransaction, DtcAbort)], ids=["commit", "abort"]
 )
-def test_a_coordinator_is_never_told_what_is_not_so(first: Any, then: Any) -> None:
+def test_a_coordinator_never_gets_a_wrong_outcome(first: Any, then: Any) -> None:
     """The answer names the administrator who decided against the coordinator."""
     bench = Bench()
     transaction = enlisted(bench)
@@ -305,7 +305,7 @@ def test_without_the_outcome_the_start_fails_and_names_the_transactions(how: str
 
 
 @pytest.mark.spec("DM-096")
-def test_a_start_with_nothing_in_doubt_waits_for_nobody() -> None:
+def test_a_start_with_nothing_in_doubt_does_not_wait() -> None:
     bench = Bench(in_doubt_wait=WAIT)
     bench.ask(PrepareTransaction(0, bench.begin(), single_phase=True))  # DM-097: aborted at the start
     bench.restart()

@@ -42,7 +42,7 @@ def outgoing(bench: Bench, name: str) -> QueueState:
 
 
 @pytest.mark.spec("DM-166")
-def test_every_kind_of_name_finds_the_same_queue() -> None:
+def test_every_kind_of_name_finds_the_queue() -> None:
     state = Bench().state
     identity, queue = state.identity(), find(state, "orders")
     assert queue is not None
@@ -236,7 +236,7 @@ def test_what_follows_the_name_of_our_own_agent_is_a_path_name(uri: str, queue: 
         "httpr://bench:8480/others/mq#orders",
     ],
 )
-def test_an_agent_is_ours_by_what_was_told_of_it_and_by_nothing_else(uri: str) -> None:
+def test_an_agent_is_ours_by_its_address_and_by_nothing_else(uri: str) -> None:
     bench = agent("bench:8480", "plain")
     bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset({"bench:8481", "localhost"})), bench.now)
     assert bench.send(uri, b"m").status is HResult.OK
@@ -336,7 +336,7 @@ def test_only_administrators_look_into_an_outgoing_queue() -> None:
 
 
 @pytest.mark.spec("DM-169")
-def test_a_public_name_that_nobody_knows_is_refused() -> None:
+def test_a_public_name_that_is_not_known_is_refused() -> None:
     bench = Bench()
     assert status(bench, f"PUBLIC={GUID}", Access.SEND) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
 

@@ -47,7 +47,7 @@ def reasons(bench: Bench) -> list[MessageClass]:
 
 
 @KINDS
-def test_nobody_sees_a_message_before_its_moment(delivery: Delivery) -> None:
+def test_no_reader_sees_a_message_before_its_moment(delivery: Delivery) -> None:
     bench = Bench()
     lookup_id = send(bench, b"m", 10, delivery=delivery)
     bench.advance(9)
@@ -297,7 +297,7 @@ def test_a_message_that_a_transaction_moves_out_of_a_purged_queue_lives_there_on
 
 
 @pytest.mark.spec("DM-081")
-def test_delays_and_deadlines_that_passed_while_nobody_ran_are_met_at_the_start() -> None:
+def test_delays_and_deadlines_that_passed_while_no_process_ran_are_met_at_the_start() -> None:
     bench = Bench()
     send(bench, b"due", 10)
     bench.send("orders", b"over", time_to_be_received=10, negative_journaling=True)

@@ -218,10 +218,8 @@ def test_a_locked_message_whose_time_ran_out_expires_after_a_restart() -> None:
 
 @pytest.mark.spec("DM-296")
 @pytest.mark.parametrize("prepared", [True, False])
-@pytest.mark.parametrize("somebody_waits", [True, False])
-def test_a_message_that_expired_before_its_commit_is_never_shown(
-    prepared: bool, somebody_waits: bool
-) -> None:
+@pytest.mark.parametrize("reader_waits", [True, False])
+def test_a_message_that_expired_before_its_commit_is_never_shown(prepared: bool, reader_waits: bool) -> None:
     """T65; AN-46: it wakes no waiting reader."""
     bench = Bench(heard=[PositionDeleted])
     transaction = bench.begin()
@@ -231,7 +229,7 @@ def test_a_message_that_expired_before_its_commit_is_never_shown(
     bench.advance(20)
     assert reasons(bench) == []
     waiting = bench.new_caller()
-    if somebody_waits:
+    if reader_waits:
         bench.handle(ReceiveMessages(waiting, "orders", timeout=FOREVER_WAIT))
     assert bench.ask(CommitTransaction(0, transaction)).status is HResult.OK
     assert bench.answer_to(waiting) is None

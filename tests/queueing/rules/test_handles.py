@@ -68,7 +68,7 @@ def test_a_queue_that_is_not_there_cannot_be_opened(access: Access) -> None:
 @pytest.mark.parametrize(
     "path", ["system$;deadletter", "system$;deadxact", "system$;journal", "orders;journal"]
 )
-def test_nobody_sends_to_a_journal_or_a_dead_letter_queue(path: str) -> None:
+def test_no_client_sends_to_a_journal_or_a_dead_letter_queue(path: str) -> None:
     """T18, a dead-letter queue is opened to send: refused; peeking is allowed."""
     bench = Bench()
     refused = HResult.UNSUPPORTED_FORMATNAME_OPERATION
@@ -99,7 +99,7 @@ def test_handles_are_never_used_again() -> None:
 
 
 @pytest.mark.spec("DM-026")
-def test_a_queue_is_active_while_somebody_has_it_open() -> None:
+def test_a_queue_is_active_while_it_is_open() -> None:
     bench = Bench()
     assert not bench.queue().active
     first, second = opened(bench), opened(bench, Access.SEND)
@@ -226,7 +226,7 @@ def test_what_a_transaction_locked_stays_locked_when_the_handle_closes() -> None
 # -- leases
 
 
-def test_a_lease_ends_when_nobody_uses_the_handle() -> None:
+def test_a_lease_ends_when_the_handle_is_not_used() -> None:
     bench = Bench()
     bench.send("orders", b"m1")
     handle = opened(bench, lease=seconds(30))
@@ -330,7 +330,7 @@ def test_a_wait_on_a_queue_opened_for_it_leaves_nothing_open(end: Any) -> None:
     assert opened(bench, share=Share.DENY_RECEIVE)
 
 
-def test_nobody_uses_or_closes_a_queue_that_was_opened_for_somebody_elses_request() -> None:
+def test_no_client_uses_or_closes_a_queue_that_was_opened_for_the_request_of_another() -> None:
     bench = Bench()
     caller = bench.begin_asking(ReceiveMessages(0, "orders", timeout=FOREVER_WAIT))
     (foreign,) = bench.state.open.handles

@@ -109,7 +109,7 @@ def test_every_way_to_receive_is_journaled(how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["give back", "abort", "purge", "expire", "move", "delete"])
-def test_what_nobody_received_is_not_journaled(how: str) -> None:
+def test_what_was_not_received_is_not_journaled(how: str) -> None:
     bench = journaled()
     (lookup_id,) = bench.send("orders", b"m1", time_to_be_received=60).lookup_ids
     if how == "give back":
@@ -433,7 +433,7 @@ def test_what_a_required_journal_has_no_room_for_is_not_received(how: str) -> No
 
 
 @pytest.mark.parametrize("cursor", [False, True])
-def test_a_reader_who_waits_is_told_that_the_required_journal_is_full(cursor: bool) -> None:
+def test_a_reader_who_waits_is_informed_that_the_required_journal_is_full(cursor: bool) -> None:
     bench = required()
     bench.receive("orders", count=2)
     bench.receive("orders")

@@ -142,7 +142,7 @@ def test_what_a_transaction_did_not_send_is_not_acknowledged() -> None:
     assert classes(bench) == []
 
 
-def test_a_reader_who_waits_for_the_acknowledgement_gets_it_in_the_same_turn() -> None:
+def test_a_reader_who_waits_for_the_acknowledgement_gets_it_in_that_turn() -> None:
     bench = bench_with()
     ask(bench, b"m")
     waiting = bench.begin_asking(PeekMessage(0, "admin", timeout=FOREVER_WAIT))
@@ -176,7 +176,7 @@ WAYS = pytest.mark.parametrize("how", ["expire", "purge", "reject", "delete"])
 @pytest.mark.spec("DM-056")
 @WAYS
 @pytest.mark.parametrize("request_", Acknowledgement)
-def test_a_message_that_nobody_received_is_acknowledged_with_its_body(
+def test_a_message_that_was_not_received_is_acknowledged_with_its_body(
     how: str, request_: Acknowledgement
 ) -> None:
     bench = bench_with()
@@ -310,7 +310,7 @@ def test_a_message_that_was_there_before_a_restart_is_acknowledged_after_it() ->
         ("small", "the queue's quota is 0 kilobytes"),
     ],
 )
-def test_an_acknowledgement_that_cannot_be_stored_is_counted_and_told(name: str, why: str) -> None:
+def test_an_acknowledgement_that_cannot_be_stored_is_counted_and_reported(name: str, why: str) -> None:
     bench = bench_with()
     bench.create("strict", transactional=True)
     bench.create("small", quota=0)

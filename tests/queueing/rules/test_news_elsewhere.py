@@ -82,7 +82,7 @@ def test_a_sender_here_has_the_status_of_a_late_message_and_nothing_more() -> No
     assert classes(bench) == []
 
 
-def test_a_sender_here_is_told_of_a_full_queue_by_the_status_alone() -> None:
+def test_a_sender_here_learns_of_a_full_queue_by_the_status_alone() -> None:
     bench = bench_with(quota=1)
     assert ask(bench, b"x" * 2000).status is HResult.INSUFFICIENT_RESOURCES
     assert classes(bench) == []
@@ -90,7 +90,7 @@ def test_a_sender_here_is_told_of_a_full_queue_by_the_status_alone() -> None:
 
 @pytest.mark.spec("DM-063")
 @pytest.mark.parametrize("how", ["receive", "purge"])
-def test_the_last_word_on_a_message_of_a_stream_is_told_to_the_protocol(how: str) -> None:
+def test_the_last_word_on_a_message_of_a_stream_is_reported_to_the_protocol(how: str) -> None:
     bench = Bench(carriers=[CLERK])
     stream = SequenceId(3, 4)
     known: dict[str, Any] = {
@@ -151,7 +151,7 @@ def arrive(message: Message, *, how: str = "", heard: bool = True) -> Bench:
         ("expire", MessageClass.NACK_RECEIVE_TIMEOUT),
     ],
 )
-def test_srmp_is_told_how_a_message_it_brought_left_and_the_manager_writes_nothing(
+def test_srmp_is_informed_how_a_message_it_brought_left_and_the_manager_writes_nothing(
     how: str, reason: MessageClass
 ) -> None:
     sent = Bench().now // SECOND
@@ -185,7 +185,9 @@ def test_what_srmp_brought_outside_any_stream_is_a_dead_letter_here() -> None:
         ({"message_class": MessageClass.ACK_RECEIVE}, False),
     ],
 )
-def test_srmp_is_told_only_of_messages_that_want_a_receipt(changes: dict[str, Any], reported: bool) -> None:
+def test_srmp_is_notified_only_of_messages_that_want_a_receipt(
+    changes: dict[str, Any], reported: bool
+) -> None:
     bench = arrive(BY_SRMP.changed(**changes), how="receive")
     assert [type(signal) for signal in bench.signals] == [ReceiptDue] * reported
     assert arrive(BY_SRMP.changed(**changes), how="receive", heard=False).signals == []
@@ -338,7 +340,7 @@ def test_what_no_receipt_of_srmp_can_say_is_not_sent_but_counted(reason: Message
     check(bench.state)
 
 
-def test_the_sender_of_a_message_that_never_went_is_not_told_over_http_and_somebody_is_warned() -> None:
+def test_the_sender_of_a_message_that_never_went_is_not_notified_over_http_and_a_warning_is_logged() -> None:
     bench = bench_with()
     bench.send(WEB, b"m", acknowledgements=FULL, administration_queue=FAR, time_to_reach_queue=5)
     bench.advance(6)

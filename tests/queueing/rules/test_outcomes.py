@@ -38,7 +38,7 @@ def ended(bench: Bench, end: Any = CommitTransaction, **how: Any) -> UUID:
 @pytest.mark.parametrize("first", ENDS)
 @pytest.mark.parametrize("again", ENDS)
 @pytest.mark.parametrize("restarted", [True, False])
-def test_the_same_outcome_may_be_told_again_and_the_other_may_not(
+def test_an_outcome_may_be_repeated_and_the_other_one_is_refused(
     first: Any, again: Any, restarted: bool
 ) -> None:
     bench = Bench()

@@ -198,7 +198,7 @@ def look(exchange: Bench, times: int = 1) -> None:
     exchange.advance(times * IDLE_INTERVAL / SECOND)
 
 
-def test_an_outgoing_queue_that_nobody_uses_goes_and_a_send_makes_it_again() -> None:
+def test_an_outgoing_queue_that_is_not_used_goes_and_a_send_makes_it_again() -> None:
     exchange = Exchange()
     delivered(exchange, b"a", b"b")
     first = exchange.outgoing().number

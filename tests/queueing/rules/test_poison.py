@@ -72,7 +72,7 @@ def test_a_message_counts_how_often_it_was_handed_out_and_came_back() -> None:
     check(bench.state)
 
 
-def test_a_hand_out_is_counted_before_anybody_sees_the_message() -> None:
+def test_a_hand_out_is_counted_before_a_reader_sees_the_message() -> None:
     """A consumer that takes the process along has used up a try."""
     bench = Bench()
     bench.send("orders", b"m")
@@ -139,7 +139,7 @@ def test_whatever_brings_a_message_back_counts(ending: str) -> None:
     check(bench.state)
 
 
-def test_what_nobody_tried_is_not_counted() -> None:
+def test_what_was_not_tried_is_not_counted() -> None:
     """A consumer that fetched ahead gives back what it never looked at."""
     bench = bench_with(poison_limit=1, retry_delay=60)
     bench.send("orders", b"m")
@@ -331,7 +331,7 @@ def test_poison_can_be_returned_and_is_tried_anew() -> None:
     check(bench.state)
 
 
-def test_poison_for_which_there_is_no_room_stays_and_nobody_gets_it() -> None:
+def test_poison_for_which_there_is_no_room_stays_and_is_not_received() -> None:
     bench = bench_with(poison_limit=1)
     bench.create("orders;poison", quota=0)
     bench.send("orders", b"bad", b"good")

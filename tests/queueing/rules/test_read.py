@@ -81,7 +81,7 @@ def test_a_message_too_large_for_an_answer_comes_alone(monkeypatch: pytest.Monke
 
 
 @pytest.mark.spec("DM-039", "DM-205", "DM-303")
-def test_what_a_transaction_received_nobody_else_sees() -> None:
+def test_what_a_transaction_received_is_hidden_from_other_readers() -> None:
     """T40, a message received in a transaction: locked for all others."""
     bench = Bench()
     bench.send("orders", b"m1")
@@ -135,7 +135,7 @@ def test_a_browse_goes_on_where_a_message_is_gone() -> None:
     assert bodies(bench.ask(BrowseMessages(0, "orders", 2**63))) == []
 
 
-def test_nobody_sees_a_message_whose_time_is_over_even_before_the_timer_fires() -> None:
+def test_no_reader_sees_a_message_whose_time_is_over_even_before_the_timer_fires() -> None:
     bench = Bench()
     bench.send("orders", b"short", time_to_be_received=10)
     bench.send("orders", b"long")
@@ -242,7 +242,7 @@ def test_a_message_named_twice_is_ended_once() -> None:
 
 
 @pytest.mark.spec("DM-211")
-def test_nobody_ends_the_read_of_somebody_else() -> None:
+def test_no_client_ends_the_read_of_another() -> None:
     bench = Bench()
     mine, others = bench.send("orders", b"a", b"b").lookup_ids
     receipt = bench.receive("orders", hold=30).receipt

@@ -186,7 +186,7 @@ def test_a_manager_that_is_stopped_takes_no_piece_and_lets_bodies_go() -> None:
 
 
 @pytest.mark.parametrize("way", ["event", "signal"])
-def test_a_loose_body_that_nobody_wants_goes(way: str) -> None:
+def test_a_loose_body_that_is_not_wanted_goes(way: str) -> None:
     bench = Bench()
     kept, dropped = store(bench), store(bench)
     if way == "event":

@@ -111,7 +111,7 @@ def test_a_message_of_100_megabytes_is_never_whole_in_memory(tmp_path: Path) -> 
     grown(tmp_path, 100_000_000 // PIECE)
 
 
-def test_whoever_wants_it_whole_has_it_once(tmp_path: Path) -> None:
+def test_a_caller_that_wants_it_whole_has_it_once(tmp_path: Path) -> None:
     manager = OverRocks(tmp_path)
     body = manager.send(40)
     tracemalloc.start()

@@ -60,7 +60,7 @@ def test_what_was_sent_on_says_where_to() -> None:
 
 
 @pytest.mark.parametrize("hour", range(24))
-def test_the_label_is_always_of_the_same_form(hour: int) -> None:
+def test_the_label_is_always_of_one_form(hour: int) -> None:
     moment = Instant(AFTERNOON + hour * 3_600_000_000)
     made = report(TRACED, MessageClass.ACK_RECEIVE, a_queue(), MANAGER, moment)
     assert LABEL.fullmatch(made.label), made.label

@@ -339,7 +339,7 @@ def test_a_transaction_does_not_see_what_it_sent_itself() -> None:
     assert bench.receive("orders", transaction=transaction).status is HResult.IO_TIMEOUT
 
 
-def test_two_transactions_never_get_the_same_message() -> None:
+def test_two_transactions_never_get_one_message() -> None:
     bench = Bench()
     bench.send("orders", b"m1", b"m2")
     first, second = bench.begin(), bench.begin()
@@ -354,7 +354,7 @@ def test_two_transactions_never_get_the_same_message() -> None:
 # -- time
 
 
-def test_an_active_transaction_that_nobody_touches_is_aborted() -> None:
+def test_an_active_transaction_that_is_not_touched_is_aborted() -> None:
     bench = Bench()
     bench.send("orders", b"m1")
     transaction = bench.begin(timeout=30)
@@ -505,7 +505,7 @@ def test_a_locked_message_that_allows_a_peek_allows_it_after_a_restart_too() -> 
     assert body(bench.ask(PeekMessage(0, "orders"))) == b"m1"
 
 
-def test_a_message_that_is_only_prepared_shows_to_nobody() -> None:
+def test_a_message_that_is_only_prepared_is_hidden_from_readers() -> None:
     bench = Bench()
     transaction = bench.begin()
     bench.send("orders", b"m1", transaction=transaction, allow_peek_when_locked=True)

@@ -73,7 +73,7 @@ def edit(acl: Acl | None, change: AccessChange, sid: Sid, rights: int) -> Acl | 
 
 
 @pytest.mark.spec("DM-138", "DM-147", "DM-148", "DM-149", "DM-153")
-def test_a_new_queue_keeps_who_made_it_and_what_he_may() -> None:
+def test_a_new_queue_keeps_its_owner_and_the_rights_of_the_owner() -> None:
     bench = Bench()
     bench.ask(CreateQueue(0, "hers", by=ALICE))
     bench.ask(CreateQueue(0, "nobodys", by=ANONYMOUS))

@@ -58,7 +58,7 @@ def test_a_forgotten_query_begins_anew_and_its_names_are_free() -> None:
     check(bench.state)
 
 
-def test_a_forgotten_name_is_anybodys_and_the_query_is_still_known() -> None:
+def test_a_forgotten_name_is_free_and_the_query_is_still_known() -> None:
     bench = Bench()
     publish(bench, write(bench, b"a"), writer="w")
     assert bench.ask(ForgetWriter(0, writer="w")).status is HResult.OK

@@ -83,7 +83,7 @@ def test_a_name_is_taken_over_only_from_ones_own_query(bench: Bench) -> None:
     assert publish(bench, query="hers", writer="w", take_over=True, by=ALICE).status is HResult.OK
 
 
-def test_whoever_may_not_send_stages_nothing_and_publishes_nothing(bench: Bench) -> None:
+def test_a_writer_that_may_not_send_stages_nothing_and_publishes_nothing(bench: Bench) -> None:
     mine = written(bench, 1)
     bench.ask(ChangeAccess(0, "orders", AccessChange.DENY, ALICE.user, int(QueueRight.WRITE_MESSAGE)))
     number = begin(bench, 1, 1, by=ALICE)

@@ -315,7 +315,7 @@ def test_the_first_and_the_last_message_of_a_batch_say_so() -> None:
     ]
 
 
-def test_those_who_wait_are_served_in_the_same_turn() -> None:
+def test_those_who_wait_are_served_in_that_turn() -> None:
     bench = Bench()
     waiting = bench.begin_asking(events.ReceiveMessages(0, "orders", timeout=events.FOREVER_WAIT))
     number = write(bench, b"a", b"b")

@@ -21,7 +21,7 @@ from tests.queueing.state_checks import check, durable
 AWAY = "DIRECT=OS:elsewhere\\private$\\q"
 
 
-def test_what_is_staged_is_on_disk_and_nobody_sees_it() -> None:
+def test_what_is_staged_is_on_disk_and_no_reader_sees_it() -> None:
     bench = Bench()
     number = begin(bench)
     answer = stage(bench, number, b"a", b"bc")
@@ -46,7 +46,7 @@ def test_the_answer_to_messages_waits_for_no_disk_and_that_to_a_complete_part_do
     assert not all(fact.volatile for fact in bench.turns[-1].facts)
 
 
-def test_the_same_attempt_again_begins_anew_and_another_attempt_stands_beside_it() -> None:
+def test_a_repeated_attempt_begins_anew_and_another_attempt_stands_beside_it() -> None:
     bench = Bench()
     first = begin(bench, attempt="first")
     stage(bench, first, b"lost")

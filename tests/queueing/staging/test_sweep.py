@@ -75,7 +75,7 @@ def test_a_batch_that_was_published_may_be_written_again_to_its_end() -> None:
     assert bench.state.staging.stages == {}
 
 
-def test_a_part_that_nobody_touched_for_too_long_goes_complete_or_not() -> None:
+def test_a_part_that_was_not_touched_for_too_long_goes_complete_or_not() -> None:
     bench = Bench(sizes=Sizes(stage_age=seconds(7200)))
     old, written = write(bench, b"a", part=0), begin(bench, part=1)
     bench.advance(3601)

@@ -12,7 +12,7 @@ from tests.queueing.manager_harness import Bench
 from tests.queueing.staging.writing import begin, publish, stage
 
 
-def test_a_published_batch_is_told_with_its_query_and_number() -> None:
+def test_a_published_batch_is_reported_with_its_query_and_number() -> None:
     bench = Bench(history=True)
     number = begin(bench, 4, query="q")
     stage(bench, number, b"a", priority=5)

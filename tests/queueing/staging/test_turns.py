@@ -151,7 +151,7 @@ def mark_of(bench: Bench) -> int:
     return mark
 
 
-def test_a_feed_is_told_of_no_number_behind_the_batch_and_then_reads_all_in_order() -> None:
+def test_a_feed_is_notified_of_no_number_behind_the_batch_and_then_reads_all_in_order() -> None:
     bench, _ = begun()
     start = bench.ask(OpenConsumer(0, "orders", "lake", at=0)).mark
     bench.send("orders", b"meanwhile")

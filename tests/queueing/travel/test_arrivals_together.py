@@ -102,7 +102,7 @@ def differences(
     st.sampled_from(HINDRANCES),
     st.booleans(),
 )
-def test_both_paths_lead_to_the_same(
+def test_both_paths_lead_to_one_result(
     batch: list[tuple[str, str]], one_queue: bool, by: Principal, hindrance: str, watched: bool
 ) -> None:
     names = tuple(batch[0][0] if one_queue else name for name, _ in batch)
@@ -111,7 +111,7 @@ def test_both_paths_lead_to_the_same(
 
 
 @pytest.mark.parametrize("kind", ATTRIBUTES)
-def test_both_paths_lead_to_the_same_for_each_kind_of_message(kind: str) -> None:
+def test_both_paths_lead_to_one_result_for_each_kind_of_message(kind: str) -> None:
     for name in ("orders", "strict", "narrow"):
         for kinds in ([kind], ["plain", kind]):
             short, long = differences((name,) * len(kinds), kinds, ANONYMOUS, "", watched=True)
@@ -119,14 +119,14 @@ def test_both_paths_lead_to_the_same_for_each_kind_of_message(kind: str) -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_both_paths_lead_to_the_same_for_each_queue(name: str) -> None:
+def test_both_paths_lead_to_one_result_for_each_queue(name: str) -> None:
     for by in (ANONYMOUS, MANAGER):
         short, long = differences((name, name), ["plain"] * 2, by, "", watched=False)
         assert short == long
 
 
 @pytest.mark.parametrize("hindrance", [each for each in HINDRANCES if each])
-def test_both_paths_lead_to_the_same_while_nothing_is_taken(hindrance: str) -> None:
+def test_both_paths_lead_to_one_result_while_nothing_is_taken(hindrance: str) -> None:
     short, long = differences(("orders",), ["plain"], ANONYMOUS, hindrance, watched=False)
     assert short == long
 

@@ -330,7 +330,7 @@ def test_time_runs_out_for_a_message_that_waits(reach: int, receive: int, reason
     check(exchange.state)
 
 
-def test_whoever_waits_for_dead_letters_gets_one_that_expired_before_it_was_sent() -> None:
+def test_a_reader_that_waits_for_dead_letters_gets_one_that_expired_before_it_was_sent() -> None:
     exchange = Exchange()
     waiting = exchange.begin_asking(ReceiveMessages(0, "system$;deadletter", timeout=seconds(60)))
     exchange.send(ELSEWHERE, b"a", time_to_be_received=0, negative_journaling=True)

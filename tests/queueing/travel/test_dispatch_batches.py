@@ -65,7 +65,7 @@ def change(exchange: Exchange, event: OutgoingEvent) -> None:
 # -- outgoing queues
 
 
-def test_a_message_wants_a_connection_and_the_carrier_is_told_on_it_and_is_sent_nothing(
+def test_a_message_wants_a_connection_and_the_carrier_is_notified_on_it_and_is_sent_nothing(
     exchange: Exchange,
 ) -> None:
     exchange.clerk.connects = False
@@ -80,7 +80,7 @@ def test_a_message_wants_a_connection_and_the_carrier_is_told_on_it_and_is_sent_
     assert exchange.clerk.sending == []
 
 
-def test_the_carrier_is_told_once_until_it_looks(exchange: Exchange) -> None:
+def test_the_carrier_is_notified_once_until_it_looks(exchange: Exchange) -> None:
     number = (exchange.send(AGENT, b"a"), exchange.outgoing(AGENT).number)[1]
     exchange.send(AGENT, b"b", b"c")
     assert reported(exchange) == [(number, AGENT)]
@@ -94,7 +94,7 @@ def test_the_carrier_is_told_once_until_it_looks(exchange: Exchange) -> None:
     assert reported(exchange) == [(number, AGENT)]
 
 
-def test_a_message_that_comes_after_a_look_in_vain_is_told(exchange: Exchange) -> None:
+def test_a_message_that_comes_after_a_look_in_vain_is_reported(exchange: Exchange) -> None:
     number = (exchange.send(AGENT, b"a"), exchange.outgoing(AGENT).number)[1]
     assert hold(exchange) == [b"a"]
     assert hold(exchange, key=(1, 8)) == []
@@ -103,7 +103,7 @@ def test_a_message_that_comes_after_a_look_in_vain_is_told(exchange: Exchange) -
     assert reported(exchange) == [(number, AGENT)]
 
 
-def test_what_is_given_back_is_told(exchange: Exchange) -> None:
+def test_what_is_given_back_is_reported(exchange: Exchange) -> None:
     number = (exchange.send(AGENT, b"a"), exchange.outgoing(AGENT).number)[1]
     hold(exchange)
     reported(exchange)
@@ -111,7 +111,7 @@ def test_what_is_given_back_is_told(exchange: Exchange) -> None:
     assert reported(exchange) == [(number, AGENT)]
 
 
-def test_a_queue_that_rests_is_told_of_again_when_the_rest_is_over(exchange: Exchange) -> None:
+def test_a_queue_that_rests_is_reported_again_when_the_rest_is_over(exchange: Exchange) -> None:
     number = (exchange.send(AGENT, b"a"), exchange.outgoing(AGENT).number)[1]
     hold(exchange)
     exchange.send(AGENT, b"b")
@@ -137,14 +137,14 @@ def test_a_queue_that_failed_rests_and_can_be_held_meanwhile(exchange: Exchange)
     check(exchange.state)
 
 
-def test_a_new_connection_is_told_of_what_waits(exchange: Exchange) -> None:
+def test_a_new_connection_is_notified_of_what_waits(exchange: Exchange) -> None:
     exchange.send(AGENT, b"a")
     reported(exchange)
     change(exchange, OutgoingEvent.DISCONNECTED)
     assert reported(exchange) == [(exchange.outgoing(AGENT).number, AGENT)]
 
 
-def test_a_queue_that_goes_on_is_told_of_again(exchange: Exchange) -> None:
+def test_a_queue_that_goes_on_is_reported_again(exchange: Exchange) -> None:
     exchange.send(AGENT, b"a")
     exchange.ask(PauseQueue(0, AGENT))
     assert hold(exchange) == []
@@ -173,7 +173,7 @@ def test_a_manager_that_comes_online_or_is_started_tells_of_what_waits(exchange:
 # -- queues of our own
 
 
-def test_a_watched_queue_is_told_of_once_until_the_carrier_looks(exchange: Exchange) -> None:
+def test_a_watched_queue_is_reported_once_until_the_carrier_looks(exchange: Exchange) -> None:
     number = exchange.queue().number
     exchange.say(QueuesWatched("httpr", frozenset({number, 999})))
     assert reported(exchange) == []
@@ -188,7 +188,7 @@ def test_a_watched_queue_is_told_of_once_until_the_carrier_looks(exchange: Excha
     assert reported(exchange) == [(number, "")]
 
 
-def test_messages_that_are_there_when_the_watch_begins_are_told_at_once(exchange: Exchange) -> None:
+def test_messages_that_are_there_when_the_watch_begins_are_reported_at_once(exchange: Exchange) -> None:
     exchange.create("bills")
     number, bills = exchange.queue().number, exchange.queue("bills").number
     exchange.send("orders", b"a")
@@ -203,7 +203,7 @@ def test_messages_that_are_there_when_the_watch_begins_are_told_at_once(exchange
     assert reported(exchange) == []
 
 
-def test_all_that_becomes_available_in_a_watched_queue_is_told(exchange: Exchange) -> None:
+def test_all_that_becomes_available_in_a_watched_queue_is_reported(exchange: Exchange) -> None:
     exchange.create("strict", transactional=True)
     number, strict = exchange.queue().number, exchange.queue("strict").number
     exchange.say(QueuesWatched("httpr", frozenset({number, strict})))
@@ -235,7 +235,7 @@ def test_a_message_that_a_reader_gets_at_once_is_nothing_to_tell(exchange: Excha
     assert reported(exchange) == [(exchange.queue().number, "")]
 
 
-def test_a_queue_that_goes_is_told_of_no_longer(exchange: Exchange) -> None:
+def test_a_queue_that_goes_is_reported_no_longer(exchange: Exchange) -> None:
     exchange.say(QueuesWatched("httpr", frozenset({exchange.queue().number})))
     exchange.patient = True
     exchange.ask(DeleteQueue(0, "orders"))

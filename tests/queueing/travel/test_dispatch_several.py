@@ -120,7 +120,7 @@ def test_a_message_that_was_accepted_may_be_refused_in_the_end() -> None:
     check(exchange.state)
 
 
-def test_an_outcome_or_a_word_about_what_nobody_sends_means_nothing() -> None:
+def test_an_outcome_or_a_report_about_what_is_not_sent_means_nothing() -> None:
     exchange = busy(b"a", b"b", at_once=1)
     number, before = exchange.outgoing().number, durable(exchange.state)
     for signal in (
@@ -310,7 +310,7 @@ def test_time_does_not_run_out_for_what_reached_its_destination_not_even_after_a
 # -- what leaves without its carrier
 
 
-def test_a_carrier_is_told_of_what_expires_while_it_waits() -> None:
+def test_a_carrier_is_notified_of_what_expires_while_it_waits() -> None:
     exchange = busy(b"a", b"hasty", at_once=1)
     exchange.send(ELSEWHERE, b"soon over", time_to_reach_queue=5)
     lookup_id = walk(exchange.outgoing())[-1].lookup_id
@@ -320,7 +320,7 @@ def test_a_carrier_is_told_of_what_expires_while_it_waits() -> None:
     assert (reported.lookup_ids, reported.reason) == ((lookup_id,), MessageClass.NACK_REACH_QUEUE_TIMEOUT)
 
 
-def test_a_carrier_is_told_of_a_purge_now_and_of_what_it_has_when_that_comes_back() -> None:
+def test_a_carrier_is_notified_of_a_purge_now_and_of_what_it_has_when_that_comes_back() -> None:
     exchange = busy(b"a", b"b", b"c", b"d", at_once=2)
     exchange.accept(b"a")
     waiting = tuple(position.lookup_id for position in walk(exchange.outgoing()))
@@ -334,7 +334,7 @@ def test_a_carrier_is_told_of_a_purge_now_and_of_what_it_has_when_that_comes_bac
     check(exchange.state)
 
 
-def test_a_carrier_is_told_of_all_that_goes_with_its_queue() -> None:
+def test_a_carrier_is_notified_of_all_that_goes_with_its_queue() -> None:
     exchange = busy(b"a", b"b", b"c", at_once=1)
     exchange.accept(b"a")
     under_way = exchange.latest(b"a", b"b")
@@ -349,7 +349,7 @@ def test_a_carrier_is_told_of_all_that_goes_with_its_queue() -> None:
     check(exchange.state)
 
 
-def test_a_carrier_is_told_of_what_an_administrator_takes_out() -> None:
+def test_a_carrier_is_notified_of_what_an_administrator_takes_out() -> None:
     exchange = busy(b"a", b"b", at_once=1)
     (waiting,) = walk(exchange.outgoing())
     opened = exchange.ask(OpenQueue(0, ELSEWHERE, Access.RECEIVE_ADMIN)).handle
@@ -359,14 +359,14 @@ def test_a_carrier_is_told_of_what_an_administrator_takes_out() -> None:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.DELIVERED, Outcome.REFUSED])
-def test_a_carrier_is_not_told_of_what_it_says_itself(outcome: Outcome) -> None:
+def test_a_carrier_is_not_notified_of_what_it_says_itself(outcome: Outcome) -> None:
     exchange = busy(b"a", b"b")
     exchange.accept(b"b")
     exchange.conclude(outcome, b"a", b"b", reason=MessageClass.NACK_BAD_DEST_QUEUE)
     assert exchange.withdrawn == []
 
 
-def test_nothing_of_it_is_said_of_other_queues_nor_where_nobody_listens() -> None:
+def test_nothing_of_it_is_reported_of_other_queues_nor_without_a_listener() -> None:
     exchange = busy(b"a", b"b", at_once=1)
     exchange.send("orders", b"a")
     exchange.ask(PurgeQueue(0, "orders"))
@@ -388,7 +388,7 @@ def test_nothing_of_it_is_said_of_other_queues_nor_where_nobody_listens() -> Non
         (ELSEWHERE, MessageClass.NACK_BAD_DEST_QUEUE, []),
     ],
 )
-def test_a_refusal_by_status_is_told_by_us_and_one_that_a_peer_acknowledged_is_not(
+def test_a_refusal_by_status_is_reported_by_us_and_one_that_a_peer_acknowledged_is_not(
     name: str, reason: MessageClass, reported: list[MessageClass]
 ) -> None:
     exchange = Exchange()

@@ -69,7 +69,7 @@ def test_every_queue_that_listens_gets_a_copy_and_no_other_does() -> None:
 
 
 @pytest.mark.spec("SR-184")
-def test_what_nobody_listens_to_is_refused_and_leaves_nothing() -> None:
+def test_what_has_no_listener_is_refused_and_leaves_nothing() -> None:
     exchange = listening(c=OTHER)
     before = everything(exchange.state)
     assert judge(exchange, soap_envelope="<e/>") == (Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE)
@@ -108,7 +108,7 @@ def test_what_is_sent_to_the_address_from_here_goes_out_and_not_straight_to_the_
 # -- who is notified
 
 
-def test_the_addresses_are_told_when_the_manager_is_ready_and_when_they_change() -> None:
+def test_the_addresses_are_reported_when_the_manager_is_ready_and_when_they_change() -> None:
     exchange = Exchange()
     reported = exchange.clerk.listening
     assert reported == [frozenset()]
@@ -145,14 +145,14 @@ def test_a_manager_that_waits_for_outcomes_listens_when_it_is_ready() -> None:
     assert exchange.clerk.listening == [frozenset({GROUP})]
 
 
-def test_a_queue_that_is_told_nothing_new_says_nothing_new() -> None:
+def test_a_queue_that_learns_nothing_new_reports_nothing_new() -> None:
     exchange = listening(a=GROUP)
     exchange.clerk.listening.clear()
     exchange.ask(ChangeQueue(0, "a", {"label": "the same address"}))
     assert exchange.clerk.listening == []
 
 
-def test_nobody_is_told_where_nobody_listens() -> None:
+def test_nothing_is_reported_without_a_listener() -> None:
     bench = Bench()
     bench.create("a", multicast_address=GROUP)
     assert bench.signals == []

@@ -231,7 +231,7 @@ def test_only_so_many_transactions_are_remembered() -> None:
         (MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE, False, "takes messages in transactions only"),
     ],
 )
-def test_after_such_a_refusal_the_next_is_refused_at_the_send(
+def test_after_this_refusal_the_next_is_refused_at_the_send(
     reason: MessageClass, refused: bool, words: str
 ) -> None:
     exchange = Exchange()

@@ -194,7 +194,7 @@ def test_another_users_handle_is_refused() -> None:
     assert bench.ask(events.ReceiveMessages(0, handle, by=anna)).status is HResult.OK
 
 
-def test_a_reader_hears_that_nobody_waits_for_an_answer() -> None:
+def test_a_reader_hears_that_no_caller_waits_for_an_answer() -> None:
     bench = Reading()
     bench.handle(events.CallerGone(7))
     assert bench.librarian.asked == [ReaderGone("reader", 7)]

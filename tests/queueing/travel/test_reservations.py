@@ -79,7 +79,7 @@ def waiting(exchange: Exchange) -> list[MessagesWaiting]:
 # -- begin
 
 
-def test_what_is_held_stays_in_its_queue_and_nobody_else_gets_it() -> None:
+def test_what_is_held_stays_in_its_queue_and_no_other_reader_gets_it() -> None:
     exchange = Exchange()
     exchange.send("orders", b"a", b"b", b"c")
     assert held(exchange, most=2) == [b"a", b"b"]
@@ -113,7 +113,7 @@ def test_a_hold_ends_before_a_message_that_its_carrier_cannot_take() -> None:
     assert held(exchange, key=(1, 8), largest=10) == [b"b" * 10, b"c"]
 
 
-def test_a_carrier_that_can_take_nothing_is_not_told_of_it_again_and_again() -> None:
+def test_a_carrier_that_can_take_nothing_is_not_notified_of_it_again_and_again() -> None:
     exchange = Exchange()
     exchange.send("orders", b"a" * 10)
     exchange.say(QueuesWatched("httpr", frozenset({exchange.queue().number})))
@@ -192,7 +192,7 @@ def test_a_manager_that_is_offline_or_stopped_holds_nothing() -> None:
     assert hold(exchange).refusal is ReservationRefusal.NOT_NOW
 
 
-def test_a_queue_that_somebody_has_for_himself_is_not_held() -> None:
+def test_a_queue_that_a_client_opened_exclusively_is_not_held() -> None:
     exchange = Exchange()
     exchange.send("orders", b"a")
     exchange.ask(OpenQueue(0, "orders", Access.RECEIVE, Share.DENY_RECEIVE))
@@ -223,7 +223,7 @@ def test_a_turn_turns_away_so_many_and_the_carrier_hears_of_the_rest() -> None:
     assert held(exchange) == [b"a"]
 
 
-def test_what_nobody_may_try_again_is_put_aside_and_not_held() -> None:
+def test_what_may_not_be_tried_again_is_put_aside_and_not_held() -> None:
     exchange = Exchange()
     exchange.create("orders2", poison_limit=1)
     exchange.send("orders2", b"tried", b"a")

@@ -41,7 +41,7 @@ def test_the_room_is_known_at_once_and_whenever_it_changes() -> None:
     assert rooms(exchange) == [("orders", 1, None)]
 
 
-def test_queues_that_nobody_watches_are_not_spoken_of() -> None:
+def test_queues_that_are_not_watched_are_not_reported() -> None:
     exchange = watching("orders")
     exchange.create("others")
     rooms(exchange)
@@ -52,7 +52,7 @@ def test_queues_that_nobody_watches_are_not_spoken_of() -> None:
     assert rooms(exchange) == []
 
 
-def test_what_is_left_of_a_quota_is_told_in_bytes() -> None:
+def test_what_is_left_of_a_quota_is_reported_in_bytes() -> None:
     exchange = watching("bounded", quota=2)
     assert rooms(exchange) == [("bounded", 0, 2 * KILOBYTE)]
     exchange.send("bounded", b"a" * 100)
@@ -62,7 +62,7 @@ def test_what_is_left_of_a_quota_is_told_in_bytes() -> None:
     assert 2 * KILOBYTE - free == exchange.queue("bounded").total_bytes >= size_of(message(b"a" * 100))
 
 
-def test_a_queue_that_comes_changes_or_goes_is_told_too() -> None:
+def test_a_queue_that_comes_changes_or_goes_is_reported_too() -> None:
     exchange = watching("later")
     assert rooms(exchange) == [("later", 0, None)]
     exchange.create("later", quota=1)

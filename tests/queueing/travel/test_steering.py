@@ -40,7 +40,7 @@ def test_a_new_process_is_online() -> None:
 
 
 @pytest.mark.spec("DM-126", "DM-127", "DM-292", "DM-293")
-def test_pause_and_resume_set_the_state_and_are_told() -> None:
+def test_pause_and_resume_set_the_state_and_are_reported() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a")
     exchange.end(Outcome.DELIVERED)

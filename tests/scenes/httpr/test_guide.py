@@ -60,7 +60,7 @@ def test_the_fields_that_an_application_may_choose_are_named_and_the_example_is_
 
 
 @pytest.mark.spec("HR-110")
-def test_what_a_destination_means_is_told_and_each_example_names_a_queue() -> None:
+def test_what_a_destination_means_is_reported_and_each_example_names_a_queue() -> None:
     reported = ROWS["`target-uri`"]
     assert "what follows `#` is a queue's path name" in reported
     examples = re.findall(r"`([^`#]+)`", reported.partition("as everywhere:")[2])

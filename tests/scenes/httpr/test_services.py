@@ -15,7 +15,7 @@ from tests.scenes.httpr.stage import ScriptedClient, Side, settings
 
 WHO = ("requester:httpr://myhost/service", "channel:primary")
 LAST = "payload-disposition:last"
-NOBODY = encode_descriptor(SecurityDescriptor(dacl=()))
+NO_RIGHTS = encode_descriptor(SecurityDescriptor(dacl=()))
 ALICE = Principal(Sid(5, (21, 1, 2, 3, 1001)), name="alice")
 
 
@@ -136,7 +136,7 @@ def answered_after(side: Side, caller: int) -> int:
         ("empty_batch_delay=0", 0),
     ],
 )
-def test_a_pull_that_gets_nothing_is_told_so_in_time(capabilities: str, after: int) -> None:
+def test_a_pull_that_gets_nothing_is_answered_in_time(capabilities: str, after: int) -> None:
     side = Side("yourhost")
     client = ScriptedClient(side)
     caller = client.sends("request:PULL HTTPR/1.0", *WHO, f"capabilities:{capabilities}")
@@ -216,7 +216,7 @@ def test_user_ids_that_are_not_listed_are_refused() -> None:
 @pytest.mark.spec("HR-084")
 def test_an_agent_that_may_not_send_or_fetch_is_refused() -> None:
     side = Side("yourhost")
-    side.create("vault", security=NOBODY)
+    side.create("vault", security=NO_RIGHTS)
     side.send("vault", b"gold")
     client = ScriptedClient(side, service="vault", by=ALICE)
     side.happened()

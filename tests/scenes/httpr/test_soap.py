@@ -73,7 +73,7 @@ def test_a_message_without_a_reply_uri_is_one_way() -> None:
 
 
 @pytest.mark.spec("HR-005")
-def test_an_application_of_the_api_does_the_same(tmp_path: Path) -> None:
+def test_an_application_of_the_api_gives_equal_results(tmp_path: Path) -> None:
     xml = "text/xml; charset=utf-8"
     fields = {"content-type": xml, "app-soapaction": '"urn:order"', "message-id": "order-7"}
 

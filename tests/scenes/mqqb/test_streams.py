@@ -574,7 +574,7 @@ def test_messages_of_one_transaction_share_a_number_that_others_do_not_have() ->
     ]
 
 
-def test_a_queue_waits_for_validation_when_nobody_knows_the_manager() -> None:
+def test_a_queue_waits_for_validation_when_the_manager_is_unknown() -> None:
     bench, peer = receiving()
     peer.user(b"1", to=LEDGER, stream=(1, 0), negative_journaling=True)
     name = f"PRIVATE={PEER}\\00000004"

@@ -221,7 +221,7 @@ def test_it_is_accepted_and_in_its_queue(case: str) -> None:
 
 
 @pytest.mark.srmp("F-39", "F-74")
-def test_a_stream_may_be_of_another_manager_and_have_children_that_nobody_knows() -> None:
+def test_a_stream_may_be_of_another_manager_and_have_unknown_children() -> None:
     side = Side()
     first = changed(
         FIRST,
@@ -266,9 +266,9 @@ def test_it_means_nothing_and_is_not_sent_again(case: str) -> None:
 @pytest.mark.spec("SR-235", "SR-236")
 def test_a_public_queue_is_judged_by_the_list_that_is_here_even_while_the_directory_is_away() -> None:
     side = Side(directory=Integration())
-    nobody = encode_descriptor(SecurityDescriptor(dacl=()))
+    no_rights = encode_descriptor(SecurityDescriptor(dacl=()))
     side.create(".\\shop")
-    side.create(".\\vault", security=nobody)
+    side.create(".\\vault", security=no_rights)
     for number, attached in enumerate((True, False)):
         side.ask(SwitchDirectory(0, attached=attached))
         for queue, status in (("shop", 200), ("vault", 400)):

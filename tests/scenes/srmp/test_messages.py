@@ -65,7 +65,7 @@ def test_a_message_for_no_queue_is_refused_there_and_a_dead_letter_here(asks: bo
 
 @pytest.mark.srmp("T-15", "F-67")
 @pytest.mark.spec("SR-149", "SR-150", "SR-159")
-def test_a_full_receiver_gets_the_message_later_with_the_same_words() -> None:
+def test_a_full_receiver_gets_the_message_later_unchanged() -> None:
     alpha, beta = Side("alpha.example"), Side("beta.example", quota=4)
     network = Network(alpha, beta)
     alpha.plain(beta.url(), b"x" * 2000)
@@ -111,7 +111,7 @@ def test_no_two_messages_have_one_identifier_whatever_restarts() -> None:
 
 @pytest.mark.srmp("T-17")
 @pytest.mark.spec("SR-257")
-def test_a_message_that_was_not_taken_in_time_goes_to_nobody() -> None:
+def test_a_message_that_was_not_taken_in_time_goes_to_no_reader() -> None:
     alpha, beta, network = pair()
     network.loses = lambda _: True
     alpha.plain(
@@ -192,7 +192,9 @@ def test_who_does_not_ask_for_bad_news_hears_none(asked: tuple[Acknowledgement, 
     ("leaves", "number"),
     [("purged", 49153), ("deleted", 49152), ("too old", 49154), ("rejected", 49156)],
 )
-def test_who_asks_for_bad_news_hears_how_his_message_left_its_queue(leaves: str, number: int) -> None:
+def test_a_sender_that_asks_for_bad_news_learns_how_the_message_left_its_queue(
+    leaves: str, number: int
+) -> None:
     alpha, beta, network = pair()
     alpha.plain(
         beta.url(),
@@ -266,7 +268,7 @@ def test_a_public_name_leads_to_a_queue_inside() -> None:
 
 @pytest.mark.srmp("T-72")
 @pytest.mark.spec("SR-005")
-def test_all_members_of_a_group_get_the_message_and_nobody_answers() -> None:
+def test_all_members_of_a_group_get_the_message_and_none_answers() -> None:
     alpha, beta, gamma = Side("alpha.example"), Side("beta.example"), Side("gamma.example")
     network = Network(alpha, beta, gamma)
     for side in (beta, gamma):

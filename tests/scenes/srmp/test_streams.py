@@ -119,7 +119,7 @@ def test_a_message_that_the_receiver_refuses_does_not_stop_the_others() -> None:
 
 @pytest.mark.srmp("T-50", "T-51", "T-54")
 @pytest.mark.spec("SR-144", "SR-227", "SR-243")
-def test_who_asked_for_dead_letters_is_told_what_became_of_each() -> None:
+def test_a_sender_that_asked_for_dead_letters_learns_what_became_of_each() -> None:
     alpha, beta, network = pair()
     to = beta.url("torders")
     alpha.stream(to, b"plain")
@@ -147,7 +147,7 @@ def test_who_asked_for_dead_letters_is_told_what_became_of_each() -> None:
 
 
 @pytest.mark.srmp("T-51")
-def test_what_nobody_read_in_time_is_a_dead_letter_at_its_sender() -> None:
+def test_what_was_not_read_in_time_is_a_dead_letter_at_its_sender() -> None:
     alpha, beta, network = pair()
     alpha.stream(beta.url("torders"), b"old", negative_journaling=True, time_to_be_received=60)
     network.carry()
@@ -268,7 +268,7 @@ def test_all_spellings_of_a_destination_are_streams_that_do_not_disturb_each_oth
 
 
 @pytest.mark.srmp("T-78")
-def test_a_stream_keeps_its_order_whatever_priorities_somebody_gives_its_messages() -> None:
+def test_a_stream_keeps_its_order_whatever_priorities_its_messages_get() -> None:
     bench = Receiving()
     for number, priority in ((1, 0), (2, 7), (3, 3)):
         assert bench.post(*stream_message(number, priority=priority)).status == 200

@@ -47,7 +47,7 @@ def test_after_a_request_that_is_lost_nothing_arrives_and_its_epoch_times_out_on
     assert agents.heard == [Failure.TIMED_OUT]
 
 
-def test_a_request_whose_response_is_lost_was_done_all_the_same() -> None:
+def test_a_request_whose_response_is_lost_was_done_nevertheless() -> None:
     agents = TwoAgents(answer_lost=1.0)
     agents.push(1)
     agents.passes()

@@ -15,7 +15,7 @@ def test_every_way_is_taken_and_so_are_fetching_and_passing_on() -> None:
     assert {plan.transit is None for plan in PLANS} == {True, False}
 
 
-def test_nobody_fetches_from_behind_a_wall_and_all_begin_with_a_session_there() -> None:
+def test_no_agent_fetches_from_behind_a_wall_and_all_begin_with_a_session_there() -> None:
     for plan in PLANS:
         for fetched in (plan.outbox, plan.transit):
             assert fetched is None or plan.may_dial(fetched[1], fetched[0])

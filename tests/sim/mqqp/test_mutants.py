@@ -147,7 +147,7 @@ def test_a_message_that_is_remembered_and_not_delivered_is_found(monkeypatch: py
     assert first_failure().startswith("doubt: ")
 
 
-def test_a_client_that_acknowledges_what_nobody_wants_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_acknowledges_what_is_not_wanted_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = calling.end_receive
 
     def acknowledges(state: Any, link: Any, purpose: Any, read: Any, _: Acknowledge, **more: Any) -> None:

@@ -66,7 +66,7 @@ def test_a_message_that_an_application_of_its_site_had_locked_may_come_late() ->
     check(sent(2), sent(1), readings=Readings(out_of_turn={sent(1).body}))
 
 
-def test_a_message_that_was_acknowledged_for_nobody_is_a_loss() -> None:
+def test_a_message_that_was_acknowledged_without_a_reader_is_a_loss() -> None:
     check_delivered("a.example", [])
     with pytest.raises(Violation, match=r"loss: the client of a.example"):
         check_delivered("a.example", ["one"])

@@ -127,7 +127,7 @@ def test_a_stream_that_is_numbered_anew_though_its_start_was_answered_is_found(
     assert failure.startswith("renumbered"), failure
 
 
-def test_receipts_that_nobody_waits_for_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_receipts_that_are_not_awaited_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (sessions, posting, sender_receipts):
         monkeypatch.setattr(module, "start_wait", lambda *_, **__: None)
     assert first_failure().startswith("left behind")

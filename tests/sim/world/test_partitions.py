@@ -33,7 +33,7 @@ def test_without_faults_there_are_no_partitions() -> None:
     assert not len(scheduler)
 
 
-def test_a_site_that_is_silenced_is_reached_and_reaches_nobody() -> None:
+def test_a_site_that_is_silenced_neither_sends_nor_receives() -> None:
     chance = SeededChance(3)
     faults = NetworkFaults(silenced=("a", "b"))
     partitions = Partitions(Scheduler(chance), chance, faults)

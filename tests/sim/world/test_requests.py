@@ -39,7 +39,7 @@ def test_after_a_request_that_is_lost_nothing_arrives_and_all_of_it_times_out() 
     assert sites.ended == [(1, Failure.TIMED_OUT), (2, Failure.TIMED_OUT)]
 
 
-def test_a_request_whose_answer_is_lost_was_done_all_the_same() -> None:
+def test_a_request_whose_answer_is_lost_was_done_nevertheless() -> None:
     sites = TwoSites(answer_lost=1.0)
     sites.ask(1)
     sites.passes()

@@ -15,7 +15,7 @@ from tests.sim.test_run import hashed_in_two_ways
 
 
 @pytest.mark.parametrize("plugin", [SrmpPlugin, HttprPlugin])
-def test_the_same_seed_gives_the_same_history(plugin: type[Plugin]) -> None:
+def test_a_seed_gives_one_history(plugin: type[Plugin]) -> None:
     one, again, other = (simulate(seed, [plugin]) for seed in (11, 11, 12))
     assert one == again
     assert one.digest != other.digest

@@ -13,7 +13,7 @@ def test_both_protocols_with_streams_share_it() -> None:
     assert issubclass(MqqbPlugin, StreamPlugin)
 
 
-def test_the_durable_state_of_streams_is_the_same_after_a_restart() -> None:
+def test_the_durable_state_of_streams_is_unchanged_after_a_restart() -> None:
     state = new_state()
     begin(state, 11, 12)
     plugin = MqqbPlugin()

@@ -103,7 +103,7 @@ def test_a_message_beyond_the_window_is_found(monkeypatch: pytest.MonkeyPatch) -
     assert first_failure().startswith("window: ")
 
 
-def test_a_sequence_that_is_not_the_same_after_a_restart_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sequence_that_changed_in_a_restart_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = recovery.recover
 
     def forgets(state: Any) -> None:

@@ -88,7 +88,7 @@ def test_a_server_that_stays_away_is_named_and_nothing_is_lost(
     crossing.assert_arrived()
 
 
-def test_another_query_under_the_same_name_is_refused(crash_ground: Ground, drivers: Drivers) -> None:
+def test_another_query_under_a_used_name_is_refused(crash_ground: Ground, drivers: Drivers) -> None:
     crossing = Crossing(crash_ground, "taken", ROWS, ROWS_PER_BATCH)
     assert drivers.run(crossing.job([])).errors == []
     shutil.move(crossing.folder / "checkpoint", crossing.folder / "first")

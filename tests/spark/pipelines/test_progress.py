@@ -36,6 +36,6 @@ def test_a_terminal_has_one_line_that_is_taken_away() -> None:
     assert stream.getvalue().endswith("\x1b[?25h\r\x1b[1A\x1b[2K")
 
 
-def test_nobody_has_to_look() -> None:
+def test_expiry_needs_no_reader() -> None:
     with Progress() as quiet:
         quiet.tell("silver", "batch 0", 500)

@@ -196,7 +196,7 @@ def _subject(position: Position, message: Message) -> dict[str, Any]:
 
 @settings(max_examples=250, deadline=None)
 @given(histories())
-def test_columns_say_what_was_told_event_by_event(
+def test_columns_say_what_was_reported_event_by_event(
     history: tuple[list[tuple[int, HistoryRow]], list[dict[str, Any]]],
 ) -> None:
     rows, expected = history

@@ -13,7 +13,7 @@ from reliquary.store.history.folder import HistoryFile, Kept, clear_unfinished, 
 from tests.store.history.test_files import TEN, events, numbers_in, written
 
 
-def test_what_is_not_whole_counts_for_nobody_and_is_cleared(
+def test_what_is_not_whole_is_not_counted_and_is_cleared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(tmp_path, [events(1, [TEN])])
@@ -31,7 +31,7 @@ def test_what_is_not_whole_counts_for_nobody_and_is_cleared(
     assert len(list(tmp_path.rglob("*.*"))) == 1
 
 
-def test_a_file_and_its_folders_are_synced_before_it_is_told(
+def test_a_file_and_its_folders_are_synced_before_it_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[tuple[str, bool]] = []

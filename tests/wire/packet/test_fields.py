@@ -49,7 +49,7 @@ def test_a_guid_both_ways(guid: UUID) -> None:
     assert reader(guid.bytes_le).guid("a GUID") == guid
 
 
-def test_the_guid_of_nobody_is_one_object() -> None:
+def test_the_guid_of_all_zeros_is_one_object() -> None:
     assert guid_of(bytes(16)) is NO_GUID
 
 

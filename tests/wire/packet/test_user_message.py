@@ -25,7 +25,7 @@ def refused(data: bytes) -> PacketFault:
 
 
 @pytest.mark.spec("DM-269", "DM-282")
-def test_the_published_packet_is_read_and_written_to_the_same_bytes() -> None:
+def test_the_published_packet_is_read_and_written_to_equal_bytes() -> None:
     assert (len(HEADERS), len(PACKET)) == (222, 0x8B0)
     packet = decode_user_message(PACKET)
     present = {name for name in UserMessage.__struct_fields__ if getattr(packet, name) is not None}

@@ -44,7 +44,7 @@ def test_any_packet_both_ways(packet: Packet) -> None:
 
 
 @given(strategies.packets)
-def test_a_second_reader_finds_the_same_in_every_packet(packet: Packet) -> None:
+def test_a_second_reader_finds_equal_values_in_every_packet(packet: Packet) -> None:
     said = plain_decoder.fields(packets.encode(packet))
     ports = (packet.tsi.port, packet.port)
     if isinstance(packet, Spm):

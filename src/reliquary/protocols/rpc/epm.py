@@ -40,7 +40,7 @@ NOT_REGISTERED: Final = 0x16C9A0D6
 MOST_ENTRIES: Final = 500
 """The range of max_ents and max_towers."""
 REFERENT: Final = 0x00020000
-NOBODY: Final = UUID(int=0)
+NIL_UUID: Final = UUID(int=0)
 
 ALL: Final = 0
 BY_INTERFACE: Final = 1
@@ -145,7 +145,7 @@ def _free(search: _Search) -> bytes:
     """ept_lookup_handle_free, [MS-RPCE] 2.2.1.2.8: the handle is NULL afterwards."""
     _shown_before(search.request.handle())
     response = NdrWriter(search.encoding)
-    response.handle(NOBODY)
+    response.handle(NIL_UUID)
     response.u32(OK)
     return response.take()
 
@@ -193,7 +193,7 @@ def _is_meant(
 
 def _skip_object(request: NdrReader) -> bool:
     """Read the object UUID; return whether there is one that is not nil."""
-    return bool(request.pointer()) and request.guid() != NOBODY
+    return bool(request.pointer()) and request.guid() != NIL_UUID
 
 
 def _read_interface(request: NdrReader) -> SyntaxId:
@@ -220,7 +220,7 @@ def _read_limit(request: NdrReader) -> int:
 
 def _shown_before(handle: UUID) -> int:
     """Return how many endpoints earlier calls with this handle have returned."""
-    if handle == NOBODY:
+    if handle == NIL_UUID:
         return 0
     if handle.int & ~_SHOWN != _HANDLES:
         raise _NotOurs
@@ -230,7 +230,7 @@ def _shown_before(handle: UUID) -> int:
 def _write_page(response: NdrWriter, shown: int, here: int, found: int, most: int) -> None:
     """Write the handle for the next call, and the head of a conformant varying array."""
     more = here and shown + here < found
-    response.handle(UUID(int=_HANDLES + shown + here) if more else NOBODY)
+    response.handle(UUID(int=_HANDLES + shown + here) if more else NIL_UUID)
     response.u32(here)
     response.size(most)
     response.size(0)
@@ -241,7 +241,7 @@ def _write_entry(response: NdrWriter, number: int, endpoint: Endpoint) -> None:
     """Write an ept_entry_t, C706 appendix O; its tower follows behind all entries."""
     text = endpoint.annotation.encode("ascii", "replace")[:63] + b"\0"
     response.align(8 if response.encoding.wide else 4)
-    response.guid(NOBODY)
+    response.guid(NIL_UUID)
     response.pointer(REFERENT + 4 * number)
     response.size(0)
     response.size(len(text))
@@ -265,7 +265,7 @@ def map_request(interface: SyntaxId, most: int = 4) -> bytes:
     request.pointer(0)
     request.pointer(REFERENT)
     _write_tower(request, Tower(interface, NDR20_SYNTAX, 0))
-    request.handle(NOBODY)
+    request.handle(NIL_UUID)
     request.u32(most)
     return request.take()
 

@@ -8,7 +8,7 @@ from typing import Final
 from reliquary.base.faults import UsageError
 from reliquary.base.time import MINUTE, Duration, seconds
 from reliquary.protocols.srmp.redirection import Redirection
-from reliquary.protocols.srmp.trust import NOBODY, Trust
+from reliquary.protocols.srmp.trust import NO_TRUST, Trust
 from reliquary.streams.ladder import RESEND_LADDER, Ladder
 
 LARGEST_MESSAGE: Final = 4 * 1024 * 1024
@@ -74,7 +74,7 @@ class SrmpSettings:
     """Write MIME parts without a line break before delimiters, as Windows does."""
     capital_stream: bool = False
     """Write `<Stream>` as the published examples do, not `<stream>`."""
-    trust: Trust = NOBODY
+    trust: Trust = NO_TRUST
     """Signatures: the key that makes them, and the certificates that are trusted."""
 
     @property

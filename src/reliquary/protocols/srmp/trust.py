@@ -90,7 +90,7 @@ class Trust:
         return doubt_of(self.signer.certificate, now)
 
 
-NOBODY: Final = Trust()
+NO_TRUST: Final = Trust()
 """Signs nothing, and refuses every signature."""
 
 

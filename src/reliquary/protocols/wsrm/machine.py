@@ -19,11 +19,11 @@ from reliquary.protocols.wsrm.source import ending as source_ending
 from reliquary.protocols.wsrm.source import (
     offered,
     polling,
+    posts_due,
     restoring,
     retransmission,
     sending,
     sessions,
-    stirring,
     waits,
 )
 from reliquary.protocols.wsrm.state import OwnAddress, State
@@ -87,7 +87,7 @@ _HEARD: Final[dict[type[Signal], Rule[State]]] = {
     transfer.RoomKnown: room.on_room_known,
     transfer.ConnectionWanted: sessions.on_connection_wanted,
     transfer.SendUserMessage: sending.on_send,
-    stirring.PostsDue: sending.on_posts_due,
+    posts_due.PostsDue: sending.on_posts_due,
     transfer.MessageWithdrawn: sending.on_withdrawn,
     transfer.QueuePaused: sessions.on_paused,
     transfer.QueueResumed: sessions.on_resumed,

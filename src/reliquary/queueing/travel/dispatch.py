@@ -74,7 +74,7 @@ ENDS: Final = frozenset({OutgoingEvent.FAILED, OutgoingEvent.SESSION_CLEANED_UP,
 
 
 def run(state: State, now: Instant) -> None:
-    """Dispatch Send Message, for every queue that `stir` has marked.
+    """Dispatch Send Message, for every queue that `dispatch_soon` has marked.
 
     A carrier may end the transfer of a message inside this turn; the next message is then sent in a
     later turn, so that nothing recurses and no turn takes long (AN-37).

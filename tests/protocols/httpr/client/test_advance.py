@@ -112,7 +112,7 @@ def test_a_lost_response_is_found_out_in_a_new_session(crash: bool) -> None:
 
 @pytest.mark.spec("HR-053")
 @pytest.mark.httpr("F4")
-def test_what_is_rolled_back_goes_again_under_a_new_id_in_the_same_session() -> None:
+def test_what_is_rolled_back_goes_again_under_a_new_id_in_its_session() -> None:
     bench, far = ClientBench(), Far()
     bench.send(ORDERS, b"a")
     bench.answer(far)

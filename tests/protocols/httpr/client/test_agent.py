@@ -22,7 +22,7 @@ GRI, PUSH, PULL, EXCHANGE, REPORT = Command
 BATCHES_OF_TWO = (("maximum_batch_size", "2"), ("maximum_pipeline_depth", "1"))
 
 
-def test_a_channel_that_cannot_be_forgotten_now_is_looked_at_again_after_the_same_span() -> None:
+def test_a_channel_that_cannot_be_forgotten_now_is_looked_at_again_after_an_equal_span() -> None:
     bench = ClientBench(settings=HttprSettings(forget_after=seconds(20)))
     bench.send(ORDERS, b"a")  # and there is no answer
     bench.advance(20)

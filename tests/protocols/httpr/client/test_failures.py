@@ -52,7 +52,7 @@ def test_whatever_the_error_nothing_is_lost_that_may_still_go(number: ErrorNumbe
 
 
 @pytest.mark.parametrize("number", [each for each in ErrorNumber if REACTIONS[each] is Reaction.WAIT])
-def test_where_only_a_person_can_help_somebody_is_told_and_the_rest_is_long(number: ErrorNumber) -> None:
+def test_where_only_a_person_can_help_a_warning_is_logged_and_the_pause_is_long(number: ErrorNumber) -> None:
     bench, far = pushing(b"a")
     bench.respond(bench.next_request(), refused(number, 1))
     assert [each.what for each in bench.warnings] == ["a channel stands still"]
@@ -137,7 +137,7 @@ def test_a_connection_that_broke_is_made_anew_at_once_but_only_once() -> None:
 @pytest.mark.spec("HR-022")
 @pytest.mark.httpr("T45")
 @pytest.mark.parametrize("sessions", [False, True])
-def test_a_server_in_doubt_about_a_batch_that_we_never_saw_is_told_so(sessions: bool) -> None:
+def test_a_server_in_doubt_about_a_batch_that_we_never_saw_is_notified(sessions: bool) -> None:
     settings = HttprSettings(peers=(Peer(responder=AGENT, pull=True, sessions=sessions),))
     bench, far = ClientBench(settings=settings), Far()
     if sessions:

@@ -39,7 +39,7 @@ def test_a_batch_and_what_is_known_of_it_are_of_one_turn() -> None:
 
 
 @pytest.mark.spec("HR-074")
-def test_full_batches_are_fetched_by_several_and_the_last_is_told_of_at_once() -> None:
+def test_full_batches_are_fetched_by_several_and_the_last_is_reported_at_once() -> None:
     ones = Far(capabilities=(("maximum_batch_size", "1"), ("maximum_pipeline_depth", "3")))
     bench = fetching(far=ones)
     ones.offer(b"a", b"b")

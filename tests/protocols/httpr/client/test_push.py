@@ -65,7 +65,7 @@ def test_a_batch_is_closed_by_its_bytes_too() -> None:
 
 @pytest.mark.spec("HR-098")
 @pytest.mark.parametrize("place", [0, 1, 3])
-def test_a_message_that_is_too_large_goes_to_the_dead_letters_and_blocks_nobody(place: int) -> None:
+def test_a_message_that_is_too_large_goes_to_the_dead_letters_and_blocks_no_other(place: int) -> None:
     bodies = [b"a", b"b", b"c"]
     bodies.insert(place, b"x" * 101)
     bench, far = ClientBench(), Far(capabilities=(("maximum_message_size", "100"),))

@@ -15,7 +15,7 @@ def test_every_error_has_its_reaction() -> None:
     assert {REACTIONS[number] for number in ErrorNumber} == set(Reaction)
 
 
-def test_every_failure_is_told_of() -> None:
+def test_every_failure_is_reported() -> None:
     assert set(FAILED_WITH) == set(Failure)
 
 
@@ -24,6 +24,6 @@ def test_a_message_that_is_refused_alone_has_a_reason() -> None:
     assert all(reason.is_failure for reason in NACKS.values())
 
 
-def test_an_error_that_nobody_knows_may_pass() -> None:
+def test_an_error_that_is_not_known_may_pass() -> None:
     assert reaction_to(599) is Reaction.REST
     assert reaction_to(528) is Reaction.RENEW

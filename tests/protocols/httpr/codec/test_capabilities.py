@@ -101,7 +101,7 @@ def test_a_number_of_any_length_is_no_limit() -> None:
     assert read_capabilities(f"maximum_message_size={'9' * 99}").maximum_message_size == LARGEST_NUMBER
 
 
-def test_a_capability_may_be_named_twice_if_it_says_the_same() -> None:
+def test_a_capability_may_be_named_twice_with_an_equal_value() -> None:
     assert said("max_latency=5,MAX_LATENCY=05") == (("max_latency", "5"),)
     assert said("batch_size=5,maximum_batch_size=5") == (("maximum_batch_size", "5"),)
 
@@ -151,7 +151,7 @@ def test_what_is_granted_is_the_most_that_both_can(proposed: Capabilities, offer
 @pytest.mark.spec("HR-037", "HR-064", "HR-092")
 @settings(max_examples=60)
 @given(vectors(), vectors())
-def test_both_sides_hold_to_the_same_afterwards(proposed: Capabilities, offered: Capabilities) -> None:
+def test_both_sides_keep_one_outcome_afterwards(proposed: Capabilities, offered: Capabilities) -> None:
     grant = granted(proposed, offered)
     if grant.flows and (grant.sessions or grant.sessionless):
         answer = lowered(proposed, grant)

@@ -377,7 +377,7 @@ def test_the_time_to_read_a_field_grows_no_faster_than_its_length(line: str) -> 
         (b"agent-type:a\r\nagent-type: a", b"agent-type:a\r\nagent-type:b"),
     ],
 )
-def test_a_field_may_stand_twice_if_it_says_the_same(same: bytes, other: bytes) -> None:
+def test_a_field_may_stand_twice_with_an_equal_value(same: bytes, other: bytes) -> None:
     assert read_request(PUSH + same + b"\r\n\r\n").transaction_id == 1
     assert refusal(PUSH + other + b"\r\n\r\n") == 520
 

@@ -107,7 +107,7 @@ def a_reader_for(name: str) -> RequestReader | ResponseReader:
 @pytest.mark.httpr("H16", "H17", "T03")
 @pytest.mark.spec("HR-007", "HR-008")
 @pytest.mark.parametrize("name", VECTORS)
-def test_a_vector_is_read_the_same_in_every_split(name: str) -> None:
+def test_a_vector_is_read_alike_in_every_split(name: str) -> None:
     vector = VECTORS[name]
     assert read([vector.data], a_reader_for(name)) == vector.events
     assert read(in_parts(vector.data, 1), a_reader_for(name)) == vector.events
@@ -152,7 +152,7 @@ def test_a_response_goes_both_ways_in_every_split(header: ResponseHeader, batch:
 
 @pytest.mark.httpr("T03")
 @pytest.mark.spec("HR-008")
-def test_a_damaged_body_means_the_same_in_every_split() -> None:
+def test_a_damaged_body_gets_one_verdict_in_every_split() -> None:
     chance = random.Random(8)
     for _ in range(1500):
         name = chance.choice(list(VECTORS))
@@ -529,7 +529,7 @@ def test_a_large_message_is_never_whole_in_memory() -> None:
 @pytest.mark.httpr("T09", "T46")
 @pytest.mark.spec("HR-117")
 @pytest.mark.parametrize("name", VECTORS)
-def test_a_body_that_is_cut_off_is_told_from_one_that_is_wrong(name: str) -> None:
+def test_a_body_that_is_cut_off_is_distinguished_from_one_that_is_wrong(name: str) -> None:
     data = VECTORS[name].data
     for end in range(9, len(data)):
         using = a_reader_for(name)
@@ -580,7 +580,7 @@ def test_a_response_that_says_nothing_is_read() -> None:
 
 
 @pytest.mark.spec("HR-086")
-def test_a_reader_may_be_told_to_do_without_the_version() -> None:
+def test_a_reader_may_be_set_to_do_without_the_version() -> None:
     data = b"Request: PULL\r\nsessionid: 1\r\n\r\n"
     (event,) = read([data], RequestReader(lambda _: LIMITS, lenient=True))
     assert isinstance(event, HeaderRead)

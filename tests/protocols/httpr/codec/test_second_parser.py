@@ -161,7 +161,7 @@ def test_both_read_what_we_write_as_a_response(header: ResponseHeader, batch: li
 
 
 @pytest.mark.parametrize("request_", [True, False], ids=["requests", "responses"])
-def test_both_refuse_the_same_damaged_bodies(request_: bool) -> None:
+def test_both_refuse_every_damaged_body(request_: bool) -> None:
     chance = random.Random(5)
     bodies = [each.data for each in (REQUESTS if request_ else RESPONSES).values()]
     read = sum(agree(damaged(chance.choice(bodies), chance), request=request_) for _ in range(ROUNDS))

@@ -17,7 +17,7 @@ from tests.protocols.httpr.httpr_harness import HttprBench
 
 
 @pytest.mark.spec("HR-084")
-def test_an_administrator_closes_the_session_of_a_channel_that_he_forgets() -> None:
+def test_an_administrator_who_forgets_a_channel_closes_its_session() -> None:
     client = Client(HttprBench())
     client.begin(maximum_pipeline_depth=2, max_wait_batch=5000)
     client.push(1, b"a")

@@ -65,7 +65,7 @@ def test_the_header_alone_ends_older_connections() -> None:
     assert pair(client.push(1, b"a")) == (COMMIT, 1)
 
 
-def test_a_header_of_a_channel_that_nobody_knows_ends_nothing() -> None:
+def test_a_header_of_a_channel_that_is_not_known_ends_nothing() -> None:
     client = Client(HttprBench())
     client.bench.handle(RequestBegun(1, "orders", client.header(Command.PUSH)))
     client.bench.handle(RequestBegun(1, "orders", client.header(Command.PUSH, session_id="NOBODY")))

@@ -106,7 +106,7 @@ def test_nothing_is_served_before_we_know_our_name() -> None:
 
 
 @pytest.mark.spec("HR-084")
-def test_a_channel_belongs_to_the_first_user_who_says_who_he_is() -> None:
+def test_a_channel_belongs_to_the_first_user_that_is_identified() -> None:
     client = Client(HttprBench())
     client.bench.send("orders", b"a")
     client.pull(0)

@@ -43,7 +43,7 @@ def test_a_batch_is_in_doubt_until_it_is_acknowledged() -> None:
     assert client.in_doubt == [2]
 
 
-def test_nobody_else_gets_what_is_in_doubt() -> None:
+def test_no_other_reader_gets_what_is_in_doubt() -> None:
     client = Client(HttprBench())
     client.bench.send("orders", b"a")
     client.pull()
@@ -276,7 +276,7 @@ def test_an_exchange_that_is_not_committed_fetches_nothing() -> None:
 
 
 @pytest.mark.spec("HR-067")
-def test_a_rollback_is_not_told_by_pull_where_a_push_may_be_behind_it() -> None:
+def test_a_rollback_is_not_reported_by_pull_where_a_push_may_be_behind_it() -> None:
     client = Client(HttprBench())
     client.begin(maximum_pipeline_depth=4)
     assert pair(client.ask(Command.PUSH, b"a", transaction_id=1)) == (COMMIT, 1)
@@ -386,7 +386,7 @@ def test_a_crash_around_an_acknowledgement(written: bool) -> None:
     assert client.bench.queue().counts.stored == 0
 
 
-def test_queues_are_watched_while_somebody_waits() -> None:
+def test_queues_are_watched_while_a_client_waits() -> None:
     bench = HttprBench("orders", "invoices")
     orders, invoices = Client(bench), Client(bench, service="invoices")
     first = orders.pull_later(capabilities=SLOW)

@@ -57,7 +57,7 @@ def test_a_crash_before_the_write_leaves_nothing_and_one_after_it_everything() -
 
 @pytest.mark.spec("HR-050")
 @pytest.mark.httpr("T08", "T10", "F3")
-def test_an_answer_that_was_lost_is_told_again() -> None:
+def test_an_answer_that_was_lost_is_reported_again() -> None:
     client = Client(HttprBench())
     client.begin()
     client.push(1, b"a")

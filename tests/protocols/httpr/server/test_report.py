@@ -75,7 +75,7 @@ def test_a_forget_that_comes_late_does_not_forget_what_was_given_up_since() -> N
 
 @pytest.mark.httpr("T13")
 @pytest.mark.spec("HR-018")
-def test_an_id_that_nobody_knows_is_no_error() -> None:
+def test_an_id_that_is_not_known_is_no_error() -> None:
     client = Client(HttprBench())
     assert pair(client.push(1, b"a", completed=7, outcome=COMMIT)) == (COMMIT, 1)
     assert error(client.report(completed=9, outcome=ROLLBACK)) == 0

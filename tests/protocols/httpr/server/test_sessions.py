@@ -22,7 +22,7 @@ def bench_that_offers(**values: Any) -> HttprBench:
 
 @pytest.mark.spec("HR-100")
 @pytest.mark.httpr("T25")
-def test_no_two_sessions_ever_have_the_same_name() -> None:
+def test_no_two_sessions_ever_share_a_name() -> None:
     bench = HttprBench()
     names = [Client(bench, channel=name).begin().header.session_id for name in "abcabc"]
     bench.restart()
@@ -95,7 +95,7 @@ def test_capabilities_that_leave_nothing_are_refused() -> None:
 
 @pytest.mark.spec("HR-128")
 @pytest.mark.httpr("T24")
-def test_a_sessionless_request_is_served_with_less_and_told_so() -> None:
+def test_a_sessionless_request_is_served_with_less_and_says_so() -> None:
     client = Client(bench_that_offers(maximum_batch_size=5))
     assert client.push(1, b"a").header.capabilities == (("maximum_batch_size", "5"),)
     fewer = Capabilities(maximum_batch_size=2)
@@ -149,7 +149,7 @@ def test_a_session_that_waits_for_messages_is_not_idle() -> None:
     assert pair(client.push(1, b"a")) == (COMMIT, 1)
 
 
-def test_nobody_else_may_use_the_name_of_a_session() -> None:
+def test_no_other_client_may_use_the_name_of_a_session() -> None:
     client = Client(HttprBench())
     client.begin()
     mallory = Principal(Sid(5, (21, 1, 2, 3, 1001)))

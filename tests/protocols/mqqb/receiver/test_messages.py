@@ -27,7 +27,7 @@ def test_attributes_of_a_message_come_with_it() -> None:
     assert message.destination_queue == "DIRECT=TCP:10.0.0.2\\private$\\orders"
 
 
-def test_a_dropped_duplicate_is_told_to_the_history() -> None:
+def test_a_dropped_duplicate_is_reported_to_the_history() -> None:
     bench = MqqbBench()
     peer = bench.accepted()
     peer.user(b"a", number=1)

@@ -20,7 +20,7 @@ def restored(*, numbered: bool) -> MqqbBench:
     return bench
 
 
-def test_messages_without_a_number_become_dead_letters_because_nobody_knows_their_fate() -> None:
+def test_messages_without_a_number_become_dead_letters_because_their_outcome_is_unknown() -> None:
     bench = restored(numbered=False)
     bench.dialled()
     assert bench.bodies("system$;deadxact") == [b"1", b"2"]

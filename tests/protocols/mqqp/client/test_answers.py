@@ -58,7 +58,7 @@ def test_a_connection_that_failed_names_server_and_reason(why: Failure) -> None:
     assert unreachable("far", why, "").why == f"far cannot be reached ({why.value})"
 
 
-def test_an_outcome_that_nobody_knows_says_so() -> None:
+def test_an_unknown_outcome_says_so() -> None:
     answer = unknown("far", "purged the queue", "it is gone")
     assert answer == Answer(HResult.OUTCOME_UNKNOWN, "far may have purged the queue or not: it is gone")
 

@@ -97,7 +97,7 @@ def test_a_purge_fails_alike_whether_its_status_is_returned_or_raised() -> None:
 
 
 @pytest.mark.parametrize("silence", Silence)
-def test_a_purge_whose_response_is_lost_says_that_nobody_knows_the_outcome(silence: Silence) -> None:
+def test_a_purge_whose_response_is_lost_says_that_the_outcome_is_unknown(silence: Silence) -> None:
     two = TwoManagers(b"a")
     two.script[qm2qm.PurgeQueue] = silence
     caller = two.begin(PurgeQueue(0, FAR))

@@ -28,7 +28,7 @@ def test_a_handle_leads_to_its_link_if_it_may() -> None:
     assert links.by_handle(state, 99, Access.PEEK) is HResult.INVALID_HANDLE
 
 
-def test_only_a_named_queue_that_nobody_uses_is_released() -> None:
+def test_only_a_named_queue_that_is_not_used_is_released() -> None:
     two = TwoManagers(b"a")
     handle = two.open()
     two.receive(hold=60)

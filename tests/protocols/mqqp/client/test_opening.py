@@ -256,7 +256,7 @@ def test_a_queue_whose_connection_breaks_while_it_is_closed_is_closed() -> None:
     assert two.is_idle
 
 
-def test_a_lease_ends_a_handle_that_nobody_uses() -> None:
+def test_a_lease_ends_a_handle_that_is_not_used() -> None:
     two = TwoManagers(b"a")
     handle = two.open(lease=seconds(10))
     two.advance(9)
@@ -329,7 +329,7 @@ def test_an_application_that_leaves_while_a_queue_is_opened_leaves_nothing() -> 
     assert (two.ended, two.is_idle) == ([1], True)
 
 
-def test_nobody_has_to_wait_for_a_queue_that_is_closed() -> None:
+def test_no_client_has_to_wait_for_a_queue_that_is_closed() -> None:
     two = TwoManagers()
     handle = two.open()
     two.here.handle(CloseQueue(0, handle))
@@ -337,7 +337,7 @@ def test_nobody_has_to_wait_for_a_queue_that_is_closed() -> None:
     assert two.is_idle
 
 
-def test_a_reader_that_wants_to_be_alone_is_not_kept_out_by_a_queue_that_is_open_for_nobody() -> None:
+def test_an_exclusive_reader_is_not_kept_out_by_a_queue_that_is_open_for_no_client() -> None:
     two = TwoManagers(b"a", b"b")
     two.receive()
     assert two.ask(OpenQueue(0, FAR, Access.RECEIVE, Share.DENY_RECEIVE)).status is HResult.OK

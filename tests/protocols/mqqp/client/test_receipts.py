@@ -203,7 +203,7 @@ def test_an_application_that_leaves_while_its_receipt_is_ended_receives_nothing(
 
 
 @pytest.mark.spec("QP-076")
-def test_a_failure_is_reported_and_the_other_messages_are_ended_all_the_same() -> None:
+def test_a_failure_is_reported_and_the_other_messages_are_ended_nevertheless() -> None:
     two = TwoManagers(b"a", b"b")
     receipt = held(two, 2).receipt
     two.script[EndReceive] = lambda _: (
@@ -216,7 +216,7 @@ def test_a_failure_is_reported_and_the_other_messages_are_ended_all_the_same() -
 
 
 @pytest.mark.parametrize("silence", Silence)
-def test_an_end_whose_response_is_lost_says_that_nobody_knows_the_outcome(silence: Silence) -> None:
+def test_an_end_whose_response_is_lost_says_that_the_outcome_is_unknown(silence: Silence) -> None:
     two = TwoManagers(b"a")
     receipt = held(two).receipt
     two.script[EndReceive] = silence
@@ -273,7 +273,7 @@ def test_an_application_that_leaves_while_it_ends_a_receipt_changes_nothing() ->
     assert (two.answer_to(caller).status, two.bodies) == (HResult.OK, [])
 
 
-def test_nobody_has_to_wait_for_the_end_of_a_receipt() -> None:
+def test_no_client_has_to_wait_for_the_end_of_a_receipt() -> None:
     two = TwoManagers(b"a")
     receipt = held(two).receipt
     two.here.handle(EndRead(0, receipt, delete=False))

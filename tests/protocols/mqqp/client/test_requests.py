@@ -163,7 +163,7 @@ def test_a_tag_under_which_nothing_waits_is_not_found(tag: int) -> None:
     assert two.ask(CancelRead(0, cursor, tag)).status is HResult.STATUS_NOT_FOUND
 
 
-def test_nobody_cancels_the_read_of_another_user() -> None:
+def test_no_user_cancels_the_read_of_another_user() -> None:
     two = TwoManagers()
     identity = two.here.state.identity().identifier
     anna, boris = (Principal(user_sid(identity, name)) for name in ("anna", "boris"))
@@ -197,7 +197,7 @@ def test_a_caller_who_waits_for_nothing_may_leave() -> None:
     assert two.bodies == []  # the reader was answered: the receipt is valid until its time is over
 
 
-def test_a_caller_who_leaves_while_his_queue_is_closed_does_not_stop_it() -> None:
+def test_a_caller_that_leaves_while_its_queue_is_closed_does_not_stop_it() -> None:
     two = TwoManagers()
     handle = two.open()
     two.stalled = True

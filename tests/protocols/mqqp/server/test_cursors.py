@@ -82,7 +82,7 @@ def test_a_cursor_may_be_created_before_the_session() -> None:
     assert client.call(qmcomm.CreateRemoteCursor(client.open_remote().queue)).status == 0
 
 
-def test_a_number_that_nobody_has_gets_no_cursor() -> None:
+def test_a_number_without_a_message_gets_no_cursor() -> None:
     client = ServerBench().client()
     assert client.call(qmcomm.CreateRemoteCursor(77)) == qmcomm.CursorCreated(0, INVALID_HANDLE)
 

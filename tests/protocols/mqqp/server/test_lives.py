@@ -212,7 +212,7 @@ def test_no_message_is_lost_and_none_is_handed_to_two_readers() -> None:
 
 @pytest.mark.long
 @pytest.mark.mqqp("T41")
-def test_no_message_is_lost_in_many_lives() -> None:
+def test_no_message_is_lost_in_many_random_runs() -> None:
     _run(LONG)
 
 

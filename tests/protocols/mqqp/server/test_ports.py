@@ -30,7 +30,7 @@ def test_both_interfaces_tell_the_ports_of_tcp_and_none_of_spx(
 
 
 @pytest.mark.spec("QP-116")
-def test_a_kind_of_port_that_nobody_knows_has_none() -> None:
+def test_a_kind_of_port_that_is_not_known_has_none() -> None:
     assert ServerBench().client().call(qmcomm.GetServerPort(77)) == PortReturned(0)
 
 

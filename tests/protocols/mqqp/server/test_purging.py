@@ -81,7 +81,7 @@ def test_a_long_purge_returns_when_it_is_complete() -> None:
     assert bench.bodies() == []
 
 
-def test_a_purge_is_completed_although_nobody_waits_for_it() -> None:
+def test_a_purge_is_completed_although_no_client_waits_for_it() -> None:
     bench = ServerBench(sizes=Sizes(at_once=2))
     bench.send("orders", *[b"m"] * 5)
     client = bench.client()

@@ -32,13 +32,13 @@ def test_the_plain_messages_are_read_without_a_parser() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(QUICK))
-def test_the_parser_reads_the_same(name: str) -> None:
+def test_the_parser_reads_an_equal_message(name: str) -> None:
     assert canonical_envelope(VECTORS[name].envelope) == parsed(VECTORS[name].envelope)
 
 
 @settings(max_examples=60)
 @given(web_names.flatmap(lambda name: sendable(destination=name)), st.none() | places())
-def test_the_parser_reads_the_same_in_any_message(message: Message, place: StreamPlace | None) -> None:
+def test_the_parser_reads_equal_values_in_any_message(message: Message, place: StreamPlace | None) -> None:
     envelope = encode(message, place)
     quick = canonical_envelope(envelope)
     assert quick is None or quick == parsed(envelope)

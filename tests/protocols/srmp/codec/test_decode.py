@@ -22,7 +22,7 @@ def refused(content_type: str, body: bytes, *, largest: int = LARGEST) -> SrmpFa
     return caught.value
 
 
-def test_the_parts_of_a_message_are_told_apart() -> None:
+def test_the_parts_of_a_message_are_distinguished() -> None:
     arrived = decode(VECTORS["c1_max"].content_type, VECTORS["c1_max"].body, largest=LARGEST)
     assert (arrived.body, arrived.extension) == (b"payload bytes", b"ext bytes")
     assert arrived.has_body
@@ -32,7 +32,7 @@ def test_the_parts_of_a_message_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("name", VECTORS)
-def test_a_post_and_an_apdu_are_the_same_message(name: str) -> None:
+def test_a_post_and_an_apdu_are_equal_messages(name: str) -> None:
     vector = VECTORS[name]
     assert decode_apdu(vector.data, largest=LARGEST) == decode(
         vector.content_type, vector.body, largest=LARGEST
@@ -40,7 +40,7 @@ def test_a_post_and_an_apdu_are_the_same_message(name: str) -> None:
 
 
 @pytest.mark.srmp("T-03")
-def test_both_framings_are_the_same_message() -> None:
+def test_both_framings_are_equal_messages() -> None:
     windows = decode_apdu(VECTORS["c8"].data, largest=LARGEST)
     rfc = compound(VECTORS["c8"].envelope, b"tick 1", b"", ALPHA, 109)
     assert rfc.body != VECTORS["c8"].body

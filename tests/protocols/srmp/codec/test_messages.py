@@ -194,7 +194,7 @@ def test_different_queues_for_receipts_are_kept_in_the_envelope() -> None:
     assert only.final_ack_required
 
 
-def test_hash_algorithms_that_nobody_knows_are_the_default() -> None:
+def test_hash_algorithms_that_are_not_known_are_the_default() -> None:
     def algorithm(number: int) -> HashAlgorithm:
         return came(changed(FULL, (">32772<", f">{number}<"))).hash_algorithm
 
@@ -212,7 +212,7 @@ def test_a_receipt_is_correlated_with_its_message() -> None:
     assert came(odd).correlation == NO_OBJECT
 
 
-def test_a_signature_that_nobody_verified_authenticates_nothing() -> None:
+def test_a_signature_that_was_not_verified_authenticates_nothing() -> None:
     assert came(VECTORS["c7_max"].envelope).authentication is AuthenticationLevel.NONE
 
 
@@ -387,7 +387,7 @@ def test_the_time_to_be_received_goes_where_windows_has_it(seconds: int) -> None
     assert (again.time_to_be_received, again.time_to_reach_queue) == (seconds, FOUR_DAYS)
 
 
-def test_a_time_to_be_received_that_is_the_time_to_reach_the_queue_is_told_apart() -> None:
+def test_a_time_to_be_received_that_is_the_time_to_reach_the_queue_is_distinguished() -> None:
     again = came(encode(with_(time_to_be_received=FOUR_DAYS)))
     assert (again.time_to_be_received, again.time_to_reach_queue) == (FOUR_DAYS + 1, FOUR_DAYS)
 
@@ -399,7 +399,7 @@ def test_without_a_time_to_be_received_there_is_none_at_the_other_end() -> None:
 
 
 @pytest.mark.spec("SR-049")
-def test_a_message_is_written_the_same_whenever_it_goes() -> None:
+def test_a_message_is_written_unchanged_whenever_it_goes() -> None:
     assert encode(MESSAGE) == encode(MESSAGE)
     assert f"<sentAt>{moment_text(SENT)}</sentAt>" in encode(MESSAGE)
 

@@ -177,7 +177,7 @@ def test_receipt_blocks_say_what_was_meant(
 
 @settings(max_examples=60)
 @given(sendable(), st.none() | places(), st.booleans())
-def test_both_decoders_read_the_same_message(
+def test_both_decoders_read_equal_messages(
     message: Message, place: StreamPlace | None, windows: bool
 ) -> None:
     """Our decoder's result, written again, is read to an equal message by the second one: nothing

@@ -102,7 +102,7 @@ def test_a_durable_message_outlives_a_crash() -> None:
 UNSIGNED = b'<Signature xmlns="http://www.w3.org/2000/02/xmldsig#"></Signature></se:Header>'
 
 
-def signed_by_nobody(post: tuple[str, bytes]) -> tuple[str, bytes]:
+def without_signature(post: tuple[str, bytes]) -> tuple[str, bytes]:
     """Return the message without its body, and with a signature that signs nothing."""
     _, body = post
     text = body[body.index(b"<se:Envelope") : body.index(b"</se:Envelope>") + len(b"</se:Envelope>")]
@@ -115,8 +115,8 @@ def signed_by_nobody(post: tuple[str, bytes]) -> tuple[str, bytes]:
     [
         (user_message(ELSEWHERE, priority=9), "Priority"),  # it is read before it is routed
         (receipt(ELSEWHERE, "", 1), "to"),  # it is routed before it is asked what it is
-        (signed_by_nobody(user_message(ELSEWHERE)), "to"),  # it is routed before its signature is verified
-        (signed_by_nobody(stream_message(7)), "SignedInfo"),  # ... which is before its place is looked at
+        (without_signature(user_message(ELSEWHERE)), "to"),  # it is routed before its signature is verified
+        (without_signature(stream_message(7)), "SignedInfo"),  # ... which is before its place is looked at
     ],
 )
 def test_a_message_is_judged_step_by_step(post: tuple[str, bytes], element: str) -> None:

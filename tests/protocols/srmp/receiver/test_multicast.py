@@ -40,7 +40,7 @@ def come(bench: Receiving, post: tuple[str, bytes], address: str = ADDRESS) -> i
 
 @pytest.mark.srmp("T-72")
 @pytest.mark.spec("SR-005")
-def test_every_queue_that_listens_gets_the_message_and_nobody_hears_of_it() -> None:
+def test_every_queue_that_listens_gets_the_message_and_no_report_is_sent() -> None:
     bench = listening()
     asking = {"delivery_to": ADMIN, "commitment": (ADMIN, "positiveOnly")}
     assert come(bench, user_message(GROUP, b"tick", durable=False, **asking)) == 0
@@ -69,7 +69,7 @@ def test_a_message_that_comes_twice_by_multicast_is_taken_once() -> None:
         (("text/xml", b"<a/>"), "Envelope:"),
     ],
 )
-def test_what_is_for_nobody_is_dropped_with_a_word_to_the_administrator(
+def test_what_has_no_destination_is_dropped_with_a_warning_to_the_administrator(
     post: tuple[str, bytes], word: str
 ) -> None:
     bench = listening()

@@ -168,7 +168,7 @@ def test_every_reason_to_leave_a_queue_is_decided() -> None:
 
 @pytest.mark.srmp("T-29")
 @pytest.mark.spec("SR-062", "SR-145", "SR-295", "SR-296", "SR-297", "SR-083", "SR-084", "SR-085", "SR-086")
-def test_who_asks_for_good_news_hears_that_his_message_was_read() -> None:
+def test_a_sender_that_asks_for_good_news_learns_that_the_message_was_read() -> None:
     bench = Receiving()
     bench.post(*user_message(commitment=POSITIVE))
     assert bench.receipts == []
@@ -270,7 +270,7 @@ def test_a_commitment_receipt_is_written_after_a_restart_too() -> None:
         ("torders", "it is a queue of this manager for transactions only"),
     ],
 )
-def test_of_a_receipt_that_the_manager_does_not_take_somebody_is_told(queue: str, why: str) -> None:
+def test_a_receipt_that_the_manager_does_not_take_is_logged(queue: str, why: str) -> None:
     bench = Receiving()
     bench.create("small", quota=0)
     url = f"http://bench.example/msmq/private$/{queue}"
@@ -286,7 +286,7 @@ def test_of_a_receipt_that_the_manager_does_not_take_somebody_is_told(queue: str
     assert (counts[Count.RECEIPTS_LOST], counts[Count.RECEIPTS_SENT], len(bench.warnings)) == (2, 1, 2)
 
 
-def test_of_a_receipt_for_which_the_manager_has_no_room_somebody_is_told() -> None:
+def test_a_receipt_for_which_the_manager_has_no_room_is_logged() -> None:
     bench = Receiving()
     bench.post(*user_message(body=b"", delivery_to=ADMIN))
     room = 4 * 1024 - bench.queue("orders").total_bytes

@@ -119,7 +119,7 @@ def test_a_stream_whose_start_is_forgotten_goes_on_where_its_receipts_can_be_sen
     assert bench.receipts[-1].to.lower() == expected.lower()
 
 
-def test_it_waits_where_nobody_says_it_and_a_person_is_warned_once() -> None:
+def test_it_waits_without_an_outcome_and_the_administrator_is_warned_once() -> None:
     bench = restored(0)
     assert come_in_rounds(bench, 8, ENOUGH + 2) == 200
     assert bench.bodies("torders") == []

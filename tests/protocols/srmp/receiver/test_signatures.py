@@ -95,7 +95,7 @@ def test_a_queue_may_want_a_signature_on_every_message() -> None:
     assert only_message(bench, "vault").authentication is AuthenticationLevel.XML_SIG
 
 
-def test_without_anybody_who_is_trusted_no_signature_is_good() -> None:
+def test_without_a_trusted_signer_no_signature_is_good() -> None:
     answer = Receiving().post(*signed())
     assert answer.status == 400
     assert "not trusted" in answer.why

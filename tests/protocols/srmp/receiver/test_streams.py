@@ -103,7 +103,7 @@ def test_an_older_stream_is_not_taken_a_second_time() -> None:
     assert bench.bodies("torders") == [b"1", b"2", b"1"]
 
 
-def test_a_stream_that_nobody_began_is_ignored_and_leaves_nothing() -> None:
+def test_a_stream_that_was_not_begun_is_ignored_and_leaves_nothing() -> None:
     bench = Receiving()
     post(bench, 2, 3)
     assert bench.bodies("torders") == []

@@ -63,7 +63,7 @@ def test_what_is_answered_and_never_confirmed_is_given_up_after_some_waits() -> 
     bench.check()
 
 
-def test_while_nobody_answers_nothing_is_given_up() -> None:
+def test_while_no_answer_comes_nothing_is_given_up() -> None:
     bench = restored(b"1", b"2")
     for _ in range(3 * PATIENCE):
         for post in bench.posts:

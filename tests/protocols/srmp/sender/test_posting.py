@@ -73,7 +73,7 @@ def test_what_was_refused_is_a_dead_letter_and_is_never_tried_again(asks: bool) 
     bench.check()
 
 
-def test_nobody_but_us_knows_of_a_refusal_so_we_tell_who_asked() -> None:
+def test_only_we_know_of_a_refusal_so_we_notify_the_caller() -> None:
     bench = Sender("orders", "admin")
     bench.plain(b"bad", acknowledgements=(Acknowledgement.NEG_ARRIVAL,), administration_queue=ADMIN)
     bench.answer_all(400)
@@ -83,7 +83,7 @@ def test_nobody_but_us_knows_of_a_refusal_so_we_tell_who_asked() -> None:
 
 @pytest.mark.srmp("T-15")
 @pytest.mark.spec("SR-049", "SR-149", "SR-150", "SR-159", "SR-246", "SR-293")
-def test_a_server_error_is_tried_again_after_the_retransmission_timeout_with_the_same_words() -> None:
+def test_a_server_error_is_tried_again_unchanged_after_the_retransmission_timeout() -> None:
     bench = Sender()
     bench.plain(b"again")
     first = bench.posts[0]
@@ -324,7 +324,7 @@ def test_windows_framing_and_the_capital_stream_are_a_choice() -> None:
     assert windows.arrived(theirs).envelope == plain.arrived(ours).envelope
 
 
-def test_the_same_message_is_written_the_same_way_every_time() -> None:
+def test_a_message_is_written_in_one_way_every_time() -> None:
     bodies = []
     for _ in range(2):
         bench = Sender()

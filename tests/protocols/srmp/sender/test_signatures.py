@@ -41,7 +41,7 @@ def envelopes(bench: Sender) -> list[str]:
 
 @pytest.mark.spec("SR-286", "SR-287", "SR-288", "SR-116")
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_message_goes_signed_and_whoever_trusts_us_believes_it(kind: str) -> None:
+def test_a_message_goes_signed_and_a_peer_that_trusts_us_accepts_it(kind: str) -> None:
     bench = Sender(settings=signing(kind), signs=True)
     bench.plain(b"body", extension=b"extension", **SIGNED)
     (post,) = bench.posts
@@ -70,13 +70,13 @@ def test_the_envelope_names_the_hash_that_was_used() -> None:
     assert "<HashAlgorithm>32780</HashAlgorithm>" in envelopes(bench)[0]
 
 
-def test_a_message_that_nobody_asked_to_sign_goes_unsigned() -> None:
+def test_a_message_without_a_request_to_sign_goes_unsigned() -> None:
     bench = Sender(settings=signing(), signs=True)
     bench.plain(b"body")
     assert "Signature" not in envelopes(bench)[0]
 
 
-def test_a_message_of_a_stream_has_the_same_signature_each_time_it_goes() -> None:
+def test_a_message_of_a_stream_has_one_signature_each_time_it_goes() -> None:
     bench = Sender(settings=signing(), signs=True)
     bench.stream(b"one", b"two", **SIGNED)
     first = envelopes(bench)

@@ -242,7 +242,7 @@ def test_a_receiver_that_refuses_everything_gets_everything_once() -> None:
 
 @pytest.mark.srmp("T-57")
 @pytest.mark.spec("SR-118", "SR-120", "SR-128", "SR-160", "SR-260")
-def test_after_a_restart_all_goes_again_under_the_same_numbers_and_identifiers() -> None:
+def test_after_a_restart_all_goes_again_under_unchanged_numbers_and_identifiers() -> None:
     bench = Sender()
     bench.stream(b"a", b"b", b"c")
     bench.answer_all()

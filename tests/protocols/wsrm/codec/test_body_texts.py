@@ -70,7 +70,7 @@ def test_an_offer_in_1_0_has_no_endpoint_and_no_behavior() -> None:
     assert "<wsrm:IncompleteSequenceBehavior>DiscardEntireSequence<" in new
 
 
-def test_the_last_number_is_told_in_1_1() -> None:
+def test_the_last_number_is_reported_in_1_1() -> None:
     assert "<wsrm:LastMsgNumber>9</wsrm:LastMsgNumber>" in body_text(TerminateSequence("urn:a", 9), IN11)
     assert "LastMsgNumber" not in body_text(TerminateSequence("urn:a", 9), IN10)
     assert "LastMsgNumber" not in body_text(CloseSequence("urn:a"), IN11)

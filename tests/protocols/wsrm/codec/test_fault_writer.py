@@ -76,7 +76,7 @@ def test_in_soap_1_1_a_fault_about_a_header_block_is_a_header_block(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=str)
-def test_the_highest_number_is_told_in_1_1(dialect: Dialect) -> None:
+def test_the_highest_number_is_reported_in_1_1(dialect: Dialect) -> None:
     envelope = Envelope(dialect=dialect, body=Fault(FaultCode.MESSAGE_NUMBER_ROLLOVER, identifier="urn:a"))
     encoded = encode(envelope)
     reported = b"MaxMessageNumber" in encoded.data and b"9223372036854775807" in encoded.data

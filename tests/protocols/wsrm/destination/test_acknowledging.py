@@ -234,7 +234,7 @@ def test_an_acknowledgement_that_would_withdraw_numbers_is_an_error_of_ours() ->
         acknowledgement(rmd.state, 1)
 
 
-def test_an_acknowledgement_to_nobody_waits() -> None:
+def test_an_acknowledgement_to_an_unreachable_peer_waits() -> None:
     """A message of an anonymous source on a response has no way back until the next request."""
     rmd = Rmd()
     sequence = rmd.create()

@@ -437,7 +437,7 @@ def test_what_several_sequences_left_goes_into_the_queue_in_their_order(reports_
         pytest.param({"incomplete": Incomplete.ENTIRE}, False, id="as a whole"),
     ],
 )
-def test_nobody_waits_for_an_earlier_sequence_without_need(endpoint: dict[str, Any], waits: bool) -> None:
+def test_no_message_waits_for_an_earlier_sequence_without_need(endpoint: dict[str, Any], waits: bool) -> None:
     rmd = Rmd(quota=100_000, **endpoint)
     ended = rmd.create()
     rmd.send(ended, 2)
@@ -448,7 +448,7 @@ def test_nobody_waits_for_an_earlier_sequence_without_need(endpoint: dict[str, A
     assert rmd.sequence(rmd.create()).waits_for_earlier is waits
 
 
-def test_an_earlier_sequence_that_is_open_keeps_nobody_waiting() -> None:
+def test_an_earlier_sequence_that_is_open_keeps_no_message_waiting() -> None:
     rmd, sequence = held_behind_a_gap(600)
     rmd.send(sequence, 1)
     assert rmd.sequence(sequence).place.blocked

@@ -132,7 +132,7 @@ def test_all_four_events_are_taken_in_any_order() -> None:
 # -- the room of the queue
 
 
-def test_an_unread_queue_without_a_quota_stops_nobody() -> None:
+def test_an_unread_queue_without_a_quota_stops_no_sender() -> None:
     rmd = Rmd()
     sequence = rmd.create()
     assert value(rmd.send(sequence, *range(1, 41))) == 8

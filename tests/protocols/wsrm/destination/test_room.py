@@ -38,7 +38,7 @@ def test_the_seven_messages_of_the_example() -> None:
 
 
 @pytest.mark.wsrm("T33")
-def test_room_that_comes_back_is_told_once() -> None:
+def test_room_that_comes_back_is_reported_once() -> None:
     rmd = Rmd(bounded=True, window=4)
     sequence = rmd.create(ADDRESS)
     rmd.send(sequence, 1, 2, 3, 4)
@@ -72,7 +72,7 @@ def test_an_anonymous_source_finds_the_room_when_it_asks() -> None:
     assert value(rmd.ask(sequence)) == 1
 
 
-def test_room_that_is_promised_to_one_is_not_told_to_the_next() -> None:
+def test_room_that_is_promised_to_one_is_not_reported_to_the_next() -> None:
     rmd = Rmd(bounded=True, window=2)
     one, other = rmd.create(ADDRESS), rmd.create(ADDRESS, message_id="x")
     rmd.send(one, 1, 2)
@@ -88,7 +88,7 @@ def test_room_that_is_promised_to_one_is_not_told_to_the_next() -> None:
     assert (first.buffer, second.buffer) == (1, 1)
 
 
-def test_a_quota_that_is_used_up_by_others_is_told_too() -> None:
+def test_a_quota_that_is_used_up_by_others_is_reported_too() -> None:
     rmd = Rmd(quota=3000)
     sequence = rmd.create(ADDRESS)
     rmd.send(sequence, 1)

@@ -47,12 +47,12 @@ from reliquary.protocols.wsrm.source import (
     creation,
     ending,
     polling,
+    posts_due,
     recovery,
     restoring,
     retransmission,
     sending,
     sessions,
-    stirring,
     tables,
     waits,
 )
@@ -143,7 +143,7 @@ _RULES: Final[dict[type[Event], Rule[State]]] = {
 _HEARD: Final[dict[type[Signal], Rule[State]]] = {
     transfer.ConnectionWanted: sessions.on_connection_wanted,
     transfer.SendUserMessage: sending.on_send,
-    stirring.PostsDue: sending.on_posts_due,
+    posts_due.PostsDue: sending.on_posts_due,
     transfer.MessageWithdrawn: sending.on_withdrawn,
     transfer.QueuePaused: sessions.on_paused,
     transfer.QueueResumed: sessions.on_resumed,

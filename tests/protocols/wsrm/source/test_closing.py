@@ -65,7 +65,7 @@ def test_a_bare_202_to_last_message_is_enough() -> None:
 
 
 @pytest.mark.parametrize("status", [202, 404, 500])
-def test_a_peer_that_does_not_know_close_is_told_that_the_sequence_ends(status: int) -> None:
+def test_a_peer_that_does_not_know_close_is_informed_that_the_sequence_ends(status: int) -> None:
     bench = idle()
     bench.answer(bench.take()[0], status=status)
     assert bench.kinds() == ["TerminateSequence"]
@@ -172,7 +172,7 @@ def test_what_a_peer_discards_behind_a_gap_is_reported(incomplete: Incomplete | 
         assert warned == ["1 acknowledged messages lie behind message 2, which did not arrive"]
 
 
-def test_a_last_message_for_which_there_is_no_room_ends_the_sequence_all_the_same() -> None:
+def test_a_last_message_for_which_there_is_no_room_ends_the_sequence_nevertheless() -> None:
     peers = (PeerSettings(address="*", dialect=RM10, addressable=True),)
     bench = SourceBench(settings=WsrmSettings(peers=peers, retries=4))
     bench.put("poison", "b")

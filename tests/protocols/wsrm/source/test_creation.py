@@ -67,7 +67,7 @@ def test_addresses_are_octet_identical_as_wcf_demands() -> None:
     assert asked.body.acks_to == asked.reply_to == asked.body.offer.endpoint == OURS
 
 
-def test_an_accepted_offer_is_told() -> None:
+def test_an_accepted_offer_is_reported() -> None:
     bench = asking(offer=True, replies_into="replies")
     [asked] = bench.sent()
     assert isinstance(asked.body, CreateSequence)

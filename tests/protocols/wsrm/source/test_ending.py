@@ -179,7 +179,7 @@ def test_terminate_twice_does_not_wait_for_the_answer() -> None:
 
 
 @pytest.mark.parametrize("event", [CloseSequence, TerminateSequence])
-def test_an_administrator_is_told_why_not(event: type[CloseSequence] | type[TerminateSequence]) -> None:
+def test_an_administrator_learns_why_not(event: type[CloseSequence] | type[TerminateSequence]) -> None:
     bench = SourceBench()
     assert bench.ask(event(0, 7)) == Done(False, "no sequence 7 goes out")
     bench.put("a")

@@ -78,7 +78,7 @@ def test_without_room_nothing_new_leaves() -> None:
 
 @pytest.mark.spec("FC-040")
 @pytest.mark.wsrm("T11")
-def test_when_room_is_told_as_many_go_as_there_is_room_for() -> None:
+def test_when_room_is_reported_as_many_go_as_there_is_room_for() -> None:
     bench = full("a", "b", "c")
     bench.hear((1, 1), buffer=1)
     assert bench.numbers == [2]

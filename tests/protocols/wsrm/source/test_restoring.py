@@ -75,7 +75,7 @@ def test_a_peer_that_has_more_than_we_remember_is_believed() -> None:
     assert dead(bench) == []
 
 
-def test_a_peer_that_lost_the_sequence_leaves_what_nobody_knows() -> None:
+def test_a_peer_that_lost_the_sequence_leaves_messages_with_unknown_outcome() -> None:
     bench = backed_up("a", "b")
     restore(bench)
     bench.put("new")

@@ -30,7 +30,7 @@ def test_a_list_becomes_its_members_and_theirs() -> None:
 
 
 @pytest.mark.spec("DM-319")
-def test_a_list_that_nobody_knows_fails_the_whole_name() -> None:
+def test_a_list_that_is_not_known_fails_the_whole_name() -> None:
     assert expanded(f"{A},DL={ONE}") is None
     assert expanded(f"DL={ONE}", {ONE: (f"DL={TWO}",)}) is None
 

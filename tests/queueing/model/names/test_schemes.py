@@ -42,7 +42,7 @@ def test_names_of_a_registered_word_are_read_and_compare_as_they_are_written(pig
     assert key_of(name) != key_of(parse_single("DIRECT=PIGEON://Loft:7/roof#orders"))
 
 
-def test_a_word_that_nobody_registered_is_refused_with_those_that_are_known() -> None:
+def test_a_word_that_was_not_registered_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(IllegalFormatName, match=r"'pigeon' is not a way to reach a queue; these are TCP, OS"):
         parse_single("DIRECT=pigeon://loft/roof#orders")
 

@@ -29,7 +29,7 @@ def test_the_well_known_ones_are_written_as_everywhere() -> None:
     assert list(map(str, known)) == ["S-1-1-0", "S-1-5-7", "S-1-5-11", "S-1-5-18", "S-1-5-32-544"]
 
 
-def test_a_user_is_himself_his_groups_and_everybody_who_is_known() -> None:
+def test_a_user_has_its_own_identifier_its_groups_and_the_group_of_all_users() -> None:
     assert Principal(ALICE, (ADMINISTRATORS,)).sids == {ALICE, ADMINISTRATORS, EVERYONE, AUTHENTICATED_USERS}
 
 
@@ -37,7 +37,7 @@ def test_the_anonymous_user_is_everybody_but_not_authenticated() -> None:
     assert ANONYMOUS.sids == {ANONYMOUS.user, EVERYONE}
 
 
-def test_two_of_the_same_user_are_two() -> None:
+def test_two_sessions_of_one_user_are_two() -> None:
     one, other = Principal(ALICE), Principal(ALICE)
     assert one != other
     assert len({one, other}) == 2

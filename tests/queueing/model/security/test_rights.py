@@ -124,7 +124,7 @@ def test_a_name_of_no_right_is_refused_with_those_there_are() -> None:
         (0xF003F, ["GENERIC_ALL"]),
     ],
 )
-def test_a_mask_is_told_in_words(mask: int, names: list[str]) -> None:
+def test_a_mask_is_shown_in_words(mask: int, names: list[str]) -> None:
     assert names_of(QueueRight(mask)) == names
 
 
@@ -195,7 +195,7 @@ def test_the_walk_is_the_one_of_the_specification(aces: list[Ace], by: Principal
     assert (walk(described(*aces), by) & wanted == wanted) is verdict
 
 
-def test_without_a_list_everybody_may_do_all_and_with_an_empty_one_nobody_anything() -> None:
+def test_without_a_list_all_users_may_do_all_and_with_an_empty_one_nothing() -> None:
     assert walk(SecurityDescriptor(), ANONYMOUS) == EVERYTHING
     assert walk(SecurityDescriptor(dacl=()), ANONYMOUS) == 0
 
@@ -208,11 +208,11 @@ def test_an_owner_may_always_read_and_change_the_list() -> None:
     assert walk(described(everything, owner=BOB), alice) == 0
 
 
-def test_what_the_anonymous_user_owns_is_nobodys() -> None:
+def test_what_the_anonymous_user_owns_has_no_owner() -> None:
     assert walk(described(owner=ANONYMOUS_USER), ANONYMOUS) == 0
 
 
-def test_an_administrator_may_always_take_what_nobody_can_reach() -> None:
+def test_an_administrator_may_always_take_what_no_other_user_can_reach() -> None:
     root = Principal(BOB, (ADMINISTRATORS,))
     assert walk(described(deny(EVERYONE, 0xF003F), owner=ALICE), root) == QueueRight.TAKE_QUEUE_OWNERSHIP
 
@@ -240,7 +240,7 @@ ALL = int(QueueRight.GENERIC_ALL)
 
 
 @pytest.mark.spec("DM-149", "DM-150", "DM-151", "DM-152")
-def test_a_users_queue_lets_others_look_and_send_and_him_do_all() -> None:
+def test_a_users_queue_lets_others_look_and_send_and_its_owner_do_all() -> None:
     """T12, default descriptor for a domain user: four entries in the order of the text."""
     made = default_descriptor(None, ALICE, machine=MACHINE, http_support=True)
     assert made.owner == ALICE
@@ -259,7 +259,7 @@ def test_without_srmp_and_without_a_machine_two_entries_are_left() -> None:
 
 @pytest.mark.spec("DM-148", "DM-149")
 @pytest.mark.parametrize("user", [ANONYMOUS_USER, MANAGER.user])
-def test_nobodys_queue_is_everybodys(user: Sid) -> None:
+def test_a_queue_without_an_owner_is_open_to_all(user: Sid) -> None:
     """T13, default descriptor for another owner: one entry that allows everybody everything."""
     made = default_descriptor(None, user)
     assert made.owner == ANONYMOUS_USER
@@ -283,7 +283,7 @@ def test_a_list_that_was_supplied_is_kept_unchanged() -> None:
 
 
 @pytest.mark.spec("DM-147", "DM-149")
-def test_an_owner_that_was_supplied_gets_the_list_of_his_own() -> None:
+def test_an_owner_that_was_supplied_gets_its_own_list() -> None:
     made = default_descriptor(SecurityDescriptor(owner=BOB), ALICE)
     assert (made.owner, made.dacl) == (BOB, (allow(EVERYONE, LOOK), allow(BOB, ALL)))
 

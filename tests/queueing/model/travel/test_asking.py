@@ -102,7 +102,7 @@ def user(name: str) -> Principal:
 # -- answers
 
 
-def test_a_request_is_answered_by_a_signal_in_the_same_turn() -> None:
+def test_a_request_is_answered_by_a_signal_in_that_turn() -> None:
     bench = Asking()
     bench.send("orders", b"m")
     before = len(bench.replies())

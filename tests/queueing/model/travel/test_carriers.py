@@ -36,7 +36,7 @@ def reaches(*hosts: str) -> Carrier:
     )
 
 
-def test_the_first_that_claims_a_name_has_it_and_a_name_may_be_nobodys() -> None:
+def test_the_first_that_claims_a_name_has_it_and_a_name_may_be_unclaimed() -> None:
     first, second = reaches("far"), reaches("near", "far")
     carriers = Carriers((first, second))
     assert carriers.of(parse_single(FAR)) is first
@@ -63,7 +63,7 @@ def test_a_connection_is_wanted_of_the_carrier_of_its_destination_alone() -> Non
     assert directed(bench) == [(ConnectionWanted, "near")]
 
 
-def test_a_name_that_nobody_claims_waits_in_an_outgoing_queue() -> None:
+def test_a_name_that_is_not_claimed_waits_in_an_outgoing_queue() -> None:
     bench = Bench(carriers=(reaches("far"),))
     assert bench.send(NEAR, b"a").status is HResult.OK
     (queue,) = bench.state.names.outgoing.values()

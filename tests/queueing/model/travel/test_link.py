@@ -81,7 +81,7 @@ def test_resuming_concerns_only_a_queue_on_hold(state: OutgoingState) -> None:
         ("VALIDATED", "INACTIVE"),
     ],
 )
-def test_a_life_of_happenings_ends_in_the_state_of_the_digest(events: str, state: str) -> None:
+def test_a_sequence_of_events_ends_in_the_documented_state(events: str, state: str) -> None:
     link = Link()
     for name in events.split():
         link.happen(OutgoingEvent[name])

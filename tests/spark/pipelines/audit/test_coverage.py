@@ -54,7 +54,7 @@ def test_whatever_is_missing_in_the_middle_is_in_a_hole(first: int, more: int) -
     assert its.uncovered(0, 10 * (first // SIZE * SIZE) - 20) is None or first < SIZE
 
 
-def test_a_gap_that_is_told_makes_a_hole_before_it() -> None:
+def test_a_gap_that_is_reported_makes_a_hole_before_it() -> None:
     stretch = stretch_of(list(range(1, 3 * SIZE)), frozenset({2 * SIZE + 7}))
     assert stretch.uncovered(10 * (2 * SIZE + 3), 10 * (2 * SIZE + 3)) is Reason.MISSING
     assert stretch.uncovered(10 * (2 * SIZE + 8), 10 * (2 * SIZE + 9)) is None

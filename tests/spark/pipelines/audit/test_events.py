@@ -88,7 +88,7 @@ def test_an_arrival_by_httpr_has_its_channel_and_no_number() -> None:
     assert trace["mask"] & rules.BATCHED
 
 
-def test_what_multicast_sends_was_not_promised_to_anybody() -> None:
+def test_what_multicast_sends_was_not_promised_to_a_receiver() -> None:
     (trace,) = traced(
         {"event": "sent", "protocol": "multicast"}, {"event": "delivered", "protocol": "multicast"}
     )

@@ -17,7 +17,7 @@ def test_every_planted_fault_is_found_once_and_none_is_invented(audited: Audited
     assert sorted(audited.found) == sorted(audited.expected)
 
 
-def test_the_reference_says_the_same(audited: Audited) -> None:
+def test_the_reference_agrees(audited: Audited) -> None:
     reference = Reference(audited.rows)
     assert set(audited.found) == reference.found
     assert sum(audited.report.unjudged.values()) == reference.unjudged == 0

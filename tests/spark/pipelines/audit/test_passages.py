@@ -26,7 +26,7 @@ class NamedWorld(World):
         return passages(traced(self.rows()).only(NEEDED)).rows()
 
 
-def test_a_message_that_nobody_tells_of_has_a_passage_to_nowhere() -> None:
+def test_a_message_without_further_records_has_a_passage_to_nowhere() -> None:
     (passage,) = NamedWorld().passages()
     assert set(passage) == set(COLUMNS)
     assert (passage["seen"], passage["arrivals"]) == (0, 0)

@@ -37,7 +37,7 @@ def test_a_planted_fault_is_found_and_no_other(fault: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_all_faults_at_once_are_told_apart(seed: int) -> None:
+def test_all_faults_at_once_are_distinguished(seed: int) -> None:
     world = World(seed, FAULTS)
     assert reference(world).found == world.expected
     assert {kind for kind, *_ in world.expected} == set(FindingKind)

@@ -67,7 +67,7 @@ def test_a_message_that_its_destination_does_not_know_is_lost_or_not_judged(
     assert judged > 0
 
 
-def test_the_audit_says_the_same_of_many_worlds_at_once(tmp_path: Path) -> None:
+def test_the_audit_says_of_many_worlds_at_once_what_it_says_of_each(tmp_path: Path) -> None:
     worlds = (srmp, httpr, wsrm, mqqp, mqqb)
     healthy = [nameless(played(world(seed))) for world in worlds for seed in HEALTHY]
     broken, erased = [], set()

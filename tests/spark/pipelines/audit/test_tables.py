@@ -22,7 +22,7 @@ def test_the_streams_add_up_to_the_findings(audited: Audited) -> None:
         assert row["verdict"] == ("refuted" if faults else "proven")
 
 
-def test_the_streams_count_what_the_managers_told(audited: Audited) -> None:
+def test_the_streams_count_what_the_managers_reported(audited: Audited) -> None:
     rows = pq.read_table(audited.out / "streams").to_pylist()
     outgoing = [row for row in rows if row["destination_queue"] is not None]
     known = [row for row in audited.rows if row["event"] == "queued"]

@@ -25,10 +25,10 @@ from reliquary.protocols.wsrm.source.flow import said
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.polling import flow_happens
 from reliquary.protocols.wsrm.source.posting import session_of
+from reliquary.protocols.wsrm.source.posts_due import schedule_posts
 from reliquary.protocols.wsrm.source.progress import tell_progress
 from reliquary.protocols.wsrm.source.restoring import known_part
 from reliquary.protocols.wsrm.source.state import Purpose, Sequence, Session
-from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.tables import Ranges
 from reliquary.protocols.wsrm.source.waits import start_wait, stop_wait
 from reliquary.protocols.wsrm.state import State
@@ -143,11 +143,11 @@ def _go_on(
         if final:
             refuse(state, sequence)
         else:
-            stir(state, session.queue)
+            schedule_posts(state, session.queue)
     elif final or _is_last_word(exchange, session, sequence):
         decide(state, sequence, now)
     else:
-        stir(state, session.queue)
+        schedule_posts(state, session.queue)
 
 
 def _is_last_word(exchange: Exchange, session: Session, sequence: Sequence) -> bool:

@@ -17,10 +17,10 @@ from reliquary.protocols.wsrm.codec.values import Envelope
 from reliquary.protocols.wsrm.events import PostEnded
 from reliquary.protocols.wsrm.source.ending import on_answered
 from reliquary.protocols.wsrm.source.phases import Phase
+from reliquary.protocols.wsrm.source.posts_due import schedule_posts
 from reliquary.protocols.wsrm.source.sessions import fail
 from reliquary.protocols.wsrm.source.silence import is_silent, note_taken
 from reliquary.protocols.wsrm.source.state import Posted, Purpose, Sequence, Session
-from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.waits import keep_waiting
 from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model.travel.link import ConnectionStatus
@@ -112,7 +112,7 @@ def _message_answered(
     if sequence.phase is Phase.OPEN:
         keep_waiting(state, sequence, now)
         if is_silent(session):
-            stir(state, session.queue)  # the next message went with no other
+            schedule_posts(state, session.queue)  # the next message went with no other
 
 
 def _create_answered(state: State, session: Session, sequence: Sequence, *, taken: bool) -> None:

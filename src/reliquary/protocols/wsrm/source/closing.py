@@ -40,11 +40,11 @@ from reliquary.protocols.wsrm.source.posting import (
     post,
     session_of,
 )
+from reliquary.protocols.wsrm.source.posts_due import schedule_posts
 from reliquary.protocols.wsrm.source.routes import RouteKind
 from reliquary.protocols.wsrm.source.sessions import clean_up, fail
 from reliquary.protocols.wsrm.source.silence import is_silent
 from reliquary.protocols.wsrm.source.state import Flight, Posted, Purpose, Sequence, Session
-from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.waits import start_wait, stop_wait
 from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model.message import Message, MessageClass
@@ -161,7 +161,7 @@ def decide(state: State, sequence: Sequence, now: Instant, *, give_up: bool = Fa
     _count_fruitless(session, sequence, flights)
     _release(state, session, flights, sequence, give_up=give_up)
     terminate(state, sequence, now)
-    stir(state, session.queue)
+    schedule_posts(state, session.queue)
 
 
 def _count_fruitless(session: Session, sequence: Sequence, flights: list[Flight]) -> None:
@@ -210,7 +210,7 @@ def _tidy(state: State, session: Session) -> None:
     """Close the session of a queue that has no sequence and nothing to send."""
     sequences = state.source.sequences.values()
     if session.waiting or any(each.row.queue == session.queue for each in sequences):
-        stir(state, session.queue)
+        schedule_posts(state, session.queue)
     else:
         clean_up(state, session)
 

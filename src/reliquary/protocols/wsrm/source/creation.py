@@ -22,10 +22,10 @@ from reliquary.protocols.wsrm.source.apply import apply
 from reliquary.protocols.wsrm.source.facts import SequenceBegun, SequenceCreated, SequenceEnded
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.posting import lifecycle, post, session_of
+from reliquary.protocols.wsrm.source.posts_due import schedule_posts
 from reliquary.protocols.wsrm.source.routes import own_reference
 from reliquary.protocols.wsrm.source.sessions import fail, watch_idleness
 from reliquary.protocols.wsrm.source.state import AcceptedOffer, Posted, Purpose, Sequence, Session
-from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.tables import Outbound
 from reliquary.protocols.wsrm.source.waits import start_wait, stop_wait
 from reliquary.protocols.wsrm.state import State
@@ -85,7 +85,7 @@ def on_create_response(state: State, exchange: Exchange, body: CreateSequenceRes
         state.source.accepted_offers.append(offered)
     sequence.used, sequence.timeouts = now, 0
     stop_wait(state, sequence)
-    stir(state, session.queue)
+    schedule_posts(state, session.queue)
 
 
 def refused(state: State, session: Session, sequence: Sequence) -> None:

@@ -16,12 +16,12 @@ from reliquary.protocols.wsrm.source.closing import close, close_again, terminat
 from reliquary.protocols.wsrm.source.flow import Polling
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.posting import can_post, is_posted, session_of
+from reliquary.protocols.wsrm.source.posts_due import schedule_posts
 from reliquary.protocols.wsrm.source.routes import RouteKind
 from reliquary.protocols.wsrm.source.sending import limit_of
 from reliquary.protocols.wsrm.source.sessions import fail
 from reliquary.protocols.wsrm.source.silence import is_silent, is_under_way, outstanding
 from reliquary.protocols.wsrm.source.state import Flight, Purpose, Sequence, Session
-from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.waits import is_over, start_wait
 from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model.travel.link import ConnectionStatus
@@ -77,7 +77,7 @@ def _send_again(state: State, session: Session, sequence: Sequence, now: Instant
         first.retries += 1  # those behind it may be dropped because of it
     sequence.timeouts += 1
     start_wait(state, sequence, now)
-    stir(state, session.queue)
+    schedule_posts(state, session.queue)
 
 
 def _is_hopeless(state: State, idle: list[Flight]) -> bool:

@@ -25,11 +25,11 @@ from reliquary.protocols.wsrm.source.facts import MessagesNumbered, MessagesWith
 from reliquary.protocols.wsrm.source.flow import Polling
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.posting import can_post, is_posted, post
+from reliquary.protocols.wsrm.source.posts_due import PostsDue, schedule_posts
 from reliquary.protocols.wsrm.source.progress import tell_progress
 from reliquary.protocols.wsrm.source.routes import RouteKind, reply_reference
 from reliquary.protocols.wsrm.source.silence import is_silent, is_under_way, outstanding
 from reliquary.protocols.wsrm.source.state import Flight, Posted, Purpose, Sequence, Session
-from reliquary.protocols.wsrm.source.stirring import PostsDue, stir
 from reliquary.protocols.wsrm.source.waits import keep_waiting
 from reliquary.protocols.wsrm.state import Count, State
 from reliquary.queueing.model.message import NO_OBJECT, Message, MessageClass
@@ -62,7 +62,7 @@ def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
         return
     else:
         session.waiting[signal.lookup_id] = signal.message
-    stir(state, signal.queue)
+    schedule_posts(state, signal.queue)
 
 
 def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:
@@ -85,8 +85,8 @@ def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:
 def on_posts_due(state: State, signal: PostsDue, now: Instant) -> None:
     """Send what can be sent, for every outgoing queue that something happened to."""
     del signal
-    stirred, state.source.stirred = state.source.stirred, {}
-    for queue in stirred:
+    queues_due, state.source.queues_due = state.source.queues_due, {}
+    for queue in queues_due:
         session = state.source.sessions.get(queue)
         if session is not None and session.is_open and can_post(state, session):
             _advance(state, session, now)

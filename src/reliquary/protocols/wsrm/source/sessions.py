@@ -17,10 +17,10 @@ from reliquary.protocols.wsrm.source.apply import apply
 from reliquary.protocols.wsrm.source.facts import QueueAssigned
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.posting import hang_up
+from reliquary.protocols.wsrm.source.posts_due import schedule_posts
 from reliquary.protocols.wsrm.source.routes import name_of, way_of, way_to
 from reliquary.protocols.wsrm.source.silence import outstanding
 from reliquary.protocols.wsrm.source.state import Sequence, Session
-from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.waits import start_wait, stop_wait
 from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
@@ -114,7 +114,7 @@ def _open(state: State, session: Session) -> None:
     sequence = state.source.of_queue(session.queue)
     if sequence is not None:
         sequence.due.update(flight.number for flight in outstanding(session, sequence))
-    stir(state, session.queue)
+    schedule_posts(state, session.queue)
 
 
 def _addresses(session: Session) -> tuple[str, ...]:
@@ -209,7 +209,7 @@ def on_online(state: State, signal: ManagerOnline, now: Instant) -> None:
             start_wait(state, sequence, now)
     if signal.online:
         for queue in state.source.sessions:
-            stir(state, queue)
+            schedule_posts(state, queue)
 
 
 def _sequences_of(state: State, queue: int) -> list[Sequence]:

@@ -178,7 +178,7 @@ class SourceState:
     """By outgoing queue."""
     wanted: dict[int, str] = field(default_factory=dict)
     """Destinations by outgoing queue; their sessions open when the server listens."""
-    stirred: dict[int, None] = field(default_factory=dict)
+    queues_due: dict[int, None] = field(default_factory=dict)
     """Outgoing queues for which something may be sent at the end of this turn."""
     accepted_offers: list[AcceptedOffer] = field(default_factory=list)
     """Sequences that we offered and that peers accepted in this turn."""

@@ -70,11 +70,11 @@ def passages(traces: Table) -> Table:
     alone[left] = False
     met = Table(sources.where(left).only(SOURCE).columns | others.where(right).only(OTHER).columns)
     rest = sources.where(alone).only(SOURCE)
-    nobody = {name: filled(len(rest), _NOBODY.get(name, 0)) for name in OTHER}
-    return joined([met, rest.plus(**nobody)])
+    unknown = {name: filled(len(rest), _UNKNOWN.get(name, 0)) for name in OTHER}
+    return joined([met, rest.plus(**unknown)])
 
 
-_NOBODY: Final = {
+_UNKNOWN: Final = {
     "other_manager": NONE,
     "other_place": NONE,
     "other_time": NEVER,

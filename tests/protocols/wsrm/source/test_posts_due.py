@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reliquary.protocols.wsrm.settings import WsrmSettings
-from reliquary.protocols.wsrm.source.stirring import PostsDue, stir
+from reliquary.protocols.wsrm.source.posts_due import PostsDue, schedule_posts
 from reliquary.protocols.wsrm.state import State
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
@@ -13,9 +13,9 @@ from tests.protocols.wsrm.source.source_bench import SourceBench
 def test_a_turn_looks_once_at_all_queues() -> None:
     state = State(StagedRows(MemoryDisk(())), WsrmSettings())
     for queue in (3, 4, 3):
-        stir(state, queue)
+        schedule_posts(state, queue)
     assert state.draft.take().signals == (PostsDue(),)
-    assert list(state.source.stirred) == [3, 4]
+    assert list(state.source.queues_due) == [3, 4]
 
 
 def test_what_is_handed_out_in_one_turn_is_numbered_in_one_fact() -> None:

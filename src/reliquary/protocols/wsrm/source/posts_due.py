@@ -10,8 +10,8 @@ class PostsDue(Signal, frozen=True):
     """WS-RM to itself: look what outgoing queues can send; the manager has handed out what it has."""
 
 
-def stir(state: State, queue: int) -> None:
+def schedule_posts(state: State, queue: int) -> None:
     """Look at the end of this turn what an outgoing queue can send."""
-    if not state.source.stirred:
+    if not state.source.queues_due:
         state.draft.tell(PostsDue())
-    state.source.stirred[queue] = None
+    state.source.queues_due[queue] = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from bench.load import Run, Settings, body_of, percentiles
-from tests.net.http.stage import tick
+from tests.net.http.harness import tick
 
 
 class Queue:

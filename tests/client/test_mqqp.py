@@ -28,7 +28,7 @@ from reliquary.client.mqqp import ONLY_READS, MqqpTransport, open_mqqp
 from reliquary.client.transport import Transport
 from reliquary.net.identity.users import User
 from tests.client.mqqp_served import MqqpServed, cut_after, mqqp_served, wait_until
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 
 REFUSED = [name for name in vars(Transport) if getattr(MqqpTransport, name, None) is MqqpTransport._refuse]
 

@@ -11,7 +11,7 @@ import pytest
 
 from reliquary.net.http import HttpClient
 from reliquary.net.identity.users import User
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 
 ROOT, ALICE, BOB = "root-token", "alice-token", "bob-token"
 USERS = tuple(

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from reliquary.server.httpr_options import HttprOptions
-from tests.console.stage import Stage, play, whole
+from tests.console.harness import Stage, play, whole
 from tests.console.test_access import ALICE, ROOT, USERS, ask
 from tests.console.test_pages import samples
 

@@ -12,7 +12,7 @@ from reliquary.console.context import BODY_LIMIT
 from reliquary.net.http.response import SENTENCE_LIMIT
 from reliquary.queueing.model.events import FlowControl
 from reliquary.queueing.model.queue import ManagerState
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.console.test_access import BOB, ROOT, USERS, ask
 
 

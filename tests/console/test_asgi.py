@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from reliquary.base.time import seconds
 from reliquary.console.asgi import BODY_PIECES, AsgiApp
 from reliquary.net.http import ClientLimits, HttpClient, Listener, RequestFailed
-from tests.net.http.stage import play, tick, until
+from tests.net.http.harness import play, tick, until
 from tests.net.stream_client import opened
 
 PART = 256 * 1024

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from reliquary.console.app import table
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 
 
 def test_every_path_is_described_and_nothing_else(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 from pathlib import Path
 
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 
 
 def test_a_client_hears_of_each_sample_and_of_the_end(tmp_path: Path) -> None:

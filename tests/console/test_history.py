@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from reliquary.server.history_options import HistoryOptions
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.console.test_access import ALICE, USERS, ask
 from tests.console.test_pages import samples
 

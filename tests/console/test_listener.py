@@ -15,7 +15,7 @@ from reliquary.base.time import seconds
 from reliquary.console.listener import LIMITS, ControlListener
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Limits
-from tests.net.http.stage import play, tick
+from tests.net.http.harness import play, tick
 from tests.net.stream_client import opened
 
 HEAD = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n"

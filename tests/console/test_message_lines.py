@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from reliquary.console import message_lines
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.console.test_trace import first_id, path_of
 
 

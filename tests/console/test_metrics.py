@@ -10,7 +10,7 @@ from reliquary.console.metrics import PREFIX, text_of
 from reliquary.engine.histogram import Histogram
 from reliquary.net.counters import Metric
 from tests.console import prometheus_text
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tools.metrics_reference import declared
 
 ODD = 'a"b\\c\nd'

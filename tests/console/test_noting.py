@@ -11,9 +11,9 @@ from reliquary.client.records import ActInfo
 from reliquary.console.noting import name_of
 from reliquary.net.identity.users import User
 from reliquary.views.pages import PageWanted
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.console.test_access import ALICE, BOB, ROOT, USERS, ask
-from tests.console.web.stage import Reader
+from tests.console.web.harness import Reader
 from tests.net.identity.cheap_hash import cheap_hash
 
 IDENTIFIER = "0f0e0d0c-0b0a-0908-0706-050403020100"

@@ -16,7 +16,7 @@ from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.server.srmp import SrmpEndpoint
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.views import pages
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.server.endpoints import endpoint_of
 
 

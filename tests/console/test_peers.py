@@ -8,7 +8,7 @@ from pathlib import Path
 from reliquary.base.time import seconds
 from reliquary.console import peers
 from reliquary.server.peer_entries import PeerEntry
-from tests.console.stage import Stage, play, whole
+from tests.console.harness import Stage, play, whole
 from tests.console.test_trace import USERS, first_id, path_of
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from reliquary.console import samples
 from reliquary.engine import syncs
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 
 SETTINGS = {
     "label": "what customers want",

@@ -9,7 +9,7 @@ import pytest
 from reliquary.base.time import SECOND
 from reliquary.console import samples
 from reliquary.console.samples import Rate, Sample, rates
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 
 
 def sample(at: int, messages: int, numbered: int, syncs: int = 0) -> Sample:

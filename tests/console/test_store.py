@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reliquary.protocols.standard import ALL_TABLES
 from reliquary.store import RocksDisk
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 
 
 def test_a_store_in_use_is_verified(tmp_path: Path) -> None:

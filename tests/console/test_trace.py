@@ -12,7 +12,7 @@ from reliquary.net.identity.users import User
 from reliquary.queueing.model.security.roles import Role
 from reliquary.server.history_options import HistoryOptions
 from reliquary.server.peer_entries import PeerEntry
-from tests.console.stage import Stage, play, whole
+from tests.console.harness import Stage, play, whole
 from tests.console.test_access import ask
 
 TOKENS = {"root": Role.ADMINISTRATOR, "looker": Role.READER, "sender": Role.SENDER}

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.protocols.srmp.peer import ALPHA, RECEIPTS, STREAM, stream_message
 
 ELSEWHERE = r"DIRECT=OS:elsewhere\private$\orders"

@@ -15,7 +15,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
 from playwright.async_api import ConsoleMessage, Page, async_playwright
 
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.console.test_access import ROOT, USERS
 
 CHROMIUM: Final = "/usr/bin/chromium"

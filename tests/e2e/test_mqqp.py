@@ -18,7 +18,7 @@ import pytest
 import uvloop
 
 from reliquary import AsyncQueue, ReliquaryError, connect_async
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 from tests.ports import free_ports
 from tests.server.process import Process, running
 

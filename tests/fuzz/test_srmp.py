@@ -12,7 +12,7 @@ from tests.fuzz.srmp import try_both, try_envelope, try_post
 from tests.protocols.srmp.codec.envelopes import FIRST
 from tests.protocols.srmp.codec.vector import VECTORS
 from tests.queueing.state_checks import check, durable
-from tests.scenes.srmp.stage import Side
+from tests.scenes.srmp.harness import Side
 
 ENVELOPES = 10_000
 POSTS = 2_500

@@ -16,7 +16,7 @@ from reliquary.queueing.model.directory.integration import Integration
 from reliquary.queueing.model.directory.objects import ManagerObject, ObjectKind, QueueObject
 from reliquary.queueing.model.events import StartManager
 from reliquary.queueing.model.queue import ManagerState
-from tests.queueing.directory.scenery import NORTH, add_sites, detach, integrated, notified
+from tests.queueing.directory.harness import NORTH, add_sites, detach, integrated, notified
 from tests.queueing.manager_harness import COMPUTER, Bench
 from tests.queueing.state_checks import durable
 

@@ -24,7 +24,7 @@ from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.table import Options
 from reliquary.server.wsrm_options import WsrmOptions
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 from tests.server.test_srmp_between import SOON, Site, play, site, texts
 
 ONWARD = "onward"

@@ -8,7 +8,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
 from reliquary.queueing.model.cursors import END, CursorState
 from reliquary.queueing.model.events import PeekMessage
-from tests.scenes.stage import Scene
+from tests.scenes.harness import Scene
 
 
 def with_cursor(*bodies: bytes) -> tuple[Scene, int, int]:

@@ -22,10 +22,10 @@ from reliquary.queueing.model.directory.integration import Integration
 from reliquary.queueing.model.directory.objects import ObjectKind, QueueObject, Site
 from reliquary.queueing.model.events import CreateQueue, StartManager
 from reliquary.queueing.model.facts import ChangeNotified
-from tests.queueing.directory.scenery import NORTH, OTHER, add, add_sites, find
+from tests.queueing.directory.harness import NORTH, OTHER, add, add_sites, find
 from tests.queueing.manager_harness import COMPUTER
 from tests.queueing.state_checks import durable
-from tests.scenes.stage import Scene
+from tests.scenes.harness import Scene
 
 KEYS = (b"base", b"enhanced", b"aes")
 

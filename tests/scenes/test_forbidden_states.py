@@ -34,7 +34,7 @@ from reliquary.queueing.model.events import Access, AccessChange
 from reliquary.queueing.model.security.principals import EVERYONE
 from tests.queueing.answers import everything
 from tests.queueing.manager_harness import message
-from tests.scenes.stage import Scene
+from tests.scenes.harness import Scene
 
 GONE, HERE, OTHER = "gone", "orders", "other"
 UNKNOWN = UUID(int=99)

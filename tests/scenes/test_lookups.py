@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.queueing.model.events import Seek
-from tests.scenes.stage import Scene
+from tests.scenes.harness import Scene
 
 
 @pytest.mark.scene("T55")

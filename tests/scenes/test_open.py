@@ -17,7 +17,7 @@ from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.queueing.rules.outgoing import link_of
 from tests.queueing.answers import everything
-from tests.scenes.stage import Scene
+from tests.scenes.harness import Scene
 
 GUID = UUID("0F0E0D0C-0B0A-0908-0706-050403020100")
 A, B, MISSING = (f"DIRECT=OS:BENCH\\private$\\{name}" for name in ("a", "b", "missing"))

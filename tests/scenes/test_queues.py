@@ -11,7 +11,7 @@ from reliquary.queueing.model.events import Access, CreateQueue, DeleteQueue, Op
 from reliquary.queueing.model.message import FOREVER, NO_GUID, MessageClass
 from reliquary.queueing.model.queue import QueuePrivacy, QueueType
 from tests.queueing.answers import everything
-from tests.scenes.stage import Scene
+from tests.scenes.harness import Scene
 
 
 @pytest.mark.scene("T06")

@@ -8,7 +8,7 @@ from reliquary.base.hresult import HResult
 from reliquary.queueing.model.cursors import CursorState
 from reliquary.queueing.model.events import Access, CancelRead, CloseQueue
 from reliquary.queueing.model.message import MessageClass
-from tests.scenes.stage import Scene
+from tests.scenes.harness import Scene
 
 
 @pytest.mark.scene("T27")

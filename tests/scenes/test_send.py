@@ -11,7 +11,7 @@ from reliquary.queueing.model.events import CreateQueue, FlowControl
 from reliquary.queueing.model.message import FOREVER, LABEL_LIMIT, Message, size_of
 from reliquary.queueing.model.queue import QueueSettings
 from tests.queueing.answers import everything
-from tests.scenes.stage import Scene
+from tests.scenes.harness import Scene
 
 HEADERS = size_of(Message())
 

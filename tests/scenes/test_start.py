@@ -7,7 +7,7 @@ import pytest
 from reliquary.queueing.model.message import Delivery
 from reliquary.queueing.model.names.pathnames import SYSTEM_QUEUES
 from tests.queueing.state_checks import durable
-from tests.scenes.stage import Scene
+from tests.scenes.harness import Scene
 
 
 @pytest.mark.scene("T03")

@@ -11,7 +11,7 @@ from reliquary.queueing.model.events import CreateQueue, MoveMessage, PurgeQueue
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.queue import QueueSettings
 from tests.queueing.answers import everything
-from tests.scenes.stage import Scene
+from tests.scenes.harness import Scene
 
 
 def with_transactional_queue() -> Scene:

@@ -9,7 +9,7 @@ from reliquary.base.time import seconds
 from reliquary.queueing.model.events import EndRead, PurgeQueue, ReceiveMessages
 from reliquary.queueing.model.message import MessageClass
 from tests.queueing.answers import everything
-from tests.scenes.stage import Scene
+from tests.scenes.harness import Scene
 
 
 def begun() -> tuple[Scene, int]:

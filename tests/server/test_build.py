@@ -23,7 +23,7 @@ from reliquary.server.config import Settings
 from reliquary.server.first_queues import make_queues
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.store import RocksDisk
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.net.http.certificate import PEM, client_context
 from tests.net.srmp.certificates import Authority
 

@@ -18,7 +18,7 @@ from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
 from reliquary.server.first_queues import make_queues
 from reliquary.server.names import Listening
 from reliquary.server.protocols import PROTOCOLS
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 
 HAPPENED: list[str] = []
 

@@ -8,7 +8,7 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.server.first_queues import make_queues
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 
 
 def test_a_queue_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ from reliquary.server.api import ApiEndpoint
 from reliquary.server.build import Server
 from reliquary.server.limit_options import LimitOptions
 from reliquary.server.wsrm_options import WsrmOptions
-from tests.console.stage import Stage, play
-from tests.net.http.stage import until
+from tests.console.harness import Stage, play
+from tests.net.http.harness import until
 from tests.net.identity.cheap_hash import cheap_hash
 from tests.server.endpoints import endpoint_of
 

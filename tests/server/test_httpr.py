@@ -33,8 +33,8 @@ from reliquary.server.first_queues import make_queues
 from reliquary.server.httpr import HttprEndpoint, addressed
 from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.names import Listening
-from tests.console.stage import Stage, play
-from tests.net.http.stage import Wire, post, until
+from tests.console.harness import Stage, play
+from tests.net.http.harness import Wire, post, until
 from tests.server.endpoints import endpoint_of
 
 ORIGIN = "httpr://here.example"

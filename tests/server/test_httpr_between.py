@@ -16,7 +16,7 @@ from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
 from reliquary.server.httpr import SCHEMES, HttprEndpoint
 from reliquary.server.httpr_options import HttprOptions
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 from tests.net.srmp.certificates import Authority
 from tests.server.endpoints import endpoint_of
 from tests.server.test_srmp_between import Site, play, site, texts

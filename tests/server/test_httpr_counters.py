@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reliquary.server.httpr import HttprEndpoint
 from reliquary.server.httpr_options import HttprOptions
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.server.endpoints import endpoint_of, switched_off
 
 MACHINE = ["httpr_channels", "httpr_unanswered", "httpr_batches_in_doubt", "httpr_messages_in_doubt"]

@@ -12,7 +12,7 @@ from reliquary.server.keys import own_keys
 from reliquary.store import restore
 from reliquary.store.backup import KEYS
 from reliquary.wire.public_keys import PROVIDERS, Purpose, decode_key
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 
 
 @pytest.fixture(scope="module")

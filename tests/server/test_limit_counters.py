@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reliquary.net.tcp.budget import Budget
 from reliquary.server.limit_counters import families
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.console.test_pages import samples
 
 

@@ -13,8 +13,8 @@ from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.server.config import Settings
 from reliquary.server.mqqb import MqqbEndpoint, MqqbSetup, addressed
 from reliquary.server.mqqb_options import MqqbOptions
-from tests.console.stage import Stage, play
-from tests.net.http.stage import until
+from tests.console.harness import Stage, play
+from tests.net.http.harness import until
 from tests.net.mqqb.test_pings import REQUEST as PING
 from tests.server.endpoints import endpoint_of, switched_off
 from tests.server.mqqb_peer import connect_peer, message_to, peer_of

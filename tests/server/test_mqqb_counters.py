@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reliquary.server.mqqb import MqqbEndpoint
 from reliquary.server.mqqb_options import MqqbOptions
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.server.endpoints import endpoint_of, switched_off
 from tests.server.mqqb_peer import message_to, peer_of
 

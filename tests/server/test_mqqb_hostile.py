@@ -15,8 +15,8 @@ from reliquary.net.mqqb.shared import Count as Traffic
 from reliquary.protocols.mqqb.machine import Mqqb
 from reliquary.server.mqqb import MqqbEndpoint
 from reliquary.server.mqqb_options import MqqbOptions
-from tests.console.stage import Stage, play
-from tests.net.http.stage import until
+from tests.console.harness import Stage, play
+from tests.net.http.harness import until
 from tests.protocols.mqqb.codec import second_decoder
 from tests.protocols.mqqb.codec.frames import COMPOSED, SAMPLE
 from tests.server.endpoints import endpoint_of

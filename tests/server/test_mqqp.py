@@ -15,8 +15,8 @@ from reliquary.protocols.mqqp.reader import READER
 from reliquary.server.config import Settings
 from reliquary.server.mqqp import NEXT_PORT, SEED_BITS, MqqpEndpoint, prepare
 from reliquary.server.mqqp_options import MqqpOptions
-from tests.console.stage import Stage, play
-from tests.net.http.stage import until
+from tests.console.harness import Stage, play
+from tests.net.http.harness import until
 from tests.server.endpoints import endpoint_of, switched_off
 
 ANYWHERE = MqqpOptions(enabled=True, handshake_port=0, read_port=0)

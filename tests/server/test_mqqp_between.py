@@ -15,7 +15,7 @@ from reliquary.protocols.mqqp.settings import MqqpSettings, ServerSettings
 from reliquary.server.mqqp import MqqpEndpoint
 from reliquary.server.mqqp_options import MqqpOptions
 from reliquary.wire.rpc.protection import Protection
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 from tests.server.endpoints import endpoint_of
 from tests.server.test_srmp_between import Site, play, site, texts
 

@@ -9,8 +9,8 @@ from reliquary.protocols.mqqp.effects import CallServer
 from reliquary.protocols.mqqp.settings import MqqpSettings, ServerSettings
 from reliquary.server.mqqp import MqqpEndpoint
 from reliquary.server.mqqp_options import MqqpOptions
-from tests.console.stage import Stage, play
-from tests.net.http.stage import until
+from tests.console.harness import Stage, play
+from tests.net.http.harness import until
 from tests.server.endpoints import endpoint_of, switched_off
 
 OF_THE_MACHINE = ["mqqp_associations", "mqqp_queues", "mqqp_pending", "mqqp_held"]

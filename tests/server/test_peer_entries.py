@@ -12,7 +12,7 @@ from reliquary.server.config import Settings
 from reliquary.server.effective import entries, text_of
 from reliquary.server.loading import load, load_with_origins
 from reliquary.server.peer_entries import PeerEntry, peers_of
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 
 TEXT = """
 [[peers]]

@@ -9,7 +9,7 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.server.loading import load
 from reliquary.server.queue_entries import make_entries
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.console.test_access import ALICE, BOB, ROOT, USERS, ask
 
 TEXT = """

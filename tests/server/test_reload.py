@@ -30,10 +30,10 @@ from reliquary.server.loading import load
 from reliquary.server.logs import LogLevel
 from reliquary.server.queue_entries import QueueEntry
 from reliquary.server.reload import RELOADABLE, differing, with_settings
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.console.test_access import ALICE, ROOT, USERS, ask
-from tests.console.web.stage import Reader
-from tests.net.http.stage import until
+from tests.console.web.harness import Reader
+from tests.net.http.harness import until
 from tests.net.identity.cheap_hash import cheap_hash
 from tests.net.srmp.certificates import Authority
 from tests.server.process import running

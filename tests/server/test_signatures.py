@@ -16,7 +16,7 @@ from reliquary.protocols.srmp.trust import NO_TRUST
 from reliquary.server.signatures import signature_trust
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.wire.xmldsig_algorithms import Obsolete
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.protocols.srmp.signers import signer
 from tests.wire.signing_keys import certificate_pem, key_pem
 

@@ -16,7 +16,7 @@ from reliquary.queueing.model.events import CreateQueue
 from reliquary.queueing.model.queue import QueueSettings
 from reliquary.server.srmp import SrmpEndpoint
 from reliquary.server.srmp_options import SrmpOptions
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 from tests.server.endpoints import endpoint_of
 from tests.server.test_srmp_between import SOON, Site, play, site, texts
 from tests.wire.signing_keys import certificate, certificate_pem, key, key_pem

@@ -9,7 +9,7 @@ import pytest
 
 from reliquary.queueing.model.events import AwaitDisk, FlowControl
 from reliquary.server.table import Options
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 from tests.server import test_httpr_between as httpr
 from tests.server import test_wsrm_between as wsrm
 from tests.server.test_srmp_between import Site, play, site, texts

@@ -17,7 +17,7 @@ from reliquary.server.config import Settings
 from reliquary.server.names import Listening
 from reliquary.server.srmp import SrmpEndpoint, addressed
 from reliquary.server.srmp_options import SrmpOptions
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.server.endpoints import endpoint_of
 
 

@@ -35,7 +35,7 @@ from reliquary.server.exits import Exit
 from reliquary.server.srmp import SrmpEndpoint
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.table import Options
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 from tests.net.srmp.certificates import Authority
 from tests.server.endpoints import endpoint_of
 from tests.server.process import ends

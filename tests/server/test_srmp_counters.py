@@ -8,7 +8,7 @@ from reliquary.net.counters import Section
 from reliquary.net.multicast.options import MulticastOptions
 from reliquary.server.srmp import SrmpEndpoint
 from reliquary.server.srmp_options import SrmpOptions
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.server.endpoints import endpoint_of, switched_off
 
 

@@ -16,7 +16,7 @@ from opentelemetry.trace import SpanKind, StatusCode, format_span_id, format_tra
 
 from reliquary.server import tracing
 from reliquary.server.tracing_options import TracingOptions
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 from tests.server import test_httpr_between as httpr
 from tests.server import test_wsrm_between as wsrm
 from tests.server.test_logs import begun

@@ -14,8 +14,8 @@ from reliquary.server.config import Settings
 from reliquary.server.names import Listening
 from reliquary.server.wsrm import SEED_BITS, WsrmEndpoint, addressed, prepare
 from reliquary.server.wsrm_options import WsrmOptions
-from tests.console.stage import Stage, play
-from tests.net.http.stage import until
+from tests.console.harness import Stage, play
+from tests.net.http.harness import until
 from tests.server.endpoints import endpoint_of, switched_off
 
 ORDERS = "/wsrm/orders"

@@ -17,7 +17,7 @@ from reliquary.protocols.wsrm.state import Count
 from reliquary.protocols.wsrm.views import sequences
 from reliquary.server.wsrm import SCHEMES, WsrmEndpoint
 from reliquary.server.wsrm_options import WsrmOptions
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 from tests.server.endpoints import endpoint_of
 from tests.server.test_httpr_between import Trusted
 from tests.server.test_srmp_between import Site, play, site, texts

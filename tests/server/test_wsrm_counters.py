@@ -9,8 +9,8 @@ from reliquary.protocols.wsrm.machine import Wsrm
 from reliquary.protocols.wsrm.state import Count
 from reliquary.server.wsrm import WsrmEndpoint
 from reliquary.server.wsrm_options import WsrmOptions
-from tests.console.stage import Stage, play
-from tests.net.http.stage import until
+from tests.console.harness import Stage, play
+from tests.net.http.harness import until
 from tests.server.endpoints import endpoint_of, switched_off
 
 OF_THE_MACHINE = ["wsrm_events_total", "wsrm_sequences", "wsrm_unacknowledged", "wsrm_held"]

@@ -9,7 +9,7 @@ from reliquary.base.hresult import HResult
 from reliquary.queueing.model.directory.integration import Integration
 from reliquary.queueing.model.directory.objects import Enterprise, ObjectKind
 from reliquary.views import directory as views
-from tests.queueing.directory.scenery import NORTH, add, add_sites, detach, integrated
+from tests.queueing.directory.harness import NORTH, add, add_sites, detach, integrated
 from tests.queueing.manager_harness import Bench
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from bench.load import Settings
 from bench.peers.link import Link
-from tests.net.http.stage import tick
+from tests.net.http.harness import tick
 
 
 class Transport:

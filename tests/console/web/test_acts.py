@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.console.test_access import ALICE, ROOT, USERS
-from tests.console.web.stage import Reader
+from tests.console.web.harness import Reader
 
 
 def test_the_page_shows_who_did_what_and_leads_to_older_acts(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from reliquary.console.web.alarms import Weight, alarms
 from reliquary.queueing.model.events import FlowControl, TakeOffline
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 
 
 async def poisoned(stage: Stage, *texts: str) -> None:

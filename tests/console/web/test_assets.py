@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reliquary.console.web import assets
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tools import pack_console
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.console.stage import Stage, play
-from tests.console.web.stage import Reader
+from tests.console.harness import Stage, play
+from tests.console.web.harness import Reader
 
 
 def test_the_page_shows_how_far_the_history_is_in_files(tmp_path: Path) -> None:

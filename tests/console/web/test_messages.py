@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.console.stage import Stage, play
-from tests.console.web.stage import Outline, Reader
+from tests.console.harness import Stage, play
+from tests.console.web.harness import Outline, Reader
 from tests.console.web.test_alarms import poisoned
 
 ORDERS = "/console/queue?name=orders"

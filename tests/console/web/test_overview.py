@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 from tests.console.test_access import USERS
-from tests.console.web.stage import Outline, Reader
+from tests.console.web.harness import Outline, Reader
 
 
 def test_the_first_page_shows_what_the_manager_holds(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from reliquary.console.web.pages import MENU, shown
-from tests.console.stage import Stage, play
-from tests.console.web.stage import Reader
+from tests.console.harness import Stage, play
+from tests.console.web.harness import Reader
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from reliquary.console.web import queues
-from tests.console.stage import Stage, play
-from tests.console.web.stage import Reader
+from tests.console.harness import Stage, play
+from tests.console.web.harness import Reader
 
 
 def test_queues_come_in_pages_and_are_found_by_a_part_of_their_name(

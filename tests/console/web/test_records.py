@@ -10,8 +10,8 @@ from uuid import UUID
 from reliquary.client.connect import connect_async
 from reliquary.client.nouns import NOUNS
 from reliquary.console.web.pages import has_page
-from tests.console.stage import Stage, play
-from tests.console.web.stage import Reader
+from tests.console.harness import Stage, play
+from tests.console.web.harness import Reader
 
 FAR = r"DIRECT=TCP:192.0.2.1\private$\far"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from reliquary.console import message_lines
 from reliquary.server.history_options import HistoryOptions
-from tests.console.stage import Stage, play
-from tests.console.web.stage import Reader
+from tests.console.harness import Stage, play
+from tests.console.web.harness import Reader
 
 UNKNOWN = "/console/history?message=00000000-0000-0000-0000-000000000001%5C7"
 

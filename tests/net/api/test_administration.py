@@ -9,7 +9,7 @@ from reliquary.net.api.administration import filters_of, routes_of
 from reliquary.views.consumers import CONSUMER
 from reliquary.views.transactions import TRANSACTION
 from reliquary.views.writers import WRITER
-from tests.net.api.stage import Stage, play
+from tests.net.api.harness import Stage, play
 from tests.queueing.manager_harness import Bench
 from tests.views.viewing import ManagerAlone
 

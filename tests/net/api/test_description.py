@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reliquary.net.api.description import path_of
 from reliquary.server.api import ApiEndpoint
-from tests.console.stage import Stage, play
+from tests.console.harness import Stage, play
 
 
 def routes_of(stage: Stage) -> set[tuple[str, str]]:

@@ -13,7 +13,7 @@ from reliquary.net.api.send import _messages
 from reliquary.net.http import Request
 from reliquary.queueing.model.message import Acknowledgement, AuthenticationLevel
 from reliquary.queueing.rules.checks import COUNT_LIMIT
-from tests.net.api.stage import Stage, on, play
+from tests.net.api.harness import Stage, on, play
 
 
 def request(body: bytes, *fields: tuple[bytes, bytes]) -> Request:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from reliquary.queueing.model.events import DeleteQueue
-from tests.net.api.stage import Stage, bodies, on, play
-from tests.net.http.stage import until
+from tests.net.api.harness import Stage, bodies, on, play
+from tests.net.http.harness import until
 
 OPEN = on("orders", "open")
 PEEK = on("orders", "peek")

@@ -24,7 +24,7 @@ from reliquary.net.api.numbers import (
 from reliquary.queueing.model.events import FOREVER_WAIT
 from reliquary.queueing.model.message import ObjectId
 from reliquary.queueing.model.tables import LAST_ID
-from tests.net.api.stage import SeededChance, refusal
+from tests.net.api.harness import SeededChance, refusal
 
 
 def test_waits_and_holds_at_their_ends() -> None:

@@ -15,7 +15,7 @@ from reliquary.net.api.pieces import LARGE, PIECE, pieces_of
 from reliquary.net.http import ClientLimits, HttpClient
 from reliquary.queueing.model.events import Delivered
 from reliquary.queueing.model.message import Message, Position
-from tests.net.api.stage import Stage, on, play
+from tests.net.api.harness import Stage, on, play
 
 
 def delivered(body: bytes, label: str = "") -> Delivered:

@@ -15,7 +15,7 @@ from reliquary.net.identity.admission import Admission
 from reliquary.net.identity.shown import Shown
 from reliquary.queueing.model.events import CallerGone, StopManager
 from reliquary.queueing.model.security.principals import Principal
-from tests.net.api.stage import API, Stage, on, play
+from tests.net.api.harness import API, Stage, on, play
 
 
 def test_an_unknown_path_is_reported_in_the_form_of_every_error() -> None:

@@ -15,7 +15,7 @@ from reliquary.net.http import ClientLimits, HttpClient, Response
 from reliquary.net.http.headers import Headers, format_headers
 from reliquary.queueing.model.events import Delivered
 from reliquary.queueing.model.message import Position
-from tests.net.api.stage import Stage, on, play
+from tests.net.api.harness import Stage, on, play
 from tests.net.api.test_forms import messages
 
 OCTETS = b"application/octet-stream"

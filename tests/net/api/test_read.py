@@ -9,8 +9,8 @@ from datetime import datetime
 import pytest
 
 from reliquary.queueing.model.events import CallerGone
-from tests.net.api.stage import Stage, bodies, on, play
-from tests.net.http.stage import until
+from tests.net.api.harness import Stage, bodies, on, play
+from tests.net.http.harness import until
 
 RECEIVE = on("orders", "receive")
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from reliquary.net.api.send import SendOut
-from tests.net.api.stage import Stage, bodies, on, play
+from tests.net.api.harness import Stage, bodies, on, play
 
 
 def test_one_message_is_sent_and_its_place_is_reported() -> None:

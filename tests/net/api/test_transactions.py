@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from tests.net.api.stage import Stage, bodies, on, play
-from tests.net.http.stage import until
+from tests.net.api.harness import Stage, bodies, on, play
+from tests.net.http.harness import until
 
 UNKNOWN = "0c44cb60-0000-4000-8000-000000000007"
 

@@ -12,8 +12,8 @@ from reliquary.net.http.failures import Failure
 from reliquary.net.http.headers import Headers
 from reliquary.net.http.pending_response import PendingResponse
 from reliquary.net.http.request_head import encode_chunked_head, encode_request
-from tests.net.http.stage import until
-from tests.net.httpr.stage import Server
+from tests.net.http.harness import until
+from tests.net.httpr.harness import Server
 
 NO_WAIT = Duration(0)
 

@@ -21,7 +21,7 @@ from reliquary.net.http import (
     TimedOut,
 )
 from tests.net.http.certificate import client_context, server_context
-from tests.net.http.stage import Desk, echo, everywhere, listening, play, tick, until
+from tests.net.http.harness import Desk, echo, everywhere, listening, play, tick, until
 from tests.net.stream_server import stream_server
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"

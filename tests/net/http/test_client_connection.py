@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reliquary.net.http.client_connection import INTERIM_LIMIT, ClientConnection, Response
 from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFailed
-from tests.net.http.stage import Glass, play
+from tests.net.http.harness import Glass, play
 
 INTERIM = b"HTTP/1.1 102 Processing\r\n\r\n"
 ANSWER = b"HTTP/1.1 200 OK\r\nX-Name: a\r\ncontent-length: 2\r\n\r\nok"

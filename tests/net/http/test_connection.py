@@ -11,7 +11,7 @@ from reliquary.net.http.limits import Limits
 from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Responder
 from reliquary.net.tcp.accepted import ENGINE
-from tests.net.http.stage import (
+from tests.net.http.harness import (
     Desk,
     bodies,
     chunked,

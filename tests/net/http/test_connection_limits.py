@@ -10,7 +10,7 @@ from reliquary.net.http.limits import Limits
 from reliquary.net.http.reader import SLICE
 from reliquary.net.tcp.accepted import ENGINE
 from reliquary.net.tcp.budget import Budget
-from tests.net.http.stage import (
+from tests.net.http.harness import (
     Desk,
     bodies,
     chunked,

@@ -9,9 +9,9 @@ import pytest
 from reliquary.net.http.courier import AFTER_A_FAILURE, PostCourier
 from reliquary.net.http.failures import Failure
 from reliquary.queueing.travel.failures import Failure as Unanswered
+from tests.net.http.harness import play, tick, until
 from tests.net.http.questions import Answer, Courier, Question, asking
-from tests.net.http.stage import play, tick, until
-from tests.net.httpr.stage import answering, http, serving, silent
+from tests.net.httpr.harness import answering, http, serving, silent
 
 YES = http(b"yes")
 

@@ -12,7 +12,7 @@ from reliquary.net.http.dialing import DialLimits, dial, place_of
 from reliquary.net.http.failures import Failure
 from reliquary.net.tcp.dialing import ServerAddress, ServerAddresses
 from tests.net.http.certificate import client_context
-from tests.net.http.stage import echo, listening, play, until
+from tests.net.http.harness import echo, listening, play, until
 
 
 def lost(connection: ClientConnection) -> None:

@@ -25,7 +25,7 @@ from reliquary.net.http.limits import Limits
 from reliquary.net.http.mounts import Mounts
 from reliquary.net.http.reader import BODY, IDLE, SLICE, RequestReader
 from reliquary.net.http.request import Request
-from tests.net.http.stage import Desk, chunked, connect_to, echo, everywhere, post, share, tick
+from tests.net.http.harness import Desk, chunked, connect_to, echo, everywhere, post, share, tick
 
 MOUNT = everywhere(echo)
 

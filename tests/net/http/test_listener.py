@@ -15,7 +15,7 @@ from reliquary.base.time import Instant, seconds
 from reliquary.net.clock import RealClock
 from reliquary.net.http import HttpClient, Limits, Listener, Request, Responder
 from tests.net.http.certificate import client_context, server_context
-from tests.net.http.stage import Desk, Wire, chunked, echo, everywhere, listening, play, post, until, wire
+from tests.net.http.harness import Desk, Wire, chunked, echo, everywhere, listening, play, post, until, wire
 
 SECOND = 1_000_000
 

@@ -8,7 +8,7 @@ from reliquary.base.faults import PeerFault
 from reliquary.net.http import Limits, Mount, Refusals, Request, Responder
 from reliquary.net.http.mounts import Mounts, anyone
 from reliquary.net.http.streams import BodySink
-from tests.net.http.stage import bodies, connect, echo, everywhere, post
+from tests.net.http.harness import bodies, connect, echo, everywhere, post
 
 
 def under(prefix: str, *, any_case: bool = False) -> Mount:

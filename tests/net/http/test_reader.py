@@ -10,7 +10,7 @@ from reliquary.net.http.limits import Limits
 from reliquary.net.http.mounts import Mounts
 from reliquary.net.http.reader import BODY, HEAD, IDLE, RequestReader
 from reliquary.net.http.request import Request
-from tests.net.http.stage import echo, everywhere, post
+from tests.net.http.harness import echo, everywhere, post
 
 
 def read(limits: Limits | None = None) -> tuple[RequestReader, list[Request]]:

@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.base.faults import PeerFault
 from reliquary.net.http.request import Request, split_target
-from tests.net.http.stage import echo, everywhere
+from tests.net.http.harness import echo, everywhere
 
 
 def ask(query: bytes) -> Request:

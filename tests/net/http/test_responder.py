@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.faults import UsageError
-from tests.net.http.stage import Desk, bodies, connect, listening, play, post, tick, until, wire
+from tests.net.http.harness import Desk, bodies, connect, listening, play, post, tick, until, wire
 
 
 def test_a_request_is_answered_once() -> None:

@@ -17,7 +17,7 @@ from reliquary.net.http.response import (
     ResponseHeads,
     error_body,
 )
-from tests.net.http.stage import NOON
+from tests.net.http.harness import NOON
 
 DATE = b"date: Tue, 14 Nov 2023 22:13:20 GMT\r\n"
 

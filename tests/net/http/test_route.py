@@ -11,9 +11,9 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.base.time import seconds
 from reliquary.net.http.failures import Failure
+from tests.net.http.harness import play, tick, until
 from tests.net.http.questions import Asking, asking
-from tests.net.http.stage import play, tick, until
-from tests.net.httpr.stage import Behaviour, Server, answering, http, serving, silent
+from tests.net.httpr.harness import Behaviour, Server, answering, http, serving, silent
 from tests.ports import free_port
 
 OK = http(b"yes")

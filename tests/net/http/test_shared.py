@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.net.http.stage import Desk, connect_to, play, post, share, tick
+from tests.net.http.harness import Desk, connect_to, play, post, share, tick
 
 
 def test_every_connection_has_its_number() -> None:

@@ -12,7 +12,7 @@ from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFail
 from reliquary.net.http.headers import Headers
 from reliquary.net.http.streamed_connection import GATHERED_BYTES, StreamedConnection
 from reliquary.net.tcp.dialing import ServerAddress, reach
-from tests.net.http.stage import Glass, play, tick, until
+from tests.net.http.harness import Glass, play, tick, until
 from tests.net.stream_server import stream_server
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n"

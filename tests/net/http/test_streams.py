@@ -17,7 +17,7 @@ from reliquary.net.http.reader import LONG_SLICE, SLICE
 from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Responder
 from reliquary.net.tcp.accepted import ENGINE
-from tests.net.http.stage import (
+from tests.net.http.harness import (
     Glass,
     bodies,
     connect,

@@ -19,8 +19,8 @@ from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArri
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import State as HttprState
 from reliquary.queueing.model.message import NO_GUID
-from tests.net.endpoint_stage import DeafClerk, EndpointStage, opened
-from tests.net.http.stage import echo, everywhere
+from tests.net.endpoint_harness import DeafClerk, EndpointStage, opened
+from tests.net.http.harness import echo, everywhere
 
 RESPONDER = "httpr://yourhost/service"
 H3_HEADER = (

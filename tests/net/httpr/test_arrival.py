@@ -24,8 +24,8 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import TABLES
 from reliquary.queueing.rules.spool import read_piece
 from reliquary.store import MemoryDisk, StagedRows
-from tests.net.endpoint_stage import Chance
-from tests.net.http.stage import Wire, connect, echo, play, post, until, wire
+from tests.net.endpoint_harness import Chance
+from tests.net.http.harness import Wire, connect, echo, play, post, until, wire
 from tests.net.httpr.agency import H3_HEADER, PULL, Agency, agency
 
 MIB = 1024 * 1024

@@ -14,8 +14,8 @@ from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.model.events import Answer, PieceStored, StartManager, StopManager
 from reliquary.queueing.model.tables import TABLES
 from reliquary.store import MemoryDisk, StagedRows
-from tests.net.endpoint_stage import Chance
-from tests.net.http.stage import play, until
+from tests.net.endpoint_harness import Chance
+from tests.net.http.harness import play, until
 
 
 def test_a_body_is_stored_read_and_dropped() -> None:

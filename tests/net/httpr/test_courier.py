@@ -18,8 +18,8 @@ from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArr
 from reliquary.queueing.model.message import Message
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.trust import trust_of
-from tests.net.http.stage import echo, everywhere, play, tick, until
-from tests.net.httpr.stage import (
+from tests.net.http.harness import echo, everywhere, play, tick, until
+from tests.net.httpr.harness import (
     BodyStore,
     Server,
     answering,

@@ -11,8 +11,8 @@ from reliquary.net.clock import RealClock
 from reliquary.net.httpr.courier import plug_in
 from reliquary.protocols.httpr.effects import HangUp, SendRequest
 from reliquary.protocols.standard import standard
-from tests.net.http.stage import play, until
-from tests.net.httpr.stage import answering, push, serving
+from tests.net.http.harness import play, until
+from tests.net.httpr.harness import answering, push, serving
 
 
 def test_plugged_in_it_performs_for_an_engine_and_calls_back_for_each_answer(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from reliquary.protocols.httpr.codec.reader import LARGE, PIECE
 from reliquary.protocols.httpr.codec.values import BatchLimits, Disposition
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.queueing.model.message import StoredBody
-from tests.net.httpr.stage import LIMITS, PULL, BodyStore, committed, pulled
+from tests.net.httpr.harness import LIMITS, PULL, BodyStore, committed, pulled
 
 DATA = bytes(range(256)) * (LARGE // 256) + b"and more"
 

@@ -14,8 +14,8 @@ from reliquary.protocols.httpr.codec.reader import PIECE
 from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived
 from reliquary.queueing.model.events import PieceStored
 from reliquary.queueing.model.message import Message, StoredBody
-from tests.net.http.stage import play, tick, until
-from tests.net.httpr.stage import (
+from tests.net.http.harness import play, tick, until
+from tests.net.httpr.harness import (
     Behaviour,
     BodyStore,
     Desk,

@@ -17,7 +17,7 @@ from reliquary.protocols.httpr.codec.reader import (
 from reliquary.protocols.httpr.codec.values import Carried, Disposition
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.queueing.model.message import Message, StoredBody
-from tests.net.httpr.stage import LIMITS, PULL, push
+from tests.net.httpr.harness import LIMITS, PULL, push
 
 URL = "http://beta.example:81/httpr/orders"
 HEAD = b"POST /httpr/orders HTTP/1.1\r\nhost: beta.example:81\r\ncontent-type: application/octet-stream\r\n"

@@ -23,7 +23,7 @@ from reliquary.protocols.httpr.codec.values import (
 from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArrived, RequestBegun
 from reliquary.queueing.model.message import Message, StoredBody
 from reliquary.queueing.model.security.principals import ANONYMOUS
-from tests.net.http.stage import play, post, until, wire
+from tests.net.http.harness import play, post, until, wire
 from tests.net.httpr.agency import H3, H3_HEADER, PULL, Agency, agency
 
 ORDERS = "/httpr/orders"

@@ -18,7 +18,7 @@ from reliquary.net.identity.passwords import Checking, Passwords, TooManyChecks,
 from reliquary.net.identity.users import User, Users
 from reliquary.queueing.model.security.principals import Principal
 from reliquary.sim.chance import SeededChance
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 from tests.net.identity.cheap_hash import cheap_hash
 from tests.net.identity.test_admission import Asked
 

@@ -13,8 +13,8 @@ from reliquary.net.tcp.budget import Budget
 from reliquary.protocols.mqqb.effects import HangUp, SendPackets
 from reliquary.protocols.mqqb.events import Accepted, ConnectionLost, PacketsArrived
 from reliquary.protocols.mqqb.settings import MqqbSettings
-from tests.net.http.stage import play, tick, until
-from tests.net.mqqb.stage import HOST, Stage, stage
+from tests.net.http.harness import play, tick, until
+from tests.net.mqqb.harness import HOST, Stage, stage
 from tests.protocols.mqqb.codec.frames import COMPOSED
 from tests.wire.packet.both_ways import changed
 

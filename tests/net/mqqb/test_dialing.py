@@ -24,8 +24,8 @@ from reliquary.protocols.mqqb.events import (
 from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.packet.ping import Ping
-from tests.net.http.stage import play, until
-from tests.net.mqqb.stage import HOST, stage
+from tests.net.http.harness import play, until
+from tests.net.mqqb.harness import HOST, stage
 from tests.net.mqqb.test_pings import PingPort
 from tests.ports import free_port
 from tests.protocols.mqqb.codec.frames import COMPOSED

@@ -11,8 +11,8 @@ from reliquary.net.mqqb.network import plug_in
 from reliquary.protocols.mqqb.effects import Dial, HangUp, SendPackets, SendPing, SendStored
 from reliquary.protocols.mqqb.events import Accepted, ConnectionLost
 from reliquary.protocols.mqqb.settings import MqqbSettings
-from tests.net.http.stage import play, until
-from tests.net.mqqb.stage import HOST, stage
+from tests.net.http.harness import play, until
+from tests.net.mqqb.harness import HOST, stage
 
 
 class StoppedEngine:

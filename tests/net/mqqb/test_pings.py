@@ -12,8 +12,8 @@ from reliquary.net.mqqb.pings import ask
 from reliquary.protocols.mqqb.effects import SendPing
 from reliquary.protocols.mqqb.events import PingArrived
 from reliquary.wire.packet.ping import Ping
-from tests.net.http.stage import play, until
-from tests.net.mqqb.stage import HOST, stage
+from tests.net.http.harness import play, until
+from tests.net.mqqb.harness import HOST, stage
 
 OWN, PEER = UUID(int=1), UUID(int=2)
 REQUEST = Ping(7, OWN, is_client=True).encode()

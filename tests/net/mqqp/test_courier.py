@@ -30,8 +30,8 @@ from reliquary.protocols.rpc.events import Called
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.rpc.protection import Protection
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId
-from tests.net.http.stage import play, until
-from tests.net.rpc.dial_stage import HOST, RpcServer, serving
+from tests.net.http.harness import play, until
+from tests.net.rpc.dial_harness import HOST, RpcServer, serving
 
 FAR: Final = "far"
 NO_ONES_HOST: Final = "255.255.255.255"

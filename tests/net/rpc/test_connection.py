@@ -15,8 +15,8 @@ from reliquary.wire.rpc.calls import encode_bare
 from reliquary.wire.rpc.header import PduType
 from reliquary.wire.rpc.statuses import FaultStatus
 from reliquary.wire.rpc.syntaxes import EPM, MGMT, QM2QM, QMCOMM
-from tests.net.http.stage import play, tick
-from tests.net.rpc.stage import Desk, Side, share
+from tests.net.http.harness import play, tick
+from tests.net.rpc.harness import Desk, Side, share
 
 
 def test_a_call_reaches_its_service_and_the_answer_its_client() -> None:

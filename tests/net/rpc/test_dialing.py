@@ -17,8 +17,8 @@ from reliquary.protocols.rpc.client import ClientConnection
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.ndr.encoding import NDR20, NDR64, Encoding
 from reliquary.wire.rpc.syntaxes import MGMT, QM2QM, SyntaxId
-from tests.net.http.stage import play, tick, until
-from tests.net.rpc.dial_stage import HOST, Asked, Notes, RpcServer, serving
+from tests.net.http.harness import play, tick, until
+from tests.net.rpc.dial_harness import HOST, Asked, Notes, RpcServer, serving
 
 NO_SERVER = ServerAddress(HOST, 1)
 

@@ -19,8 +19,8 @@ from reliquary.wire.ndr.encoding import NDR20, NDR64
 from reliquary.wire.rpc.protection import Protection
 from reliquary.wire.rpc.statuses import FaultStatus
 from reliquary.wire.rpc.syntaxes import EPM, MGMT, QM2QM, QMCOMM
-from tests.net.http.stage import play, tick, until
-from tests.net.rpc.stage import PASSWORD, Caller, Desk, EchoDesk, caller, listening
+from tests.net.http.harness import play, tick, until
+from tests.net.rpc.harness import PASSWORD, Caller, Desk, EchoDesk, caller, listening
 
 MEGABYTE = 1024 * 1024
 

@@ -12,8 +12,8 @@ from reliquary.protocols.rpc import epm
 from reliquary.protocols.rpc.epm import Endpoint
 from reliquary.protocols.rpc.events import Called
 from reliquary.wire.rpc.syntaxes import EPM, QM2QM, QMCOMM, SyntaxId
-from tests.net.http.stage import play
-from tests.net.rpc.dial_stage import HOST, RpcServer, serving
+from tests.net.http.harness import play
+from tests.net.rpc.dial_harness import HOST, RpcServer, serving
 
 ENDPOINTS = (Endpoint(QM2QM, 2116), Endpoint(QMCOMM, 2114))
 

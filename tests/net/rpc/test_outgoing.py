@@ -14,8 +14,8 @@ from reliquary.protocols.rpc.security import SecurityRefused
 from reliquary.protocols.rpc.server import ServerConnection
 from reliquary.wire.rpc.protection import Protection
 from reliquary.wire.rpc.syntaxes import QM2QM
-from tests.net.http.stage import Glass
-from tests.net.rpc.dial_stage import no_user
+from tests.net.http.harness import Glass
+from tests.net.rpc.dial_harness import no_user
 
 
 class Both:

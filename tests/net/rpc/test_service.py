@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reliquary.net.rpc.service import RpcService
-from tests.net.rpc.stage import Desk
+from tests.net.rpc.harness import Desk
 
 
 def test_the_service_of_the_stage_has_all_that_a_listener_asks_for() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reliquary.protocols.rpc.mgmt import Statistics
 from reliquary.wire.rpc.syntaxes import EPM, MGMT, QM2QM, QMCOMM
-from tests.net.rpc.stage import Desk, share
+from tests.net.rpc.harness import Desk, share
 
 
 def test_a_port_of_the_mapper_serves_the_mapper_and_others_the_services() -> None:

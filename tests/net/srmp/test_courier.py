@@ -13,8 +13,8 @@ from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.refusals import refusal_field
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.travel.failures import Failure
-from tests.net.http.stage import play, tick, until
-from tests.net.srmp.stage import OK, Behaviour, Peer, answering, desk, office, peer, silent
+from tests.net.http.harness import play, tick, until
+from tests.net.srmp.harness import OK, Behaviour, Peer, answering, desk, office, peer, silent
 from tests.ports import free_port
 
 CLOSE = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"

@@ -7,8 +7,8 @@ import logging
 import pytest
 
 from reliquary.protocols.srmp.events import PostAnswer
-from tests.net.http.stage import Wire, chunked, play, post, until, wire
-from tests.net.srmp.stage import LARGEST, Office, office
+from tests.net.http.harness import Wire, chunked, play, post, until, wire
+from tests.net.srmp.harness import LARGEST, Office, office
 
 QUEUE = "/msmq/private$/orders"
 TYPE = "Content-Type: text/xml"

@@ -16,7 +16,7 @@ from reliquary.protocols.srmp.events import PostEnded
 from reliquary.queueing.travel.failures import Failure
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.trust import trust_of
-from tests.net.http.stage import echo, everywhere, play, until
+from tests.net.http.harness import echo, everywhere, play, until
 from tests.net.srmp.certificates import Authority, serving
 
 

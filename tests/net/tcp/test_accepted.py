@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.base.time import seconds
 from reliquary.net.tcp.accepted import ENGINE
-from tests.net.http.stage import Glass, play, tick, until
+from tests.net.http.harness import Glass, play, tick, until
 from tests.net.tcp.lines import LineConnection, Lines, accepting, client_of
 
 OWN = 4

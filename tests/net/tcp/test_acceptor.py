@@ -9,7 +9,7 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import seconds
-from tests.net.http.stage import play, until
+from tests.net.http.harness import play, until
 from tests.net.tcp.lines import accepting, client_of
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reliquary.base.time import seconds
-from tests.net.http.stage import Glass
+from tests.net.http.harness import Glass
 from tests.net.tcp.lines import LineConnection, Lines
 
 

@@ -13,7 +13,7 @@ import pytest
 from reliquary.base.time import seconds
 from reliquary.net.tcp.descriptors import MOST, RESERVE, is_reserved, last_for_connections
 from reliquary.net.tcp.dialing import NotConnected, OutgoingConnection, ServerAddress, reach
-from tests.net.http.stage import play, until
+from tests.net.http.harness import play, until
 from tests.net.stream_server import stream_server
 from tests.net.tcp.lines import accepting, client_of
 

@@ -23,7 +23,7 @@ from reliquary.net.tcp.dialing import (
     unreached,
 )
 from tests.net.http.certificate import client_context
-from tests.net.http.stage import play, until
+from tests.net.http.harness import play, until
 
 WITHIN = seconds(10)
 

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from reliquary.net.tcp.unsent import unsent_bytes
-from tests.net.http.stage import play, until
+from tests.net.http.harness import play, until
 
 LARGE = 16 << 20
 

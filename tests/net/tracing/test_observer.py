@@ -15,7 +15,7 @@ from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.events import PostEnded
 from reliquary.queueing.model.events import Answer, LookUpMessage, PeekMessage, ReceiveMessages, SendMessages
 from reliquary.queueing.model.message import Message
-from tests.net.tracing.stage import OTHER, PARENT, Bench
+from tests.net.tracing.harness import OTHER, PARENT, Bench
 
 TRACED = Message().changed(trace_context=PARENT)
 

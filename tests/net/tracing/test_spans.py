@@ -7,7 +7,7 @@ from time import perf_counter
 from opentelemetry.trace import SpanKind, use_span
 
 from reliquary.net.tracing.spans import current_trace, text_of
-from tests.net.tracing.stage import OTHER, PARENT, Bench
+from tests.net.tracing.harness import OTHER, PARENT, Bench
 
 
 def test_the_context_of_a_span_continues_its_parents_trace_and_state() -> None:

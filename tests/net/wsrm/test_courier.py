@@ -15,9 +15,9 @@ from reliquary.net.wsrm.courier import NO_TOKENS, PIPELINED_BYTES, Courier
 from reliquary.protocols.wsrm.effects import HangUp, Post
 from reliquary.protocols.wsrm.events import PostAnswer, PostEnded
 from reliquary.queueing.travel.failures import Failure
-from tests.net.http.stage import play, tick, until
-from tests.net.httpr.stage import answering, http, http_chunked, serving, silent
-from tests.net.wsrm.stage import LARGEST, office
+from tests.net.http.harness import play, tick, until
+from tests.net.httpr.harness import answering, http, http_chunked, serving, silent
+from tests.net.wsrm.harness import LARGEST, office
 from tests.ports import free_port
 
 ENVELOPE = http(b"<ack/>", b"Content-Type: text/xml; charset=utf-8")

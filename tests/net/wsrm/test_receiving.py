@@ -16,9 +16,9 @@ from reliquary.net.identity.users import User
 from reliquary.protocols.wsrm.events import PostAnswer, PostArrived
 from reliquary.protocols.wsrm.settings import EndpointSettings, WsrmSettings
 from reliquary.queueing.model.security.principals import ANONYMOUS
-from tests.net.http.stage import Wire, chunked, echo, everywhere, play, post, tick, until, wire
+from tests.net.http.harness import Wire, chunked, echo, everywhere, play, post, tick, until, wire
 from tests.net.srmp.certificates import Authority, serving
-from tests.net.wsrm.stage import CLOSED, LARGEST, Office, office
+from tests.net.wsrm.harness import CLOSED, LARGEST, Office, office
 
 PATH = "/wsrm/orders"
 TYPE = "Content-Type: application/soap+xml; charset=utf-8"

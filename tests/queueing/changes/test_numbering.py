@@ -8,7 +8,7 @@ from reliquary.queueing.changes.numbering import PENDING, arrival_of
 from reliquary.queueing.model import events
 from reliquary.queueing.model.message import Delivery
 from reliquary.queueing.model.tables import LATE, POSITIONS, SEQUENCE_MASK
-from tests.queueing.feed.scenery import bodies, dropped, feed, mark, opened
+from tests.queueing.feed.harness import bodies, dropped, feed, mark, opened
 from tests.queueing.manager_harness import Bench
 from tests.queueing.state_checks import check, every, walk
 

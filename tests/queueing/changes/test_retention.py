@@ -12,7 +12,7 @@ from reliquary.queueing.model.message import MessageClass, StoredBody
 from reliquary.queueing.model.tables import MESSAGES, PIECES, RETAINED, SHARES
 from reliquary.queueing.model.travel.transfer import Outcome, ReservationsEnded, ReservationWanted
 from tests.queueing.exchange import Exchange
-from tests.queueing.feed.scenery import bodies, feed, mark, moved, opened
+from tests.queueing.feed.harness import bodies, feed, mark, moved, opened
 from tests.queueing.manager_harness import Bench, message
 from tests.queueing.state_checks import check, every, walk
 

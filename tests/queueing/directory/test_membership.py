@@ -11,7 +11,7 @@ from reliquary.queueing.directory import membership
 from reliquary.queueing.directory.results import DirectoryResult, answer_of
 from reliquary.queueing.model.directory.objects import ObjectKind, QueueObject
 from reliquary.queueing.model.events import ChangeQueue, CreateQueue, DeleteQueue
-from tests.queueing.directory.scenery import OTHER, add, attach, detach, find, integrated, notified
+from tests.queueing.directory.harness import OTHER, add, attach, detach, find, integrated, notified
 from tests.queueing.manager_harness import COMPUTER, Bench
 from tests.queueing.state_checks import durable
 

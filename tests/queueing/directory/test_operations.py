@@ -33,7 +33,7 @@ from reliquary.queueing.model.directory.objects import (
     Site,
 )
 from reliquary.queueing.model.facts import ManagerNamed
-from tests.queueing.directory.scenery import (
+from tests.queueing.directory.harness import (
     NORTH,
     OTHER,
     add,

@@ -12,7 +12,7 @@ from reliquary.queueing.model.directory.objects import DistributionList, Manager
 from reliquary.queueing.model.events import Access, GetQueuePath, OpenQueue
 from reliquary.queueing.rules.destinations import find
 from tests.queueing.answers import everything
-from tests.queueing.directory.scenery import OTHER, add, attach, detach, integrated
+from tests.queueing.directory.harness import OTHER, add, attach, detach, integrated
 from tests.queueing.manager_harness import Bench
 
 SALES, LIST = UUID(int=77), UUID(int=78)

@@ -21,7 +21,7 @@ from reliquary.queueing.model.directory.objects import (
     Site,
 )
 from reliquary.queueing.model.message import NO_GUID
-from tests.queueing.directory.scenery import NORTH, OTHER, SOUTH, add, add_sites
+from tests.queueing.directory.harness import NORTH, OTHER, SOUTH, add, add_sites
 from tests.queueing.manager_harness import NOON, Bench
 from tests.queueing.state_checks import check, durable
 

@@ -16,7 +16,7 @@ from reliquary.queueing.directory.operations import ONLINE_TIMER
 from reliquary.queueing.directory.results import DirectoryResult
 from reliquary.queueing.model.directory.connection import Connection
 from reliquary.queueing.model.directory.objects import ManagerObject, ObjectKind, QueueObject, Site
-from tests.queueing.directory.scenery import NORTH, attach, detach, find, integrated, notified
+from tests.queueing.directory.harness import NORTH, attach, detach, find, integrated, notified
 from tests.queueing.manager_harness import Bench
 from tests.queueing.state_checks import durable
 

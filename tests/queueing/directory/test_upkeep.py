@@ -28,7 +28,7 @@ from reliquary.queueing.model.directory.objects import (
     Site,
 )
 from reliquary.queueing.model.facts import DirectoryServersWanted, ManagerNamed
-from tests.queueing.directory.scenery import NORTH, SOUTH, add, add_sites, attach, detach, integrated
+from tests.queueing.directory.harness import NORTH, SOUTH, add, add_sites, attach, detach, integrated
 from tests.queueing.manager_harness import Bench
 
 GATE, AWAY = UUID(int=30), UUID(int=31)

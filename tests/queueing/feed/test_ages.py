@@ -10,7 +10,7 @@ from reliquary.queueing.feed.events import SetConsumer
 from reliquary.queueing.model.keep import Keep
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.tables import Moments
-from tests.queueing.feed.scenery import dropped, opened
+from tests.queueing.feed.harness import dropped, opened
 from tests.queueing.manager_harness import Bench
 
 MINUTE = 60

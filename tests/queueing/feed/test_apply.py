@@ -25,7 +25,7 @@ from reliquary.queueing.model.tables import (
     queue_key,
 )
 from tests.queueing.fact_bench import REASON, FactBench
-from tests.queueing.feed.scenery import opened
+from tests.queueing.feed.harness import opened
 from tests.queueing.manager_harness import NOON, Bench
 from tests.queueing.state_checks import check, every
 

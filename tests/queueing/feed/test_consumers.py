@@ -7,7 +7,7 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.queueing.feed.consumers import CONSUMER_LIMIT, NAME_LIMIT, check_consumer
 from reliquary.queueing.model.tables import CONSUMERS, Consumer
-from tests.queueing.feed.scenery import dropped, moved, opened
+from tests.queueing.feed.harness import dropped, moved, opened
 from tests.queueing.manager_harness import Bench
 from tests.queueing.state_checks import every
 

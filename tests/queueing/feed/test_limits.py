@@ -12,7 +12,7 @@ from reliquary.queueing.model.events import CommitTransaction, DeleteQueue
 from reliquary.queueing.model.keep import EVERYTHING, Keep
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.tables import KEEPS, Consumer
-from tests.queueing.feed.scenery import bodies, feed, mark, moved, opened
+from tests.queueing.feed.harness import bodies, feed, mark, moved, opened
 from tests.queueing.manager_harness import Bench
 from tests.queueing.state_checks import check, durable, every
 

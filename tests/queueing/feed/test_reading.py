@@ -13,7 +13,7 @@ from reliquary.queueing.feed.reading import read
 from reliquary.queueing.model import events
 from reliquary.queueing.model.message import Delivery, Message
 from reliquary.queueing.model.tables import LATE, POSITIONS, Late, arrival_key
-from tests.queueing.feed.scenery import bodies, feed, mark, opened
+from tests.queueing.feed.harness import bodies, feed, mark, opened
 from tests.queueing.manager_harness import Bench
 from tests.queueing.state_checks import every
 

@@ -17,7 +17,7 @@ from reliquary.queueing.model.security.rights import QueueRight
 from reliquary.queueing.model.travel.transfer import Outcome
 from reliquary.wire.security import Ace, AceKind, SecurityDescriptor, encode_descriptor
 from tests.queueing.exchange import Exchange
-from tests.queueing.feed.scenery import bodies, dropped, mark, moved, opened
+from tests.queueing.feed.harness import bodies, dropped, mark, moved, opened
 from tests.queueing.manager_harness import Bench
 from tests.queueing.security.users import ALICE
 from tests.queueing.state_checks import durable, walk

@@ -9,7 +9,7 @@ from reliquary.base.time import seconds
 from reliquary.queueing.feed import steering
 from reliquary.queueing.feed.events import FindPlace, LookAtFeeds, ResetConsumer, SetConsumer
 from reliquary.queueing.model.keep import Keep
-from tests.queueing.feed.scenery import bodies, feed, mark, moved, opened
+from tests.queueing.feed.harness import bodies, feed, mark, moved, opened
 from tests.queueing.manager_harness import Bench
 from tests.queueing.state_checks import check
 

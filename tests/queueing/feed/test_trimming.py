@@ -12,7 +12,7 @@ from reliquary.queueing.feed.events import TrimFeed
 from reliquary.queueing.model import events
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.tables import CONSUMERS, LATE, MESSAGES, RETAINED
-from tests.queueing.feed.scenery import bodies, dropped, mark, moved, opened
+from tests.queueing.feed.harness import bodies, dropped, mark, moved, opened
 from tests.queueing.manager_harness import Bench
 from tests.queueing.state_checks import check, every
 

@@ -25,8 +25,8 @@ from reliquary.protocols.httpr.effects import CutConnection, HangUp, SendRequest
 from reliquary.protocols.httpr.events import ConnectionGone, Failure
 from reliquary.protocols.httpr.schemes import AGENT_PATH
 from reliquary.store.memory import MemoryDisk
+from tests.scenes.httpr.harness import Side
 from tests.scenes.httpr.script import to_lines
-from tests.scenes.httpr.stage import Side
 
 _connections = count(1_000_000)
 Asks = Callable[[list[str]], bool]

@@ -13,8 +13,8 @@ import pytest
 
 from reliquary.protocols.httpr.events import Addressed
 from tests.queueing.state_checks import check
+from tests.scenes.httpr.harness import ScriptedClient, Side, settings
 from tests.scenes.httpr.script import to_bytes, to_lines
-from tests.scenes.httpr.stage import ScriptedClient, Side, settings
 
 WHO = ("requester:httpr://myhost/service", "channel:primary", "responder:httpr://yourhost/httpr/service")
 BATCH = "transactionid:0000000000000001"

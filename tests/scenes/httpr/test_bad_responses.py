@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.httpr.settings import Peer
+from tests.scenes.httpr.harness import ScriptedServer, Side
 from tests.scenes.httpr.script import to_bytes
-from tests.scenes.httpr.stage import ScriptedServer, Side
 
 RESPONDER = "httpr://yourhost/service"
 THERE = "DIRECT=HTTPR://yourhost/service#orders"

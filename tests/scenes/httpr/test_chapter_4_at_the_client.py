@@ -12,7 +12,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.httpr.settings import Peer
-from tests.scenes.httpr.stage import FORGET_AFTER, ScriptedServer, Side
+from tests.scenes.httpr.harness import FORGET_AFTER, ScriptedServer, Side
 
 RESPONDER = "httpr://yourhost/service"
 THERE = "DIRECT=HTTPR://yourhost/service#orders"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.scenes.httpr.stage import ScriptedClient, Side
+from tests.scenes.httpr.harness import ScriptedClient, Side
 
 WHO = (
     "requester:httpr://myhost/service",

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from reliquary.protocols.httpr.codec.values import Capabilities
 from reliquary.protocols.httpr.settings import Peer
+from tests.scenes.httpr.harness import FORGET_AFTER, Side, settings
 from tests.scenes.httpr.network import Network
-from tests.scenes.httpr.stage import FORGET_AFTER, Side, settings
 
 RESPONDER = "httpr://yourhost/httpr/service"
 THERE = "DIRECT=HTTPR://yourhost/httpr/service#incoming"

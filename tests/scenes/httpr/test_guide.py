@@ -13,7 +13,7 @@ from reliquary.protocols.httpr.fields import CHOOSABLE, OURS, chosen_header
 from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.protocols.httpr.routing import sink_of
 from tests.queueing.full_messages import FULL
-from tests.scenes.httpr.stage import Side
+from tests.scenes.httpr.harness import Side
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "guides" / "httpr.md").read_text()
 MAPPING = GUIDE.partition("## How message attributes map\n")[2].partition("\n## ")[0]

@@ -15,10 +15,10 @@ from reliquary.protocols.httpr.fields import fields_of
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
 from reliquary.queueing.model.message import Message
 from reliquary.server.httpr_options import HttprOptions
-from tests.net.http.stage import post, until, wire
+from tests.net.http.harness import post, until, wire
+from tests.scenes.httpr.harness import ScriptedClient, Side, settings
 from tests.scenes.httpr.network import Network
 from tests.scenes.httpr.script import to_bytes
-from tests.scenes.httpr.stage import ScriptedClient, Side, settings
 from tests.server.test_httpr_between import agent
 from tests.server.test_srmp_between import Site, play, site, texts
 

@@ -9,9 +9,9 @@ import pytest
 
 from reliquary.protocols.httpr.effects import CutConnection
 from reliquary.protocols.httpr.settings import Peer
+from tests.scenes.httpr.harness import ScriptedClient, ScriptedServer, Side
 from tests.scenes.httpr.network import Network
 from tests.scenes.httpr.script import to_bytes, to_lines
-from tests.scenes.httpr.stage import ScriptedClient, ScriptedServer, Side
 
 RESPONDER = "httpr://yourhost/service"
 THERE = "DIRECT=HTTPR://yourhost/service#orders"

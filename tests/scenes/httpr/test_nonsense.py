@@ -40,7 +40,7 @@ from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.settings import Peer
 from reliquary.queueing.model.facts import PositionsRemoved
 from tests.queueing.state_checks import check
-from tests.scenes.httpr.stage import Side
+from tests.scenes.httpr.harness import Side
 
 SEEDS = range(15)
 STEPS = 120

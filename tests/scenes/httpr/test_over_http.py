@@ -13,7 +13,7 @@ from reliquary.protocols.httpr.codec.values import Command
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.server.httpr import HttprEndpoint
 from reliquary.server.httpr_options import HttprOptions
-from tests.net.http.stage import Wire, post, until, wire
+from tests.net.http.harness import Wire, post, until, wire
 from tests.net.stream_server import stream_server
 from tests.scenes.httpr.script import to_bytes, to_lines
 from tests.scenes.httpr.test_bad_input import BAD, LARGE, LAST

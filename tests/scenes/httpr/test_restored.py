@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from reliquary.protocols.httpr.settings import PROPOSED, Peer
 from reliquary.queueing.rules.era import NOT_KNOWN
 from tests.queueing.state_checks import walk
+from tests.scenes.httpr.harness import Side, settings
 from tests.scenes.httpr.network import Network
-from tests.scenes.httpr.stage import Side, settings
 
 ALPHA, BETA = "alpha.example", "beta.example"
 AT_BETA = f"httpr://{BETA}/httpr/mq"

@@ -10,8 +10,8 @@ from reliquary.queueing.model.events import CommitTransaction
 from reliquary.queueing.model.message import Delivery
 from reliquary.queueing.model.security.principals import Principal
 from reliquary.wire.security import SecurityDescriptor, Sid, encode_descriptor
+from tests.scenes.httpr.harness import ScriptedClient, Side, settings
 from tests.scenes.httpr.network import Network
-from tests.scenes.httpr.stage import ScriptedClient, Side, settings
 
 WHO = ("requester:httpr://myhost/service", "channel:primary")
 LAST = "payload-disposition:last"

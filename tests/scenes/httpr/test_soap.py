@@ -12,8 +12,8 @@ from reliquary.protocols.httpr.soap import SoapVersion, soap_answer, soap_messag
 from reliquary.queueing.model.events import SendMessages
 from reliquary.queueing.model.message import Message
 from reliquary.server.httpr_options import HttprOptions
+from tests.scenes.httpr.harness import Side
 from tests.scenes.httpr.network import Network
-from tests.scenes.httpr.stage import Side
 from tests.server.test_httpr_between import destination
 from tests.server.test_srmp_between import play, site, texts
 

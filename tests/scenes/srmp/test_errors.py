@@ -33,7 +33,7 @@ from tests.protocols.srmp.codec.envelopes import (
 from tests.protocols.srmp.codec.vector import ALPHA, BETA
 from tests.protocols.srmp.peer import ADMIN, Post, multipart, stream_message, user_message
 from tests.protocols.srmp.receiving import Receiving
-from tests.scenes.srmp.stage import Side
+from tests.scenes.srmp.harness import Side
 
 HERE = "http://beta.example/msmq/private$/orders"
 MUST = ' se:mustUnderstand="1"'

@@ -16,7 +16,7 @@ from reliquary.queueing.model.message import (
     ObjectId,
 )
 from tests.protocols.srmp.codec.vector import VECTORS
-from tests.scenes.srmp.stage import DEAD, JOURNAL, Network, Side
+from tests.scenes.srmp.harness import DEAD, JOURNAL, Network, Side
 
 FULL = (Acknowledgement.FULL_REACH_QUEUE, Acknowledgement.FULL_RECEIVE)
 

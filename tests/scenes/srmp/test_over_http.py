@@ -12,7 +12,7 @@ from reliquary.base.time import seconds
 from reliquary.engine.warnings import Warnings
 from reliquary.protocols.srmp.effects import Post as PostEffect
 from reliquary.wire.security import SecurityDescriptor, encode_descriptor
-from tests.net.http.stage import until, wire
+from tests.net.http.harness import until, wire
 from tests.protocols.srmp.peer import ADMIN, ORDERS, stream_message, user_message
 from tests.scenes.srmp.test_errors import REFUSED
 from tests.scenes.srmp.web import LARGEST, Server, server

@@ -18,7 +18,7 @@ from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.model.message import Acknowledgement, Delivery, MessageClass
 from tests.protocols.srmp.codec.vector import PUBLISHED, VECTORS
 from tests.protocols.srmp.peer import Post, read
-from tests.scenes.srmp.stage import Network, Side, Went, envelope_of
+from tests.scenes.srmp.harness import Network, Side, Went, envelope_of
 
 CHOSEN = {"id", "SourceQmGuid", "sentAt", "expiresAt", "TTrq", "HashAlgorithm"}
 """What differs from manager to manager and from day to day; nothing is signed, so no hash is used."""

@@ -14,7 +14,7 @@ from reliquary.queueing.model.message import FOREVER, Acknowledgement, MessageCl
 from tests.protocols.srmp.peer import stream_message
 from tests.protocols.srmp.receiving import Receiving
 from tests.queueing.state_checks import check
-from tests.scenes.srmp.stage import DEAD_STREAM, Network, Side, envelope_of
+from tests.scenes.srmp.harness import DEAD_STREAM, Network, Side, envelope_of
 
 AWAY = (Redirection("http://beta.example/*", "http://gate.example/"),)
 

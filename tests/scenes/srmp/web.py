@@ -27,8 +27,8 @@ from reliquary.queueing.model import tables as manager_tables
 from reliquary.queueing.model.events import CreateQueue, StartManager, StopManager
 from reliquary.queueing.model.queue import QueueSettings
 from reliquary.store import MemoryDisk, StagedRows
-from tests.net.endpoint_stage import Chance
-from tests.net.http.stage import wire
+from tests.net.endpoint_harness import Chance
+from tests.net.http.harness import wire
 from tests.queueing.state_checks import walk
 
 LARGEST = 100_000

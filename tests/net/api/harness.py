@@ -30,7 +30,7 @@ from reliquary.queueing.model.queue import QueueSettings
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import TABLES
 from reliquary.store import MemoryDisk, StagedRows
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 from tests.views.viewing import ManagerAlone
 
 API = "/api/v1"

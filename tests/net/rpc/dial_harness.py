@@ -21,7 +21,7 @@ from reliquary.protocols.rpc.server import ServerConnection
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.ndr.encoding import Encoding
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 
 HOST: Final = "127.0.0.1"
 BIND_ACK: Final = 12

@@ -18,7 +18,7 @@ from reliquary.protocols.rpc.client import ClientConnection
 from reliquary.protocols.rpc.events import Bound, Called, ClientEvent, Faulted, Opened, Returned
 from reliquary.protocols.rpc.limits import Limits
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId
-from tests.net.http.stage import Glass
+from tests.net.http.harness import Glass
 from tests.net.stream_client import StreamClient, connected
 
 PASSWORD = "password"

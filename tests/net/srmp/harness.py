@@ -13,8 +13,8 @@ from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import Receiving, nothing
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived, PostEnded
-from tests.net.endpoint_stage import DeafClerk, EndpointStage, opened
-from tests.net.http.stage import until
+from tests.net.endpoint_harness import DeafClerk, EndpointStage, opened
+from tests.net.http.harness import until
 from tests.net.stream_server import stream_server
 
 LARGEST = 100_000

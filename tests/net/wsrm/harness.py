@@ -16,8 +16,8 @@ from reliquary.net.wsrm.receiving import Receiving
 from reliquary.protocols.wsrm.events import CallerLeft, PostAnswer, PostArrived
 from reliquary.protocols.wsrm.settings import EndpointSettings, WsrmSettings
 from reliquary.queueing.model.message import NO_GUID
-from tests.net.endpoint_stage import DeafClerk, EndpointStage, opened
-from tests.net.http.stage import echo, everywhere
+from tests.net.endpoint_harness import DeafClerk, EndpointStage, opened
+from tests.net.http.harness import echo, everywhere
 
 LARGEST = 100_000
 SETTINGS = WsrmSettings(largest_message=LARGEST)

@@ -16,7 +16,7 @@ from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.events import RequestFailed, ResponseArrived
 from reliquary.queueing.model.events import Answer, PieceStored
 from reliquary.queueing.model.message import Message
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 from tests.net.stream_server import stream_server
 
 LIMITS = BatchLimits(200_000_000, 1000)

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from urllib.parse import urlencode
 
 from reliquary.net.http import Response
-from tests.console.stage import Stage
+from tests.console.harness import Stage
 
 
 class Outline(HTMLParser):

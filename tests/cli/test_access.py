@@ -60,7 +60,7 @@ def test_the_manager_has_a_list_too(run: Run) -> None:
 def test_what_cannot_be_is_one_sentence(run: Run) -> None:
     run("queue", "create", "orders")
     missing = run("access", "show", "nowhere")
-    assert (missing.exit_code, missing.stderr) == (Exit.NOT_FOUND, "reliquary: there is no such queue\n")
+    assert (missing.exit_code, missing.stderr) == (Exit.NOT_FOUND, "reliquary: the queue does not exist\n")
     wrong = run("access", "grant", "orders", "everyone", "fly")
     assert wrong.exit_code == Exit.USAGE
     assert "there is no right 'fly'" in wrong.stderr

@@ -75,7 +75,7 @@ def test_the_managers_own_queues_show_when_asked_for(run: Run) -> None:
 def test_a_queue_that_is_not_there(run: Run) -> None:
     for verb in ("show", "delete", "purge"):
         result = run("queue", verb, "nowhere")
-        assert (result.exit_code, result.stderr) == (Exit.NOT_FOUND, "reliquary: there is no such queue\n")
+        assert (result.exit_code, result.stderr) == (Exit.NOT_FOUND, "reliquary: the queue does not exist\n")
 
 
 def test_a_bad_value_names_the_limit(run: Run) -> None:

@@ -54,7 +54,7 @@ class Network:
             if self.is_there:
                 opened.engine.submit(ResponseArrived(*key, *self._take(request), Disposition.LAST))
             else:
-                opened.engine.submit(RequestFailed(*key, Failure.NO_CONNECTION, "nobody is there"))
+                opened.engine.submit(RequestFailed(*key, Failure.NO_CONNECTION, "no server is there"))
             on_settled()
 
         opened.engine.performers |= {SendRequest: send, HangUp: lambda _: None}
@@ -111,7 +111,7 @@ def test_without_a_server_it_waits_across_restarts(tmp_path: Path, network: Netw
 
     async def alone(agent: AsyncAgent) -> None:
         await agent.send("orders", "two lamps")
-        with pytest.raises(ServerUnreachable, match=r"1 messages still wait for .*: nobody is there"):
+        with pytest.raises(ServerUnreachable, match=r"1 messages still wait for .*: no server is there"):
             await agent.flush(0.05)
         assert (await agent.status()).waiting == 1
 
@@ -409,7 +409,7 @@ def test_its_channels_are_steered_as_those_of_a_server(tmp_path: Path, network: 
         assert raised.value.code == "NOT_DONE"
         assert (await manager.forget_channel(1)).source_forgotten
         network.is_there = False
-        with pytest.raises(ReliquaryError, match="nobody is there"):
+        with pytest.raises(ReliquaryError, match="no server is there"):
             await manager.report_channel(1)
         for steer in (manager.channel, manager.report_channel, manager.forget_channel):
             with pytest.raises(NotFound, match="there is no channel 9"):

@@ -70,7 +70,7 @@ def test_a_token_says_who_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
                 manager.create_queue("more")
         with connect(running.data, control=running.control, token="wrong") as manager:
             for question in (manager.info, manager.queue("hers").peek):
-                with pytest.raises(AccessDenied, match="nobody has this token"):
+                with pytest.raises(AccessDenied, match="the token belongs to no user"):
                     question()
         monkeypatch.setenv("RELIQUARY_TOKEN", "secret")
         with connect(running.data, control=running.control) as manager:

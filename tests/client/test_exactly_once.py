@@ -187,12 +187,12 @@ def test_a_decision_that_the_manager_did_not_hear_of_is_reported_before_the_next
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def lost(_: AsyncTransaction) -> None:
-        raise ReliquaryError("SERVER_UNREACHABLE", "nobody answers")
+        raise ReliquaryError("SERVER_UNREACHABLE", "no server answers")
 
     once.recover()
     with monkeypatch.context() as patch:
         patch.setattr(AsyncTransaction, "commit", lost)
-        with pytest.raises(ReliquaryError, match="nobody answers") as raised:
+        with pytest.raises(ReliquaryError, match="no server answers") as raised:
             one_step(once, lambda: bill(orders, bills, business))
     assert "the database has committed" in raised.value.__notes__[0]
     assert (business.names(), texts(bills)) == (["one"], [])

@@ -46,7 +46,7 @@ def test_a_deleted_queue_is_gone_with_its_messages(qm: Manager) -> None:
     with pytest.raises(QueueNotFound) as gone:
         qm.queue("orders").info()
     assert gone.value.code == "QUEUE_NOT_FOUND"
-    assert gone.value.sentence == "there is no such queue"
+    assert gone.value.sentence == "the queue does not exist"
     with pytest.raises(NotFound):
         qm.delete_queue("orders")
 

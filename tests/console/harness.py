@@ -1,4 +1,4 @@
-"""A stage for the control plane: a whole server on a folder, on loopback ports that were free."""
+"""A harness for the control plane: a whole server on a folder, on loopback ports that were free."""
 
 from __future__ import annotations
 

@@ -40,7 +40,10 @@ def test_a_wrong_token_is_refused_with_one_sentence(tmp_path: Path, plane: str) 
         client = getattr(stage, plane)
         answer = await client.request("GET", "/api/v1/health", b"", ((b"authorization", b"Bearer no"),))
         assert answer.status == 401
-        assert json.loads(answer.body) == {"error": "nobody has this token", "code": "UNAUTHENTICATED"}
+        assert json.loads(answer.body) == {
+            "error": "the token belongs to no user of this server: check it, or get a new one",
+            "code": "UNAUTHENTICATED",
+        }
         assert (b"www-authenticate", b'Bearer realm="reliquary"') in tuple(answer.headers)
         assert (await ask(client, ALICE, "GET", "/health"))[0] == 200
         assert (await ask(client, None, "GET", "/health"))[0] == 200

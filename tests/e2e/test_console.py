@@ -145,7 +145,9 @@ def test_a_person_signs_in_with_a_token(tmp_path: Path) -> None:
         await page.goto("/console")
         await page.get_by_label("Token").fill("wrong")
         await page.get_by_role("button", name="Sign in with the token").click()
-        await page.get_by_text("nobody has this token").wait_for()
+        await page.get_by_text(
+            "the token belongs to no user of this server: check it, or get a new one"
+        ).wait_for()
         await page.get_by_label("Token").fill(ROOT)
         await page.get_by_role("button", name="Sign in with the token").click()
         await page.get_by_text("You are signed in as root.").wait_for()

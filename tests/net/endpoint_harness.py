@@ -1,4 +1,4 @@
-"""A stage for the endpoint of a protocol: a queue manager that is real, and a clerk in place of a machine."""
+"""A harness for the endpoint of a protocol: a real queue manager, and a clerk in place of a machine."""
 
 from __future__ import annotations
 

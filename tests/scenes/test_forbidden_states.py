@@ -58,7 +58,7 @@ class Wrong(Enum):
     ENDED_QUERY = "the query has ended"
     STOPPED = "the manager is stopped"
     NO_DIRECTORY = "the directory cannot be reached"
-    UNKNOWN_OBJECT = "the directory has no such object"
+    UNKNOWN_OBJECT = "the object does not exist in the directory"
 
 
 MAY_BE_WRONG: Final[Mapping[str, tuple[Wrong, ...]]] = {

@@ -62,13 +62,13 @@ def test_open_are_addresses_that_others_reach_without_users(
 
 def test_users_without_an_administrator_are_warned_of() -> None:
     [said] = reported(with_users(), (ALICE,))
-    assert said.startswith("access: no user is in the group administrators: nobody may administer")
+    assert said.startswith("access: no user is in the group administrators: no user may administer")
 
 
 def test_queues_from_before_there_were_users_are_named() -> None:
     [said] = reported(with_users("orders", "a", "b", "c", "a;retry"), (ROOT,))
     assert said == (
-        r"access: queues from before there were users are open: everybody may change private$\orders,"
+        r"access: queues from before there were users are open: every client may change private$\orders,"
         r" private$\a, private$\b and 1 more: see `reliquary access revoke QUEUE everyone`"
     )
     [said] = reported(with_users("orders"), (ROOT,))

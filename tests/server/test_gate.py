@@ -202,7 +202,8 @@ def test_who_is_not_let_in_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFi
         assert (await reported(stage.data, "GET", "/api/v1/health", authorization=b"Bearer x"))[0] == 401
 
     play(tmp_path, scene, users=(ALICE,))
-    assert "client 127.0.0.1: was not let in 1 times: nobody has this token" in caplog.messages
+    why = "the token belongs to no user of this server: check it, or get a new one"
+    assert f"client 127.0.0.1: was not let in 1 times: {why}" in caplog.messages
 
 
 CAROL = User(name="carol", password_hash=cheap_hash("swordfish"), groups=("administrators",))

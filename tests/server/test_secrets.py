@@ -52,8 +52,8 @@ def test_a_run_with_right_and_wrong_proofs_leaves_no_secret_behind(tmp_path: Pat
         code, err = server.end()
     assert code == 0
     acts = (tmp_path / "data" / "acts" / "acts-00000001.jsonl").read_text()
-    assert "nobody has this token" in err
-    assert "nobody has this name and this password" in acts
+    assert "the token belongs to no user of this server: check it, or get a new one" in err
+    assert "the name and the password belong to no user: check both" in acts
     for secret in (TOKEN, PASSWORD, WRONG_TOKEN, WRONG_PASSWORD, PEERS_TOKEN, *proofs, *hashes):
         shown = secret.partition(" ")[2] or secret
         assert shown not in server.said + err + acts

@@ -75,7 +75,7 @@ def test_an_age_counts_from_the_first_look_after_a_message_was_visible() -> None
 
 def test_a_loss_that_tells_too_little_is_found() -> None:
     keep = Keep(count=1)
-    with pytest.raises(Violation, match="is told only"):
+    with pytest.raises(Violation, match="record says only"):
         account(placed(keep=keep), stored(1, 2, 3), removed(1, 2, 3), lost(2, 1, keep))
 
 

@@ -49,7 +49,7 @@ def test_a_run_does_a_little_of_everything() -> None:
 
 
 def broken(*_: object) -> None:
-    raise Violation("somebody saw something")
+    raise Violation("a checker saw something")
 
 
 def test_a_failure_names_the_promise_and_the_command_that_repeats_it(
@@ -57,7 +57,7 @@ def test_a_failure_names_the_promise_and_the_command_that_repeats_it(
 ) -> None:
     monkeypatch.setattr(Witness, "checkpoint", broken)
     report = simulate(5)
-    assert report.failure == "somebody saw something"
+    assert report.failure == "a checker saw something"
     assert report.command == "./dev sim --seed 5"
     assert simulate(5, 100).command == "./dev sim --seed 5 --steps 100"
     assert main(["--seed", "5"]) == 1

@@ -41,7 +41,12 @@ def directory() -> None:
 
 @directory.command("list")
 @kind_argument
-@click.option("--where", multiple=True, metavar="CONDITION", help="Such as actual_cost<9; all must hold.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    help="A condition, such as actual_cost<9; all conditions must hold.",
+)
 @format_option
 @examples("reliquary directory list site", "reliquary directory list routing-link --where 'actual_cost<9'")
 def list_objects(kind: str, where: tuple[str, ...], as_json: bool | None) -> None:

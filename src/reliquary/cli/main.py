@@ -114,7 +114,7 @@ class Commands(Root):
     is_eager=True,
     expose_value=False,
     callback=_version,
-    help="Say which version this is.",
+    help="Print the version.",
 )
 @click.pass_context
 @examples(

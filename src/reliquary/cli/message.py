@@ -144,9 +144,11 @@ def _tell(sent: list[Sent], as_json: bool) -> None:
 
 @message.command()
 @click.argument("queue")
-@click.option("--count", type=click.IntRange(1), default=1, show_default=True, help="Up to so many.")
 @click.option(
-    "--timeout", type=Span(), default=0, help="Wait so long for the next one: 90, 5m.  [default: 0]"
+    "--count", type=click.IntRange(1), default=1, show_default=True, help="Up to this number of messages."
+)
+@click.option(
+    "--timeout", type=Span(), default=0, help="How long to wait for the next one: 90, 5m.  [default: 0]"
 )
 @click.option("--follow", is_flag=True, help="Go on until Ctrl-C.")
 @click.option("--output", type=click.File("wb", lazy=True), help="Write to a file; one body as it was sent.")
@@ -292,7 +294,9 @@ def _options_of(each: Message) -> SendOptions:
 
 @message.command()
 @click.argument("queue")
-@click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="Up to so many.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=10, show_default=True, help="Up to this number of messages."
+)
 @format_option
 @examples("reliquary message peek orders", 'reliquary message peek "system$;deadletter" --limit 3 --json')
 def peek(queue: str, limit: int, as_json: bool | None) -> None:

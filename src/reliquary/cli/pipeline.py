@@ -162,7 +162,7 @@ def run_lake_command(context: click.Context, /, as_json: bool | None, **given: A
     help="bronze or silver: whose columns --where has.",
 )
 @click.option(
-    "--run-id", default="", metavar="NAME", help="A name of its own, to replay the same slice again."
+    "--run-id", default="", metavar="NAME", help="A name for this run, to replay a slice once more."
 )
 @click.option("--server", metavar="URL", help="The server's data plane.  [default: as `reliquary --server`]")
 @click.option("--token-file", type=folder, metavar="FILE", help="A file that holds the token.")

@@ -19,7 +19,9 @@ def poison() -> None:
 
 @poison.command("list")
 @click.argument("queue")
-@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="Up to so many.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=100, show_default=True, help="Up to this number of messages."
+)
 @format_option
 @examples("reliquary queue poison list orders")
 def list_poison(queue: str, limit: int, as_json: bool | None) -> None:

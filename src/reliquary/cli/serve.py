@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     "--open-to-network",
     is_flag=True,
     default=None,
-    help="Without users, listen also where other computers reach us: everybody may do everything.",
+    help="Without users, listen also where other computers reach us: every client may do everything.",
 )
 @click.option(
     "--log-format",

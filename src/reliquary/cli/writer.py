@@ -9,8 +9,8 @@ from reliquary.cli.examples import examples
 
 
 @click.command()
-@click.option("--query", default="", help="Forget its batches, and let its names be anybody's.")
-@click.option("--name", default="", help="Let this name be anybody's.")
+@click.option("--query", default="", help="Forget its batches, and let other queries use its names.")
+@click.option("--name", default="", help="Let other queries use this name.")
 @examples("reliquary writer forget --name till-1")
 def forget(query: str, name: str) -> None:
     """Forget a query, or whose a name is.

@@ -173,7 +173,7 @@ def access_info(
 ) -> records.AccessInfo:
     """An access list, in words."""
     descriptor = descriptor_of(security)
-    everybody = (Ace(AceKind.ALLOWED, kind["GENERIC_ALL"].value, EVERYONE),)
+    all_users = (Ace(AceKind.ALLOWED, kind["GENERIC_ALL"].value, EVERYONE),)
     entries = [
         records.AccessEntry(
             user=name_of(ace.sid),
@@ -181,7 +181,7 @@ def access_info(
             allow=ace.kind is AceKind.ALLOWED,
             rights=[name.lower().replace("_", "-") for name in names_of(kind(ace.mask))],
         )
-        for ace in (everybody if descriptor.dacl is None else descriptor.dacl)
+        for ace in (all_users if descriptor.dacl is None else descriptor.dacl)
         if isinstance(ace, Ace)
     ]
     owner = descriptor.owner or ANONYMOUS_USER

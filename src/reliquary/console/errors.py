@@ -81,7 +81,9 @@ async def _on_http(request: Request, why: Exception) -> Response:
 
 
 async def _on_bug(_: Request, why: Exception) -> Response:
-    return _response(500, FAILED, f"the server is wrong: {type(why).__name__}")
+    return _response(
+        500, FAILED, f"the server has an internal error ({type(why).__name__}): its log has the details"
+    )
 
 
 HANDLERS: Final[dict[int | type[Exception], Callable[[Request, Exception], Awaitable[Response]]]] = {

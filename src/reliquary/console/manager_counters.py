@@ -79,13 +79,13 @@ OUTGOING_STATE: Final = _own(
     "outgoing_state", "gauge", "1 for the state that the queue is in.", "destination", "state"
 )
 _HISTORY: Final[tuple[tuple[str, MetricType, str], ...]] = (
-    ("events_total", "counter", "Events that were told since the store was made."),
+    ("events_total", "counter", "Events that were recorded since the store was made."),
     ("exported_total", "counter", "The last of them that is in a file."),
     ("pending", "gauge", "Events that are in no file yet."),
     ("pending_bytes", "gauge", "What they take in the store."),
     ("files", "gauge", "Files in the folder."),
     ("file_bytes", "gauge", "Bytes of all files."),
-    ("missing", "gauge", "Events that were not told since there is no room."),
+    ("missing", "gauge", "Events that were not recorded, because there was no room."),
     ("stopped", "gauge", "1 while there is no room for more."),
     ("failing", "gauge", "1 while nothing can be exported."),
 )

@@ -69,7 +69,7 @@ QUEUE_COLUMNS: Final[tuple[tuple[Metric, Callable[[QueueState], int]], ...]] = (
         _of_a_queue("locked", "Messages that a receipt or a transaction holds."),
         lambda queue: len(queue.order.locked),
     ),
-    (_of_a_queue("delayed", "Messages that nobody sees yet."), delayed),
+    (_of_a_queue("delayed", "Messages that are delayed and cannot be received yet."), delayed),
     (
         _of_a_queue("bytes", "Bytes that count against the queue's quota."),
         lambda queue: queue.total_bytes,

@@ -197,7 +197,7 @@ class Exporter:
     async def _export(self) -> list[HistoryFile]:
         """Export all events that are on disk now, and return the files that were written."""
         if self._history.gap:
-            why = f"too much waits for its export, {self._history.missing} events are not told"
+            why = f"too many events wait for export, {self._history.missing} were not recorded: free the disk"
             self._engine.warn(Warn(ABOUT, "it has stopped", why))
         until = self._history.last
         try:

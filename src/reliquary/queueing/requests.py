@@ -323,7 +323,7 @@ def abort(state: State, request: events.AbortTransaction, now: Instant) -> None:
 def _check_decider(by: str) -> None:
     """Raise UsageError if the name of the user who decides a transaction is not valid."""
     if len(by) > OWNER_LIMIT or not by.isprintable():
-        raise UsageError(f"whoever decides has a name of at most {OWNER_LIMIT} printable characters")
+        raise UsageError(f"the name of the person who decides has at most {OWNER_LIMIT} printable characters")
 
 
 def await_disk(state: State, event: events.AwaitDisk, now: Instant) -> None:

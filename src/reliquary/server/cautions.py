@@ -21,24 +21,24 @@ def cautions(settings: Settings, state: State, users: Users) -> Iterator[str]:
     """Return warnings for the administrator, one sentence each."""
     if reached := open_addresses(settings):
         where = " and ".join(reached)
-        yield f"access: no users are named: everybody who reaches {where} may do everything"
+        yield f"access: no users are named: every client that reaches {where} may do everything"
     if not settings.users:
         return
     if not any(ADMINISTRATORS in user.groups for user in users.principals):
         yield (
-            "access: no user is in the group administrators: nobody may administer this server,"
+            "access: no user is in the group administrators: no user may administer this server,"
             " nor use the queues of its settings"
         )
     if found := [_name(state, queue) for queue in state.queues.values() if _is_open(state, queue)]:
         names = ", ".join(found[:NAMED]) + (f" and {len(found) - NAMED} more" if len(found) > NAMED else "")
         yield (
-            "access: queues from before there were users are open: everybody may change"
+            "access: queues from before there were users are open: every client may change"
             f" {names}: see `reliquary access revoke QUEUE everyone`"
         )
 
 
 def open_addresses(settings: Settings) -> tuple[str, ...]:
-    """Return the hosts at which everybody on the network may do everything."""
+    """Return the hosts at which every client on the network may do everything."""
     hosts = dict.fromkeys((settings.data_host, settings.control_host))
     return () if settings.users else tuple(host for host in hosts if not is_loopback(host))
 

@@ -54,7 +54,7 @@ class Settings:
     names: tuple[str, ...] = ()
     """Other hosts by which clients name this server in URLs; addresses and its own names need not be here."""
     open_to_network: bool = False
-    """Without users, listen also where other computers reach us: everybody there may do everything."""
+    """Without users, listen also where other computers reach us: every client there may do everything."""
     log_format: LogFormat = LogFormat.TEXT
     """How lines of the log are written: text or json."""
     log_level: LogLevel = LogLevel.WARNING
@@ -120,7 +120,9 @@ class Settings:
                 raise UsageError(f"{name} is 0 to 65535, not {getattr(self, name)}")
         for name in ("data_host", "control_host"):
             if not getattr(self, name):
-                raise UsageError(f"{name} is empty; 127.0.0.1 is this computer alone, 0.0.0.0 is everybody")
+                raise UsageError(
+                    f"{name} is empty; 127.0.0.1 is this computer alone, 0.0.0.0 is every network"
+                )
             check_reach(name, getattr(self, name), self)
         for each in self.names:
             check_authority("names", each)

@@ -123,7 +123,7 @@ class Setup(Protocol):
 
     @property
     def anonymous_senders(self) -> bool:
-        """Whether new queues take messages from everybody."""
+        """Whether new queues take messages from every sender."""
 
     def build(self, parts: Parts) -> Endpoint:
         """Plug the protocol in; its effects are performed from now on."""

@@ -92,7 +92,7 @@ class HttprSetup:
     machine_settings: HttprSettings
     trust: Trust
     anonymous_senders: bool = False
-    """New queues are not opened to everybody for HTTPR."""
+    """New queues are not opened to every sender for HTTPR."""
 
     @property
     def protocol(self) -> Protocol:

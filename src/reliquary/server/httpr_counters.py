@@ -48,7 +48,7 @@ UNANSWERED: Final = Metric(
 )
 BATCHES: Final = Metric("httpr_batches_in_doubt", "gauge", "Batches that may have arrived or not.", ("role",))
 HELD: Final = Metric(
-    "httpr_messages_in_doubt", "gauge", "Messages in them, which nobody else gets.", ("role",)
+    "httpr_messages_in_doubt", "gauge", "Messages in these batches, which no other reader gets.", ("role",)
 )
 
 

@@ -60,7 +60,7 @@ class MqqbOptions:
     connections: int = 2048
     """Connections at one time, of both directions; one more is refused."""
     anonymous_senders: bool = False
-    """New queues take messages from everybody; where there are no users, they do so anyway."""
+    """New queues take messages from every sender; where there are no users, they do so anyway."""
     protocol: MqqbSettings = field(default_factory=MqqbSettings)
 
     def __post_init__(self) -> None:

@@ -37,7 +37,7 @@ class SrmpOptions:
     enabled: bool = True
     """Messages come and go by HTTP."""
     anonymous_senders: bool = False
-    """New queues take messages from everybody; where there are no users, they do so anyway."""
+    """New queues take messages from every sender; where there are no users, they do so anyway."""
     names: tuple[str, ...] = ()
     """Other names, `host` or `host:port`, under which URLs mean this manager."""
     host: str = ""

@@ -35,10 +35,10 @@ def check_authority(where: str, name: str) -> None:
 
 
 def check_reach(where: str, host: str, settings: Settings) -> None:
-    """Refuse to listen where other computers reach us, unless users are named or everybody shall come in."""
+    """Refuse to listen where other computers reach us, unless users are named or the settings allow it."""
     if not (is_loopback(host) or settings.users or settings.open_to_network):
         raise UsageError(
-            f"{where} is {host}, which other computers may reach, and the settings name no users: everybody"
+            f"{where} is {host}, which other computers may reach, and the settings name no users: clients"
             " there could do everything; name users, or say open_to_network = true (--open-to-network)"
         )
 

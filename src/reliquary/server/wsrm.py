@@ -84,7 +84,7 @@ class WsrmSetup:
     machine_settings: WsrmSettings
     trust: Trust
     anonymous_senders: bool = False
-    """New queues are not opened to everybody for WS-RM."""
+    """New queues are not opened to every sender for WS-RM."""
 
     @property
     def protocol(self) -> Protocol:

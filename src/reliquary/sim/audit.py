@@ -75,7 +75,7 @@ class Contents:
 
     @property
     def committed(self) -> dict[Key, Position]:
-        """The positions that everybody may see."""
+        """The positions that every reader may see."""
         hidden = self.uncommitted | self.hidden
         return {key: position for key, position in self.positions.items() if key not in hidden}
 

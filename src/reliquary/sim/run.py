@@ -100,7 +100,7 @@ class _Run:
         self.site.until(lambda: len(self.history.turns) >= turns, "the applications make no progress")
 
     def _end_faults(self) -> None:
-        """Faults stop; everybody finishes; what was only held or begun comes back."""
+        """Faults stop; all applications finish; what was only held or begun comes back."""
         self.around.faults.end()
         self.site.finish()
         self.around.scheduler.pass_time(MINUTE)

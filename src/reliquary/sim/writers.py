@@ -179,7 +179,7 @@ class Writer(Sender):
         if self.history.is_forgotten(self._published.get(batch, -1)):
             return
         if not (succeeded(outcome) and answer_of(outcome).already):
-            raise Violation(f"batch: {self.name} published {batch}, and is told {outcome.answer}")
+            raise Violation(f"batch: {self.name} published {batch}, and the answer is {outcome.answer}")
 
     def _ask(self, batch: int, stages: tuple[int, ...]) -> Part[Outcome]:
         return (

@@ -133,7 +133,7 @@ def data_lost(queue: str, consumer: str, after: int, cursor: int, loss: Loss | N
         )
     return DataLost(
         f"of the queue {queue!r} the query wants what comes after {after}, and its consumer {consumer!r} is "
-        f"at {cursor}: the messages between may be gone; does another query use the same consumer, or is the "
+        f"at {cursor}: the messages between may be gone; does another query use this consumer, or is the "
         "checkpoint an old copy?  To go on after the gap, set failOnDataLoss=false"
     )
 
@@ -165,9 +165,9 @@ _EXPLAINED: Final[dict[str, tuple[Callable[[str], SparkFault], str]]] = {
     "QUEUE_NOT_FOUND": (QueueMissing, "create the queue, or correct the option queue"),
     "OTHER_QUEUE": (
         QueueReplaced,
-        "it was deleted and made anew while the batch was read; start the query again to be told what to do",
+        "it was deleted and made anew while the batch was read; start the query again, and read its error",
     ),
-    "DATA_LOST": (DataLost, "start the query again to be told what to do"),
+    "DATA_LOST": (DataLost, "start the query again, and read its error"),
     "WRITER_TAKEN": (
         WriterTaken,
         _TAKEN,

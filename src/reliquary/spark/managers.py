@@ -108,7 +108,7 @@ class Managers:
         except SILENT as silence:
             if self._gone is Gone.FAIL:
                 raise
-            log.warning("%s is told later: %s", manager, silence)
+            log.warning("%s cannot be notified now and is notified later: %s", manager, silence)
             return None
 
     def close(self) -> None:

@@ -120,7 +120,7 @@ def _stage_rows(
     except BadRequest as error:
         raise BadRow(
             f"{error.sentence}; nothing of the batch was published: correct the rows, or let a queue "
-            "take such rows with badRows=dead:QUEUE"
+            "take these rows with badRows=dead:QUEUE"
         ) from error
 
 

@@ -88,11 +88,11 @@ COLUMNS: Final[tuple[Column, ...]] = (
     Column("peek_when_locked", ColumnType.BOOL, _W, "AllowPeekWhenLocked"),
     Column("tracing_queue", ColumnType.STRING, _W, "the queue that reports go to, a GUID"),
     Column("response_queue", ColumnType.STRING, _W, "where answers are wanted"),
-    Column("response_queues", ColumnType.STRINGS, _M, "the same as a list"),
+    Column("response_queues", ColumnType.STRINGS, _M, "the values as a list"),
     Column("destination_queue", ColumnType.STRING, _M, "where it was sent"),
     Column("destination_queues", ColumnType.STRINGS, _M, "all the places of a message to several"),
     Column("administration_queue", ColumnType.STRING, _W, "where acknowledgements go"),
-    Column("administration_queues", ColumnType.STRINGS, _M, "the same as a list"),
+    Column("administration_queues", ColumnType.STRINGS, _M, "the values as a list"),
     Column("multiple_destination_signature", ColumnType.BINARY, _M, "of a message to several queues"),
     Column("privacy", ColumnType.STRING, _M, "how its body was sealed on the way"),
     Column(

@@ -43,7 +43,10 @@ def test_the_cookie_is_for_the_server_and_its_own_pages_alone(tmp_path: Path) ->
 def test_a_wrong_token_opens_nothing(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         reader = Reader(stage)
-        assert "nobody has this token" in await reader.refused(SIGN_IN, SIGN_IN, 401, token="guess")
+        assert (
+            "the token belongs to no user of this server: check it, or get a new one"
+            in await reader.refused(SIGN_IN, SIGN_IN, 401, token="guess")
+        )
         assert not reader.cookie
 
     play(tmp_path, scene, users=USERS)

@@ -1,4 +1,4 @@
-"""A stage for the data plane: a real listener on the loopback over a store in memory."""
+"""A harness for the data plane: a real listener on the loopback over a store in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stage for HTTP: both loops, a handler that answers on command, a recording transport, raw clients."""
+"""A harness for HTTP: both loops, a handler that answers on command, a recording transport, raw clients."""
 
 from __future__ import annotations
 

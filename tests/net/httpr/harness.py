@@ -1,4 +1,4 @@
-"""A stage for HTTPR's courier: scripted servers, a store for large bodies, and a clock that a test sets."""
+"""A harness for HTTPR's courier: scripted servers, a store for large bodies, and a clock that a test sets."""
 
 from __future__ import annotations
 

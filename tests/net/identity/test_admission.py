@@ -57,7 +57,7 @@ def test_a_bearer_token_stands_for_its_user() -> None:
     admit = admission()
     assert admit(Asked("POST", authorization="Bearer open sesame")) is ALICE
     assert admit(Asked("POST")) is ANONYMOUS
-    with pytest.raises(NotKnown, match="nobody has this token"):
+    with pytest.raises(NotKnown, match="the token belongs to no user"):
         admit(Asked("POST", authorization="Bearer guess"))
 
 
@@ -109,7 +109,9 @@ def test_wrong_tokens_are_answered_later_and_later_and_the_right_one_at_once() -
             admit(Asked("POST", authorization=f"Bearer guess {number}"))
         waits.append(refused.value.wait)
     assert waits == [0] * AT_ONCE + [PACE / 1e6, 2 * PACE / 1e6]
-    assert reported == [("10.0.0.1", "nobody has this token")] * (AT_ONCE + 2)
+    assert reported == [
+        ("10.0.0.1", "the token belongs to no user of this server: check it, or get a new one")
+    ] * (AT_ONCE + 2)
     assert admit(Asked("POST", authorization="Bearer open sesame")) is ALICE
     for _ in range(8):
         with pytest.raises(NotKnown):

@@ -82,10 +82,12 @@ def test_a_wrong_name_or_password_is_refused_alike_and_never_known(name: str, pa
     async def scene() -> None:
         stage = Stage()
         for _ in range(2):
-            with pytest.raises(WrongPassword, match="nobody has this name and this password"):
+            with pytest.raises(
+                WrongPassword, match="the name and the password belong to no user: check both"
+            ):
                 await stage.checked(name, password)
         assert len(stage.verified) == 2
-        assert stage.warned == [("10.0.0.1", "nobody has this name and this password")] * 2
+        assert stage.warned == [("10.0.0.1", "the name and the password belong to no user: check both")] * 2
 
     run(scene())
 

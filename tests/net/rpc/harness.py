@@ -1,4 +1,4 @@
-"""A stage for RPC: a service that notes its calls, a connection on a recording transport, real clients."""
+"""A harness for RPC: a service that notes its calls, a connection on a recording transport, real clients."""
 
 from __future__ import annotations
 

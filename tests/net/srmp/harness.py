@@ -1,4 +1,4 @@
-"""A stage for SRMP on sockets: an endpoint over a machine with scripted answers, and peers that misbehave."""
+"""A harness for SRMP on sockets: an endpoint, a machine with scripted answers, and peers that misbehave."""
 
 from __future__ import annotations
 

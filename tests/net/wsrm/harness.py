@@ -1,4 +1,4 @@
-"""A stage for WS-RM on sockets: an endpoint over a machine that answers as a test wants."""
+"""A harness for WS-RM on sockets: an endpoint over a machine that answers as a test wants."""
 
 from __future__ import annotations
 

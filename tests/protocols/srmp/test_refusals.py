@@ -10,9 +10,9 @@ from reliquary.queueing.model.message import MessageClass
 
 @pytest.mark.parametrize("reason", [each for each in MessageClass if each.is_failure])
 def test_every_reason_comes_back_with_its_words(reason: MessageClass) -> None:
-    name, value = refusal_field(reason, "to: there is no such queue")
+    name, value = refusal_field(reason, "to: the queue does not exist")
     assert name == FIELD
-    assert read_refusal(value) == (reason, "to: there is no such queue")
+    assert read_refusal(value) == (reason, "to: the queue does not exist")
 
 
 def test_a_malformed_message_has_a_word_of_its_own() -> None:

@@ -239,7 +239,7 @@ def test_a_query_that_has_ended_is_not_known_any_more() -> None:
     for event in (ReadDirectoryNext, ReadDirectoryEnd):
         answer = bench.ask(event(0, handle))
         assert (answer.status, answer.result) == (HResult.INVALID_HANDLE, DirectoryResult.GENERIC_ERROR)
-        assert answer.why == f"the query {handle} has ended or never was"
+        assert answer.why == f"the query {handle} is not known: it has ended, or was never begun"
     assert not any(name == operations.QUERY_TIMER for name, _ in bench.timers)
 
 

@@ -101,7 +101,7 @@ def test_a_link_joins_sites_that_the_directory_has() -> None:
     bench = Bench()
     add_sites(bench)
     answer = add(bench, RoutingLink(site1=NORTH, site2=OTHER))
-    assert answer.why == f"site2 is {OTHER}, and the directory has no such site"
+    assert answer.why == f"site2 is {OTHER}, and the directory has no site with this identifier"
     with pytest.raises(UsageError, match="still joins the site 'north'"):
         registry.delete(bench.state, ObjectKind.SITE, NORTH)
 

@@ -302,7 +302,7 @@ def test_a_message_that_was_there_before_a_restart_is_acknowledged_after_it() ->
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("nowhere", "there is no such queue"),
+        ("nowhere", "the queue does not exist"),
         ("a\\b\\c\\d", "is not this computer"),
         ("system$;deadletter", "this kind of name does not support the operation"),
         ("orders;journal", "this kind of name does not support the operation"),

@@ -346,4 +346,4 @@ def test_the_sender_of_a_message_that_never_went_is_not_notified_over_http_and_a
     bench.advance(6)
     (warning,) = bench.warnings
     assert warning.what == "copies not kept (acknowledgement)"
-    assert warning.why == f"{FAR}: over HTTP nobody can be told of 0x8002"
+    assert warning.why == f"{FAR}: the sender cannot be notified over HTTP of class 0x8002"

@@ -92,7 +92,7 @@ def test_a_failure_names_the_promise_and_the_command_that_repeats_it(
 ) -> None:
     monkeypatch.setattr(SiteWitness, "compare_machines", broken)
     report = simulate(5)
-    assert report.failure == "somebody saw something"
+    assert report.failure == "a checker saw something"
     assert report.command == "./dev sim --seed 5 --world httpr"
     assert main(["--seed", "5", "--world", "httpr"]) == 1
     assert "again: ./dev sim --seed 5 --world httpr" in capsys.readouterr().out

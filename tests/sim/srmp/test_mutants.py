@@ -235,4 +235,4 @@ def test_a_commitment_receipt_that_turns_bad_news_into_good_is_found(monkeypatch
 def test_a_receipt_that_is_never_written_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(receipts, "deliver", lambda *_: None)
     failure = first_failure()
-    assert failure.startswith("receipt: nobody said"), failure
+    assert failure.startswith("receipt: no receipt"), failure

@@ -51,7 +51,7 @@ def test_a_failure_names_the_promise_and_the_command_that_repeats_it(
 ) -> None:
     monkeypatch.setattr(SiteWitness, "compare_machines", broken)
     report = simulate(5)
-    assert report.failure == "somebody saw something"
+    assert report.failure == "a checker saw something"
     assert report.command == "./dev sim --seed 5 --world srmp"
     assert simulate(5, steps=90).command == "./dev sim --seed 5 --world srmp --steps 90"
     assert main(["--seed", "5", "--world", "srmp"]) == 1

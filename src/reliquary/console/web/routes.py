@@ -45,7 +45,7 @@ def _page(path: str, handler: Handler, method: str) -> Route:
     async def admitted(request: Request) -> Response:
         context = context_of(request)
         if context.by is ANONYMOUS and context.users.any:
-            tell(request, why="nobody is signed in")
+            tell(request, why="no user is signed in")
             return RedirectResponse("/console/sign-in", 303, HEADERS)
         return await handler(request)
 

@@ -96,7 +96,7 @@ def _packed_parts(messages: Sequence[Delivered], receipt: str | None) -> Iterato
             yield _encode_packed(message)
             continue
         start, found, end = _encode_packed(replace(message, body=b"")).partition(_NO_BODY)
-        assert found, "ids, which stand before the body, have no such byte"
+        assert found, "ids, which stand before the body, have no byte of this value"
         yield start + _NO_BODY[:-2] + b"\xc6" + len(message.body).to_bytes(4)
         yield from _slices(message.body)
         yield end

@@ -76,7 +76,7 @@ class Arrivals:
         self._conversations = conversations
 
     @operation(
-        "Write a part of a batch, which nobody sees before it is published",
+        "Write a part of a batch; readers see it after it is published",
         query=_QUERY,
         bodies=(ARROW.decode(),),
         body_required=True,

@@ -127,7 +127,9 @@ class ClientConnection(OutgoingConnection):
         except httptools.HttpParserCallbackError as error:
             self._judge(error.__context__)
         except httptools.HttpParserUpgrade:
-            self._spoiled(BadResponse("the peer goes on in another protocol, which nobody asked for"))
+            self._spoiled(
+                BadResponse("the peer switched to another protocol, which the request did not ask for")
+            )
         except httptools.HttpParserError as error:
             self._spoiled(BadResponse(f"the answer is not HTTP/1.1: {error}"))
         except BadResponse as bad:

@@ -25,7 +25,7 @@ from reliquary.net.tcp.dialing import ServerAddresses
 from reliquary.net.tcp.epochs import Epochs
 from reliquary.queueing.travel.failures import Failure as Unanswered
 
-AFTER_A_FAILURE: Final = "a request before it on the same connection has no answer"
+AFTER_A_FAILURE: Final = "an earlier request on its connection has no answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -235,4 +235,4 @@ class Receiving:
             self._engine.submit(event)
 
     def _warn(self, responder: Responder, what: str, why: str) -> None:
-        self._engine.warn(Warn(f"HTTPR from {responder.peer or 'somebody'}", what, why))
+        self._engine.warn(Warn(f"HTTPR from {responder.peer or 'an unknown peer'}", what, why))

@@ -141,7 +141,7 @@ class Passwords:
             self._threads, self._verify, stored or UNKNOWN_USER_HASH, shown.password
         )
         if not (right and stored) or self._users.password_hash_of(shown.name) != stored:
-            why = WrongPassword("nobody has this name and this password")
+            why = WrongPassword("the name and the password belong to no user: check both")
             why.wait = max(self._failures.failed(key) for key in keys)
             self._warn(keys[0], str(why))
             raise why

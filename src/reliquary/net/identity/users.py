@@ -84,7 +84,7 @@ def check_users(users: Sequence[User]) -> None:
                     f"a user or group has a name of 1 to 64 letters or digits, not {name[:80]!r}"
                 )
         if user.name.casefold() in WELL_KNOWN:
-            raise UsageError(f"{user.name!r} is a group that everybody knows, and no user")
+            raise UsageError(f"{user.name!r} is the name of a predefined group: name the user otherwise")
         _check_proofs(user)
         for what in _unique_parts(user):
             if what in seen:
@@ -197,7 +197,7 @@ class Users:
             if compare_digest(known, digest):
                 found = principal
         if found is None:
-            raise NotKnown("nobody has this token")
+            raise NotKnown("the token belongs to no user of this server: check it, or get a new one")
         return found
 
     def named(self, name: str) -> Principal:

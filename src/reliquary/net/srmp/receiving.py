@@ -126,4 +126,4 @@ class Receiving:
 
     def _refused(self, status: int, peer: str, why: str) -> None:
         self.answers[status] += 1
-        self._engine.warn(Warn(f"SRMP from {peer or 'somebody'}", f"refused with {status}", why))
+        self._engine.warn(Warn(f"SRMP from {peer or 'an unknown peer'}", f"refused with {status}", why))

@@ -194,4 +194,4 @@ class Receiving:
         self._warn(status, peer, why)
 
     def _warn(self, status: int, peer: str, why: str) -> None:
-        self._engine.warn(Warn(f"WS-RM from {peer or 'somebody'}", f"answered with {status}", why))
+        self._engine.warn(Warn(f"WS-RM from {peer or 'an unknown peer'}", f"answered with {status}", why))

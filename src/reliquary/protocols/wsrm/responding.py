@@ -88,7 +88,7 @@ def _write(state: State, exchange: Exchange, response: Envelope) -> None:
 def refuse(state: State, to: int, refused: WsrmFault, peer: str) -> None:
     """Answer a request that could not be read."""
     state.counts[Count.FAULTS_SENT] += 1
-    state.draft.ask(Warn(f"WS-RM from {peer or 'somebody'}", "refused", refused.why))
+    state.draft.ask(Warn(f"WS-RM from {peer or 'an unknown peer'}", "refused", refused.why))
     exchange = Exchange(Envelope(dialect=refused.dialect), to)
     _write(state, exchange, Envelope(dialect=refused.dialect, body=refused.fault))
 

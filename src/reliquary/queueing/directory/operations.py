@@ -261,7 +261,7 @@ def read_end(state: State, handle: int) -> DirectoryAnswer:
 
 
 def _no_query(handle: int) -> DirectoryAnswer:
-    why = f"the query {handle} has ended or never was"
+    why = f"the query {handle} is not known: it has ended, or was never begun"
     return msgspec.structs.replace(
         answer_of(DirectoryResult.GENERIC_ERROR, why), status=HResult.INVALID_HANDLE
     )

@@ -155,7 +155,9 @@ def _check_references(directory: Directory, subject: DirectoryObject) -> None:
         for attribute in ("site1", "site2"):
             identifier = getattr(subject, attribute)
             if directory.get(Site, identifier) is None:
-                raise UsageError(f"{attribute} is {identifier}, and the directory has no such site")
+                raise UsageError(
+                    f"{attribute} is {identifier}, and the directory has no site with this identifier"
+                )
 
 
 def sites_of(directory: Directory, link: RoutingLink) -> tuple[Site | None, Site | None]:

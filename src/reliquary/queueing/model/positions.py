@@ -42,7 +42,7 @@ class PositionEvent(Enum):
     TAKEN = "received in a transaction or on trial, or moved in a transaction"
     COMMITTED = "the transaction was committed, or the trial ended well"
     ABORTED = "the transaction was aborted, or the trial ended badly"
-    PUT_OFF = "the same, and the queue delays what comes back"
+    PUT_OFF = "it comes back, and the queue delays what comes back"
     DUE = "its delay is over"
     MOVED = "moved to another queue, or put aside"
     PURGED = "its queue was purged"

@@ -28,7 +28,7 @@ class WaitingReadEvent(Enum):
 
     SATISFIED = "a message came"
     TIMED_OUT = "its time ran out"
-    CANCELLED = "somebody cancelled it, or its reader is gone"
+    CANCELLED = "it was cancelled, or its reader is gone"
     CLOSED = "its handle or its cursor was closed"
     QUEUE_DELETED = "its queue was deleted"
     TRANSACTION_ENDED = "the transaction ended that it would have received in"

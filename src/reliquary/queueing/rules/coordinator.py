@@ -35,7 +35,7 @@ def begin(state: State, request: events.BeginTransaction, now: Instant) -> Answe
             return transactions.refusal(state, identifier)
         known = state.transactions.open.get(identifier)
         if known is not None and (known.owner, known.external) != (request.owner, True):
-            why = f"transaction {identifier} is there already, and is somebody else's"
+            why = f"transaction {identifier} exists already and has another owner: begin one with another id"
             return Answer(HResult.TRANSACTION_SEQUENCE, why)
     if transactions.has_too_many(state, identifier):
         why = f"one user has at most {state.sizes.transactions} transactions that have not ended"
@@ -50,7 +50,7 @@ def prepare(state: State, identifier: UUID, now: Instant, *, single_phase: bool)
     if transaction is None:
         return transactions.refusal(state, identifier)  # DM-101
     if transaction.external and single_phase:
-        raise UsageError("somebody else decides this transaction, so it is prepared for two phases")
+        raise UsageError("another coordinator decides this transaction, so it is prepared for two phases")
     if transaction.prepared and transaction.single_phase and not single_phase:
         why = f"transaction {identifier} is prepared for one phase, and would not outlive a restart"
         return Answer(HResult.TRANSACTION_SEQUENCE, why)

@@ -69,7 +69,7 @@ class _Outbox:
         if exceeds(queue.record.settings.quota, queue.total_bytes + queue.counts.reserved + total):
             return f"the queue's quota is {queue.record.settings.quota} kilobytes"
         if not _can_carry(queue, message):
-            return f"over HTTP nobody can be told of {message.message_class:#x}"
+            return f"the sender cannot be notified over HTTP of class {message.message_class:#x}"
         if manager_is_full(self._state, self._total + size):
             return f"the manager's quota is {self._state.identity().quota} kilobytes"
         bundle.messages.append(message)

@@ -35,7 +35,7 @@ class ManagerEvent(Enum):
     FAILED = "cannot do one of them"
     IN_DOUBT = "heard no outcome of transactions in time"
     STOP = "is asked to stop"
-    ALL_STOPPED = "has told everyone that it stops"
+    ALL_STOPPED = "has notified all that it stops"
 
 
 NEXT: Final[Mapping[tuple[ManagerState, ManagerEvent], ManagerState | None]] = {
@@ -98,5 +98,5 @@ def stay_in_doubt(state: State) -> None:
     """Fail the start: DTC Reenlistment Timeout, whose answer names the transactions (DM-123)."""
     advance(state, ManagerEvent.IN_DOUBT)
     names = ", ".join(map(str, state.transactions.open))
-    why = f"the outcome of what was prepared is not known, and nobody told it in time: {names}"
+    why = f"no outcome came in time for these prepared transactions, commit or abort each: {names}"
     state.reply(state.manager.starter, Answer(HResult.SERVICE_NOT_AVAILABLE, why))

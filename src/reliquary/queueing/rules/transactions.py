@@ -147,7 +147,7 @@ def _describe_stage(state: State, identifier: UUID) -> str:
         case TransactionState.PREPARED:
             return f"transaction {identifier} is prepared and takes nothing more, only its outcome"
         case TransactionState.ACTIVE | TransactionState.UNKNOWN:
-            return f"transaction {identifier} has ended or never was"
+            return f"transaction {identifier} is not known: it has ended, or was never begun"
 
 
 def begin(

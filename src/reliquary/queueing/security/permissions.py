@@ -132,8 +132,8 @@ def changed(security: bytes, request: ChangeAccess, kind: type[QueueRight | Mana
     if request.change is AccessChange.OWNER:
         return encode_descriptor(msgspec.structs.replace(descriptor, owner=request.sid))
     check_mask(request.rights, kind)
-    everybody = (Ace(AceKind.ALLOWED, kind["GENERIC_ALL"].value, EVERYONE),)
-    acl = everybody if descriptor.dacl is None else descriptor.dacl
+    all_users = (Ace(AceKind.ALLOWED, kind["GENERIC_ALL"].value, EVERYONE),)
+    acl = all_users if descriptor.dacl is None else descriptor.dacl
     acl = _EDITS[request.change](acl, request.sid, request.rights)
     if len(acl) > ENTRY_LIMIT:
         raise UsageError(f"an access list has at most {ENTRY_LIMIT} entries")

@@ -395,7 +395,7 @@ def _judge(
         if part.strict or more.transaction is not None or more.sequence is not None:
             mismatch = _mismatch_in_batch(part, message)
             if mismatch is not None:
-                why = f"{name} takes no such message: {mismatch.name}"
+                why = f"{name} does not take this kind of message: {mismatch.name}"
                 return _Refusal(Outcome.REFUSED, mismatch, place, why)
         limited = message.time_to_be_received != FOREVER or more.time_to_reach_queue != FOREVER
         if limited and message.sent_time and _is_expired(message, now):

@@ -217,7 +217,7 @@ def _send(state: State, entry: DispatchEntry) -> None:
     """Hand one message to the carrier of its queue."""
     queue = state.queues[entry.queue]
     carrier = link_of(queue).carrier
-    assert carrier is not None, f"{queue.record.pathname} is connected, and nobody carries its messages"
+    assert carrier is not None, f"{queue.record.pathname} is connected, and has no carrier"
     message = state.messages.get(queue.order.locked[entry.lookup_id])
     outgoing = queue.record.outgoing
     assert outgoing is not None, f"{queue.record.pathname} is no outgoing queue"

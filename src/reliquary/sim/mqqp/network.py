@@ -102,7 +102,9 @@ class MqqpNetwork(SiteNetwork):
 
     def _call(self, site: str, client: Process, asked: CallServer) -> None:
         interface = interface_name(asked.request)
-        assert asked.port in (0, PORTS[interface]), f"nobody gave the port {asked.port} for {interface}"
+        assert asked.port in (0, PORTS[interface]), (
+            f"no endpoint mapper gave the port {asked.port} for {interface}"
+        )
         link = self._links.get((client, asked.link))
         if link is None:
             plan, old = self._chance.pick(self.plans), self._chance.happens(OLD_SHARE)

@@ -81,4 +81,4 @@ def _check_complete(deliveries: Deliveries, receipts: dict[tuple[bytes, MessageC
         read = came and MessageClass.ACK_RECEIVE in deliveries.ends[site, sending.body]
         for kind, due in ((MessageClass.ACK_REACH_QUEUE, came), (MessageClass.ACK_RECEIVE, read)):
             if due and sending.asks in ASKED[kind] and (sending.body, kind) not in receipts:
-                raise Violation(f"receipt: nobody said {kind.name} of {shown(sending.body)}")
+                raise Violation(f"receipt: no receipt {kind.name} came for {shown(sending.body)}")

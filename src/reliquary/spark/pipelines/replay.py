@@ -197,7 +197,7 @@ def _check(kept: dict[str, Any], chunks: list[Chunk], settings: ReplaySettings, 
         rows, now = sum(each.rows for each in before), sum(each.rows for each in chunks)
         raise UsageError(
             f"the slice of replay {name} had {rows} messages when it began and is another one now, of {now};"
-            " give --until so that it stays the same, and another --run-id to begin anew"
+            " give --until so that it does not change, and another --run-id to begin anew"
         )
 
 

@@ -69,7 +69,7 @@ class LakeSettings:
             raise UsageError("consumer is empty: the server keeps messages for a name")
         for folder in self.history:
             if not folder.is_dir():
-                raise UsageError(f"history is {folder}, and there is no such folder")
+                raise UsageError(f"history is {folder}, and this folder does not exist")
         if self.lake.exists() and not self.lake.is_dir():
             raise UsageError(f"lake is {self.lake}, which is a file")
 

@@ -181,7 +181,7 @@ def test_a_server_without_a_port_for_reads_cannot_be_read() -> None:
 def test_a_queue_that_is_not_there_is_refused_by_its_server() -> None:
     two = TwoManagers()
     answer = two.ask(OpenQueue(0, r"DIRECT=OS:far\private$\none", Access.RECEIVE))
-    assert (answer.status, answer.why) == (HResult.QUEUE_NOT_FOUND, "far: there is no such queue")
+    assert (answer.status, answer.why) == (HResult.QUEUE_NOT_FOUND, "far: the queue does not exist")
     assert two.is_idle
 
 

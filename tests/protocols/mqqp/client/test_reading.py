@@ -279,7 +279,10 @@ def test_no_server_is_asked_for_the_lookup_identifier_0(seek: Seek) -> None:
 def test_a_message_that_is_not_there_is_not_found() -> None:
     two = TwoManagers(b"a")
     answer = two.ask(LookUpMessage(0, FAR, 99))
-    assert (answer.status, answer.why) == (HResult.MESSAGE_NOT_FOUND, "far: there is no such message")
+    assert (answer.status, answer.why) == (
+        HResult.MESSAGE_NOT_FOUND,
+        "far: the message does not exist in the queue",
+    )
 
 
 def test_a_queue_is_browsed_message_by_message() -> None:

@@ -429,9 +429,9 @@ def test_an_acknowledgement_of_the_manager_goes_without_the_body_it_is_about() -
 def test_messages_go_again_to_a_queue_that_may_be_made_soon(reason: MessageClass | None) -> None:
     bench = Sender(settings=SrmpSettings(missing_queue_time=seconds(60)))
     bench.stream(b"a", b"b")
-    bench.answer(bench.posts[0], 400, reason, "to: there is no such queue")
+    bench.answer(bench.posts[0], 400, reason, "to: the queue does not exist")
     assert (bench.waiting(), bench.bodies(DEAD_STREAM)) == (2, [])
-    assert bench.warnings[-1].why == "to: there is no such queue"
+    assert bench.warnings[-1].why == "to: the queue does not exist"
     bench.forget()
     bench.advance(20)
     assert bench.numbers == [1, 2]

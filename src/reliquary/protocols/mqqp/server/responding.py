@@ -99,4 +99,4 @@ REFUSALS: Final[Mapping[type[Request], Refusal]] = {
     qmcomm.CloseRemoteQueueContext: _no_status,
     qmcomm.CreateRemoteCursor: _no_cursor,
 }
-"""The response, or the status of a fault; methods that everybody may call are not refused."""
+"""The response, or the status of a fault; methods that every client may call are not refused."""

@@ -77,7 +77,7 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "authentication": "a `Signature` says it; who sends makes one",
     "signature": "as authentication",
     "sender_certificate": "as authentication",
-    "sender": "over HTTP everybody is anonymous (SR-236)",
+    "sender": "over HTTP every sender is anonymous (SR-236)",
     "sender_kind": "as sender",
     "destination_manager": "the URL says where",
     "destination_kind": "what the destination's name is",

@@ -218,7 +218,7 @@ _STATUSES: Final = {MessageClass.NACK_QUEUE_EXCEED_QUOTA: 500}
 
 _WHY: Final = {
     MessageClass.NORMAL: "this manager takes no messages at present",
-    MessageClass.NACK_BAD_DEST_QUEUE: "to: there is no such queue, or it takes no such message",
+    MessageClass.NACK_BAD_DEST_QUEUE: "to: the queue does not exist, or does not take this kind of message",
     MessageClass.NACK_ACCESS_DENIED: "to: this queue takes nothing from everyone",
     MessageClass.NACK_QUEUE_EXCEED_QUOTA: "to: the queue is full",
     MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE: "stream: the queue is not transactional",

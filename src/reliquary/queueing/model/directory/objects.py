@@ -279,7 +279,7 @@ def _check_value(attribute: str, value: object) -> None:
         case tuple() if len(value) > LIST_LIMIT:
             raise UsageError(f"{attribute} has at most {LIST_LIMIT} entries, this one has {len(value)}")
         case tuple() if len(set(value)) < len(value):
-            raise UsageError(f"{attribute} names the same entry twice")
+            raise UsageError(f"{attribute} names an entry twice")
 
 
 def _check_named(subject: Enterprise | Site | ConnectedNetwork | DistributionList) -> None:

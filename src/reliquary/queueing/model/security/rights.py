@@ -237,7 +237,7 @@ def default_descriptor(
 def _may_own(sid: Sid) -> bool:
     """Return whether the user or group of this SID may own a queue."""
     # DEPARTS from 3.1.7.1.3.1 (DM-148): the group of administrators may own a queue as a user of a domain
-    # may, because a queue that they own would be open to everybody else.
+    # may, because a queue that they own would be open to every other user.
     return is_domain_user(sid) or sid == ADMINISTRATORS
 
 

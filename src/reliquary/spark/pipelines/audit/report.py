@@ -64,13 +64,13 @@ MEANINGS: Final[Mapping[FindingKind, tuple[str, str]]] = {
     ),
     FindingKind.DUPLICATED: (
         (
-            "These messages got into the same queue twice, or were read twice, so their work may have been "
+            "These messages got into one queue twice, or were read twice, so their work may have been "
             "done twice."
         ),
         (
             "Check in the receiving application whether the work was done twice, and undo one. If an "
             "application sends "
-            "a message again by itself, let it use the same identifier."
+            "a message again by itself, let it keep the identifier."
         ),
     ),
     FindingKind.REORDERED: (
@@ -84,7 +84,7 @@ MEANINGS: Final[Mapping[FindingKind, tuple[str, str]]] = {
     FindingKind.LATE: (
         "These messages took longer than the limit of this report, or were read after their deadline.",
         (
-            "Look at the time: was the receiving side stopped or slow, or was the network cut? If such "
+            "Look at the time: was the receiving side stopped or slow, or was the network cut? If these "
             "times are "
             "normal for this stream, raise the limit with --late."
         ),

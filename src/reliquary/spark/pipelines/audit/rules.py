@@ -113,7 +113,7 @@ class Reason(StrEnum):
 
 
 _SENTENCES: Final[Mapping[Reason, str]] = {
-    Reason.NO_HISTORY: "the history of the destination was not given, or nobody said which manager it is",
+    Reason.NO_HISTORY: "the history of the destination was not given, or no --route says which manager it is",
     Reason.TOO_RECENT: "the history of the manager that must tell does not reach far enough yet",
     Reason.TOO_OLD: "the history of the manager that must tell begins later",
     Reason.MISSING: "events are missing in the history of the manager that must tell",
@@ -304,7 +304,7 @@ RULES: Final = (
         since=_of("other_time"),
         until=lambda table, limits: table["acknowledged_time"] + limits.grace,
         at=_of("acknowledged_time"),
-        sentence="was acknowledged as received, and nobody received it",
+        sentence="was acknowledged as received, and no reader received it",
         events=("entered_event", "acknowledged_event"),
         other_events=("other_event",),
         rank=2,
@@ -384,7 +384,7 @@ RULES: Final = (
         since=_of("entered_time"),
         until=_of("entered_time"),
         at=_of("entered_time"),
-        sentence="arrived more than once in the same queue",
+        sentence="arrived more than once in one queue",
         detail=(": ", times),
         amount=_of("arrivals"),
         events=("entered_event", "again_event"),

@@ -2,12 +2,6 @@
 
 It may import `engine`, `store` and the rooms below, and no socket.  Begin with `run`.
 
-    applications --calls--> network --events--> process: manager, core --batches--> disk
-         |                                          |
-         '------ what they know ---> history <------'-- what was stated: facts, answers
-                                        |
-                                     checkers      loss, duplication, order, balance, visibility
-
 A seed decides everything: which application sends what, which request is lost, when the power goes, how
 long a sync takes.  A seed always gives one run, so a failure is repeated by `./dev sim --seed N`.
 

@@ -1,4 +1,13 @@
-"""One run: a seed, its faults, its applications; then the faults end, and everything must add up."""
+"""One run: a seed, its faults, its applications; then the faults end, and everything must add up.
+
+What the simulator is made of:
+
+    applications --calls--> network --events--> process: manager, core --batches--> disk
+         |                                          |
+         '------ what they know ---> history <------'-- what was stated: facts, answers
+                                        |
+                                     checkers      loss, duplication, order, balance, visibility
+"""
 
 from __future__ import annotations
 

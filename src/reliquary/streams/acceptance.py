@@ -13,6 +13,24 @@
 L is 0 for a stream that is not kept.  A sender may skip numbers whose messages expired (SR-136).  Messages
 after a gap are not stored until it is filled, because the sender sends all of them again.  A protocol whose
 streams may begin with any number, if nothing comes before it, brings a table with `begin` in column two.
+
+Modules:
+
+    sender
+        numbering       gives a stream its number, and new numbers to the messages of a stream without a start
+        outgoing        keeps which message has which number
+        ladder          says how long to wait for a receipt before all messages are sent again
+        acknowledging   finds the messages that a receipt confirms
+        closing         ends streams of an older era, after a restore
+        progress        reports to the manager how far the stream got
+    receiver
+        acceptance      decides which messages are taken: the next one, and none twice
+        incoming        decides when the receipt for several messages is due
+        history         keeps identifiers of taken messages, which show duplicates outside a stream
+        gaps            passes over numbers that are missing for good after a restore
+    both
+        restoring       marks all streams when the store was restored
+        tables, facts, apply, recovery, state    the durable state, and the one place that changes it
 """
 
 from __future__ import annotations

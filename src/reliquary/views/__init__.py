@@ -2,16 +2,6 @@
 
 The client, the command line, the control plane and the metrics show what these functions return.
 
-    queues            queues with their settings and numbers         noun
-    outgoing_queues   queues of messages for other managers          noun
-    transactions      transactions that have not ended               noun
-    consumers         readers of feeds                               noun
-    writers           queries that publish batches                   noun
-    manager           totals of the whole manager
-    directory         status and objects of the directory
-    pages             lists in pages
-    administration    list, show and act, for every noun
-
 Begin with `writers`, the shortest noun: its record, the function that makes it, the declaration.
 
 A module reads the state of the manager, for one user, and changes nothing.  It imports `queueing` and the
@@ -19,5 +9,5 @@ rooms below, so this room lies directly above `queueing`, beside `streams`; no m
 of a protocol lie in the room of the protocol, and `client/nouns.py` lists all nouns of a manager.
 
 Clients of a server import the nouns for their records.  So the module of a noun imports the state and the
-rules of the manager only inside its functions.
+rules of the manager only inside its functions.  `administration` lists the modules.
 """

@@ -3,6 +3,18 @@
 The methods of `Administrator` return when all that the records say is on disk.  The control plane and the
 client of a manager in process call these functions, so both check the rights of the user in one way and
 refuse with one sentence.
+
+Modules of this folder:
+
+    queues            queues with their settings and numbers         noun
+    outgoing_queues   queues of messages for other managers          noun
+    transactions      transactions that have not ended               noun
+    consumers         readers of feeds                               noun
+    writers           queries that publish batches                   noun
+    manager           totals of the whole manager
+    directory         status and objects of the directory
+    pages             lists in pages
+    administration    list, show and act, for every noun
 """
 
 from __future__ import annotations

@@ -1,4 +1,17 @@
-"""MQQB as a machine: events of the network and signals of the queue manager, each to its rule."""
+"""MQQB as a machine: events of the network and signals of the queue manager, each to its rule.
+
+Modules of this folder:
+
+    codec              bytes <-> packets
+    sessions           connections to peers: handshake, window, session acknowledgements, timers
+    sender             messages of outgoing queues are numbered and sent until an acknowledgement comes
+    receiver           messages that come are judged, stored and acknowledged
+    state, tables      what MQQB knows; the durable part of it is streams (`reliquary.streams`)
+    events, effects    what the network reports, and what it is asked to do
+    settings           what an administrator chose
+    carrier            which destinations are its own, and which messages it can bring there
+    machine            the events, signals and timers that MQQB takes, each with its rule
+"""
 
 from __future__ import annotations
 

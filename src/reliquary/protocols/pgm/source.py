@@ -7,6 +7,15 @@
 
 NCFs go at once, then SPMs (`spm_schedule`), then repairs (`repair_requests`) and new data (`unsent`) as the
 rate allows; three repairs let one new packet pass, so that receivers who miss much do not stop the others.
+
+A lost packet and its repair:
+
+    source                                        receivers
+      | SPM: I am here, my window is 7 to 9 ------> |   also when there is nothing to send
+      | ODATA 10, 11, 12 -------------------------> |   12 came, 11 did not: a gap
+      | <----------------------- NAK 11 (one list)  |   after a random pause, if no other asked
+      | NCF 11 -----------------------------------> |   heard; the others need not ask
+      | RDATA 11 ---------------------------------> |   delivered: 10, 11, 12, in order and once
 """
 
 from __future__ import annotations

@@ -9,6 +9,22 @@ NEW ------------------------------------> BOUND     requests, more alter_context
                      |   alter_context, token |
                      '------------------------'
 A PDU that must not come ends the connection: CLOSED.
+
+Modules of this folder:
+
+    server        one accepted connection: bytes in, calls out; answers in, bytes out
+      phases        what it does with each PDU
+      presentation  which interfaces and transfer syntaxes a client may use
+      logins        the security contexts of a client
+      calls         requests into calls, and answers into responses
+      limits        how much a client may have
+    client        one connection that we opened: calls in, bytes out; bytes in, answers out
+    events        what received bytes mean, for the network layer
+    fragments     bytes into PDUs, and fragments into stubs; `sending` is the other way
+    guards        one security context at work
+    associations  the groups of connections that share context handles
+    security      what a connection asks of NTLM or SPNEGO; `net/rpc` has the implementation
+    mgmt, epm     the two interfaces that every server has: what runs here, and at which port
 """
 
 from __future__ import annotations

@@ -2,6 +2,18 @@
 
 Each function is one event of the specification.  It sends the change notification.  If the directory is
 connected, it calls the registry; if not, it notes that the directory is offline and says so in its answer.
+
+Modules of this folder:
+
+    feature      what the directory registers
+    rules        events: each one becomes an operation;  permits: who may ask
+    operations   create, delete, read, write, each with its DirectoryOperationResult
+    registry     objects written, removed, found;  apply: what their facts change
+    publishing   this manager and its queues as objects;  membership: queues that enter and leave
+    published    what names ask the directory
+    queries      filters, attribute lists, the order of results
+    upkeep       what is looked at again from time to time
+    exchange     all of it as text
 """
 
 from __future__ import annotations

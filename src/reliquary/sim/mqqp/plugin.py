@@ -4,6 +4,23 @@ loss         a message that is not received is in its queue in the end, and is r
 duplication  a message that a reader has acknowledged is not shown again
 order        one application gets what one sender sent in its order
 left         no handle, lock, read, link or message is left when all applications have finished
+
+Modules of this folder:
+
+    network        carries calls between the sites
+    connections    links, connections and calls as values
+    faults         what goes wrong there
+    stubs          some calls go through the codec, in an encoding that is drawn
+    drawing        the settings of a seed
+    applications   senders at the queues' own sites, and readers at others
+    packets        what the packets of a run say
+    readings       what all monitors together know of reads
+    serving        what is checked at the server
+    reading        what is checked at the client
+    monitor        both, at one site
+    promises       what must hold in the end
+    leavings       what must be empty in the end
+    plugin         all of these together
 """
 
 from __future__ import annotations

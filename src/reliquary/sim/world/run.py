@@ -1,4 +1,21 @@
-"""One run of several sites: a seed and its faults; in the end everything must have arrived."""
+"""One run of several sites: a seed and its faults; in the end everything must have arrived.
+
+Modules of this folder:
+
+    run             the sites of a seed, from the first start to the last comparison
+    plugin          what a protocol brings: machines, settings, network, applications, promises
+    monitor         what a protocol checks at one site while it runs
+    witness         the general checks at one site, and the calls of the monitors
+    reasons         why a message may leave an outgoing queue
+    register        what all sites together know of a message
+    chains          ways of messages over several protocols
+    promises        what must hold in the end: loss, order, nothing left
+    network         the hosts of the sites, and what all networks do
+    requests        a network that carries requests and their answers over connections
+    network_faults  what goes wrong between sites
+    partitions      sites that cannot reach each other for a while
+    applications    senders that write to other sites, and readers
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,16 @@
 
 POLL, POLR, SPMR, ACK and parity packets belong to the appendices that [MC-MQSRM] 2.1.3 leaves out.  Parity
 packets are refused; of the others `decode` says that they are not served, since their senders did no wrong.
+
+The layout of the packets:
+
+    0             2                  4      5         6          8             14       16
+    | source port | destination port | type | options | checksum | global source id | TSDU length |
+    | body, by type | option extensions? | TSDU, of data packets alone |
+
+    SPM              | number | trail | lead | path |
+    ODATA, RDATA     | number | trail |
+    NAK, NNAK, NCF   | number | source | group |
 """
 
 from __future__ import annotations

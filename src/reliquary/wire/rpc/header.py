@@ -5,6 +5,19 @@
 
 `length` counts the whole PDU, `auth` the bytes of the token at its end without the trailer before it.
 Numbers after the representation are in the order that the representation names.
+
+Modules of this folder:
+
+    header      what opens every PDU
+    binds       bind, alter_context, their answers, bind_nak, auth3
+    calls       request, response, fault, co_cancel, orphaned, shutdown
+    verifier    what authenticates a PDU, at its end
+    trailer     what verifies the headers of a request, at the end of its stub
+    features    what client and server can do beyond C706
+    syntaxes    identifiers of interfaces and of transfer syntaxes
+    statuses    why a call or a connection is refused
+    protection  the levels of authentication
+    towers      where an interface is, as the endpoint mapper writes it
 """
 
 from __future__ import annotations

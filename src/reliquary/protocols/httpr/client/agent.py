@@ -1,6 +1,19 @@
 """The client agent: events of the network, signals of the queue manager and timers.
 
 Each rule changes a channel and then calls `advance`, which decides what the channel sends next.
+
+Modules of this folder:
+
+    agent            events of the network, signals of the queue manager and timers
+    advance          which request comes next        phases          the table of phases of a channel
+    channels         which channel carries a queue   channel, state  what is known while the process runs
+    connection       requests without a response     session         the capabilities both sides agreed on
+    refusals         what the peer refused           requests        the header of every request
+    info             GET-RESPONDER-INFO              report          REPORT, `forget` and the end of a session
+    push             PUSH, first half of EXCHANGE    pull            PULL, second half of EXCHANGE
+    flow_responses   responses to these three        outcomes        what a response says of batches in doubt
+    failures         retry, reconnect                reactions       the table of errors
+    administration   what an administrator asks for
 """
 
 from __future__ import annotations

@@ -4,6 +4,17 @@ RequestArrived --> identify --> the channel's requests --> dispatch: its command
                       |                 |
               511, 512, 520, 525,  older connections end (3.8)
               528, 530, 510
+
+Modules of this folder:
+
+agent            events of the network, signals of the queue manager and timers
+identify         which channel a request is for    connections     the newest connection of a channel (3.8)
+dispatch         one request after another         channel, state  what is known while the process runs
+sessions         sessions and capabilities
+info             GET-RESPONDER-INFO                report          REPORT
+push             PUSH, first half of EXCHANGE      pull            PULL, second half of EXCHANGE
+responses        the header of every response      refusals        the table of errors
+administration   what an administrator asks for
 """
 
 from __future__ import annotations

@@ -6,6 +6,18 @@ what is sent                         what frees it
 an express message                   the count in a SessionHeader
 a recoverable message                its bit in a SessionHeader
 a transactional message              an order acknowledgement, and a final one if it asks for that
+
+Modules of this folder:
+
+    routes         outgoing queues are connected to sessions, paused and resumed
+    sending        messages are numbered and put into the outbox of a session
+    packets        a message becomes a packet, with its place in the stream
+    transmitting   packets leave the outbox as far as the window allows
+    settling       what a SessionHeader of the peer says about them
+    acks           what order and final acknowledgements say about messages of streams
+    streams        the stream of a queue begins and ends
+    resending      order acknowledgements are waited for; what has none is sent again
+    closing        streams of an older era, after a restore, are brought to their end
 """
 
 from __future__ import annotations

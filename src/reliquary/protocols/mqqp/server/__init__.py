@@ -3,16 +3,6 @@
 It may import what `protocols.mqqp` may import, and its shared modules, and not `client`.  Begin with
 `phases`.
 
-    net --ClientCalled--> calls --+--> ports       ports and the version
-                                  +--> opening     R_QMOpenRemoteQueue, RemoteQMOpenQueue
-                                  +--> reading     RemoteQMStartReceive and its two sisters
-                                  +--> ending      RemoteQMEndReceive
-                                  +--> cancelling  RemoteQMCancelReceive
-                                  +--> cursors     R_QMCreateRemoteCursor, RemoteQMCloseCursor
-                                  +--> purging     RemoteQMPurgeQueue
-                                  '--> closing     RemoteQMCloseQueue, R_QMCloseRemoteQueueContext
-    net --ConnectionLost, AssociationLost--> rundown
-
 Every method asks the queue manager by `RequestMade` (`asking`) and responds when the answer is heard.
 Nothing of this role outlives the process: locks are gone after a restart, and the messages are available.
 """

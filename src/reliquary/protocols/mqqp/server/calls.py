@@ -1,4 +1,17 @@
-"""From a call to its method: who may call, and the table of all methods."""
+"""From a call to its method: who may call, and the table of all methods.
+
+The calls of a client and the modules that answer them:
+
+    net --ClientCalled--> calls --+--> ports       ports and the version
+                                  +--> opening     R_QMOpenRemoteQueue, RemoteQMOpenQueue
+                                  +--> reading     RemoteQMStartReceive and its two sisters
+                                  +--> ending      RemoteQMEndReceive
+                                  +--> cancelling  RemoteQMCancelReceive
+                                  +--> cursors     R_QMCreateRemoteCursor, RemoteQMCloseCursor
+                                  +--> purging     RemoteQMPurgeQueue
+                                  '--> closing     RemoteQMCloseQueue, R_QMCloseRemoteQueueContext
+    net --ConnectionLost, AssociationLost--> rundown
+"""
 
 from __future__ import annotations
 

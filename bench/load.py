@@ -114,7 +114,7 @@ class Run:
         consumer.close()
 
     async def run(self) -> dict[str, object]:
-        """Everybody at once, then the figures."""
+        """Run all clients at once, then return the figures."""
         settings = self.settings
         start, used = perf_counter_ns(), process_time()
         readers = [self.consume(number) for number in range(settings.consumers)] if settings.consume else []

@@ -9,6 +9,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -151,8 +152,20 @@ def names(paths: list[Path]) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in paths]
 
 
+def docstrings_in(text: str) -> tuple[str, ...]:
+    """Return the docstrings of a module, its classes and functions; the first is that of the module."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, documented))
+    return tuple(ast.get_docstring(node) or "" for node in nodes)
+
+
+@cache
+def docstrings(path: Path) -> tuple[str, ...]:
+    return docstrings_in(path.read_text())
+
+
 def test_every_module_says_what_it_is() -> None:
-    assert names([path for path in SOURCES if not ast.get_docstring(ast.parse(path.read_text()))]) == []
+    assert names([path for path in SOURCES if not docstrings(path)[0]]) == []
 
 
 def test_no_file_is_too_long_to_read() -> None:
@@ -306,9 +319,21 @@ def test_every_id_that_is_cited_is_defined_in_the_requirements() -> None:
 # Words that docstrings and comments do without: a pronoun hides its noun, a metaphor its meaning.
 UNWANTED = re.compile(
     r"\b(the same|such(?! as)|whoever|somebody|nobody|anybody|likewise|so many|told|he|his|him"
-    r"|of the digest|tradesmen|refuge|shelf|bury|stirred)\b",
+    r"|everybody|of the digest|tradesmen|refuge|shelf|bury|stirred|belongings|bringer|scenery|graves)\b",
     re.IGNORECASE,
 )
+UNWANTED_NAMES = re.compile(
+    r"(?:^|_)(?:told|untold|nobody|somebody|anybody|whoever|the_same|such|he|his|him|shelf|refuge|bury|buried"
+    r"|stirred|belongings|bringer|scenery|graves|tradesmen|weather)(?:_|$)"
+)
+"""Words that names of functions, classes, parameters, variables and files do without."""
+MAY_BE_UNWANTED = re.compile(
+    r"(?i:told|nobody|somebody|anybody|whoever|the_same|shelf|refuge|bury|buried|stirred|belongings|bringer"
+    r"|scenery|graves|tradesmen|weather)|_(?:he|his|him|such)(?:_|\b)|\b(?:he|his|him|such)(?:_|\s*[=:,)])"
+)
+MOST_SHORT = 60
+SHORT = 4
+"""A docstring of up to this number of words is seldom a sentence; there are fewer than `MOST_SHORT`."""
 PLAIN_ROOMS = {
     "base", "wire", "streams", "views", "store", "sim", "client", "scenes", "srmp", "httpr", "wsrm", "mqqp",
     "rpc", "pgm", "queueing", "engine", "bench", "tools", "examples", "net", "mqqb", "console", "server",
@@ -366,3 +391,58 @@ def test_docstrings_and_comments_name_their_nouns() -> None:
         for match in UNWANTED.finditer(text)
     ]
     assert found == []
+
+
+def snake(name: str) -> str:
+    """Return a name in lower case with an underscore between its words."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def named(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield the names that a source defines, each with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
+
+
+def unwanted_names(text: str) -> list[str]:
+    """Return the names with an unwanted word, but for `NO_SUCH_`, which begins names of specifications."""
+    return [
+        f"{line}: {name}"
+        for line, name in named(ast.parse(text))
+        if UNWANTED_NAMES.search(snake(name)) and not name.startswith("NO_SUCH_")
+    ]
+
+
+def test_an_unwanted_name_is_recognised() -> None:
+    text = (
+        "class Told:\n    def f(self, nobody):\n        self.x_told = such_x = toldness = 1\nNO_SUCH_C = 1\n"
+    )
+    assert unwanted_names(text) == ["1: Told", "2: nobody", "3: x_told", "3: such_x"]
+
+
+def test_names_are_words_of_the_field() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{name}"
+        for path in SOURCES
+        if MAY_BE_UNWANTED.search(path.read_text())  # most files need no parser
+        for name in unwanted_names(path.read_text())
+    ]
+    assert found == []
+    assert names([path for path in SOURCES if UNWANTED_NAMES.search(path.stem)]) == []
+
+
+def test_a_short_docstring_is_recognised() -> None:
+    text = '"""A lamp."""\ndef f(): "One two three four five."\nclass C: "Its word."\n'
+    assert docstrings_in(text) == ("A lamp.", "One two three four five.", "Its word.")
+
+
+def test_few_docstrings_are_short() -> None:
+    every = (each for path in SOURCES for each in docstrings(path))
+    assert len([each for each in every if 0 < len(each.split()) <= SHORT]) < MOST_SHORT

@@ -138,9 +138,9 @@ def _ordinary_user(folder: Path) -> dict[str, Any]:
     """Return the options of Popen for an ordinary user, who becomes the owner of the folder."""
     if os.geteuid() != 0:
         return {}
-    nobody = pwd.getpwnam("nobody")
-    os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    unprivileged = pwd.getpwnam("nobody")
+    os.chown(folder, unprivileged.pw_uid, unprivileged.pw_gid)
+    return {"user": unprivileged.pw_uid, "group": unprivileged.pw_gid, "extra_groups": []}
 
 
 def _wait_for_port(port: int, process: subprocess.Popen[bytes], output: Path) -> None:

@@ -24,9 +24,9 @@ def postgres() -> Iterator[str]:
     folder = Path(tempfile.mkdtemp(prefix="reliquary-postgres-"))  # the socket's path must be short
     who: Mapping[str, Any] = {}
     if os.geteuid() == 0:
-        nobody = pwd.getpwnam("nobody")
-        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-        who = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        unprivileged = pwd.getpwnam("nobody")
+        os.chown(folder, unprivileged.pw_uid, unprivileged.pw_gid)
+        who = {"user": unprivileged.pw_uid, "group": unprivileged.pw_gid, "extra_groups": []}
     data = folder / "data"
     try:
         subprocess.run(

@@ -148,7 +148,7 @@ def test_a_folder_with_other_things_is_left_alone(folder: Path) -> None:
     ("closed", "mode"), [("store", 0o000), ("store", 0o555), (".", 0o000)], ids=["no", "to look", "above"]
 )
 def test_a_folder_without_permission_is_reported(closed: str, mode: int) -> None:
-    with TemporaryDirectory() as place:  # where everybody may come, unlike tmp_path
+    with TemporaryDirectory() as place:  # where every user may come, unlike tmp_path
         folder = Path(place) / "store"
         folder.mkdir()
         Path(place).chmod(0o755)

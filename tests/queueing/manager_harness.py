@@ -77,7 +77,7 @@ class Seeded:
 
 
 OPEN_LIST = encode_descriptor(default_descriptor(None, MANAGER.user))
-"""The list of a queue that the manager itself made: everybody may do all."""
+"""The list of a queue that the manager itself made: every user may do all."""
 
 
 class Bench:

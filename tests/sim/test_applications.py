@@ -49,7 +49,7 @@ class Stubborn(Application):
         assert succeeded(outcome)
 
 
-def test_asking_until_answered_outlasts_bad_weather() -> None:
+def test_asking_until_answered_outlasts_network_faults() -> None:
     server = SimulatedServer()
     server.faults.answer_lost = 0.7
     server.play(Stubborn("stubborn", server.stage))

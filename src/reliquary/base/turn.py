@@ -136,7 +136,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     signals: tuple[Signal, ...] = ()
     """Sent to the other machines in this turn: their facts join the write."""
     effects: tuple[Effect, ...] = ()
-    """Answers, sends, timers."""
+    """The answers, sends and timers that the turn asks for."""
     waits: bool = False
     """Whether the answer waits for the disk even without facts: it shows data that earlier turns made
     durable.

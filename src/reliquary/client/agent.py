@@ -58,7 +58,7 @@ class AgentStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The state of an agent: waiting messages and channels."""
 
     name: str
-    """`httpr://laptop/app`, for all time."""
+    """The name `httpr://laptop/app`; it never changes."""
     server: str
     waiting: int
     """Messages that the server has not committed, as far as we know."""

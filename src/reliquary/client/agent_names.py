@@ -29,7 +29,7 @@ class AgentNames:
     authority: str
     """The part of it that stands for this process in URIs."""
     server: str
-    """The server's agent."""
+    """The name of the agent of the server."""
     origin: str
     """The address of the server: `http://host:8480`."""
     sources: tuple[tuple[str, str], ...]

@@ -138,7 +138,7 @@ class HistoryInfo(msgspec.Struct, frozen=True, kw_only=True):
     """State of the history: its folder, its newest event and its files."""
 
     folder: str
-    """On the server's machine."""
+    """The folder is on the server's machine."""
     last: int
     """The number of the last event."""
     exported: int
@@ -254,10 +254,10 @@ class StoreReport(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a check of every row of the store."""
 
     rows: dict[str, int]
-    """By table."""
+    """The number of rows of each table."""
     damaged: int = 0
     damages: list[StoreDamage] = []
-    """The first of them."""
+    """The first damages that were found; there may be more."""
 
     @property
     def is_sound(self) -> bool:

@@ -82,7 +82,7 @@ class Exchange:
         self.peer = responder.peer
         self._parts: deque[bytes] = deque()
         self._waiting = 0
-        """Bytes in `_parts`."""
+        """The number of bytes in `_parts`."""
         self._is_paused = False
         self._is_whole = False
         self._is_taken = False

@@ -31,7 +31,7 @@ from reliquary.wire.security import parse_sid
 
 DOMAIN_LIMIT: Final = 255
 MOST_SPACE: Final = 1024 * 1024
-"""Megabytes."""
+"""The largest value of the setting, in megabytes."""
 _HOST: Final = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
 
 OptionsT = TypeVar("OptionsT", bound=Options)

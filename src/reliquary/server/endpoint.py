@@ -100,7 +100,7 @@ class Parts:
     opened: OpenedEngine
     users: Users
     admission: Admission
-    """Takes bearer tokens."""
+    """The check of the bearer tokens of requests."""
     passwords: Passwords
     rates: Rates
     on_act: OnAct

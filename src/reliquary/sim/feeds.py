@@ -88,7 +88,7 @@ class Arrivals:
 
     def __init__(self) -> None:
         self.owed: dict[tuple[int, str], Owed] = {}
-        """By queue and consumer."""
+        """The messages that a consumer must still get, by queue and consumer."""
         self.ended: list[tuple[int, str, Owed]] = []
         """The readers that left, or whose queue was deleted."""
         self._put_off: set[tuple[int, int]] = set()

@@ -64,7 +64,7 @@ class Ledger:
         """Path names of queues that were deleted at some time."""
         self.places: dict[Key, PlacedMessage] = {}
         self.whereabouts: dict[int, int] = {}
-        """The queue, by LookupIdentifier."""
+        """The number of the queue of each LookupIdentifier."""
         self.copies: set[int] = set()
         """The LookupIdentifiers of journal and dead-letter copies, wherever they were moved since."""
         self.prepared: dict[UUID, PreparedTransaction] = {}

@@ -38,7 +38,7 @@ class CutOff(NamedTuple):
     last: Log
     """The log before the gap."""
     later: tuple[Path, ...]
-    """The logs behind it."""
+    """The logs that were written after it."""
 
 
 Verdict = Whole | Damaged | CutOff

@@ -40,7 +40,7 @@ MOST_LOGS: Final = 200
 """More than a store ever has; of more, the oldest are noted."""
 NIL_ID: Final = bytes(16)
 NEVER: Final = 2**64
-"""Above every sequence number."""
+"""A number above every sequence number."""
 _MAGIC: Final = b"RQM2"
 _OPENING: Final = Layout(">4sI")
 _COUNTS: Final = Layout(">QQ")

@@ -43,7 +43,7 @@ class Report:
     rows: dict[str, int] = field(default_factory=dict)
     """By table, the damaged rows that could be read included."""
     damages: list[Damage] = field(default_factory=list)
-    """The first of them."""
+    """The first damages that were found; there may be more."""
     damaged: int = 0
     """The total number of damages."""
 

@@ -51,7 +51,7 @@ class Digest(msgspec.Struct, frozen=True):
     """An algorithm that digests a part."""
 
     name: str
-    """For hashlib."""
+    """The name of the algorithm in hashlib."""
     obsolete: Obsolete | None = None
 
     def of(self, data: bytes) -> bytes:
@@ -66,7 +66,7 @@ class Method(msgspec.Struct, frozen=True):
     public_key: type
     sign: Callable[[Any, bytes], bytes]
     check: Callable[[Any, bytes, bytes], None]
-    """Raises InvalidSignature."""
+    """The function raises InvalidSignature for a wrong signature."""
     obsolete: Obsolete | None = None
 
     def is_signed(self, key: object, value: bytes, data: bytes) -> bool:

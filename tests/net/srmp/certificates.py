@@ -68,7 +68,7 @@ class Authority:
 
 
 def serving(certificate: Path, clients: Path | None = None) -> ssl.SSLContext:
-    """The context of a server; with `clients`, everybody must show a certificate from there."""
+    """The context of a server; with `clients`, every client must show a certificate from there."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     if clients is not None:

@@ -25,42 +25,42 @@ def at(number: int, **attributes: bool) -> Position:
 
 
 def test_a_message_is_kept_and_found() -> None:
-    shelf = MessageStore(rows())
+    kept_messages = MessageStore(rows())
     position, message = at(1), Message(body=b"a")
-    shelf.put((position,), (message,))
-    assert shelf.get(position) == message
+    kept_messages.put((position,), (message,))
+    assert kept_messages.get(position) == message
 
 
 @pytest.mark.spec("DM-046")
 def test_an_express_message_has_no_row() -> None:
     under = rows()
-    shelf = MessageStore(under)
+    kept_messages = MessageStore(under)
     position, message = at(1, express=True), Message(body=b"a")
-    shelf.put((position,), (message,))
-    assert shelf.get(position) == message
+    kept_messages.put((position,), (message,))
+    assert kept_messages.get(position) == message
     assert under.is_empty
-    shelf.drop((position,))
+    kept_messages.drop((position,))
     with pytest.raises(KeyError):
-        shelf.get(position)
+        kept_messages.get(position)
 
 
 def test_a_message_that_does_not_fit_into_the_cache_is_read_from_its_row() -> None:
     disk = MemoryDisk(TABLES)
     under = StagedRows(disk)
-    shelf = MessageStore(under, cache_bytes=10)
+    kept_messages = MessageStore(under, cache_bytes=10)
     for number in range(5):
-        shelf.put((at(number),), (Message(body=bytes([number]) * 8),))
+        kept_messages.put((at(number),), (Message(body=bytes([number]) * 8),))
     disk.apply(under.take())
-    assert [shelf.get(at(number)).body[0] for number in range(5)] == [0, 1, 2, 3, 4]
-    assert shelf._cached_bytes <= 10 + 8
+    assert [kept_messages.get(at(number)).body[0] for number in range(5)] == [0, 1, 2, 3, 4]
+    assert kept_messages._cached_bytes <= 10 + 8
 
 
 def test_a_message_that_is_put_again_when_its_transaction_commits_takes_its_room_once() -> None:
-    shelf = MessageStore(rows())
-    shelf.put((at(1),), (Message(body=b"prepared"),))
-    shelf.put((at(1),), (Message(body=b"prepared"),), fresh=False)
-    shelf.drop((at(1),))
-    assert shelf._cached_bytes == 0
+    kept_messages = MessageStore(rows())
+    kept_messages.put((at(1),), (Message(body=b"prepared"),))
+    kept_messages.put((at(1),), (Message(body=b"prepared"),), fresh=False)
+    kept_messages.drop((at(1),))
+    assert kept_messages._cached_bytes == 0
 
 
 class CountedReads(StagedRows):
@@ -83,40 +83,40 @@ class CountedReads(StagedRows):
 )
 def test_many_messages_are_read_at_once_where_they_lie_together(numbers: list[int], gets: int) -> None:
     under = CountedReads(MemoryDisk(TABLES))
-    shelf = MessageStore(under, cache_bytes=0)
+    kept_messages = MessageStore(under, cache_bytes=0)
     positions = [*map(at, numbers), at(999, express=True)]
     messages = [Message(body=b"%d" % position.message) for position in positions]
-    shelf.put(positions, messages)
-    assert shelf.get_all(positions) == messages
+    kept_messages.put(positions, messages)
+    assert kept_messages.get_all(positions) == messages
     assert under.gets == gets
 
 
 def test_room_in_the_cache_comes_back_when_messages_go() -> None:
-    shelf = MessageStore(rows(), cache_bytes=10)
+    kept_messages = MessageStore(rows(), cache_bytes=10)
     for number in range(100):
         position, message = at(number), Message.of(body=b"12345678", extension=b"90")
-        shelf.put((position,), (message,))
-        assert shelf.get(position) is message
-        shelf.drop((position,))
-    assert shelf._cached_bytes == 0
-    assert not shelf._cache
+        kept_messages.put((position,), (message,))
+        assert kept_messages.get(position) is message
+        kept_messages.drop((position,))
+    assert kept_messages._cached_bytes == 0
+    assert not kept_messages._cache
 
 
 @pytest.mark.parametrize("express", [False, True])
 def test_a_large_body_is_read_for_who_wants_it_whole_and_is_never_kept_in_memory(express: bool) -> None:
-    shelf = MessageStore(rows())
-    shelf.bodies.add(7, b"large ")
-    shelf.bodies.add(7, b"body")
+    kept_messages = MessageStore(rows())
+    kept_messages.bodies.add(7, b"large ")
+    kept_messages.bodies.add(7, b"body")
     position = Position(1, 1, 100, 0, express=express, spool=7)
-    message = Message.of(label="large", stored_body=shelf.bodies.loose[7])
-    shelf.put((position,), (message,))
-    assert shelf.get(position) == Message(label="large", body=b"large body")
-    assert shelf.get_all((position,)) == [Message(label="large", body=b"large body")]
-    assert shelf.get(position, whole=False) is message
-    assert shelf.get_all((position,), whole=False) == [message]
-    assert [*shelf._cache.values(), *shelf._express.values()] == [message]
-    shelf.drop((position,))
-    assert shelf.bodies.piece(7, 0) is None
+    message = Message.of(label="large", stored_body=kept_messages.bodies.loose[7])
+    kept_messages.put((position,), (message,))
+    assert kept_messages.get(position) == Message(label="large", body=b"large body")
+    assert kept_messages.get_all((position,)) == [Message(label="large", body=b"large body")]
+    assert kept_messages.get(position, whole=False) is message
+    assert kept_messages.get_all((position,), whole=False) == [message]
+    assert [*kept_messages._cache.values(), *kept_messages._express.values()] == [message]
+    kept_messages.drop((position,))
+    assert kept_messages.bodies.piece(7, 0) is None
 
 
 def test_a_position_whose_message_has_no_row_is_damage() -> None:
@@ -132,7 +132,7 @@ class Sharing(RuleBasedStateMachine):
         self.cache = cache
         self.disk = MemoryDisk(TABLES)
         self.rows = StagedRows(self.disk)
-        self.shelf = MessageStore(self.rows, cache)
+        self.kept_messages = MessageStore(self.rows, cache)
         self.number = 0
         self.shown: dict[int, int] = {}
         self.messages: dict[int, tuple[Position, Message]] = {}
@@ -144,12 +144,12 @@ class Sharing(RuleBasedStateMachine):
             self.number += 1
             positions.append(at(self.number, express=express, shared=shared))
             messages.append(Message(body=b"body %d" % self.number))
-        self.shelf.put(positions, messages)
+        self.kept_messages.put(positions, messages)
         for position, message in zip(positions, messages, strict=True):
             self.messages[position.message] = position, message
             self.shown[position.message] = 1
             if shared:
-                self.shelf.share(position)
+                self.kept_messages.share(position)
                 self.shown[position.message] = 2
 
     @precondition(lambda self: self.shown)
@@ -158,14 +158,14 @@ class Sharing(RuleBasedStateMachine):
         number = data.draw(st.sampled_from(sorted(self.shown)))
         position, _ = self.messages[number]
         if position.shared:
-            self.shelf.share(position)
+            self.kept_messages.share(position)
             self.shown[number] += 1
 
     @precondition(lambda self: self.shown)
     @rule(data=st.data())
     def drop(self, data: st.DataObject) -> None:
         number = data.draw(st.sampled_from(sorted(self.shown)))
-        self.shelf.drop((self.messages[number][0],))
+        self.kept_messages.drop((self.messages[number][0],))
         self.shown[number] -= 1
         if not self.shown[number]:
             del self.shown[number], self.messages[number]
@@ -177,16 +177,16 @@ class Sharing(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         self.flush()
-        self.shelf = MessageStore(self.rows, self.cache)
+        self.kept_messages = MessageStore(self.rows, self.cache)
         self.messages = {key: pair for key, pair in self.messages.items() if not pair[0].express}
         self.shown = {key: self.shown[key] for key in self.messages}
 
     @invariant()
     def what_is_shown_is_there_and_nothing_else(self) -> None:
-        if not hasattr(self, "shelf"):
+        if not hasattr(self, "kept_messages"):
             return
         for position, message in self.messages.values():
-            assert self.shelf.get(position) == message
+            assert self.kept_messages.get(position) == message
         kept = {number for number, (position, _) in self.messages.items() if not position.express}
         stored = self.rows.range(MESSAGES, b"", PAST_THE_END, limit=1000)
         assert [key for key, _ in stored] == [message_key(number) for number in sorted(kept)]
@@ -195,9 +195,11 @@ class Sharing(RuleBasedStateMachine):
             message_key(number): self.shown[number] for number in kept if self.shown[number] > 1
         }
         express = {number for number in self.messages if number not in kept and self.shown[number] > 1}
-        assert self.shelf._express_shares.keys() == express
-        assert len(self.shelf._express) == len(self.messages) - len(kept)
-        assert self.shelf._cached_bytes == sum(len(message.body) for message in self.shelf._cache.values())
+        assert self.kept_messages._express_shares.keys() == express
+        assert len(self.kept_messages._express) == len(self.messages) - len(kept)
+        assert self.kept_messages._cached_bytes == sum(
+            len(message.body) for message in self.kept_messages._cache.values()
+        )
 
 
 TestSharing = Sharing.TestCase
@@ -206,13 +208,13 @@ TestSharing.settings = settings(max_examples=150, stateful_step_count=30)
 
 def test_what_is_put_aside_is_a_row_and_takes_no_room_in_memory() -> None:
     under = rows()
-    shelf = MessageStore(under)
-    shelf.put_aside(5, (Message(body=b"a"), Message(body=b"b"), Message(body=b"c")))
-    shelf.put_again([(6, Message(body=b"better"))])
-    shelf.drop_aside([7])
-    assert shelf._cached_bytes == 0
-    assert [shelf.get(at(number)).body for number in (5, 6)] == [b"a", b"better"]
+    kept_messages = MessageStore(under)
+    kept_messages.put_aside(5, (Message(body=b"a"), Message(body=b"b"), Message(body=b"c")))
+    kept_messages.put_again([(6, Message(body=b"better"))])
+    kept_messages.drop_aside([7])
+    assert kept_messages._cached_bytes == 0
+    assert [kept_messages.get(at(number)).body for number in (5, 6)] == [b"a", b"better"]
     with pytest.raises(StoreDamage):
-        shelf.get(at(7))
-    shelf.drop((at(5), at(6)))
+        kept_messages.get(at(7))
+    kept_messages.drop((at(5), at(6)))
     assert under.is_empty

@@ -315,7 +315,7 @@ def test_a_dead_letter_does_not_die_again() -> None:
 
 @pytest.mark.spec("DM-051")
 @pytest.mark.parametrize("how", ["purge", "expire"])
-def test_a_queue_is_no_refuge_from_itself(how: str) -> None:
+def test_a_dead_letter_of_a_queue_is_not_kept_in_that_queue(how: str) -> None:
     """Else a purge would leave in a queue what it was asked to take out, or not, as its turns fall."""
     bench = Bench(sizes=Sizes(at_once=2))
     bench.send(

@@ -63,7 +63,7 @@ def without_sessions(monkeypatch: pytest.MonkeyPatch, faults: HttprFaults) -> No
         return real(*given, **more | {"sessions": False})
 
     monkeypatch.setattr(plan, "_capabilities", capabilities)
-    monkeypatch.setattr(plan.ExchangeMode, "walled", False)  # there, everybody begins with a session
+    monkeypatch.setattr(plan.ExchangeMode, "walled", False)  # there, every agent begins with a session
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ class ChannelInfo(msgspec.Struct, frozen=True, kw_only=True):
     rest: float = 0
     """Seconds that it rests before it tries again, while it does."""
     trouble: str = ""
-    """The last failure."""
+    """The last failure of the channel, in words."""
 
 
 def _channels(machines: Machines) -> Iterator[ChannelInfo]:

@@ -126,7 +126,7 @@ class Session:
     serial: int = 0
     """The serial of the last effect."""
     out: list[bytes] = field(default_factory=list)
-    """Packets of this turn."""
+    """The packets that leave at the end of this turn."""
     at_once: int = 0
     """How many of them, from the first one, need not wait for what this turn writes."""
     routes: set[int] = field(default_factory=set)

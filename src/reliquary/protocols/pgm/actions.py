@@ -79,6 +79,6 @@ class PgmResult(NamedTuple):
     """The result of an event: actions, and the time of the next call."""
 
     actions: list[Action]
-    """In this order."""
+    """The actions, to be done in this order."""
     wake: Instant | None
     """The latest time of the next call."""

@@ -23,7 +23,7 @@ from reliquary.wire.pgm.serial import unfolded
 LATE: Final = SECOND
 """The longest time that a network delays a packet behind packets that were sent later."""
 PAUSE: Final = Duration(250 * MILLISECOND)
-"""Between two suspect SPMs."""
+"""The least time between two suspect SPMs."""
 
 
 class Order(Enum):

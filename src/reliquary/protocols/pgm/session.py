@@ -33,7 +33,7 @@ class Shared:
         self.budget = budget
         """The budget that this receiver shares with all others."""
         self.buffered = 0
-        """Bytes behind gaps."""
+        """The bytes of packets that wait behind gaps."""
         self.naks = 0
         self.repaired = 0
         self.lost = 0

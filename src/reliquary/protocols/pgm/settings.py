@@ -52,7 +52,7 @@ class PgmSettings:
     join: Duration = field(default=Duration(10 * SECOND))
     """While a session is so young, OPT_JOIN lets receivers have it from its first packet."""
     largest_apdu: int = 64 * 1024
-    """SR-013."""
+    """The largest APDU in bytes (SR-013)."""
     largest_packet: int = 1468
     """With all headers of PGM: an Ethernet frame without those of IP, Router Alert and UDP."""
     most_held: int = 64 * MEGABYTE

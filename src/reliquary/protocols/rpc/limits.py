@@ -16,7 +16,7 @@ class Limits(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The limits of one accepted connection."""
 
     contexts: int = 32
-    """Presentation contexts."""
+    """The most presentation contexts of a connection."""
     calls: int = 64
     """Calls that have no answer yet."""
     stub: int = 4_700_000
@@ -24,7 +24,7 @@ class Limits(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     fragment: int = 5840
     """Bytes of a PDU, in both directions."""
     logins: int = 16
-    """Security contexts."""
+    """The most security contexts of a connection."""
 
 
 def agreed_fragment(transmit: int, receive: int, own: int) -> int:

@@ -90,7 +90,7 @@ def queue_of(name: DirectName) -> str:
 
 
 class Count(Enum):
-    """The counters for metrics."""
+    """Counts of what happened, for the metrics."""
 
     DUPLICATES = "duplicates"
     """Messages that came again."""

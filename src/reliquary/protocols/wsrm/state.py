@@ -29,7 +29,7 @@ def _nothing_due(address: str) -> tuple[Acknowledgement, ...]:
 
 
 class Count(Word):
-    """The counters for metrics."""
+    """Counts of what happened, for the metrics."""
 
     DUPLICATES = "duplicates"
     """Messages that came again."""

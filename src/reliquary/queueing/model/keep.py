@@ -31,7 +31,7 @@ class Keep(msgspec.Struct, frozen=True, omit_defaults=True):
     """The limits of what is kept for a consumer; 0 stands for no limit of that kind."""
 
     age: int = 0
-    """Microseconds."""
+    """The largest age in microseconds."""
     bytes: int = 0
     count: int = 0
 

@@ -11,7 +11,7 @@ from reliquary.protocols.srmp.codec.values import Envelope
 
 
 class BodyKind(StrEnum):
-    """The kinds of bodies."""
+    """The kind of a body, by its first bytes."""
 
     EMPTY = "empty"
     TEXT = "text"

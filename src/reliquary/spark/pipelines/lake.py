@@ -53,7 +53,7 @@ class TableReport(NamedTuple):
 
     table: str
     rows: int
-    """All that it has."""
+    """The number of all rows of the table."""
     added: int
     """Rows that this run added; for gold, the rows of the days that were computed again."""
     where: str

@@ -56,7 +56,7 @@ class Cut(NamedTuple):
     values: list[str]
     """Its texts, and behind them the values of its attributes."""
     attributes: list[str]
-    """The latter, alone."""
+    """The values of its attributes alone."""
 
 
 def cut(text: str) -> Cut:

@@ -25,7 +25,7 @@ _COUNTING: Final = ("event_id", "time", "message", "lookup_id", "stream_number",
 _ENCODINGS: Final = dict.fromkeys(_COUNTING, "DELTA_BINARY_PACKED") | {"message_id": "DELTA_BYTE_ARRAY"}
 _SORTED: Final = pq.SortingColumn.from_ordering(PACKED, [("event_id", "ascending")])
 _HOUR: Final = 3_600_000_000
-"""Microseconds."""
+"""An hour in microseconds."""
 
 
 def owner_of(file: HistoryFile) -> str:

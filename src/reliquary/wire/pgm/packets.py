@@ -93,7 +93,7 @@ class Spm(msgspec.Struct, frozen=True, gc=False):
 
     tsi: Tsi
     port: int
-    """The destination's."""
+    """The port of the destination."""
     number: int
     """SPMs are counted by themselves."""
     trail: int

@@ -63,7 +63,7 @@ class Flag:
     FIRST: Final = 0x01
     LAST: Final = 0x02
     PENDING_CANCEL: Final = 0x04
-    """In requests."""
+    """The bit 0x04 in requests."""
     HEADER_SIGN: Final = 0x04
     """In binds, alter_contexts and their answers, [MS-RPCE] 2.2.2.3."""
     MULTIPLEX: Final = 0x10

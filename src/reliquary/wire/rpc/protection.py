@@ -15,6 +15,6 @@ class Protection(IntEnum):
     """Over a connection it is the next one."""
     PACKET = 4
     INTEGRITY = 5
-    """Each PDU is signed."""
+    """Each PDU is signed by its sender."""
     PRIVACY = 6
     """Each stub is encrypted too."""

@@ -1,4 +1,4 @@
-"""Each method has its rule, and not everybody may call it."""
+"""Each method has its rule, and not every client may call it."""
 
 from __future__ import annotations
 

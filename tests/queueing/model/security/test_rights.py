@@ -260,7 +260,7 @@ def test_without_srmp_and_without_a_machine_two_entries_are_left() -> None:
 @pytest.mark.spec("DM-148", "DM-149")
 @pytest.mark.parametrize("user", [ANONYMOUS_USER, MANAGER.user])
 def test_a_queue_without_an_owner_is_open_to_all(user: Sid) -> None:
-    """T13, default descriptor for another owner: one entry that allows everybody everything."""
+    """T13, default descriptor for another owner: one entry that allows every user everything."""
     made = default_descriptor(None, user)
     assert made.owner == ANONYMOUS_USER
     assert made.dacl == (allow(EVERYONE, 0xF003F),)

@@ -105,7 +105,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """The capability vector, 6.1.5, with the values that hold where none is said."""
 
     idle_session_interval: int = 10
-    """Seconds."""
+    """The interval in seconds."""
     empty_batch_delay: int = 10_000
     """Milliseconds, as all that follow."""
     max_latency: int = 100
@@ -115,17 +115,17 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     max_wait_batch: int = 100
     """The longest time until a batch ends."""
     maximum_message_size: int = 100_000_000
-    """Bytes."""
+    """The size is in bytes."""
     maximum_batch_size: int = 10
-    """Messages."""
+    """The number of messages in a batch."""
     maximum_pipeline_depth: int = 1
     """Requests, and batches in doubt."""
     flows: frozenset[Command] = FLOWS
     """The commands that carry messages."""
     sessions: bool = False
-    """SESSION is in session_support."""
+    """Whether SESSION is in session_support."""
     sessionless: bool = True
-    """SESSIONLESS is."""
+    """Whether SESSIONLESS is in session_support."""
     product: tuple[tuple[str, str], ...] = ()
     """Fields that the specification does not define."""
 

@@ -27,7 +27,7 @@ class Returned(NamedTuple):
     status: int
     """The HRESULT, or the status of a fault; 0 for MQ_OK, and for methods without a status."""
     response: Response | None
-    """None for a fault."""
+    """The response; None for a fault."""
 
 
 def call(

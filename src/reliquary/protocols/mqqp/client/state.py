@@ -179,7 +179,7 @@ class Receipt:
     link: int
     by: Principal
     held: dict[int, PendingRead]
-    """By LookupIdentifier."""
+    """The messages that are not settled yet, by LookupIdentifier."""
     timed: bool
     """The messages go back when a timer fires."""
 

@@ -157,7 +157,7 @@ METHODS: Final[dict[int, Method]] = {
     9: Method(StartReceive2, _read_start2, _write_start2, ReadStarted2),
     10: Method(StartReceiveByLookupId, _read_lookup, _write_lookup, ReadStarted2),
 }
-"""By opnum."""
+"""The methods by their operation numbers."""
 
 # -- responses
 

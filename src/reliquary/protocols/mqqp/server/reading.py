@@ -69,7 +69,7 @@ SEEKS: Final[Mapping[int, Search]] = {
     Action.LOOKUP_RECEIVE_NEXT: Search(Seek.NEXT, receives=True),
     Action.LOOKUP_RECEIVE_PREVIOUS: Search(Seek.PREVIOUS, receives=True),
 }
-"""QP-133."""
+"""The search of each action by LookupIdentifier (QP-133)."""
 ENDS: Final[Mapping[tuple[Seek, int], Seek]] = {(Seek.NEXT, 0): Seek.FIRST, (Seek.PREVIOUS, LAST): Seek.LAST}
 """LookupIds that stand for an end of the queue (QP-133, H-22)."""
 

@@ -28,7 +28,7 @@ class Version(Word):
     """The version of WS-ReliableMessaging that an envelope is written in."""
 
     RM10 = "1.0"
-    """February 2005."""
+    """The version of February 2005."""
     RM11 = "1.1"
     """OASIS 1.1; 1.2 has its namespace and its spelling."""
 
@@ -183,7 +183,7 @@ class Attachment(msgspec.Struct, frozen=True, gc=False):
 
     content_type: str
     content_id: str
-    """Without angle brackets."""
+    """The Content-ID without angle brackets."""
     data: bytes
 
 
@@ -210,7 +210,7 @@ class Properties(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     express: bool = False
     sent_time: int = 0
     time_to_be_received: int | None = None
-    """Seconds; None for ever."""
+    """The time in seconds; None for no limit."""
     correlation: str = ""
     """`uuid:number@guid`, where the correlation is not RelatesTo."""
     response_queue: str = ""

@@ -225,7 +225,7 @@ class DestinationState:
         self.ended: dict[int, None] = {}
         """Ended sequences, in the order of their end."""
         self.arriving: dict[int, Arriving] = {}
-        """By ticket."""
+        """The messages that are being stored, by ticket."""
         self.requests: dict[ObjectId, str] = {}
         """MessageIDs of requests that may get a reply."""
 

@@ -31,7 +31,7 @@ class RouteKind(Enum):
     BACK = "back"
     """On responses to requests of the client."""
     POLL = "poll"
-    """On responses to MakeConnection."""
+    """Messages leave on responses to MakeConnection."""
 
 
 class SendingRoute(msgspec.Struct, frozen=True):

@@ -168,14 +168,14 @@ class SourceState:
     """The state of all outgoing sequences."""
 
     sequences: dict[int, Sequence] = field(default_factory=dict)
-    """By our own number."""
+    """The sequences by our own numbers of them."""
     by_identifier: dict[str, int] = field(default_factory=dict)
     by_create_id: dict[str, int] = field(default_factory=dict)
     """Sequences that are being created, by the MessageID of CreateSequence."""
     current: dict[int, int] = field(default_factory=dict)
     """The sequence of each outgoing queue that takes messages, or did until it was closed."""
     sessions: dict[int, Session] = field(default_factory=dict)
-    """By outgoing queue."""
+    """The sessions by the numbers of their outgoing queues."""
     wanted: dict[int, str] = field(default_factory=dict)
     """Destinations by outgoing queue; their sessions open when the server listens."""
     queues_due: dict[int, None] = field(default_factory=dict)

@@ -80,7 +80,7 @@ GONE: Final = bit("received", "expired", "purged", "rejected", "moved", "dead-le
 
 
 class FindingKind(StrEnum):
-    """The kinds of findings."""
+    """The kind of a finding of the audit."""
 
     LOST = "lost"
     DUPLICATED = "duplicated"
@@ -192,7 +192,7 @@ class Rule:
     until: Column
     """The stretch of time in which it must be complete."""
     at: Column
-    """When it happened."""
+    """The time of the event."""
     sentence: str
     """The sentence that a person reads, after the words "the message"."""
     events: tuple[str, ...]

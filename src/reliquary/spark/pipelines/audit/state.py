@@ -44,7 +44,7 @@ class Kept(msgspec.Struct, frozen=True):
     survey: Survey = Survey()
     trails: dict[str, Trail] = {}
     meetings: dict[str, str] = {}
-    """The verdicts of each."""
+    """The verdicts of each meeting."""
 
 
 class State:

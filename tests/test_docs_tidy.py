@@ -100,6 +100,28 @@ def test_a_wide_line_is_found_and_a_link_may_be_long() -> None:
     assert wide_lines(text) == [words]
 
 
+UNWANTED = re.compile(
+    r"\b(the same|such(?! as)|whoever|somebody|nobody|anybody|everybody|likewise|so many|told|he|his|him"
+    r"|of the digest|tradesmen|refuge|shelf|bury|stirred|belongings|bringer)\b",
+    re.IGNORECASE,
+)
+PLAIN_PAGES = [*PROSE, *(Path("docs/reference") / name for name in ("api.md", "limits.md", "history.md"))]
+
+
+def unwanted(text: str) -> list[str]:
+    """Return the words of a page that hide their noun; a citation in quotation marks may have them."""
+    return [match[0] for match in UNWANTED.finditer(re.sub(r'"[^"\n]*"', "", text))]
+
+
+@pytest.mark.parametrize("page", PLAIN_PAGES, ids=map(str, PLAIN_PAGES))
+def test_pages_name_their_nouns(page: Path) -> None:
+    assert unwanted(TEXTS[page]) == []
+
+
+def test_an_unwanted_word_of_a_page_is_found() -> None:
+    assert unwanted('Nobody is told, such as "the same".') == ["Nobody", "told"]
+
+
 # -- the glossary
 
 

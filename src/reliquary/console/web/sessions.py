@@ -6,7 +6,7 @@
 
 The cookie is HttpOnly and SameSite=Strict, so no script reads it and no other site sends it.  A session ends
 when it is not used for an hour, twelve hours after it began, at sign-out, with the process, and when the
-settings are read anew and its user is gone or changed.  A server without users knows no sign-in: every user is
+settings are read anew and its user is gone or changed.  A server without users has no sign-in: each client is
 anonymous, and all browsers share one `csrf` of the process.
 """
 

@@ -32,7 +32,7 @@ def test_one_that_has_ended_is_refused(run: Run) -> None:
     unknown = "00000000-0000-0000-0000-000000000001"
     result = run("transaction", "commit", unknown)
     assert result.exit_code == Exit.REFUSED
-    assert "has ended or never was" in result.stderr
+    assert "it has ended, or was never begun" in result.stderr
 
 
 def test_a_persons_decision_is_shown_with_the_name(

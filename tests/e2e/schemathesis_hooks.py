@@ -20,7 +20,7 @@ RULES: Final = (
     "acknowledgements are asked for", "httpr ", "the header field", "a header field", "there is no field",
     "a peek ", "a receive is held", "one request", "either a query", "after belongs",
     "a place in this feed",
-    "whoever decides", "an owner is", "the next message", "a message ", "a priority ", "reach ", "a cursor ",
+    "the name of the person ", "an owner is", "the next message", "a message ", "a priority ", "reach ", "a cursor ",
     "lookup_ids", "there is no column", "a condition is", "there is no user", "there is no right",
     "a retry delay of", "a transactional queue", "a query", "a writer", "a batch", "the query", "the writer",
     "deny needs", "grant needs", "rights", "0 is a queue", "a backup makes",

@@ -184,8 +184,12 @@ def test_who_may_not_send_cannot_stage(tmp_path: Path) -> None:
         staged = hers.stage("secret", place("q"), [rows("a")], rows("a").schema)
         attempts: list[tuple[FeedClient, Callable[[FeedClient], object], str]] = [
             (bob, lambda who: who.stage("secret", place("b"), [rows("a")], rows("a").schema), "lacks"),
-            (stranger, lambda who: who.stage("secret", place("n"), [], rows("a").schema), "nobody has"),
-            (stranger, lambda who: who.publish("q", 1, [staged.stage]), "nobody has"),
+            (
+                stranger,
+                lambda who: who.stage("secret", place("n"), [], rows("a").schema),
+                "belongs to no user",
+            ),
+            (stranger, lambda who: who.publish("q", 1, [staged.stage]), "belongs to no user"),
         ]
         for who, act, sentence in attempts:
             with pytest.raises(AccessDenied, match=sentence):

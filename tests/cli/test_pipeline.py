@@ -27,7 +27,7 @@ def run(*arguments: str | Path) -> Result:
         (["run", "lake"], "needs queues or a history"),
         (["run", "lake", "--queue", "a", "--format", "csv"], "parquet or delta"),
         (["run", "lake", "--queue", "a", "--continuous", "soon"], "is not a time"),
-        (["run", "lake", "--queue", "a", "--history", "nowhere"], "no such folder"),
+        (["run", "lake", "--queue", "a", "--history", "nowhere"], "this folder does not exist"),
         (["run", "lake", "--queue", "a", "--config", "nowhere.toml"], "there is no file"),
         (["run", "lake", "--queue", "a", "--json-schema", "nowhere"], "--json-schema"),
         (["run", "lake", "--queue", "a", "--token-file", "nowhere"], "--token-file"),

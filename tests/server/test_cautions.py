@@ -40,7 +40,7 @@ def test_a_server_on_the_loopback_and_one_with_an_administrator_warn_of_nothing(
 
 
 def test_a_server_that_is_open_to_the_network_says_so() -> None:
-    wanted = "access: no users are named: everybody who reaches 0.0.0.0 and :: may do everything"
+    wanted = "access: no users are named: every client that reaches 0.0.0.0 and :: may do everything"
     assert reported(Bench(), data_host="0.0.0.0", control_host="::", open_to_network=True) == [wanted]
 
 

@@ -93,7 +93,9 @@ def test_without_users_it_listens_beyond_the_loopback_only_where_that_is_wanted(
         assert "  open to all    0.0.0.0: no users are named\n" in server.said
         code, err = stop(server)
     assert code == Exit.OK
-    line = r"\S+Z WARNING reliquary: access: no users are named: everybody who reaches 0\.0\.0\.0 may .*\n"
+    line = (
+        r"\S+Z WARNING reliquary: access: no users are named: every client that reaches 0\.0\.0\.0 may .*\n"
+    )
     assert re.fullmatch(line, err)
 
 

@@ -106,7 +106,7 @@ def test_a_name_without_an_owner_is_refused() -> None:
         ((known("a b", "x"),), "1 to 64 letters or digits"),
         ((known("S-1-5-7", "x"),), "1 to 64 letters or digits"),
         ((known("a", "x", groups=("b;c",)),), "1 to 64 letters or digits"),
-        ((known("Everyone", "x"),), "no user"),
+        ((known("Everyone", "x"),), "predefined group"),
         ((User(name="a", token_sha256="abc"),), "token_sha256 of a is 64 hexadecimal digits"),
         ((User(name="a"),), "the user a needs a token_sha256, a password_hash or an nt_hash"),
         ((User(name="a", nt_hash="AB" * 16),), "nt_hash of a is 32 hexadecimal digits"),

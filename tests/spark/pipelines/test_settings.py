@@ -43,7 +43,7 @@ def test_options_win_over_the_file(tmp_path: Path) -> None:
         ('queues = ["a"]\ncontinuous = 0', "more than 0"),
         ('queues = ["a"]\nlookback = 1000', "0 to 366 days"),
         ('queues = ["a"]\nconsumer = ""', "consumer is empty"),
-        ('history = ["nowhere"]', "no such folder"),
+        ('history = ["nowhere"]', "this folder does not exist"),
         ('queues = ["a"]\nlake = "lake.toml"', "which is a file"),
         ("", "needs queues or a history"),
     ],

@@ -63,19 +63,22 @@ def test_a_file_without_a_token_is_refused(tmp_path: Path, content: bytes | None
 
 
 @pytest.mark.parametrize(
-    ("line", "environment", "token", "file"),
+    ("line", "environment", "chosen"),
     [
-        ([], {}, None, None),
-        (["--token", "a"], {}, "a", None),
-        (["--token-file", "f"], {}, None, "f"),
-        ([], {"RELIQUARY_TOKEN": "a"}, "a", None),
-        ([], {"RELIQUARY_TOKEN_FILE": "f"}, None, "f"),
-        (["--token", "a"], {"RELIQUARY_TOKEN_FILE": "f"}, "a", None),
-        (["--token-file", "f"], {"RELIQUARY_TOKEN": "a"}, None, "f"),
+        ([], {}, (None, None, None)),
+        (["--token", "a"], {}, ("a", None, None)),
+        (["--token-file", "f"], {}, (None, "f", None)),
+        ([], {"RELIQUARY_TOKEN": "a"}, ("a", None, None)),
+        ([], {"RELIQUARY_TOKEN_FILE": "f"}, (None, "f", None)),
+        ([], {"RELIQUARY_USER": "alice"}, (None, None, "alice")),
+        (["--token", "a"], {"RELIQUARY_TOKEN_FILE": "f"}, ("a", None, None)),
+        (["--token-file", "f"], {"RELIQUARY_TOKEN": "a"}, (None, "f", None)),
+        (["--user", "alice"], {"RELIQUARY_TOKEN": "a"}, (None, None, "alice")),
+        (["--token", "a"], {"RELIQUARY_USER": "alice"}, ("a", None, None)),
     ],
 )
 def test_the_command_line_wins_over_the_environment(
-    line: list[str], environment: dict[str, str], token: str | None, file: str | None
+    line: list[str], environment: dict[str, str], chosen: tuple[str | None, str | None, str | None]
 ) -> None:
     found: list[Where] = []
 
@@ -87,7 +90,9 @@ def test_the_command_line_wins_over_the_environment(
     root = click.Group("root", callback=cli.callback, params=cli.params, commands={"probe": probe})
     result = CliRunner(env=environment).invoke(root, [*line, "probe"])
     assert result.exit_code == 0, result.output
-    assert (found[0].token, found[0].token_file) == (token, None if file is None else Path(file))
+    token, file, user = chosen
+    assert (found[0].token, found[0].user) == (token, user)
+    assert found[0].token_file == (None if file is None else Path(file))
 
 
 @pytest.mark.parametrize(
@@ -95,15 +100,62 @@ def test_the_command_line_wins_over_the_environment(
     [
         (["--token", "a", "--token-file", "f"], {}),
         ([], {"RELIQUARY_TOKEN": "a", "RELIQUARY_TOKEN_FILE": "f"}),
+        (["--token", "a", "--user", "alice"], {}),
+        ([], {"RELIQUARY_TOKEN": "a", "RELIQUARY_USER": "alice"}),
     ],
 )
-def test_a_token_and_a_file_from_one_place_are_refused(line: list[str], environment: dict[str, str]) -> None:
+def test_two_ways_from_one_place_are_refused(line: list[str], environment: dict[str, str]) -> None:
     result = CliRunner(env=environment).invoke(cli, [*line, "queue", "list"])
     assert result.exit_code == Exit.USAGE
-    assert "a token comes from --token or from --token-file, not from both" in result.stderr
+    assert "say who you are in one way" in result.stderr
 
 
 def test_a_missing_token_file_is_one_sentence_and_nothing_is_asked() -> None:
     result = CliRunner().invoke(cli, ["--token-file", "nowhere", "queue", "list"])
     assert (result.exit_code, result.stderr.count("\n")) == (Exit.USAGE, 1)
     assert "--token-file nowhere cannot be read" in result.stderr
+
+
+def test_a_password_comes_from_a_file_before_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "password"
+    file.write_text("two words\n")
+    monkeypatch.setenv("RELIQUARY_PASSWORD", "of the environment")
+    named = Where("x", None, user="alice", password_file=file)
+    assert named.read_proof() == {"user": "alice", "password": "two words"}
+    assert Where("x", None, user="alice").read_proof()["password"] == "of the environment"
+
+
+def test_a_person_at_a_terminal_is_asked_for_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, bool]] = []
+
+    def prompt(text: str, *, hide_input: bool, err: bool) -> str:
+        asked.append((text, hide_input and err))
+        return "typed"
+
+    monkeypatch.delenv("RELIQUARY_PASSWORD", raising=False)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr(click, "prompt", prompt)
+    assert Where("x", None, user="alice").read_proof() == {"user": "alice", "password": "typed"}
+    assert asked == [("password of alice", True)]
+
+
+def test_a_script_without_a_password_learns_where_to_put_it() -> None:
+    result = CliRunner().invoke(cli, ["--user", "alice", "queue", "list"])
+    assert (result.exit_code, result.stderr.count("\n")) == (Exit.USAGE, 1)
+    assert "the user alice needs a password: --password-file names a file" in result.stderr
+
+
+@pytest.mark.parametrize("content", ["", "\n", "one\ntwo\n"])
+def test_a_file_without_one_line_holds_no_password(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "password"
+    file.write_text(content)
+    with pytest.raises(UsageError, match="and a password is one"):
+        Where("x", None, user="alice", password_file=file).read_proof()
+
+
+def test_pipelines_want_a_token_and_say_so(tmp_path: Path) -> None:
+    line = ["--user", "alice", "pipeline", "run", "lake", "--queue", "orders", "--lake", str(tmp_path)]
+    result = CliRunner(env={"RELIQUARY_PASSWORD": "x"}).invoke(cli, line)
+    assert "use --token-file in place of --user" in result.stderr

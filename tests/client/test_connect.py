@@ -13,6 +13,7 @@ from reliquary import AccessDenied, BadRequest, ReliquaryError, ServerUnreachabl
 from reliquary.net.identity.users import User
 from tests.client.served import served
 from tests.net.http.certificate import PEM, client_context
+from tests.net.identity.cheap_hash import cheap_hash
 
 
 def test_it_can_be_awaited_or_entered(tmp_path: Path) -> None:
@@ -75,6 +76,25 @@ def test_a_token_says_who_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setenv("RELIQUARY_TOKEN", "secret")
         with connect(running.data, control=running.control) as manager:
             manager.queue("hers").send("x")
+
+
+def test_a_user_and_a_password_say_who_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = User(name="alice", password_hash=cheap_hash("open sesame"))
+    monkeypatch.setenv("RELIQUARY_TOKEN", "of-another-server")
+    with served(tmp_path, users=(alice,)) as running:
+        with connect(running.data, control=running.control, user="alice", password="open sesame") as manager:
+            manager.create_queue("hers").send("x")
+            assert manager.access("hers").owner == "alice"
+        with (
+            connect(running.data, control=running.control, user="alice", password="wrong") as manager,
+            pytest.raises(AccessDenied, match="this name and this password"),
+        ):
+            manager.queue("hers").send("x")
+
+
+def test_a_folder_is_opened_without_a_user(tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match="user and password are for a server"):
+        connect(tmp_path / "data", user="alice", password="x")
 
 
 def test_a_token_that_no_header_can_carry_is_refused(tmp_path: Path) -> None:

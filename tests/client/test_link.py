@@ -35,8 +35,8 @@ def closing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         each.close()
 
 
-def link(server: Scripted, token: str = "") -> Link:
-    return Link(server.url, token, pauses=(0, 0))
+def link(server: Scripted, authorization: str | None = None) -> Link:
+    return Link(server.url, authorization, pauses=(0, 0))
 
 
 @pytest.mark.parametrize("url", ["orders", "ftp://here", "http://", "http://here:port", "http://[::1"])
@@ -52,7 +52,7 @@ def test_a_time_without_end_is_refused() -> None:
 
 def test_one_connection_serves_one_request_after_the_other() -> None:
     with Scripted([answer(200, 1), answer(200, 2)]) as server:
-        asking = link(server, "secret")
+        asking = link(server, "Bearer secret")
         assert (asking.ask("GET", "/a"), asking.ask("POST", "/b", {"x": 1})) == (b"1", b"2")
         assert server.connections == 1
         asking.close()

@@ -1,10 +1,19 @@
-"""The address of the server, from --server and --control, and the connection that a command works with."""
+"""The server that a command works with, and who asks it.
+
+--server, --control        the addresses of both planes
+--token, --token-file      a token; or
+--user                     a user, whose password comes from --password-file, from RELIQUARY_PASSWORD,
+                           or from the person at the terminal; no option holds the password itself,
+                           because other users of the computer see the options of a process
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import sys
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypedDict
 
 import click
 from click.core import ParameterSource
@@ -19,6 +28,9 @@ SERVER_VARIABLE = "RELIQUARY_SERVER"
 CONTROL_VARIABLE = "RELIQUARY_CONTROL"
 TOKEN_VARIABLE = "RELIQUARY_TOKEN"
 TOKEN_FILE_VARIABLE = "RELIQUARY_TOKEN_FILE"
+USER_VARIABLE = "RELIQUARY_USER"
+PASSWORD_VARIABLE = "RELIQUARY_PASSWORD"
+PASSWORD_FILE_VARIABLE = "RELIQUARY_PASSWORD_FILE"
 
 
 @dataclass(frozen=True)
@@ -27,38 +39,78 @@ class Where:
 
     server: str
     control: str | None
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     token_file: Path | None = None
     """A file with the token, in place of `token`."""
+    user: str | None = None
+    """The user whose password proves who asks, in place of a token."""
+    password_file: Path | None = None
 
     def read_token(self) -> str | None:
         """Return the token that identifies the user to the server; None for anonymous."""
         return self.token if self.token_file is None else read_token_file(self.token_file)
 
+    def read_proof(self) -> Proof:
+        """Return who asks; a person at the terminal is asked for a password that no file holds."""
+        if self.user is None:
+            return Proof(token=self.read_token())
+        return Proof(user=self.user, password=_password_of(self.user, self.password_file))
+
+
+class Proof(TypedDict, total=False):
+    """Who asks, as `connect` takes it."""
+
+    token: str | None
+    user: str
+    password: str
+
 
 def read_token_file(file: Path) -> str:
     """Return the one word that a file holds; raise UsageError where it cannot be read."""
-    try:
-        words = file.read_text(encoding="utf-8").split()
-    except (OSError, UnicodeDecodeError) as why:
-        reason = (why.strerror or str(why)) if isinstance(why, OSError) else "it is not text"
-        raise UsageError(f"--token-file {file} cannot be read: {reason}") from None
+    words = _text_of("--token-file", file).split()
     if len(words) != 1:
         raise UsageError(f"--token-file {file} holds {len(words)} words, and a token is one")
     return words[0]
 
 
-def chosen_token(
-    context: click.Context, token: str | None, file: Path | None
-) -> tuple[str | None, Path | None]:
-    """Return the token or the file with it: what the command line says wins over the environment."""
-    if token is None or file is None:
-        return token, file
-    by_line = ParameterSource.COMMANDLINE
-    on_line = [context.get_parameter_source(name) is by_line for name in ("token", "token_file")]
-    if on_line[0] == on_line[1]:
-        raise click.UsageError("a token comes from --token or from --token-file, not from both.")
-    return (token, None) if on_line[0] else (None, file)
+def _password_of(user: str, file: Path | None) -> str:
+    """Return the password of a user, from the first place that has one."""
+    if file is not None:
+        lines = _text_of("--password-file", file).splitlines()
+        if len(lines) != 1 or not lines[0]:
+            raise UsageError(f"--password-file {file} holds {len(lines)} lines, and a password is one")
+        return lines[0]
+    if PASSWORD_VARIABLE in os.environ:
+        return os.environ[PASSWORD_VARIABLE]
+    if sys.stdin.isatty():
+        return str(click.prompt(f"password of {user}", hide_input=True, err=True))
+    raise UsageError(
+        f"the user {user} needs a password: --password-file names a file with it, "
+        f"{PASSWORD_VARIABLE} holds it, or a person types it at a terminal"
+    )
+
+
+def _text_of(option: str, file: Path) -> str:
+    """Return what a file says; raise UsageError with the option that names it where it cannot be read."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as why:
+        reason = (why.strerror or str(why)) if isinstance(why, OSError) else "it is not text"
+        raise UsageError(f"{option} {file} cannot be read: {reason}") from None
+
+
+WAYS: Final = ("token", "token_file", "user")
+"""The options that say who asks, each in its own way."""
+
+
+def chosen_way(context: click.Context) -> str | None:
+    """Return the option that says who asks: what the command line says wins over the environment."""
+    given = [name for name in WAYS if context.params.get(name)]
+    by_line = [name for name in given if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    wanted = by_line or given
+    if len(wanted) > 1:
+        raise click.UsageError("say who you are in one way: with --token, with --token-file or with --user.")
+    return wanted[0] if wanted else None
 
 
 def connected() -> Manager:
@@ -68,8 +120,8 @@ def connected() -> Manager:
 
     named = where()
     if is_mqqp(named.server):  # a control plane or a token in the environment is another server's
-        return connect(named.server)
-    return connect(named.server, control=named.control, token=named.read_token())
+        return connect(named.server) if named.user is None else connect(named.server, **named.read_proof())
+    return connect(named.server, control=named.control, **named.read_proof())
 
 
 def feed_client() -> FeedClient:
@@ -77,7 +129,13 @@ def feed_client() -> FeedClient:
     from reliquary.client.feed import FeedClient
 
     named = where()
-    return FeedClient(named.server, token=named.read_token() or "")
+    proof = named.read_proof()
+    return FeedClient(
+        named.server,
+        token=proof.get("token") or "",
+        user=proof.get("user"),
+        password=proof.get("password"),
+    )
 
 
 def where() -> Where:

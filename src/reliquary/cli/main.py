@@ -14,11 +14,13 @@ from reliquary.cli.administration import groups
 from reliquary.cli.config import config
 from reliquary.cli.connection import (
     CONTROL_VARIABLE,
+    PASSWORD_FILE_VARIABLE,
     SERVER_VARIABLE,
     TOKEN_FILE_VARIABLE,
     TOKEN_VARIABLE,
+    USER_VARIABLE,
     Where,
-    chosen_token,
+    chosen_way,
 )
 from reliquary.cli.directory import directory
 from reliquary.cli.ending import Root
@@ -109,6 +111,22 @@ class Commands(Root):
     help="A file that holds the token, and that only you can read.",
 )
 @click.option(
+    "--user",
+    envvar=USER_VARIABLE,
+    show_envvar=True,
+    metavar="NAME",
+    help="Who you are, in place of a token.  The password is in the file of --password-file, in "
+    "RELIQUARY_PASSWORD, or is asked for.",
+)
+@click.option(
+    "--password-file",
+    envvar=PASSWORD_FILE_VARIABLE,
+    show_envvar=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A file that holds the password of --user, and that only you can read.",
+)
+@click.option(
     "--version",
     is_flag=True,
     is_eager=True,
@@ -125,7 +143,13 @@ class Commands(Root):
     heading="Start a server, make a queue, send a message and get it back:",
 )
 def cli(
-    context: click.Context, server: str, control: str | None, token: str | None, token_file: Path | None
+    context: click.Context,
+    server: str,
+    control: str | None,
+    token: str | None,
+    token_file: Path | None,
+    user: str | None,
+    password_file: Path | None,
 ) -> None:
     """Reliquary, a reliable message queue manager.
 
@@ -133,7 +157,15 @@ def cli(
     stderr, and the exit code has a meaning: 2 the command is wrong, 3 refused, 4 not found,
     5 no server, 6 no message, 10 and above the store.
     """
-    context.obj = Where(server, control, *chosen_token(context, token or None, token_file))
+    way = chosen_way(context)
+    context.obj = Where(
+        server,
+        control,
+        token if way == "token" else None,
+        token_file if way == "token_file" else None,
+        user if way == "user" else None,
+        password_file,
+    )
 
 
 for command in (

@@ -281,7 +281,12 @@ def _server(context: click.Context, given: str | None) -> str | None:
 
 
 def _token(file: Path | None, where: Where) -> str | None:
-    return where.read_token() if file is None else read_token_file(file)
+    """Return the token with which Spark's processes ask the server; they take no password."""
+    if file is not None:
+        return read_token_file(file)
+    if where.user is not None:
+        raise UsageError("pipelines ask the server with a token: use --token-file in place of --user")
+    return where.read_token()
 
 
 def _moment(option: str, text: str | None) -> datetime | None:

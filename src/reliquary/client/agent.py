@@ -27,6 +27,7 @@ import msgspec
 
 from reliquary.base.time import seconds
 from reliquary.client.agent_names import AgentNames, agent_names
+from reliquary.client.authorization import checked_token
 from reliquary.client.consumer import AsyncConsumer
 from reliquary.client.errors import BadRequest, ReliquaryError, ServerUnreachable
 from reliquary.client.faults import translate_errors
@@ -35,7 +36,6 @@ from reliquary.client.manager import AsyncManager
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent, outgoing
 from reliquary.client.queue import AsyncQueue
 from reliquary.client.transaction import AsyncTransaction, current
-from reliquary.client.wire import checked_token
 from reliquary.net.httpr.courier import Courier, plug_in
 from reliquary.protocols.httpr.events import Addressed
 from reliquary.protocols.httpr.machine import Httpr

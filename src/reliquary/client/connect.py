@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from reliquary.client.address import DEFAULT, control_of, is_address, is_mqqp, mqqp_address
+from reliquary.client.authorization import authorization_of
 from reliquary.client.errors import BadRequest
 from reliquary.client.manager import AsyncManager
 from reliquary.client.remote import RemoteTransport
@@ -38,19 +39,26 @@ class Target:
             if self.control is not None or self.tls is not None or self.token is not None:
                 raise BadRequest("INVALID_PARAMETER", "control, tls and token are not for MQQP")
             return await open_mqqp(mqqp_address(str(self.where), self.user, self.password))
+        if is_address(self.where):
+            address = str(self.where)
+            control = self.control or control_of(address)
+            return RemoteTransport(address, control, self.tls, self._authorization())
         if self.user is not None or self.password is not None:
             raise BadRequest(
-                "INVALID_PARAMETER", "user and password are for MQQP; here a token says who asks"
+                "INVALID_PARAMETER", "user and password are for a server; a folder is opened without them"
             )
-        if is_address(self.where):
-            token = self.token or os.environ.get(TOKEN_VARIABLE) or None
-            address = str(self.where)
-            return RemoteTransport(address, self.control or control_of(address), self.tls, token)
         from reliquary.client.local import (
             open_local,
         )  # it loads all protocols, and a server's client has none
 
         return await open_local(self.where)
+
+    def _authorization(self) -> str | None:
+        """Return the proof that was given, else the token of the environment."""
+        token = self.token or None
+        if token is None and self.user is None and self.password is None:
+            token = os.environ.get(TOKEN_VARIABLE) or None
+        return authorization_of(token, self.user, self.password)
 
 
 class Connecting:
@@ -92,9 +100,9 @@ def connect_async(
             await qm.queue("orders").send("hello")
 
     `control` is the control plane's address, by default the next port; `tls` is for https, by
-    default what the system trusts; `token` says who asks, by default that of RELIQUARY_TOKEN, and
-    without any the anonymous user does.  A server is not spoken to before the first request; a
-    folder is opened now, and is locked meanwhile.
+    default what the system trusts; `token`, or `user` with `password`, says who asks, by default the
+    token of RELIQUARY_TOKEN, and without any the anonymous user does.  A server is not spoken to
+    before the first request; a folder is opened now, and is locked meanwhile.
 
     With `mqqp://host[:port]/private$/orders` queues of another manager, ours or MSMQ, are read:
 

@@ -17,15 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Literal, TypeVar
+from typing import Literal, TypedDict, TypeVar, Unpack
 from urllib.parse import quote, urlencode
 
 import msgspec
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from reliquary.client.authorization import authorization_of
 from reliquary.client.errors import BadRequest, NotFound, ReliquaryError
 from reliquary.client.feed_runs import in_full
-from reliquary.client.link import PAUSES, Link
+from reliquary.client.link import PAUSES, SILENCE, Link
 from reliquary.views.writers import WriterInfo
 
 T = TypeVar("T")
@@ -160,20 +161,32 @@ class _Writers(msgspec.Struct):
 NO_BOUNDS = Bounds()
 
 
+class FeedOptions(TypedDict, total=False):
+    """Who asks, and how a server is reached; a token, or a user and a password, say who asks."""
+
+    token: str
+    user: str | None
+    password: str | None
+    ca: str
+    """A file with the authorities to trust."""
+    timeout: float
+    """Seconds that the server may be silent."""
+    pauses: Sequence[float]
+    """Seconds before each further try."""
+
+
 class FeedClient:
     """One server; its methods are for one thread at a time, and it may be sent to other processes."""
 
     def __init__(
         self,
         url: str,
-        *,
-        token: str = "",
-        ca: str = "",
-        timeout: float = 60.0,
-        pauses: Sequence[float] = PAUSES,
+        **options: Unpack[FeedOptions],
     ) -> None:
-        """`ca` is a file with the authorities to trust; `timeout` how long the server may be silent."""
-        self._link = Link(url, token, ca, timeout, pauses)
+        """The options are those of `FeedOptions`."""
+        proof = authorization_of(options.get("token") or None, options.get("user"), options.get("password"))
+        ca, pauses = options.get("ca", ""), options.get("pauses", PAUSES)
+        self._link = Link(url, proof, ca, options.get("timeout", SILENCE), pauses)
 
     def __enter__(self) -> FeedClient:
         return self

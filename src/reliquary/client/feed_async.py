@@ -13,10 +13,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Literal, ParamSpec, Self, TypeVar
+from typing import Literal, ParamSpec, Self, TypeVar, Unpack
 
-from reliquary.client.feed import Consumer, Feed, FeedClient, Reset
-from reliquary.client.link import PAUSES
+from reliquary.client.feed import Consumer, Feed, FeedClient, FeedOptions, Reset
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,14 +27,10 @@ class AsyncFeedClient:
     def __init__(
         self,
         url: str,
-        *,
-        token: str = "",
-        ca: str = "",
-        timeout: float = 60.0,
-        pauses: Sequence[float] = PAUSES,
+        **options: Unpack[FeedOptions],
     ) -> None:
         """The parameters are those of `FeedClient`."""
-        self._client = FeedClient(url, token=token, ca=ca, timeout=timeout, pauses=pauses)
+        self._client = FeedClient(url, **options)
         self._one_at_a_time = asyncio.Lock()
 
     async def __aenter__(self) -> Self:

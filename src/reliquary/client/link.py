@@ -26,10 +26,12 @@ from urllib.parse import urlsplit
 import msgspec
 
 from reliquary.client.errors import BadRequest, OutcomeUnknown, ReliquaryError, ServerUnreachable
-from reliquary.client.wire import PREFIX, checked_token, refused
+from reliquary.client.wire import PREFIX, refused
 
 PAUSES: Final = (0.2, 1.0, 3.0)
 """Seconds before each further try: a server that restarts is there again by then."""
+SILENCE: Final = 60.0
+"""Seconds that a server may be silent."""
 
 T = TypeVar("T")
 _encode = msgspec.json.Encoder().encode
@@ -48,8 +50,14 @@ class Link:
     """One server, for one thread at a time."""
 
     def __init__(
-        self, url: str, token: str = "", ca: str = "", timeout: float = 60.0, pauses: Sequence[float] = PAUSES
+        self,
+        url: str,
+        authorization: str | None = None,
+        ca: str = "",
+        timeout: float = SILENCE,
+        pauses: Sequence[float] = PAUSES,
     ) -> None:
+        """`authorization` is the header of `authorization_of`; without it the client is anonymous."""
         try:
             parts = urlsplit(url)
             port = parts.port
@@ -66,7 +74,7 @@ class Link:
         self._ca = ca
         self._timeout = timeout
         self._pauses = tuple(pauses)
-        self._headers = {"Authorization": f"Bearer {checked_token(token)}"} if token else {}
+        self._headers = {} if authorization is None else {"Authorization": authorization}
         self._idle: list[HTTPConnection] = []
         self._process = os.getpid()
 

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from reliquary.client.address import control_of, is_mqqp
+from reliquary.client.authorization import authorization_of
 from reliquary.client.connect import connect_async
 from reliquary.client.errors import (
     BadRequest,
@@ -43,6 +44,8 @@ class Wanted:
     server: str
     control: str | None = None
     token: str | None = field(default=None, repr=False)
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
     queue: str | None = None
     messages: int = 0
     """How many receivable messages the queue must have."""
@@ -76,10 +79,16 @@ async def wait_until(wanted: Wanted, patience: float) -> None:
 
 async def _look(wanted: Wanted) -> None:
     for plane in (wanted.server, wanted.control or control_of(wanted.server)):
-        await _check_health(plane, wanted.token)
+        await _check_health(plane, authorization_of(wanted.token, wanted.user, wanted.password))
     if wanted.queue is None:
         return
-    async with connect_async(wanted.server, control=wanted.control, token=wanted.token) as manager:
+    async with connect_async(
+        wanted.server,
+        control=wanted.control,
+        token=wanted.token,
+        user=wanted.user,
+        password=wanted.password,
+    ) as manager:
         try:
             found = (await manager.queue(wanted.queue).info()).messages
         except QueueNotFound as why:
@@ -89,8 +98,8 @@ async def _look(wanted: Wanted) -> None:
         raise MessageNotFound("MESSAGE_NOT_FOUND", sentence)
 
 
-async def _check_health(plane: str, token: str | None) -> None:
-    wire = Wire(plane, token=token)
+async def _check_health(plane: str, authorization: str | None) -> None:
+    wire = Wire(plane, authorization=authorization)
     try:
         status = (await wire.read("GET", "/health", _health)).status
     finally:

@@ -121,10 +121,10 @@ class RemoteTransport:
     named_queue = ""
 
     def __init__(
-        self, data: str, control: str, tls: SSLContext | None = None, token: str | None = None
+        self, data: str, control: str, tls: SSLContext | None = None, authorization: str | None = None
     ) -> None:
-        self._data = Wire(data, tls, token)
-        self._control = Wire(control, tls, token)
+        self._data = Wire(data, tls, authorization)
+        self._control = Wire(control, tls, authorization)
         self.directory = RemoteDirectory(self._control)
 
     async def close(self) -> None:

@@ -14,7 +14,6 @@ Bodies are MessagePack once the server has answered in it, which one of an older
 
 from __future__ import annotations
 
-import re
 from ssl import SSLContext
 from typing import Any, Final, Generic, TypeVar
 
@@ -36,8 +35,6 @@ LARGEST_ANSWER: Final = 256 * 1024 * 1024
 PACKED: Final = b"application/msgpack"
 JSON_HEADERS: Final = ((b"content-type", b"application/json"), (b"accept", PACKED))
 PACKED_HEADERS: Final = ((b"content-type", PACKED), (b"accept", PACKED))
-TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
-"""The form of a bearer token, RFC 6750 2.1."""
 
 
 class _Refusal(msgspec.Struct):
@@ -60,21 +57,14 @@ class Answers(Generic[T]):
         self.packed = msgspec.msgpack.Decoder(record, strict=False)
 
 
-def checked_token(token: str | None) -> str | None:
-    """A token that can be sent, or none."""
-    if token is not None and not TOKEN.fullmatch(token):
-        raise BadRequest("INVALID_PARAMETER", "a token is made of letters, digits and -._~+/=")
-    return token
-
-
 class Wire:
     """One plane of one server."""
 
-    def __init__(self, url: str, tls: SSLContext | None = None, token: str | None = None) -> None:
-        known = checked_token(token)
-        bearer = () if known is None else ((b"authorization", b"Bearer " + known.encode()),)
-        self._json_headers = (*JSON_HEADERS, *bearer)
-        self._packed_headers = (*PACKED_HEADERS, *bearer)
+    def __init__(self, url: str, tls: SSLContext | None = None, authorization: str | None = None) -> None:
+        """`authorization` is the header of `authorization_of`; without it the client is anonymous."""
+        proof = () if authorization is None else ((b"authorization", authorization.encode()),)
+        self._json_headers = (*JSON_HEADERS, *proof)
+        self._packed_headers = (*PACKED_HEADERS, *proof)
         self.packed = False
         """Whether the server is known to read MessagePack."""
         try:

@@ -55,7 +55,7 @@ class ApiSetup:
         own = merged(ROUTES, *of_nouns, feeds.routes())
         routes = with_description(parts.version, own, feeds.streams())
         hosts = Hosts(host_names(parts.settings, parts.settings.data_host))
-        admission = parts.admission.at(hosts, READS, parts.passwords)
+        admission = parts.admission.at(hosts, READS)
         plane = DataPlane(
             opened.engine,
             opened.state,

@@ -158,8 +158,8 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     )
     warn = partial(_warn_of_client, opened, acts)
     failures = Failures(clock.monotonic)
-    admission = admission_of(users, failures, warn)
     passwords = Passwords(users, failures, chance, warn)
+    admission = admission_of(users, failures, warn, passwords)
     rates = Rates(clock.monotonic, settings.limits.rate, settings.limits.burst)
     tls = None if planes.data is None else planes.data.front
     budget = Budget(settings.limits.body_memory, settings.limits.answer_memory)
@@ -169,7 +169,6 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
         opened,
         users,
         admission,
-        passwords,
         rates,
         acts.count_asked,
         limits,
@@ -191,7 +190,7 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     context = Context(
         opened, release(), lambda: data.connections, users, console, acts, reloader.reload, peers, counters
     )
-    at_control = admission.at(Hosts(host_names(settings, settings.control_host)), READS, sessions, passwords)
+    at_control = admission.at(Hosts(host_names(settings, settings.control_host)), READS, sessions)
     app = build_app(context, at_control, rates)
     control_tls = None if planes.control is None else planes.control.front
     control = ControlListener(app, tls=control_tls, clock=clock, budget=budget)

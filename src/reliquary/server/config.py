@@ -80,9 +80,9 @@ class Settings:
     tls_key: Path | None = None
     """A PEM file: the key of that certificate."""
     tls_client_ca: Path | None = None
-    """A PEM file; clients of the data plane may show a certificate that it vouches for, or must."""
+    """A PEM file; clients of both planes may show a certificate that it vouches for, or must."""
     tls_client_required: bool = False
-    """Refuse clients of the data plane without a certificate."""
+    """Refuse clients without a certificate, on both planes; the console and its users too."""
     hardened_security: bool = False
     """Messages to other managers leave by HTTP alone; those that would go otherwise wait."""
     anonymous_may: tuple[str, ...] = ()

@@ -26,7 +26,6 @@ from reliquary.net.clock import RealClock
 from reliquary.net.counters import Family
 from reliquary.net.http import Limits, Listener, Mount
 from reliquary.net.identity.admission import Admission
-from reliquary.net.identity.passwords import Passwords
 from reliquary.net.identity.rates import Rates
 from reliquary.net.identity.users import Users
 from reliquary.net.tcp.budget import Budget
@@ -100,8 +99,7 @@ class Parts:
     opened: OpenedEngine
     users: Users
     admission: Admission
-    """The check of the bearer tokens of requests."""
-    passwords: Passwords
+    """The check of the bearer tokens and passwords of requests."""
     rates: Rates
     on_act: OnAct
     """Notes acts of administrators that come over the data plane."""

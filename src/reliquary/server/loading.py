@@ -55,6 +55,9 @@ NOT_OURS: Final = frozenset(
         "RELIQUARY_SETTINGS",
         "RELIQUARY_TOKEN",
         "RELIQUARY_TOKEN_FILE",
+        "RELIQUARY_USER",
+        "RELIQUARY_PASSWORD",
+        "RELIQUARY_PASSWORD_FILE",
     }
 )
 """Variables that speak to the client and the command line."""

@@ -7,12 +7,14 @@ from contextlib import AbstractAsyncContextManager
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Reply, Turn
+from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Limits, Listener
 from reliquary.net.httpr.bodies import EngineBodies
 from reliquary.net.httpr.receiving import Receiving
 from reliquary.net.identity.admission import admission_of
 from reliquary.net.identity.failures import Failures
+from reliquary.net.identity.passwords import Passwords
 from reliquary.net.identity.users import User, Users
 from reliquary.protocols.httpr.codec.values import Outcome, ResponseHeader
 from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArrived, RequestBegun
@@ -74,7 +76,10 @@ class Agency(EndpointStage[Clerk]):
         self.httpr = HttprState(self.rows, HttprSettings())
         self.httpr.origin = "httpr://here.example"
         bodies = EngineBodies(self.engine, self.state)
-        admission = admission_of(Users(NO_GUID, users), Failures(RealClock().monotonic))
+        known = Users(NO_GUID, users)
+        failures = Failures(RealClock().monotonic)
+        self.passwords = Passwords(known, failures, SystemChance())
+        admission = admission_of(known, failures, lambda *_: None, self.passwords)
         self.receiving = Receiving(self.engine, self.state, self.httpr, bodies, admission)
         self.listener = Listener([everywhere(echo), self.receiving.mount()], limits=Limits(body_bytes=100))
 

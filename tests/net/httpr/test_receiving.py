@@ -25,6 +25,7 @@ from reliquary.queueing.model.message import Message, StoredBody
 from reliquary.queueing.model.security.principals import ANONYMOUS
 from tests.net.http.harness import play, post, until, wire
 from tests.net.httpr.agency import H3, H3_HEADER, PULL, Agency, agency
+from tests.net.identity.cheap_hash import basic, cheap_hash
 
 ORDERS = "/httpr/orders"
 TARGET = "target-uri:httpr://yourhost/service#Q1\r\nclass-of-service:assured\r\n"
@@ -255,6 +256,7 @@ class TestHalfARequest:
 
 class TestWhoAsks:
     ALICE = User(name="alice", token_sha256=sha256(b"secret").hexdigest())
+    EVE = User(name="eve", password_hash=cheap_hash("open sesame"))
 
     def test_a_token_identifies_its_user_and_a_request_without_one_is_anonymous(self) -> None:
         async def scene() -> None:
@@ -273,6 +275,18 @@ class TestWhoAsks:
                 (came,) = here.clerk.came
                 assert came.header is not None
                 assert (came.fault, came.batch, came.by) == (ErrorNumber.AGENT_SECURITY, (), ANONYMOUS)
+
+        play(scene)
+
+    def test_a_name_and_a_password_say_who_asks(self) -> None:
+        async def scene() -> None:
+            async with agency(users=(self.EVE,)) as here:
+                await exchange(here, post(ORDERS, H3, basic("eve", "open sesame")))
+                await exchange(here, post(ORDERS, H3, basic("eve", "wrong")))
+                right, wrong = here.clerk.came
+                assert (right.by.name, right.fault) == ("eve", None)
+                assert (wrong.by, wrong.fault) == (ANONYMOUS, ErrorNumber.AGENT_SECURITY)
+                assert wrong.header is not None
 
         play(scene)
 

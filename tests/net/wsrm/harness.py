@@ -7,10 +7,12 @@ from contextlib import AbstractAsyncContextManager
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Reply, Turn
+from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Limits, Listener
 from reliquary.net.identity.admission import admission_of
 from reliquary.net.identity.failures import Failures
+from reliquary.net.identity.passwords import Passwords
 from reliquary.net.identity.users import User, Users
 from reliquary.net.wsrm.receiving import Receiving
 from reliquary.protocols.wsrm.events import CallerLeft, PostAnswer, PostArrived
@@ -59,7 +61,10 @@ class Office(EndpointStage[Clerk]):
         self, started: bool = True, users: tuple[User, ...] = (), settings: WsrmSettings = SETTINGS
     ) -> None:
         super().__init__(Clerk(), (PostArrived, CallerLeft), started)
-        admission = admission_of(Users(NO_GUID, users), Failures(RealClock().monotonic))
+        known = Users(NO_GUID, users)
+        failures = Failures(RealClock().monotonic)
+        self.passwords = Passwords(known, failures, SystemChance())
+        admission = admission_of(known, failures, lambda *_: None, self.passwords)
         self.receiving = Receiving(self.engine, self.state, settings, admission)
         self.receiving.origin = "https://mq.example"
         self.receiving.authorities = frozenset({"mq.example", "other.example:81"})

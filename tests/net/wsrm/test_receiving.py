@@ -17,11 +17,13 @@ from reliquary.protocols.wsrm.events import PostAnswer, PostArrived
 from reliquary.protocols.wsrm.settings import EndpointSettings, WsrmSettings
 from reliquary.queueing.model.security.principals import ANONYMOUS
 from tests.net.http.harness import Wire, chunked, echo, everywhere, play, post, tick, until, wire
+from tests.net.identity.cheap_hash import basic, cheap_hash
 from tests.net.srmp.certificates import Authority, serving
 from tests.net.wsrm.harness import CLOSED, LARGEST, Office, office
 
 PATH = "/wsrm/orders"
 TYPE = "Content-Type: application/soap+xml; charset=utf-8"
+EVE = User(name="eve", password_hash=cheap_hash("open sesame"))
 ADA = User(name="ada", token_sha256=sha256(b"secret").hexdigest())
 
 
@@ -352,6 +354,20 @@ class TestRefusals:
                 assert (await client.read())[0] == 202
                 assert here.clerk.came[0].by.name == "ada"
                 assert here.clerk.came[1].by == ANONYMOUS
+
+        play(scene)
+
+    def test_a_user_is_known_by_name_and_password(self) -> None:
+        async def scene() -> None:
+            async with office(users=(EVE,)) as here, wire(here.port) as client:
+                for _ in range(2):
+                    client.send(post(PATH, b"x", basic("eve", "open sesame")))
+                    assert (await client.read())[0] == 202
+                client.send(post(PATH, b"x", basic("eve", "wrong"), "Connection: close"))
+                head, _ = await whole(client)
+                assert head.startswith(b"HTTP/1.1 401 ")
+                assert b"www-authenticate: Basic " in head
+                assert [came.by.name for came in here.clerk.came] == ["eve", "eve"]
 
         play(scene)
 

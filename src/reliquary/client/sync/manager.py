@@ -179,9 +179,9 @@ def connect(
             qm.queue("orders").send("hello")
 
     `control` is the control plane's address, by default the next port; `tls` is for https, by
-    default what the system trusts; `token` says who asks, by default that of RELIQUARY_TOKEN, and
-    without any the anonymous user does.  A server is not spoken to before the first request; a
-    folder is opened now, and is locked meanwhile.
+    default what the system trusts; `token`, or `user` with `password`, says who asks, by default the
+    token of RELIQUARY_TOKEN, and without any the anonymous user does.  A server is not spoken to
+    before the first request; a folder is opened now, and is locked meanwhile.
 
     With `mqqp://host[:port]/private$/orders` queues of another manager, ours or MSMQ, are read:
 

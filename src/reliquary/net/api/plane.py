@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from functools import partial
 from typing import Final
@@ -23,11 +22,11 @@ from reliquary.net.api.errors import (
     refuse,
     refuse_stopping,
 )
-from reliquary.net.api.late_body import LateBody
 from reliquary.net.api.routes import PREFIX, ROUTES, ApiHandler, StreamHandler, allowed, shape_of
 from reliquary.net.http import BodySink, Mount, Request, Responder
 from reliquary.net.http.trace_fields import read_trace_fields
 from reliquary.net.identity.admission import Admission
+from reliquary.net.identity.late_body import LateBody, when_checked
 from reliquary.net.identity.passwords import Checking
 from reliquary.net.identity.rates import Rates
 from reliquary.net.identity.shown import Denied
@@ -92,19 +91,10 @@ class DataPlane:
                 self._rates.count(context.engine.by, request.peer)
             handler(context, request, responder, name)
         except Checking as why:
-            why.checked.add_done_callback(partial(self._checked, request, responder))
+            again, refuse_it = partial(self.handle, request, responder), partial(_refuse, responder)
+            when_checked(why, responder, again, refuse_it)
         except REFUSALS as why:
             _refuse(responder, why)
-
-    def _checked(self, request: Request, responder: Responder, checked: asyncio.Future[Principal]) -> None:
-        """Continue with a request whose password was checked, or refuse it."""
-        if responder.gone or checked.cancelled():
-            return
-        wrong = checked.exception()
-        if isinstance(wrong, Denied):
-            _refuse(responder, wrong)
-        else:
-            self.handle(request, responder)
 
     def _route(self, request: Request) -> MatchedPath:
         """Return the handler and the user for requests with this head; the client is admitted or refused."""
@@ -134,10 +124,10 @@ class DataPlane:
                     self._rates.count(by, request.peer)
                 return handler(self._context, request, responder)
             except Checking as why:
-                return LateBody(responder, why.checked, lambda: begin(request, responder), _refuse)
+                again, refuse_it = partial(begin, request, responder), partial(_unwanted, responder)
+                return LateBody(responder, why, again, refuse_it)
             except REFUSALS as why:
-                _refuse(responder, why)
-                return _Unwanted()
+                return _unwanted(responder, why)
 
         return Mount(prefix=prefix, begin=begin, admit=self._admission)
 
@@ -159,6 +149,12 @@ class _Unwanted:
 
     def lost(self) -> None:
         """Do nothing: the request was answered already."""
+
+
+def _unwanted(responder: Responder, why: Exception) -> BodySink:
+    """Refuse a request, and return the sink of its body."""
+    _refuse(responder, why)
+    return _Unwanted()
 
 
 def _refuse(responder: Responder, why: Exception) -> None:

@@ -5,8 +5,9 @@
     no HTTPR                       error 519
     not ready, stopping, stopped   errors 513 and 514: nothing is taken, and the session ends
 
-Clients authenticate as in the API, by a bearer token; a client without one is anonymous.  A client with
-an unknown token, or a request that a browser sends for a page of another site, gets error 525.
+Clients authenticate as in the API, by a bearer token or by name and password; a client without them is
+anonymous.  A client with an unknown token or a wrong password, or a request that a browser sends for a page
+of another site, gets error 525.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from reliquary.net.httpr.batches import is_small, pieces, whole
 from reliquary.net.httpr.bodies import Bodies
 from reliquary.net.httpr.intake import Intake
 from reliquary.net.identity.admission import Admission
+from reliquary.net.identity.late_body import LateBody
+from reliquary.net.identity.passwords import Checking
 from reliquary.net.identity.shown import Denied
 from reliquary.protocols.httpr.addresses import PREFIX, own_agent
 from reliquary.protocols.httpr.codec.headers import encode_response
@@ -103,13 +106,19 @@ class Receiving:
         """Return the sink of a request whose head has come."""
         if request.method != "POST":
             return OtherMethod(responder)
-        by, denied = ANONYMOUS, ""
         try:
             by = request.mount.admit(request)
+        except Checking as why:
+            again = partial(self.begin, request, responder)
+            return LateBody(responder, why, again, partial(self._begin_denied, request, responder))
         except Denied as why:
-            denied = str(why)
-            responder.slow_down(why.wait)
-        return Arrival(self, request, responder, by, denied)
+            return self._begin_denied(request, responder, why)
+        return Arrival(self, request, responder, by, "")
+
+    def _begin_denied(self, request: Request, responder: Responder, why: Denied) -> BodySink:
+        """Return the sink of a request whose client may not send it: its header is read for the answer."""
+        responder.slow_down(why.wait)
+        return Arrival(self, request, responder, ANONYMOUS, str(why))
 
     def limits_of(self, service: str, header: RequestHeader) -> BatchLimits:
         """Return the limits of the batch of a request."""

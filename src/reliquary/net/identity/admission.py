@@ -119,6 +119,7 @@ def admission_of(
     users: Users,
     failures: Failures,
     warn: Callable[[str, str], None] = lambda *_: None,
+    *more: Credential,
 ) -> Admission:
-    """Return the admission of a server: bearer tokens of its users."""
-    return Admission((BearerToken(users, failures, warn),), users=users)
+    """Return the admission of a server: bearer tokens of its users, and `more` credentials."""
+    return Admission((*more, BearerToken(users, failures, warn)), users=users)

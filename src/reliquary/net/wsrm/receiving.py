@@ -7,11 +7,12 @@
     other methods    405
 
     before the machine sees it
-    401 403          an unknown token; a page of another site
+    401 403          an unknown token or a wrong password; a page of another site
     413              the body is larger than allowed
     503              the server stops, or the queue manager is not ready
 
-A client says who it is as in the API: by a bearer token; without one it is anonymous.
+A client says who it is as in the API: by a bearer token, or by name and password; without them it is
+anonymous.
 A response may be held until an application has replied.  If the client leaves before, the machine gets a
 `CallerLeft`, so that the reply does not go to a connection that is gone.
 """
@@ -29,6 +30,8 @@ from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.net.http import Mount, Refusals, Request, Responder
 from reliquary.net.http.trace_fields import read_trace_fields
 from reliquary.net.identity.admission import Admission
+from reliquary.net.identity.late_body import when_checked
+from reliquary.net.identity.passwords import Checking
 from reliquary.net.identity.shown import Denied
 from reliquary.protocols.wsrm.events import CallerLeft, PostAnswer, PostArrived
 from reliquary.protocols.wsrm.policy import wsdl
@@ -98,9 +101,12 @@ class Receiving:
             if notes.route is None:
                 notes.trace_context = read_trace_fields(request.fields)
                 notes.route = request.mount.admit(request)
+        except Checking as why:
+            again, deny = partial(self.take, request, responder), partial(self._deny, responder)
+            when_checked(why, responder, again, deny)
+            return
         except Denied as why:
-            responder.slow_down(why.wait)
-            self._refuse(responder, why.status, str(why), why.headers)
+            self._deny(responder, why)
             return
         if request.method in READS:
             self._describe(request, responder)
@@ -182,6 +188,10 @@ class Receiving:
         return f"{'https' if responder.is_secure else 'http'}://{host}"
 
     # -- refusals
+
+    def _deny(self, responder: Responder, why: Denied) -> None:
+        responder.slow_down(why.wait)
+        self._refuse(responder, why.status, str(why), why.headers)
 
     def _refuse(
         self, responder: Responder, status: int, why: str, headers: tuple[tuple[bytes, bytes], ...] = ()

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from reliquary.net.api.late_body import LateBody
-from reliquary.net.identity.passwords import WrongPassword
+from reliquary.net.identity.late_body import LateBody, when_checked
+from reliquary.net.identity.passwords import Checking, WrongPassword
 from reliquary.queueing.model.security.principals import Principal
 from tests.queueing.security.users import ALICE
 
@@ -53,9 +53,11 @@ class Stage:
         self.sink = Sink()
         self.begun = 0
         self.refused: list[Exception] = []
-        self.body = LateBody(
-            self.responder, self.checked, self._begin, lambda _, why: self.refused.append(why)
-        )
+        self.body = LateBody(self.responder, Checking(self.checked), self._begin, self._refuse)
+
+    def _refuse(self, why: Exception) -> Sink:
+        self.refused.append(why)
+        return self.sink
 
     def _begin(self) -> Sink:
         self.begun += 1
@@ -99,7 +101,7 @@ def test_a_wrong_password_refuses_and_begins_nothing() -> None:
         wrong = WrongPassword("no")
         stage.checked.set_exception(wrong)
         await stage.called()
-        assert (stage.refused, stage.begun) == ([wrong], 0)
+        assert (stage.refused, stage.begun, stage.sink.heard) == ([wrong], 0, [b"a"])
 
     play(scene)
 
@@ -120,5 +122,26 @@ def test_a_body_that_is_lost_later_is_lost_to_its_handler() -> None:
         await stage.called()
         stage.body.lost()
         assert stage.sink.heard == ["lost"]
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("is_right", "is_gone"), [(True, False), (False, False), (True, True), (False, True)]
+)
+def test_a_whole_request_goes_on_or_is_refused_unless_its_client_is_gone(
+    is_right: bool, is_gone: bool
+) -> None:
+    async def scene(stage: Stage) -> None:
+        heard: list[object] = []
+        stage.responder.gone = is_gone
+        when_checked(Checking(stage.checked), stage.responder, lambda: heard.append("on"), heard.append)
+        wrong = WrongPassword("no")
+        if is_right:
+            stage.checked.set_result(ALICE)
+        else:
+            stage.checked.set_exception(wrong)
+        await stage.called()
+        assert heard == ([] if is_gone else ["on"] if is_right else [wrong])
 
     play(scene)

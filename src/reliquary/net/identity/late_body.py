@@ -1,8 +1,9 @@
-"""A body that comes while the password of its request is being checked.
+"""Requests whose password is being checked: they go on when the check has ended.
 
-head --> Checking --> the bytes that come are kept, and reading stops
-                         '-- right --> the handler begins, and gets the bytes that were kept
-                         '-- wrong --> the request is refused
+whole request   Checking --> when_checked --> right: it is handled again; wrong: it is refused
+streamed body   Checking --> LateBody: the bytes that come are kept, and reading stops
+                                '-- right --> the handler begins, and gets the bytes that were kept
+                                '-- wrong --> another sink gets them, which knows why
 """
 
 from __future__ import annotations
@@ -11,8 +12,26 @@ import asyncio
 from collections.abc import Callable
 
 from reliquary.net.http import BodySink, Responder
+from reliquary.net.identity.passwords import Checking
 from reliquary.net.identity.shown import Denied
 from reliquary.queueing.model.security.principals import Principal
+
+
+def when_checked(
+    checking: Checking, responder: Responder, go_on: Callable[[], None], refuse: Callable[[Denied], None]
+) -> None:
+    """Call one of both when the password of a request was checked; none if its client is gone."""
+
+    def ended(checked: asyncio.Future[Principal]) -> None:
+        if responder.gone or checked.cancelled():
+            return
+        wrong = checked.exception()
+        if isinstance(wrong, Denied):
+            refuse(wrong)
+        else:
+            go_on()
+
+    checking.checked.add_done_callback(ended)
 
 
 class LateBody:
@@ -21,10 +40,11 @@ class LateBody:
     def __init__(
         self,
         responder: Responder,
-        checked: asyncio.Future[Principal],
+        checking: Checking,
         begin: Callable[[], BodySink],
-        refuse: Callable[[Responder, Exception], None],
+        refuse: Callable[[Denied], BodySink],
     ) -> None:
+        """`begin` and `refuse` return the sink of a request whose password is right, or wrong."""
         self._responder = responder
         self._begin = begin
         self._refuse = refuse
@@ -33,7 +53,7 @@ class LateBody:
         self._ended = False
         self._lost = False
         responder.pause_body()
-        checked.add_done_callback(self._go_on)
+        checking.checked.add_done_callback(self._go_on)
 
     def feed(self, data: bytes) -> None:
         """Take a part of the body."""
@@ -59,13 +79,10 @@ class LateBody:
         if self._lost or self._responder.gone or checked.cancelled():
             return
         wrong = checked.exception()
-        if isinstance(wrong, Denied):
-            self._refuse(self._responder, wrong)
-        else:
-            sink = self._sink = self._begin()
-            for data in self._kept:
-                sink.feed(data)
-            if self._ended:
-                sink.end()
+        sink = self._sink = self._refuse(wrong) if isinstance(wrong, Denied) else self._begin()
+        for data in self._kept:
+            sink.feed(data)
+        if self._ended:
+            sink.end()
         self._kept.clear()
         self._responder.resume_body()

@@ -12,7 +12,12 @@ from reliquary import BadRequest
 from reliquary.base.faults import UsageError
 from reliquary.cli.connection import Where, connected, read_token_file
 from reliquary.cli.main import cli
+from reliquary.net.identity.users import User
+from reliquary.queueing.model.security.roles import Role
 from reliquary.server.exits import Exit
+from tests.client.served import served
+from tests.net.identity.cheap_hash import cheap_hash
+from tests.net.srmp.certificates import Authority
 
 
 @pytest.mark.parametrize("where", [Where("folder", None), Where("http://127.0.0.1:1", "folder")])
@@ -159,3 +164,25 @@ def test_pipelines_want_a_token_and_say_so(tmp_path: Path) -> None:
     line = ["--user", "alice", "pipeline", "run", "lake", "--queue", "orders", "--lake", str(tmp_path)]
     result = CliRunner(env={"RELIQUARY_PASSWORD": "x"}).invoke(cli, line)
     assert "use --token-file in place of --user" in result.stderr
+
+
+def test_a_command_shows_a_password_and_a_certificate_to_both_planes(tmp_path: Path) -> None:
+    ours = Authority(tmp_path, "ours")
+    own, mine = ours.vouch("server.example"), ours.vouch("client.example")
+    alice = User(name="alice", password_hash=cheap_hash("open sesame"), role=Role.ADMINISTRATOR)
+    with served(tmp_path / "data", own, (alice,), client_ca=ours.file) as running:
+        data, control = (each.replace("127.0.0.1", "localhost") for each in (running.data, running.control))
+        at = ["--server", data, "--control", control, "--ca-file", str(ours.file), "--user", "alice"]
+
+        def run(*line: str, password: str = "open sesame") -> tuple[int, str]:
+            result = CliRunner(env={"RELIQUARY_PASSWORD": password}).invoke(cli, [*at, *line])
+            return result.exit_code, result.output
+
+        shown = ("--certificate", str(mine))
+        assert run(*shown, "wait", "--timeout", "0") == (0, "")
+        assert run(*shown, "queue", "create", "orders")[0] == 0
+        assert run(*shown, "message", "send", "orders", "hello")[0] == 0
+        assert run(*shown, "consumer", "list", "orders")[0] == 0
+        code, why = run(*shown, "queue", "list", password="wrong")
+        assert (code, "this name and this password" in why) == (Exit.REFUSED, True)
+        assert run("queue", "list")[0] == Exit.UNREACHABLE

@@ -32,14 +32,20 @@ def served(
     users: tuple[User, ...] = (),
     tables: tuple[Options, ...] = (),
     port: int = 0,
+    client_ca: Path | None = None,
 ) -> Iterator[Served]:
-    """Run a server while the block runs; a certificate's file holds its key too."""
+    """Run a server while the block runs; a certificate's file holds its key too.
+
+    With `client_ca`, clients must show a certificate that it vouches for.
+    """
     settings = Settings(
         folder=folder,
         data_port=port,
         control_port=0,
         tls_certificate=certificate,
         tls_key=certificate,
+        tls_client_ca=client_ca,
+        tls_client_required=client_ca is not None,
         users=users,
         tables=tables,
     )

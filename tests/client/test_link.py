@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from reliquary import BadRequest, OutcomeUnknown, QueueNotFound, ServerUnreachable
+from reliquary.client.certificates import ClientCertificates
 from reliquary.client.link import Link
 from tests.client.scripted import HANG_UP, Answer, Scripted, answer, streamed
 from tests.ports import free_port
@@ -160,7 +161,7 @@ def test_a_file_of_authorities_must_be_one(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"https://127.0.0.1:{listener.getsockname()[1]}"
         with pytest.raises(BadRequest, match="cannot be used"):
-            Link(url, ca=str(tmp_path / "none")).ask("GET", "/a")
+            Link(url, files=ClientCertificates(str(tmp_path / "none"))).ask("GET", "/a")
 
 
 def test_no_connection_goes_along_into_another_process() -> None:

@@ -31,6 +31,9 @@ PAGES: Final = {
     "outgoing": "/console/records/outgoing",
     "consumers": "/console/consumers",
     "history": "/console/history",
+    "acts": "/console/acts",
+    "no-records": "/console/records/streams",
+    "sign-in": "/console/sign-in",
     "alarms": "/console/alarms",
     "not-found": "/console/queue?name=nowhere",
 }
@@ -75,7 +78,7 @@ def browse(folder: Path, scene: Callable[[Stage, Page], Awaitable[None]], **chos
         async with browsing(stage) as page:
             await scene(stage, page)
 
-    play(folder, whole, seconds=110, **chosen)
+    play(folder, whole, **{"seconds": 110} | chosen)
 
 
 def test_every_page_can_be_used_by_everyone_and_fits_a_phone(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_both_planes_speak_tls_with_one_certificate(tmp_path: Path) -> None:
     asyncio.run(scene())
 
 
-def test_clients_of_the_data_plane_may_have_to_show_a_certificate(tmp_path: Path) -> None:
+def test_clients_of_both_planes_may_have_to_show_a_certificate(tmp_path: Path) -> None:
     ours, theirs = Authority(tmp_path, "ours"), Authority(tmp_path, "theirs")
     own = ours.vouch("server.example")
 
@@ -127,21 +127,21 @@ def test_clients_of_the_data_plane_may_have_to_show_a_certificate(tmp_path: Path
             except RequestFailed:
                 return 0
 
-    async def scene(required: bool) -> list[int]:
+    async def scene(required: bool) -> list[list[int]]:
         settings = Settings(
             folder=tmp_path / "data", data_port=0, control_port=0, tls_certificate=own, tls_key=own,
             tls_client_ca=ours.file, tls_client_required=required,
         )  # fmt: skip
         server = await build(settings)
         try:
-            data = (await server.listen(settings))[0].replace("127.0.0.1", "localhost")
+            planes = [each.replace("127.0.0.1", "localhost") for each in await server.listen(settings)]
             shown = (ours.vouch("client.example"), None, theirs.vouch("stranger.example"))
-            return [await health(data, each) for each in shown]
+            return [[await health(plane, each) for each in shown] for plane in planes]
         finally:
             await server.stop()
 
-    assert asyncio.run(scene(False)) == [200, 200, 0]
-    assert asyncio.run(scene(True)) == [200, 0, 0]
+    assert asyncio.run(scene(False)) == [[200, 200, 0]] * 2
+    assert asyncio.run(scene(True)) == [[200, 0, 0]] * 2
 
 
 @pytest.mark.parametrize("name", ["tls_client_ca", "srmp"])

@@ -5,6 +5,8 @@
 --user                     a user, whose password comes from --password-file, from RELIQUARY_PASSWORD,
                            or from the person at the terminal; no option holds the password itself,
                            because other users of the computer see the options of a process
+--ca-file                  whose signature the certificate of an https server must have
+--certificate, --key       the client certificate, where the server asks for one
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from ssl import SSLContext
 from typing import TYPE_CHECKING, Final, TypedDict
 
 import click
 from click.core import ParameterSource
 
 from reliquary.base.faults import UsageError
+from reliquary.client.certificates import ClientCertificates
 
 if TYPE_CHECKING:
     from reliquary.client.feed import FeedClient
@@ -45,6 +49,12 @@ class Where:
     user: str | None = None
     """The user whose password proves who asks, in place of a token."""
     password_file: Path | None = None
+    files: ClientCertificates | None = None
+    """The certificates of the command line; None for what the system trusts."""
+
+    def tls(self) -> SSLContext | None:
+        """Return the TLS context that the options ask for; None for the usual one."""
+        return None if self.files is None else self.files.context()
 
     def read_token(self) -> str | None:
         """Return the token that identifies the user to the server; None for anonymous."""
@@ -121,7 +131,7 @@ def connected() -> Manager:
     named = where()
     if is_mqqp(named.server):  # a control plane or a token in the environment is another server's
         return connect(named.server) if named.user is None else connect(named.server, **named.read_proof())
-    return connect(named.server, control=named.control, **named.read_proof())
+    return connect(named.server, control=named.control, tls=named.tls(), **named.read_proof())
 
 
 def feed_client() -> FeedClient:
@@ -129,9 +139,12 @@ def feed_client() -> FeedClient:
     from reliquary.client.feed import FeedClient
 
     named = where()
-    proof = named.read_proof()
+    proof, files = named.read_proof(), named.files or ClientCertificates()
     return FeedClient(
         named.server,
+        ca=files.ca_file,
+        certificate=files.certificate,
+        key=files.key,
         token=proof.get("token") or "",
         user=proof.get("user"),
         password=proof.get("password"),

@@ -34,6 +34,7 @@ from reliquary.cli.store import store
 from reliquary.cli.trace import trace
 from reliquary.cli.user import user
 from reliquary.cli.wait import wait
+from reliquary.client.certificates import ClientCertificates
 
 
 @examples(
@@ -127,6 +128,27 @@ class Commands(Root):
     help="A file that holds the password of --user, and that only you can read.",
 )
 @click.option(
+    "--ca-file",
+    envvar="RELIQUARY_CA_FILE",
+    show_envvar=True,
+    metavar="FILE",
+    help="A PEM file with the authorities that an https server is checked with.  [default: the system's]",
+)
+@click.option(
+    "--certificate",
+    envvar="RELIQUARY_CERTIFICATE",
+    show_envvar=True,
+    metavar="FILE",
+    help="A PEM file with your certificate, for a server that asks for one.",
+)
+@click.option(
+    "--key",
+    envvar="RELIQUARY_KEY",
+    show_envvar=True,
+    metavar="FILE",
+    help="A PEM file with its key, unless the file of the certificate holds it.",
+)
+@click.option(
     "--version",
     is_flag=True,
     is_eager=True,
@@ -150,6 +172,9 @@ def cli(
     token_file: Path | None,
     user: str | None,
     password_file: Path | None,
+    ca_file: str | None,
+    certificate: str | None,
+    key: str | None,
 ) -> None:
     """Reliquary, a reliable message queue manager.
 
@@ -158,6 +183,7 @@ def cli(
     5 no server, 6 no message, 10 and above the store.
     """
     way = chosen_way(context)
+    has_files = any((ca_file, certificate, key))
     context.obj = Where(
         server,
         control,
@@ -165,6 +191,7 @@ def cli(
         token_file if way == "token_file" else None,
         user if way == "user" else None,
         password_file,
+        ClientCertificates(ca_file or "", certificate or "", key or "") if has_files else None,
     )
 
 

@@ -49,7 +49,14 @@ def wait(context: click.Context, queue: str | None, messages: int | None, timeou
     if messages is not None and queue is None:
         raise click.UsageError("--messages needs --queue, which says where they are awaited.")
     named = where()
-    wanted = Wanted(named.server, named.control, **named.read_proof(), queue=queue, messages=messages or 0)
+    wanted = Wanted(
+        named.server,
+        named.control,
+        **named.read_proof(),
+        tls=named.tls(),
+        queue=queue,
+        messages=messages or 0,
+    )
     try:
         asyncio.run(wait_until(wanted, timeout))
     except MessageNotFound as why:

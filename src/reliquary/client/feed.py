@@ -24,6 +24,7 @@ import msgspec
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from reliquary.client.authorization import authorization_of
+from reliquary.client.certificates import ClientCertificates
 from reliquary.client.errors import BadRequest, NotFound, ReliquaryError
 from reliquary.client.feed_runs import in_full
 from reliquary.client.link import PAUSES, SILENCE, Link
@@ -169,6 +170,10 @@ class FeedOptions(TypedDict, total=False):
     password: str | None
     ca: str
     """A file with the authorities to trust."""
+    certificate: str
+    """A file with the certificate that is shown to servers that ask for one."""
+    key: str
+    """The key of that certificate, unless its file holds it."""
     timeout: float
     """Seconds that the server may be silent."""
     pauses: Sequence[float]
@@ -185,8 +190,11 @@ class FeedClient:
     ) -> None:
         """The options are those of `FeedOptions`."""
         proof = authorization_of(options.get("token") or None, options.get("user"), options.get("password"))
-        ca, pauses = options.get("ca", ""), options.get("pauses", PAUSES)
-        self._link = Link(url, proof, ca, options.get("timeout", SILENCE), pauses)
+        files = ClientCertificates(
+            options.get("ca", ""), options.get("certificate", ""), options.get("key", "")
+        )
+        timeout, pauses = options.get("timeout", SILENCE), options.get("pauses", PAUSES)
+        self._link = Link(url, proof, files, timeout, pauses)
 
     def __enter__(self) -> FeedClient:
         return self

@@ -25,11 +25,14 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from reliquary.client.certificates import ClientCertificates
 from reliquary.client.errors import BadRequest, OutcomeUnknown, ReliquaryError, ServerUnreachable
 from reliquary.client.wire import PREFIX, refused
 
 PAUSES: Final = (0.2, 1.0, 3.0)
 """Seconds before each further try: a server that restarts is there again by then."""
+SYSTEM: Final = ClientCertificates()
+"""The authorities of the system, and no certificate of the client."""
 SILENCE: Final = 60.0
 """Seconds that a server may be silent."""
 
@@ -53,7 +56,7 @@ class Link:
         self,
         url: str,
         authorization: str | None = None,
-        ca: str = "",
+        files: ClientCertificates = SYSTEM,
         timeout: float = SILENCE,
         pauses: Sequence[float] = PAUSES,
     ) -> None:
@@ -71,7 +74,7 @@ class Link:
         self._host, self._port = parts.hostname, port
         self._tls = parts.scheme == "https"
         self._base = parts.path.rstrip("/") + PREFIX
-        self._ca = ca
+        self._files = files
         self._timeout = timeout
         self._pauses = tuple(pauses)
         self._headers = {} if authorization is None else {"Authorization": authorization}
@@ -206,7 +209,7 @@ class Link:
         """Return a new connection to the server."""
         try:
             connection = (
-                HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._trust())
+                HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._files.context())
                 if self._tls
                 else HTTPConnection(self._host, self._port, timeout=self._timeout)
             )
@@ -217,13 +220,6 @@ class Link:
         except OSError as why:
             raise _NoAnswer(why, sent=False) from why
         return connection
-
-    def _trust(self) -> ssl.SSLContext:
-        try:
-            return ssl.create_default_context(cafile=self._ca or None)
-        except OSError as why:
-            problem = f"the file of authorities {self._ca!r} cannot be used: {why}"
-            raise BadRequest("INVALID_PARAMETER", problem) from why
 
     # -- connections that are kept
 

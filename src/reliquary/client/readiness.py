@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from ssl import SSLContext
 from typing import Final
 
 import msgspec
@@ -46,6 +47,7 @@ class Wanted:
     token: str | None = field(default=None, repr=False)
     user: str | None = None
     password: str | None = field(default=None, repr=False)
+    tls: SSLContext | None = None
     queue: str | None = None
     messages: int = 0
     """How many receivable messages the queue must have."""
@@ -78,13 +80,15 @@ async def wait_until(wanted: Wanted, patience: float) -> None:
 
 
 async def _look(wanted: Wanted) -> None:
+    authorization = authorization_of(wanted.token, wanted.user, wanted.password)
     for plane in (wanted.server, wanted.control or control_of(wanted.server)):
-        await _check_health(plane, authorization_of(wanted.token, wanted.user, wanted.password))
+        await _check_health(Wire(plane, wanted.tls, authorization), plane)
     if wanted.queue is None:
         return
     async with connect_async(
         wanted.server,
         control=wanted.control,
+        tls=wanted.tls,
         token=wanted.token,
         user=wanted.user,
         password=wanted.password,
@@ -98,8 +102,7 @@ async def _look(wanted: Wanted) -> None:
         raise MessageNotFound("MESSAGE_NOT_FOUND", sentence)
 
 
-async def _check_health(plane: str, authorization: str | None) -> None:
-    wire = Wire(plane, authorization=authorization)
+async def _check_health(wire: Wire, plane: str) -> None:
     try:
         status = (await wire.read("GET", "/health", _health)).status
     finally:

@@ -58,6 +58,9 @@ NOT_OURS: Final = frozenset(
         "RELIQUARY_USER",
         "RELIQUARY_PASSWORD",
         "RELIQUARY_PASSWORD_FILE",
+        "RELIQUARY_CA_FILE",
+        "RELIQUARY_CERTIFICATE",
+        "RELIQUARY_KEY",
     }
 )
 """Variables that speak to the client and the command line."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 from uuid import UUID
 
 from reliquary.client.connect import connect_async
@@ -96,5 +96,19 @@ def test_an_outgoing_queue_is_paused_and_resumed_from_the_list(tmp_path: Path) -
         assert "on-hold" in page.text
         page = await reader.submit(listed, "/console/record/outgoing/resume", key=name)
         assert "on-hold" not in page.text
+
+    play(tmp_path, scene)
+
+
+def test_an_act_with_a_choice_is_refused_until_one_was_chosen(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.send(quote("DIRECT=HTTPR://127.0.0.1:9/x#orders", safe=""), "far away")
+        reader, record = Reader(stage), "/console/record/channels?key=1"
+        page = await reader.read(record)
+        chosen = [each.get("value") for each in page.all("input") if each.get("type") == "radio"]
+        assert chosen == ["arrived", "lost"]
+        assert "in place of an agent that is gone for good" in page.text
+        settle = "/console/record/channels/settle"
+        assert "choose one: arrived or lost" in await reader.refused(record, settle, 400, key="1")
 
     play(tmp_path, scene)

@@ -19,6 +19,7 @@ from reliquary.console.context import BODY_LIMIT, Context, context_of, read_byte
 from reliquary.console.noting import tell
 from reliquary.console.request import Asked
 from reliquary.console.web.charts import short
+from reliquary.console.web.texts import choices, heading, moment, prose
 from reliquary.queueing.model.administration import Noun
 from reliquary.queueing.model.security.principals import ANONYMOUS
 from reliquary.views.queues import QUEUE
@@ -33,7 +34,8 @@ HEADERS: Final = {
     "x-content-type-options": "nosniff",
 }
 _LABELS: Final = {
-    "streams": "SRMP streams",
+    "outgoing": "Outgoing queues",
+    "streams": "Streams",
     "channels": "HTTPR channels",
     "sequences": "WS-RM sequences",
     "rpc": "MQQP associations",
@@ -81,6 +83,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     found.filters |= {"shown": shown, "short": short, "query": urlencode, "exact": exact}
+    found.filters |= {"prose": prose, "heading": heading, "choices": choices}
     return found
 
 
@@ -103,6 +106,9 @@ def shown(value: object) -> str:
             return ", ".join(map(shown, value)) or "-"
         case dict():
             return ", ".join(f"{name}: {shown(each)}" for name, each in value.items()) or "-"
+        case str():
+            written = moment(value)
+            return value if written is None else shown(written)
         case _:
             return str(value)
 

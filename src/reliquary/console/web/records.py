@@ -22,6 +22,7 @@ from reliquary.client.nouns import NOUNS
 from reliquary.console.context import Context, context_of
 from reliquary.console.noting import tell
 from reliquary.console.web.pages import field_of, go_to, has_page, label_of, read_form, render
+from reliquary.console.web.texts import EMPTY, choices, heading
 from reliquary.queueing.model.administration import Act, Column, Key, Noun, Parameter, Refusal, Showing
 from reliquary.queueing.model.events import AbortTransaction, CommitTransaction
 from reliquary.queueing.model.security.rights import ManagerRight
@@ -73,6 +74,7 @@ async def show_records(request: Request) -> Response:
         ],
         next=page.next,
         acts=[act for act in noun.acts if not act.parameters] if noun is OUTGOING else [],
+        empty=EMPTY.get(noun.plural, ""),
     )
 
 
@@ -91,6 +93,7 @@ async def show_record(request: Request) -> Response:
         title=label_of(noun),
         noun=noun,
         key=str(key),
+        argument=showing.key,
         fields={_head(name): _cell(record, name) for name in names},
         parts_of_record=_parts(record, showing.parts),
         acts=noun.acts,
@@ -169,9 +172,12 @@ def _parameters(act: Act, fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _argument(parameter: Parameter, fields: Mapping[str, str]) -> bool | int | str:
-    if parameter.kind is bool:
-        return parameter.name in fields
     text = fields.get(parameter.name, "").strip()
+    if parameter.kind is bool:
+        words = choices(parameter)
+        if words is not None and text not in words and parameter.default is None:
+            raise UsageError(f"choose one: {words[0]} or {words[1]}")
+        return bool(text) if words is None else text == words[0] or (not text and bool(parameter.default))
     if not text and parameter.default is not None:
         return parameter.default
     if parameter.kind is int:
@@ -196,7 +202,7 @@ def _parts(
 
 
 def _head(column: str | Column[Any]) -> str:
-    return (column if isinstance(column, str) else column.head).replace("_", " ")
+    return heading(column if isinstance(column, str) else column.head)
 
 
 def _cell(

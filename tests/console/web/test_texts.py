@@ -1,0 +1,44 @@
+"""Tests of help texts as pages show them."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.client.nouns import NOUNS
+from reliquary.console.web.pages import has_page
+from reliquary.console.web.texts import EMPTY, choices, heading, prose
+from reliquary.queueing.model.administration import Parameter
+
+
+def test_every_page_of_records_says_when_records_appear() -> None:
+    assert set(EMPTY) == {noun.plural for noun in NOUNS if has_page(noun)}
+
+
+def test_a_text_is_escaped_and_its_paragraphs_are_kept() -> None:
+    assert prose("`a<b`\n\n& so on") == "<p><em>a&lt;b</em></p><p>&amp; so on</p>"
+
+
+def test_the_key_stands_where_the_command_line_has_its_argument() -> None:
+    assert prose("Close NAME, not NAMES.", "name", "<x>") == "<p>Close &lt;x&gt;, not NAMES.</p>"
+
+
+@pytest.mark.parametrize("noun", [noun for noun in NOUNS if has_page(noun)], ids=lambda noun: noun.name)
+def test_no_act_names_an_argument_that_a_page_does_not_have(noun: object) -> None:
+    for act in noun.acts:  # type: ignore[attr-defined]
+        shown = prose(act.help, noun.showing.key, "7")  # type: ignore[attr-defined]
+        assert "`" not in shown
+        assert noun.showing.key.upper() not in shown.split()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("kind", "option", "words"),
+    [(bool, "--arrived/--lost", ("arrived", "lost")), (bool, "--force", None), (str, "--a/--b", None)],
+)
+def test_only_a_choice_of_two_has_two_words(
+    kind: type[bool] | type[str], option: str, words: tuple[str, str] | None
+) -> None:
+    assert choices(Parameter(name="x", kind=kind, option=option, help="")) == words
+
+
+def test_abbreviations_are_written_in_capitals() -> None:
+    assert (heading("url"), heading("next_resend")) == ("URL", "next resend")

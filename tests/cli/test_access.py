@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from reliquary.cli.ending import ADVICE
 from reliquary.server.exits import Exit
 from tests.cli.conftest import Run
 
@@ -60,7 +61,10 @@ def test_the_manager_has_a_list_too(run: Run) -> None:
 def test_what_cannot_be_is_one_sentence(run: Run) -> None:
     run("queue", "create", "orders")
     missing = run("access", "show", "nowhere")
-    assert (missing.exit_code, missing.stderr) == (Exit.NOT_FOUND, "reliquary: the queue does not exist\n")
+    assert (missing.exit_code, missing.stderr) == (
+        Exit.NOT_FOUND,
+        f"reliquary: the queue does not exist; {ADVICE['QUEUE_NOT_FOUND']}\n",
+    )
     wrong = run("access", "grant", "orders", "everyone", "fly")
     assert wrong.exit_code == Exit.USAGE
     assert "there is no right 'fly'" in wrong.stderr

@@ -7,7 +7,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from reliquary import (
+    AccessDenied,
     BadRequest,
+    NotFound,
     OutcomeUnknown,
     QueueExists,
     QueueNotFound,
@@ -48,7 +50,24 @@ def failing(why: BaseException) -> Result:
 )
 def test_what_was_foreseen_is_one_sentence_and_a_code(why: Exception, code: Exit) -> None:
     result = failing(why)
-    assert (result.exit_code, result.stderr, result.stdout) == (code, "reliquary: a sentence\n", "")
+    assert (result.exit_code, result.stderr.count("\n"), result.stdout) == (code, 1, "")
+    assert result.stderr.startswith("reliquary: a sentence")
+
+
+@pytest.mark.parametrize(
+    ("why", "advice"),
+    [
+        (
+            QueueNotFound("QUEUE_NOT_FOUND", "there is no such queue"),
+            "`reliquary queue list` shows all queues",
+        ),
+        (NotFound("PATH_NOT_FOUND", "a sentence"), "is --server the address of a data plane"),
+        (AccessDenied("UNAUTHENTICATED", "a sentence"), "--token-file or --user say who you are"),
+        (ServerUnreachable(sentence="a sentence"), "does a server run there?"),
+    ],
+)
+def test_a_wrong_step_ends_with_what_to_do(why: Exception, advice: str) -> None:
+    assert f"; {advice}" in failing(why).stderr
 
 
 def test_an_interrupt_has_its_code() -> None:

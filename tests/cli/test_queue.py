@@ -9,6 +9,7 @@ import pytest
 
 from reliquary import Manager
 from reliquary.cli import queue as module
+from reliquary.cli.ending import ADVICE
 from reliquary.server.exits import Exit
 from tests.cli.conftest import Run
 
@@ -75,7 +76,10 @@ def test_the_managers_own_queues_show_when_asked_for(run: Run) -> None:
 def test_a_queue_that_is_not_there(run: Run) -> None:
     for verb in ("show", "delete", "purge"):
         result = run("queue", verb, "nowhere")
-        assert (result.exit_code, result.stderr) == (Exit.NOT_FOUND, "reliquary: the queue does not exist\n")
+        assert (result.exit_code, result.stderr) == (
+            Exit.NOT_FOUND,
+            f"reliquary: the queue does not exist; {ADVICE['QUEUE_NOT_FOUND']}\n",
+        )
 
 
 def test_a_bad_value_names_the_limit(run: Run) -> None:

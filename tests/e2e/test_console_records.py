@@ -6,6 +6,7 @@ real browser, in light and dark, wide and on a phone.
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
 from uuid import UUID
@@ -15,6 +16,8 @@ from axe_playwright_python.async_playwright import Axe  # type: ignore[import-un
 from playwright.async_api import Page
 
 from reliquary.client.connect import connect_async
+from reliquary.protocols.mqqp.machine import Mqqp
+from reliquary.protocols.mqqp.views import associations
 from reliquary.server.mqqb import MqqbEndpoint
 from reliquary.server.mqqb_options import MqqbOptions
 from reliquary.server.mqqp import MqqpEndpoint
@@ -40,6 +43,7 @@ async def exchange(stage: Stage, folder: Path, more: AsyncExitStack) -> None:
     here = stage.url.removeprefix("http://")
     ordered = await more.enter_async_context(connect_async(stage.url, control=stage.control_url))
     await ordered.create_queue("ordered", transactional=True)
+    await ordered.create_queue("nothing")
     far = await more.enter_async_context(site(folder))
     await far.create("back", transactional=True)
     await far.commit(f"DIRECT=http://{here}/msmq/private$/ordered", "by SRMP")
@@ -56,9 +60,11 @@ async def exchange(stage: Stage, folder: Path, more: AsyncExitStack) -> None:
     await peer.open()
     peer.send(message_to(r"TCP:127.0.0.1\orders", b"by MQQB"))
     port = endpoint_of(stage.server, MqqpEndpoint).ports.handshake
-    reader = await more.enter_async_context(connect_async(f"mqqp://127.0.0.1:{port}/orders"))
-    assert await reader.queue().peek(timeout=20) is not None
-    await until(lambda: far.waiting == 0)
+    reader = await more.enter_async_context(connect_async(f"mqqp://127.0.0.1:{port}/nothing"))
+    waiting = asyncio.create_task(reader.queue().receive(timeout=None))
+    more.callback(waiting.cancel)
+    mqqp = stage.server.opened.machine(Mqqp).state
+    await until(lambda: far.waiting == 0 and any(each.pending for each in associations(mqqp)))
 
 
 @pytest.mark.long

@@ -210,7 +210,7 @@ def test_the_clients_variables_are_not_ours() -> None:
     ("text", "said"),
     [
         pytest.param(
-            "data_prot = 1", "there is no setting 'data_prot'; these are folder, data_host", id="unknown"
+            "data_prot = 1", "there is no setting 'data_prot'; did you mean data_port?", id="unknown"
         ),
         pytest.param("data_port = '1'", "data_port: Expected `int`, got `str`", id="a number in quotes"),
         pytest.param("data_port = 70000", "data_port is 0 to 65535, not 70000", id="port"),
@@ -235,7 +235,9 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param("tls_client_ca = '/a'", "tls_client_ca means nothing without tls_cert", id="CA alone"),
         pytest.param("tls_client_required = true", "tls_client_required needs tls_client_ca", id="no CA"),
         pytest.param("srmp = 1", "srmp is a table, [srmp], not 1", id="no table"),
-        pytest.param("srmp.windw = 1", "there is no setting 'windw' in [srmp]; these are enabled", id="srmp"),
+        pytest.param(
+            "srmp.windw = 1", "there is no setting 'windw' in [srmp]; did you mean window?", id="srmp"
+        ),
         pytest.param("srmp.window = '1'", "srmp.window: Expected `int`, got `str`", id="srmp type"),
         pytest.param("httpr = 1", "httpr is a table, [httpr], not 1", id="no table of HTTPR"),
         pytest.param("wsrm = 1", "wsrm is a table, [wsrm], not 1", id="no table of WS-RM"),

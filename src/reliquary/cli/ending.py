@@ -8,12 +8,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import click
 
 from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
 from reliquary.server.exits import Exit, exit_of
+
+ADVICE: Final = {
+    "QUEUE_NOT_FOUND": "`reliquary queue list` shows all queues, `reliquary queue create NAME` makes one",
+    "PATH_NOT_FOUND": "is --server the address of a data plane, and --control that of its control plane?",
+    "METHOD_NOT_ALLOWED": "is --server the address of a data plane, and --control that of its control plane?",
+    "UNAUTHENTICATED": "--token-file or --user say who you are",
+}
+"""What a person can do, by the code of an error."""
+NO_SERVER: Final = "does a server run there? `reliquary serve` starts one, --server and --control name it"
 
 
 class Root(click.Group):
@@ -49,7 +58,12 @@ def exit_and_sentence(why: Exception) -> tuple[Exit, str] | None:
     if isinstance(why, StoreFailure | StoreDamage | UsageError):
         return exit_of(why), str(why)
     if isinstance(why, ReliquaryError):
-        return _exit_of_error(why), why.sentence
+        code, advice = _exit_of_error(why), ADVICE.get(why.code, "")
+        if code is Exit.UNREACHABLE:
+            advice = NO_SERVER
+        elif why.code == "QUEUE_NOT_FOUND" and "queue" not in why.sentence:
+            advice = ""  # such as an outgoing queue, which only a message makes
+        return code, f"{why.sentence}; {advice}" if advice else why.sentence
     if isinstance(why, OSError):
         return Exit.NO_PERMISSION if isinstance(why, PermissionError) else Exit.DISK_FAILED, str(why)
     return None

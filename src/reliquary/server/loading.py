@@ -26,8 +26,9 @@ A setting that is not known is refused by name: a misspelled one must not become
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, get_origin, get_type_hints
 
@@ -226,12 +227,23 @@ def _convert(source: Source, values: Mapping[str, Any], *, strict: bool) -> dict
     for name, value in values.items():
         where = source.prefix("", name)
         if name not in NAMES:
-            raise UsageError(f"{where}there is no setting {name[:80]!r}; these are {', '.join(NAMES)}")
+            raise UsageError(f"{where}there is no setting {name[:80]!r}; {known_names(name, NAMES)}")
         try:
             converted[name] = msgspec.convert(value, _TYPES[name], strict=strict, dec_hook=as_path)
         except msgspec.ValidationError as why:
             raise UsageError(f"{where}{name}: {why}") from why
     return converted
+
+
+def known_names(wrong: str, names: Iterable[str]) -> str:
+    """Return the setting that was probably meant, or all that there are.
+
+    >>> known_names("data_prot", ["data_host", "data_port"]), known_names("x", ["data_host", "data_port"])
+    ('did you mean data_port?', 'these are data_host, data_port')
+    """
+    every = list(names)
+    close = get_close_matches(wrong[:80], every, n=1, cutoff=0.75)
+    return f"did you mean {close[0]}?" if close else f"these are {', '.join(every)}"
 
 
 def _convert_table(source: Source, table: Table, values: object, *, strict: bool) -> dict[str, Any]:
@@ -242,8 +254,8 @@ def _convert_table(source: Source, table: Table, values: object, *, strict: bool
     for name, value in values.items():
         where = source.prefix(table.name, name)
         if name not in table.names:
-            names = ", ".join(table.names)
-            raise UsageError(f"{where}there is no setting {name[:80]!r} in [{table.name}]; these are {names}")
+            known = known_names(name, table.names)
+            raise UsageError(f"{where}there is no setting {name[:80]!r} in [{table.name}]; {known}")
         try:
             converted[name] = table.convert(name, value, strict=strict)
         except (msgspec.ValidationError, UsageError) as why:

@@ -216,7 +216,8 @@ def _no_address(server: Server, settings: Settings, why: OSError) -> str:
     return (
         f"no address for {settings.data_host}:{settings.data_port} (data)"
         + "".join(f", {address}" for address in own)
-        + f" and {settings.control_host}:{settings.control_port} (control): {why.strerror or why}"
+        + f" and {settings.control_host}:{settings.control_port} (control): {why.strerror or why};"
+        + " data_port and control_port choose other ports"
     )
 
 

@@ -70,6 +70,8 @@ HEADINGS: Final = {
     "/console/history": "Operation",
 }
 """Headings of the menu, by the path of the page below each."""
+PART_OF: Final = {"/console/queues": "/console/queue"}
+"""Pages without a line in the menu, by the page of the menu that leads to them."""
 
 
 @lru_cache(maxsize=1)
@@ -131,6 +133,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         .render(
             menu=MENU,
             headings=HEADINGS,
+            part_of=PART_OF,
             path=request.url.path,
             assets={name: asset.path for name, asset in context.console.assets.items()},
             csrf=context.console.sessions.csrf_of(Asked(request.scope)),

@@ -62,7 +62,12 @@ async def exchange(stage: Stage, folder: Path, more: AsyncExitStack) -> None:
     port = endpoint_of(stage.server, MqqpEndpoint).ports.handshake
     reader = await more.enter_async_context(connect_async(f"mqqp://127.0.0.1:{port}/nothing"))
     waiting = asyncio.create_task(reader.queue().receive(timeout=None))
-    more.callback(waiting.cancel)
+
+    async def stop_waiting() -> None:
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+
+    more.push_async_callback(stop_waiting)
     mqqp = stage.server.opened.machine(Mqqp).state
     await until(lambda: far.waiting == 0 and any(each.pending for each in associations(mqqp)))
 

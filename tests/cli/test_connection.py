@@ -184,5 +184,5 @@ def test_a_command_shows_a_password_and_a_certificate_to_both_planes(tmp_path: P
         assert run(*shown, "message", "send", "orders", "hello")[0] == 0
         assert run(*shown, "consumer", "list", "orders")[0] == 0
         code, why = run(*shown, "queue", "list", password="wrong")
-        assert (code, "this name and this password" in why) == (Exit.REFUSED, True)
+        assert (code, "belong to no user" in why) == (Exit.REFUSED, True)
         assert run("queue", "list")[0] == Exit.UNREACHABLE

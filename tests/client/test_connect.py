@@ -87,7 +87,7 @@ def test_a_user_and_a_password_say_who_asks(tmp_path: Path, monkeypatch: pytest.
             assert manager.access("hers").owner == "alice"
         with (
             connect(running.data, control=running.control, user="alice", password="wrong") as manager,
-            pytest.raises(AccessDenied, match="this name and this password"),
+            pytest.raises(AccessDenied, match="belong to no user"),
         ):
             manager.queue("hers").send("x")
 

@@ -22,9 +22,9 @@ from reliquary.server.mqqb import MqqbEndpoint
 from reliquary.server.mqqb_options import MqqbOptions
 from reliquary.server.mqqp import MqqpEndpoint
 from reliquary.server.mqqp_options import MqqpOptions
-from tests.console.stage import Stage
+from tests.console.harness import Stage
 from tests.e2e.test_console import PHONE, WIDE, browse, picture
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 from tests.server.endpoints import endpoint_of
 from tests.server.mqqb_peer import connect_peer, message_to
 from tests.server.test_srmp_between import site

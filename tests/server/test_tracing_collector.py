@@ -16,7 +16,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from reliquary.server.tracing_options import TracingOptions
-from tests.net.http.stage import until
+from tests.net.http.harness import until
 from tests.server import test_httpr_between as httpr
 from tests.server import test_wsrm_between as wsrm
 from tests.server.test_srmp_between import Site, play, site

@@ -189,7 +189,7 @@ class Exchange(Bench):
         """The peer has these, and will tell later what became of them."""
         for body in bodies:  # the next is handed out when this one is accepted
             (lookup_id,) = self.latest(body)
-            self.say(TransferAccepted(self.outgoing().number, lookup_id))
+            self.say(TransferAccepted(self.outgoing().number, (lookup_id,)))
 
     def conclude(
         self, outcome: Outcome, *bodies: bytes, reason: MessageClass = MessageClass.ACK_REACH_QUEUE

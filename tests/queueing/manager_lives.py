@@ -147,7 +147,7 @@ class Life:
     def accept_transfer(self, which: int, reached: bool) -> None:
         if self.bench.clerk.sending:
             one = self.bench.clerk.sending[-1 - which % len(self.bench.clerk.sending)]
-            self.bench.say(TransferAccepted(one.queue, one.lookup_id))
+            self.bench.say(TransferAccepted(one.queue, (one.lookup_id,)))
             if reached:
                 self.bench.say(DestinationReached(one.queue, (one.lookup_id,)))
 

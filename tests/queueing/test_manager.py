@@ -141,7 +141,7 @@ def test_a_request_that_was_refused_half_way_stops_the_machine(monkeypatch: pyte
 
 def test_a_carrier_that_speaks_of_a_queue_that_is_gone_is_heard_and_changes_nothing() -> None:
     words = (
-        TransferAccepted(99, 1),
+        TransferAccepted(99, (1,)),
         TransferEnded(99, (1,), Outcome.DELIVERED),
         DestinationReached(99, (1,)),
         ResendWanted(99),

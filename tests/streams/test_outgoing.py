@@ -42,7 +42,7 @@ def test_numbers_are_found_both_ways_and_forgotten() -> None:
     assert [sent.at(number) for number in (1, 2, 63, 64, 65, 500)] == [1001, 0, 1063, 1064, 1065, 0]
     assert sent.up_to(64) == [1001, 1063, 1064]
     assert (sent.first_awaiting(), sent.awaiting) == (1, 4)
-    assert [sent.free(1001), sent.free(1063)] == [0, 0]
+    assert sent.free((1001, 1063)) == {0}
     assert (sorted(sent.rows), sent.first_awaiting(), sent.awaiting) == ([1], 64, 2)
 
 
@@ -80,5 +80,5 @@ def test_a_stream_is_what_a_plain_dictionary_would_be(
         if awaiting:
             assert sent.first_awaiting() == awaiting[0]
             assert sent.previous(awaiting[-1]) == max([acknowledged, *awaiting[:-1]])
-        sent.free(left.pop(number))
+        sent.free((left.pop(number),))
     assert (sent.numbers, sent.rows, sent.awaiting) == ({}, {}, 0)

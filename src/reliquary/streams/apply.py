@@ -103,7 +103,7 @@ def _acknowledge(state: StreamState, fact: facts.StreamAcknowledged) -> None:
 def _free(state: StreamState, fact: facts.NumbersFreed) -> None:
     """Remove the numbers of messages that have left their outgoing queue."""
     sent = state.sent[fact.queue]
-    for index in {sent.free(lookup_id) for lookup_id in fact.lookup_ids}:
+    for index in sent.free(fact.lookup_ids):
         _write_numbers(state, fact.queue, index)
 
 

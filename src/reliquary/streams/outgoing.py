@@ -13,6 +13,7 @@ will get.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from reliquary.streams.tables import NUMBERS_IN_A_ROW, OutgoingStream
@@ -62,26 +63,40 @@ class Sent:
     def give(self, number: int, lookup_id: int) -> None:
         """Record that a message has this number."""
         self.numbers[lookup_id] = number
-        row = self.rows.setdefault(number // NUMBERS_IN_A_ROW, [0] * NUMBERS_IN_A_ROW)
+        index = number // NUMBERS_IN_A_ROW
+        row = self.rows.get(index)
+        if row is None:
+            row = self.rows[index] = [0] * NUMBERS_IN_A_ROW
         row[number % NUMBERS_IN_A_ROW] = lookup_id
         if number > self.stream.acknowledged:
             self.awaiting += 1
 
-    def free(self, lookup_id: int) -> int:
-        """Remove the number of a message, and return the index of the row that changed."""
-        number = self.numbers.pop(lookup_id)
-        self.finals.pop(lookup_id, None)
-        index = number // NUMBERS_IN_A_ROW
-        row = self.rows[index]
-        row[number % NUMBERS_IN_A_ROW] = 0
-        if not any(row):
-            del self.rows[index]
-        if number > self.stream.acknowledged:
-            self.awaiting -= 1
-        return index
+    def free(self, lookup_ids: Sequence[int]) -> set[int]:
+        """Remove the numbers of messages, and return the indexes of the rows that changed."""
+        numbers, finals, rows, acknowledged = self.numbers, self.finals, self.rows, self.stream.acknowledged
+        changed: set[int] = set()
+        for lookup_id in lookup_ids:
+            number = numbers.pop(lookup_id)
+            index = number // NUMBERS_IN_A_ROW
+            rows[index][number % NUMBERS_IN_A_ROW] = 0
+            changed.add(index)
+            if number > acknowledged:
+                self.awaiting -= 1
+            if finals:
+                finals.pop(lookup_id, None)
+        for index in changed:
+            if not any(rows[index]):
+                del rows[index]
+        return changed
 
     def up_to(self, last: int) -> list[int]:
         """Return the messages without a receipt that have numbers up to `last`, in the order of numbers."""
-        return [
-            found for number in range(self.stream.acknowledged + 1, last + 1) if (found := self.at(number))
-        ]
+        found: list[int] = []
+        number = self.stream.acknowledged + 1
+        while number <= last:
+            index, place = divmod(number, NUMBERS_IN_A_ROW)
+            row = self.rows.get(index)
+            if row is not None:
+                found += filter(None, row[place : place + last + 1 - number])
+            number += NUMBERS_IN_A_ROW - place
+        return found

@@ -48,7 +48,7 @@ def test_a_message_for_elsewhere_is_queued_sent_acknowledged_and_delivered() -> 
     bench.send(ELSEWHERE, b"a")
     queue = bench.outgoing()
     [lookup_id] = queue.order.locked
-    bench.handle(Say(TransferAccepted(queue.number, lookup_id)))
+    bench.handle(Say(TransferAccepted(queue.number, (lookup_id,))))
     bench.handle(Say(DestinationReached(queue.number, (lookup_id,))))
     bench.handle(Say(TransferEnded(queue.number, (lookup_id,), Outcome.DELIVERED, by_receipt=True)))
     assert words(reported(bench), "queue", "queue_kind", "reason") == [

@@ -124,11 +124,11 @@ def test_an_outcome_or_a_report_about_what_is_not_sent_means_nothing() -> None:
     exchange = busy(b"a", b"b", at_once=1)
     number, before = exchange.outgoing().number, durable(exchange.state)
     for signal in (
-        TransferAccepted(number, 99),
+        TransferAccepted(number, (99,)),
         DestinationReached(number, (99,)),
         TransferEnded(number, (99,), Outcome.DELIVERED),
         TransferEnded(number, (99,), Outcome.TRY_LATER),
-        TransferAccepted(99, 1),
+        TransferAccepted(99, (1,)),
         DestinationReached(99, (1,)),
         ResendWanted(99),
     ):

@@ -251,7 +251,7 @@ def test_a_tx_message_that_is_delivered_by_its_session_acknowledgement_is_found(
 ) -> None:
     real = settling._came
 
-    def came(state: State, entry: Entry, done: dict[int, list[int]]) -> None:
+    def came(state: State, entry: Entry, done: dict[int, list[int]], sent_in: dict[int, Sent]) -> None:
         if entry.live and entry.weight is Weight.STREAM:
             state.draft.tell(
                 TransferEnded(entry.queue, (entry.lookup_id,), Outcome.DELIVERED, by_receipt=True)
@@ -261,7 +261,7 @@ def test_a_tx_message_that_is_delivered_by_its_session_acknowledgement_is_found(
                 streams.free(state, entry.queue, (entry.lookup_id,), MessageClass.ACK_REACH_QUEUE)
             entry.live = False
             return
-        real(state, entry, done)
+        real(state, entry, done, sent_in)
 
     monkeypatch.setattr(settling, "_came", came)
     first_failure()

@@ -11,13 +11,15 @@ from enum import Enum
 from typing import Final
 from uuid import UUID
 
+import msgspec
+
 from reliquary.base.rows import Rows
 from reliquary.base.time import Duration, Instant
 from reliquary.protocols.mqqb.codec.packets import Packet
 from reliquary.protocols.mqqb.sessions.phases import Phase
 from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.protocols.mqqb.tables import STREAM_TABLES
-from reliquary.queueing.model.message import NO_GUID, Message, MessageClass
+from reliquary.queueing.model.message import NO_GUID, Attributes, Message, MessageClass
 from reliquary.queueing.model.travel.transfer import SendUserMessage
 from reliquary.streams.incoming import Coalescing, StreamKey
 from reliquary.streams.ladder import ReceiptWait
@@ -74,8 +76,7 @@ class Weight(Enum):
     """An acknowledgement of this manager; it is made when it is sent, and is express (G-42)."""
 
 
-@dataclass(slots=True)
-class Entry:
+class Entry(msgspec.Struct):
     """A packet that is to be sent or is under way, an element of OutgoingMessageTable (3.1.1.3.1.2).
 
     The table starts empty; the manager hands its outgoing queue out in order, after a restart too (QB-113).
@@ -213,6 +214,8 @@ class Written:
     """The message of that packet; of a stream, without its place in a transaction."""
     source: UUID
     """SourceQueueManager of the packet."""
+    last: Attributes | None = None
+    """The rare attributes of the last message that was written by the pattern; those of a stream only."""
 
 
 @dataclass(slots=True)

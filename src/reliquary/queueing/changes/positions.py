@@ -221,9 +221,9 @@ def _displace(state: State, queue: QueueState, positions: Sequence[Position]) ->
     lookup_ids = [position.lookup_id for position in positions]
     gone = queue.order.remove_all(lookup_ids)
     settle(state, queue, lookup_ids)
-    for position in gone:
-        if position.expires or position.purged:
-            _forget_moments(state, queue.number, position)
+    timed = [position for position in gone if position.expires or position.purged]
+    if timed:
+        _forget_moments(state, queue.number, timed)
     queue.counts.stored -= _weigh(state, queue, positions, -1)
     return gone
 
@@ -261,11 +261,20 @@ def _watch(state: State, number: int, position: Position, moment: int) -> None:
         state.numbers.dirty = True
 
 
-def _forget_moments(state: State, number: int, position: Position) -> None:
-    if not position.express:
-        for moment in filter(None, (position.expires, position.purged)):
-            state.rows.delete(EXPIRY, expiry_key(moment, number, position.lookup_id))
-        state.deadlines.overdue.pop((number, position.lookup_id), None)
+def _forget_moments(state: State, number: int, positions: Sequence[Position]) -> None:
+    """Delete the rows of the moments when positions expire or are purged; express ones have none."""
+    keys, overdue = [], state.deadlines.overdue
+    for position in positions:
+        if position.express:
+            continue
+        lookup_id = position.lookup_id
+        if position.expires:
+            keys.append(expiry_key(position.expires, number, lookup_id))
+        if position.purged:
+            keys.append(expiry_key(position.purged, number, lookup_id))
+        if overdue:
+            overdue.pop((number, lookup_id), None)
+    state.rows.delete_all(EXPIRY, keys)
 
 
 def _forget_deadline(state: State, number: int, position: Position) -> None:

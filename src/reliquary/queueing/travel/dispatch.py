@@ -172,7 +172,7 @@ def _next(state: State, queue: QueueState, now: Instant) -> list[DispatchEntry]:
         priority = _priority(state, queue, position)
         entry = DispatchEntry(queue.number, position.lookup_id, priority, position.size)
         queue.order.lock(entry.lookup_id)
-        link.sending[entry.lookup_id] = entry  # SendInProgress
+        link.begin(entry)  # SendInProgress
         entries.append(entry)
         left -= entry.size if link.most_bytes else 0
     return entries
@@ -297,17 +297,16 @@ def _is_acknowledged(queue: QueueState, reason: MessageClass) -> bool:
 
 
 def on_transfer_accepted(state: State, signal: TransferAccepted, now: Instant) -> None:
-    """Record that the peer accepted a message: its outcome comes later, and the next message may be sent."""
+    """Record that the peer accepted messages: their outcomes come later, and others may be sent."""
     del now
     queue = _outgoing(state, signal.queue)
     if queue is None:
         return
     link = link_of(queue)
-    entry = link.sending.pop(signal.lookup_id, None)
-    if entry is not None:
-        link.accepted[signal.lookup_id] = entry
+    accepted = link.accept(signal.lookup_ids)
+    if accepted:
         link.failures = 0
-        _note(state, HistoryEvent.SENT, queue, (signal.lookup_id,))
+        _note(state, HistoryEvent.SENT, queue, accepted)
         dispatch_soon(state, queue)
 
 
@@ -317,17 +316,12 @@ def on_destination_reached(state: State, signal: DestinationReached, now: Instan
     queue = _outgoing(state, signal.queue)
     if queue is None:
         return
-    link = link_of(queue)
-    timed, reached = [], []
-    for lookup_id in signal.lookup_ids:
-        # the receipt for a message may come before the answer to the request that sent it
-        entry = link.accepted.pop(lookup_id, None) or link.sending.pop(lookup_id, None)
-        if entry is not None:
-            link.reached[lookup_id] = entry
-            reached.append(lookup_id)
-            position = queue.order.locked.get(lookup_id)
-            if position is not None and position.expires:
-                timed.append(msgspec.structs.replace(position, expires=0))
+    # the receipt for a message may come before the answer to the request that sent it
+    reached, timed = link_of(queue).reach(signal.lookup_ids), []
+    for lookup_id in reached:
+        position = queue.order.locked.get(lookup_id)
+        if position is not None and position.expires:
+            timed.append(msgspec.structs.replace(position, expires=0))
     _note(state, HistoryEvent.ACKNOWLEDGED, queue, reached, MessageClass.ACK_REACH_QUEUE)
     if timed:
         apply(state, facts.PositionsMarked(queue.number, tuple(timed)))
@@ -338,17 +332,15 @@ def on_resend_wanted(state: State, signal: ResendWanted, now: Instant) -> None:
     """Send all messages of a queue again, in their order, because the peer reported no outcome in time."""
     queue = _outgoing(state, signal.queue)
     if queue is not None:
-        link = link_of(queue)
-        link.sending |= link.accepted
-        link.accepted = {}
-        remove_by_queue(state, queue, now)
+        remove_by_queue(state, queue, now, accepted=True)
 
 
-def remove_by_queue(state: State, queue: QueueState, now: Instant) -> None:
-    """Remove Messages From Dispatch Collection By Queue (DM-268): messages in transfer wait again."""
-    link = link_of(queue)
-    entries, link.sending = link.sending, {}
-    for lookup_id in entries:
+def remove_by_queue(state: State, queue: QueueState, now: Instant, *, accepted: bool = False) -> None:
+    """Remove Messages From Dispatch Collection By Queue (DM-268): messages in transfer wait again.
+
+    Messages that the peer accepted wait again only if `accepted` is True.
+    """
+    for lookup_id in link_of(queue).take_back(accepted=accepted):
         if lookup_id in queue.order.locked:
             release(state, queue, lookup_id, now)
     dispatch_soon(state, queue)  # AN-37

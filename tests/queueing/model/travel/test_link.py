@@ -118,10 +118,36 @@ def test_transfer_info_has_all_its_attributes_and_starts_empty() -> None:
     assert not any(getattr(transfer, name) for name in transfer.__struct_fields__)
 
 
+def sending(*numbers: int) -> Link:
+    """Return a link on which these messages of ten bytes are being sent."""
+    link = Link(most_bytes=100)
+    for number in numbers:
+        link.begin(DispatchEntry(1, number, 3, size=10))
+    return link
+
+
 def test_what_has_its_outcome_is_forgotten_wherever_it_was() -> None:
-    link = Link()
-    for number, place in enumerate((link.sending, link.accepted, link.reached)):
-        place[number] = DispatchEntry(1, number, 3)
+    link = sending(0, 1, 2)
+    assert (link.accept((1, 2, 9)), link.reach((2, 9))) == ([1, 2], [2])
     assert link.end((2, 0, 9)) == [2, 0]
     assert (link.sending, list(link.accepted), link.reached) == ({}, [1], {})
     assert link.end((0,)) == []
+
+
+def test_only_what_is_being_sent_counts_against_the_bytes_that_may_be_under_way() -> None:
+    link = sending(0, 1, 2, 3)
+    assert link.bytes_left() == 60
+    link.accept((0,))
+    link.reach((1,))
+    link.end((2,))
+    assert link.bytes_left() == 90
+    assert link.take_back() == (3,)
+    assert (link.bytes_left(), link.sending, list(link.accepted)) == (100, {}, [0])
+
+
+def test_what_the_peer_accepted_is_taken_back_behind_what_is_being_sent() -> None:
+    link = sending(4, 2, 3)
+    link.accept((4,))
+    assert link.take_back(accepted=True) == (2, 3, 4)
+    assert not link.accepted
+    assert link.reach((4,)) == []

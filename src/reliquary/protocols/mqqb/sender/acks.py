@@ -167,6 +167,7 @@ def _note_arrived(
     state: State, route: SessionQueue, sent: Sent, arrived: tuple[int, ...], now: Instant
 ) -> None:
     """Messages have their order acknowledgement, some perhaps before the session acknowledgement."""
+    accepted = []
     for lookup_id in arrived:
         entry = route.under_way.pop(lookup_id, None)
         if entry is not None:
@@ -174,7 +175,9 @@ def _note_arrived(
         reported = entry is None and lookup_id not in route.withheld
         route.withheld.pop(lookup_id, None)
         if not reported and lookup_id in sent.finals:
-            state.draft.tell(TransferAccepted(route.queue, lookup_id))
+            accepted.append(lookup_id)
+    if accepted:
+        state.draft.tell(TransferAccepted(route.queue, tuple(accepted)))
     route.taken.difference_update(arrived)
     route.progress.unread += len(arrived)
     route.wait.progress()  # QB-225, QB-227; G-36

@@ -69,12 +69,11 @@ def stream_packet(state: State, route: SessionQueue, entry: Entry, sent: Sent, n
         None if message.connector_manager == NO_GUID else message.connector_manager,
     )
     written, own = route.written, message_id(entry, message, stream.sender)
-    rare = replace(message.more or USUAL, **_NO_PLACE)
     if (
         written is not None
-        and rare == written.message.more
-        and written.source == stream.sender
         and _is_like(message, written.message)
+        and written.source == stream.sender
+        and _has_pattern(message, written)
     ):
         return written.pattern.write(Varying(message.sent_time, own, message.body, header))
     packet = construct(_addressed(entry, message), computer=state.identity.computer_name)
@@ -82,8 +81,23 @@ def stream_packet(state: State, route: SessionQueue, entry: Entry, sent: Sent, n
     packet = replace(packet, base=replace(packet.base, priority=0), user=user, transaction=header)
     data = packet.encode()
     if has_pattern(packet):
+        rare = replace(message.more or USUAL, **_NO_PLACE)
         route.written = Written(Pattern(packet, data), replace(message, more=rare), stream.sender)
     return data
+
+
+def _has_pattern(message: Message, written: Written) -> bool:
+    """Return whether the rare attributes of a message are those of a pattern, besides its place.
+
+    Messages in the middle of one transaction have equal attributes, so most are compared without a copy.
+    """
+    more = message.more or USUAL
+    if more == written.last:
+        return True
+    if replace(more, **_NO_PLACE) != written.message.more:
+        return False
+    written.last = more
+    return True
 
 
 def _is_like(message: Message, other: Message) -> bool:

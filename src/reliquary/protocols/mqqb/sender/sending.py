@@ -139,7 +139,7 @@ def _send_again(
     if sent.numbers[send.lookup_id] > sent.stream.acknowledged:
         put(session, route, _entry(state, send, Weight.STREAM))
         return
-    state.draft.tell(TransferAccepted(route.queue, send.lookup_id))
+    state.draft.tell(TransferAccepted(route.queue, (send.lookup_id,)))
     state.draft.tell(DestinationReached(route.queue, (send.lookup_id,)))
 
 

@@ -16,6 +16,7 @@ from reliquary.protocols.mqqb.sender.transmitting import pump
 from reliquary.protocols.mqqb.sessions.acknowledging import MASK
 from reliquary.protocols.mqqb.state import Entry, Session, State, Weight
 from reliquary.queueing.model.travel.transfer import Outcome, TransferEnded
+from reliquary.streams.outgoing import Sent
 from reliquary.wire.packet.session import SessionHeader
 
 HALF: Final = 0x8000
@@ -31,10 +32,13 @@ def on_header(state: State, session: Session, found: SessionHeader, now: Instant
     if count > len(session.outstanding):
         return f"it acknowledges {count} packets, and {len(session.outstanding)} are under way"
     done: dict[int, list[int]] = {}
+    streams: dict[int, Sent] = {}
     for _ in range(count):
         entry = session.outstanding.popleft()
         session.outstanding_bytes -= entry.size
-        _came(state, entry, done)
+        _came(state, entry, done, streams)
+    for queue, sent in streams.items():
+        make_room(state, state.sender.routes[queue], sent)
     session.acked += count  # QB-202
     if found.recoverable_set or found.recoverable_ack:
         _stored(state, session, found, done)
@@ -51,8 +55,8 @@ def on_header(state: State, session: Session, found: SessionHeader, now: Instant
     return ""
 
 
-def _came(state: State, entry: Entry, done: dict[int, list[int]]) -> None:
-    """Note that the peer has a packet."""
+def _came(state: State, entry: Entry, done: dict[int, list[int]], streams: dict[int, Sent]) -> None:
+    """Note that the peer has a packet; `done` and `streams` get the message or the stream it concerns."""
     if not entry.live:
         return
     if entry.weight is Weight.EXPRESS:
@@ -65,7 +69,7 @@ def _came(state: State, entry: Entry, done: dict[int, list[int]]) -> None:
         if sent is not None and number > sent.stream.acknowledged:
             route.taken.add(entry.lookup_id)
             route.withheld[entry.lookup_id] = None
-            make_room(state, route, sent)
+            streams[entry.queue] = sent
 
 
 def _stored(state: State, session: Session, found: SessionHeader, done: dict[int, list[int]]) -> None:

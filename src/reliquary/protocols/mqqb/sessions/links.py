@@ -7,6 +7,7 @@ queue wants a connection --> bound to a session --> CONNECTED when the session i
 from __future__ import annotations
 
 from ipaddress import ip_address
+from itertools import islice
 from typing import Final
 
 from reliquary.base.time import Duration
@@ -110,9 +111,11 @@ def go_again(state: State, route: SessionQueue) -> None:
 
 def report_taken(state: State, route: SessionQueue, count: int) -> None:
     """Report up to `count` messages that the peer has to the manager, which may hand out others for them."""
-    for lookup_id in list(route.withheld)[: max(count, 0)]:
-        del route.withheld[lookup_id]
-        state.draft.tell(TransferAccepted(route.queue, lookup_id))
+    taken = tuple(islice(route.withheld, max(count, 0)))
+    if taken:
+        for lookup_id in taken:
+            del route.withheld[lookup_id]
+        state.draft.tell(TransferAccepted(route.queue, taken))
 
 
 def put(session: Session, route: SessionQueue, entry: Entry) -> None:

@@ -150,7 +150,7 @@ def _send_again(state: State, session: Session, sent: Sent, send: SendUserMessag
     queue, lookup_id = session.queue, send.lookup_id
     number = sent.numbers[lookup_id]
     if number <= sent.stream.acknowledged:  # only its final receipt is still to come
-        state.draft.tell(TransferAccepted(queue, lookup_id))
+        state.draft.tell(TransferAccepted(queue, (lookup_id,)))
         state.draft.tell(DestinationReached(queue, (lookup_id,)))
         return True
     place = _place(state, session, sent.stream, number, sent.previous(number))

@@ -140,7 +140,7 @@ def _note_arrived(state: State, session: Session, sent: Sent, arrived: tuple[int
         reported = session.posted.pop(lookup_id, None) is None and lookup_id not in session.withheld
         session.withheld.pop(lookup_id, None)
         if not reported and lookup_id in sent.finals:
-            state.draft.tell(TransferAccepted(session.queue, lookup_id))
+            state.draft.tell(TransferAccepted(session.queue, (lookup_id,)))
     session.taken.difference_update(arrived)
     session.progress.unread += len(arrived)  # SR-222
     session.wait.progress()

@@ -7,6 +7,7 @@ message posted --> wait --- receipt: wait anew, or stop where nothing is outstan
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 from reliquary.base.time import Instant
@@ -66,6 +67,8 @@ def go_again(state: State, session: Session) -> None:
 
 def report_taken(state: State, session: Session, count: int) -> None:
     """Report up to `count` messages that were taken to the manager, which may hand out others for them."""
-    for lookup_id in list(session.withheld)[: max(count, 0)]:
-        del session.withheld[lookup_id]
-        state.draft.tell(TransferAccepted(session.queue, lookup_id))
+    taken = tuple(islice(session.withheld, max(count, 0)))
+    if taken:
+        for lookup_id in taken:
+            del session.withheld[lookup_id]
+        state.draft.tell(TransferAccepted(session.queue, taken))

@@ -194,6 +194,8 @@ class Link:
     transfer: OutgoingTransfer = field(default_factory=OutgoingTransfer)
     sending: dict[int, DispatchEntry] = field(default_factory=dict)
     """Messages that are being sent, by LookupIdentifier, in the order in which the carrier got them."""
+    sending_size: int = 0
+    """The bytes of these messages."""
     accepted: dict[int, DispatchEntry] = field(default_factory=dict)
     """Messages that the peer has and whose outcome is not known; they are neither sent again nor removed."""
     reached: dict[int, DispatchEntry] = field(default_factory=dict)
@@ -233,12 +235,55 @@ class Link:
         """Return how many bytes of messages may still be sent at once; positive if there is no limit."""
         if not self.most_bytes:
             return 1
-        return self.most_bytes - sum([entry.size for entry in self.sending.values()])
+        return self.most_bytes - self.sending_size
+
+    def begin(self, entry: DispatchEntry) -> None:
+        """Add a message that the carrier gets now."""
+        self.sending[entry.lookup_id] = entry
+        self.sending_size += entry.size
+
+    def accept(self, lookup_ids: Iterable[int]) -> list[int]:
+        """Note that the peer has messages; return those of them that were being sent."""
+        accepted = []
+        for each in lookup_ids:
+            entry = self._take(each)
+            if entry is not None:
+                self.accepted[each] = entry
+                accepted.append(each)
+        return accepted
+
+    def reach(self, lookup_ids: Iterable[int]) -> list[int]:
+        """Note that messages are in their destination queues; return those of them that were under way."""
+        reached = []
+        for each in lookup_ids:
+            entry = self.accepted.pop(each, None) or self._take(each)
+            if entry is not None:
+                self.reached[each] = entry
+                reached.append(each)
+        return reached
 
     def end(self, lookup_ids: Iterable[int]) -> list[int]:
         """Remove messages whose outcome is known, and return those that were being sent."""
-        under_way = (self.sending, self.accepted, self.reached)
-        return [each for each in lookup_ids if any(place.pop(each, None) for place in under_way)]
+        accepted, reached = self.accepted, self.reached
+        return [
+            each
+            for each in lookup_ids
+            if accepted.pop(each, None) or self._take(each) or reached.pop(each, None)
+        ]
+
+    def take_back(self, *, accepted: bool = False) -> tuple[int, ...]:
+        """Forget the messages that are being sent, and if asked the accepted ones; return them in order."""
+        found = (*self.sending, *self.accepted) if accepted else tuple(self.sending)
+        self.sending, self.sending_size = {}, 0
+        if accepted:
+            self.accepted = {}
+        return found
+
+    def _take(self, lookup_id: int) -> DispatchEntry | None:
+        entry = self.sending.pop(lookup_id, None)
+        if entry is not None:
+            self.sending_size -= entry.size
+        return entry
 
     def happen(self, event: OutgoingEvent) -> None:
         """Change the state as the table `NEXT` says; an event without an entry changes nothing."""

@@ -4,7 +4,7 @@
        | ConnectionWanted --------------> |   a message waits, and there is no connection
        | <------------ ConnectionChanged  |   the connection was begun, made, failed or closed
        | SendUserMessage ---------------> |   at most `at_once` of them in progress for a queue
-       | <------------- TransferAccepted  |   the peer has the message and reports its outcome later
+       | <------------- TransferAccepted  |   the peer has messages and reports their outcomes later
        | <----------- DestinationReached  |   the message is in its queue there; only its read is still open
        | <---------------- TransferEnded  |   delivered, refused for good, or try again later
        | <----------------- ResendWanted  |   accepted messages are sent again, in their order
@@ -254,13 +254,13 @@ class TransferProgressed(Signal, frozen=True):
 
 
 class TransferAccepted(Signal, frozen=True):
-    """The peer has a message and reports its outcome later.
+    """The peer has messages and reports their outcomes later.
 
-    The message stays in the outgoing queue, and the next one can be sent.
+    The messages stay in the outgoing queue, and the next ones can be sent.
     """
 
     queue: int
-    lookup_id: int
+    lookup_ids: tuple[int, ...]
 
 
 class DestinationReached(Signal, frozen=True):

@@ -5,6 +5,7 @@
     tests/**                 @pytest.mark.spec("DM-028")                    what is shown
     src/**                   a comment or docstring with DM-028             what obeys it (tools/places.py)
     src/**                   # DEPARTS from 3.1.7.1.9 (AN-03): text         what we do instead
+    src/**                   # SECOND STAGE (QB-175): text                  what is refused, not built
                      |
                      v
     docs/reference/conformance.md
@@ -27,7 +28,7 @@ PAGE = Path("docs/reference/conformance.md")
 
 ID = r"[A-Z]{2}-\d{2,3}"
 LEVELS = ("MUST", "SHOULD", "MAY", "DEF")
-STATUSES = ("shown", "departed", "not yet")
+SHOWN, DEPARTED, SECOND_STAGE, NOT_YET = STATUSES = ("shown", "departed", "second stage", "not yet")
 
 
 class Unclear(Exception):
@@ -167,6 +168,24 @@ def departures(source: Path, root: Path) -> list[Departure]:
     return found
 
 
+def second_stage(source: Path, root: Path) -> dict[str, str]:
+    """Each requirement that the code announces as not built, with the file that refuses what needs it."""
+    found = {}
+    for path in sorted(source.rglob("*.py")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            start = re.search(r"# SECOND STAGE\b(.*)", line)
+            if start is None:
+                continue
+            parts = re.match(rf" \(({ID}(?:, {ID})*)\): \S", start[1])
+            place = f"{path.relative_to(root)}:{number}"
+            if parts is None:
+                raise Unclear(
+                    f"{place}: write `# SECOND STAGE (QB-175): what is refused.`, the ids on one line"
+                )
+            found.update(dict.fromkeys(parts[1].split(", "), place))
+    return found
+
+
 def _name_at(node: ast.AST, line: int) -> str:
     """Return ::Class::function of the innermost definition round a line."""
     for child in ast.iter_child_nodes(node):
@@ -204,15 +223,21 @@ def page(root: Path) -> str:
         for name in departure.ids:
             if name not in known and name not in touched_by:
                 raise Unclear(f"{departure.place}: no requirement or anomaly {name} in docs/requirements")
-    touched = {
-        spec_id
-        for departure in departed
-        for name in departure.ids
-        for spec_id in touched_by.get(name, (name,))
-    }
+    refused = second_stage(root / "src", root)
+    for spec_id, place in sorted(refused.items()):
+        if spec_id not in known:
+            raise Unclear(f"{place}: no requirement {spec_id} in docs/requirements")
+        if spec_id not in shown:
+            raise Unclear(f"{place}: no test is marked with {spec_id} and shows what is refused")
+    status = (
+        dict.fromkeys(known, NOT_YET) | dict.fromkeys(shown, SHOWN) | dict.fromkeys(refused, SECOND_STAGE)
+    )
+    for departure in departed:
+        for name in departure.ids:
+            status |= dict.fromkeys(touched_by.get(name, (name,)), DEPARTED)
     lines = [*_OPENING]
     for spec in specs:
-        lines += _specification(spec, obeyed, shown, touched)
+        lines += _specification(spec, obeyed, shown, status)
     lines += ["## Departures", "", *_departures(departed)]
     return "\n".join(lines) + "\n"
 
@@ -223,9 +248,10 @@ _OPENING = (
     "<!-- Made by `./dev docs` from docs/requirements, the tests' marks and the code's comments. -->",
     "",
     "A requirement is *shown* when a test is marked with it, *departed* when the code announces below that",
-    "it does something else (tests then show our reading), and *not yet* when neither is so. *Obeyed in*",
-    "names each function, class, field or table that cites the requirement; `./dev where DM-028` prints them",
-    "with their neighbours.",
+    "it does something else (tests then show our reading), *second stage* when it is not built and what",
+    "needs it is refused with a reason (tests then show that), and *not yet* when none of these is so.",
+    "*Obeyed in* names each function, class, field or table that cites the requirement; `./dev where DM-028`",
+    "prints them with their neighbours.",
     "",
 )
 
@@ -234,10 +260,10 @@ def _specification(
     spec: Specification,
     obeyed: Mapping[str, list[places.Definition]],
     shown: Mapping[str, list[str]],
-    touched: set[str],
+    status: Mapping[str, str],
 ) -> list[str]:
-    status = {one.id: _status(one.id, shown, touched) for one in spec.requirements}
-    lines = [f"## {spec.title}", "", f"| Level | {' | '.join(STATUSES)} | all |", "|---|---:|---:|---:|---:|"]
+    lines = [f"## {spec.title}", "", f"| Level | {' | '.join(STATUSES)} | all |"]
+    lines += ["|---|" + "---:|" * (len(STATUSES) + 1)]
     for level in (*LEVELS, "all"):
         of_level = [
             status[requirement.id]
@@ -273,12 +299,6 @@ def _obeyed(cited: Sequence[places.Definition]) -> str:
         for path, named in names.items()
     ]
     return "<br>".join(files) or "-"
-
-
-def _status(spec_id: str, shown: Mapping[str, list[str]], touched: set[str]) -> str:
-    if spec_id in touched:
-        return "departed"
-    return "shown" if spec_id in shown else "not yet"
 
 
 def _departures(departed: Sequence[Departure]) -> list[str]:

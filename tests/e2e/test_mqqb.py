@@ -8,7 +8,6 @@ A send whose answer was lost with the server has an unknown outcome: its message
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -100,15 +99,15 @@ class Pair:
 
     def received(self, queue: str) -> list[str]:
         """All that is in B in the end, in its order; A has let go of all of it."""
-        with self.a.connect() as manager:
-            while any(each.messages for each in manager.outgoing()):
-                time.sleep(0.05)  # the servers need the processor
         received: list[str] = []
-        with self.b.connect() as manager:
-            found = manager.queue(f"private$/{queue}")
-            while messages := found.receive_many(AT_ONCE):
+        with self.a.connect() as sender, self.b.connect() as receiver:
+            found = receiver.queue(f"private$/{queue}")
+            while True:
+                is_sent = not any(each.messages for each in sender.outgoing())
+                messages = found.receive_many(AT_ONCE)
                 received += [message.text for message in messages]
-        return received
+                if is_sent and not messages:
+                    return received
 
     def check(self) -> int:
         """What was confirmed is there once, and all of a send that is there is; the stream is in order."""

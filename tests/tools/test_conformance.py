@@ -51,7 +51,7 @@ def row(page: str, start: str) -> str:
 
 def test_with_no_marks_nothing_is_shown(project: Path) -> None:
     page = conformance.page(project)
-    assert row(page, "all") == "| all | 0 | 0 | 4 | 4 |"
+    assert row(page, "all") == "| all | 0 | 0 | 0 | 4 | 4 |"
     assert page.endswith("## Departures\n\nNone.\n")
 
 
@@ -99,7 +99,7 @@ def test_a_requirement_has_links_to_the_files_that_cite_it_with_the_names_of_the
 
 def test_must_not_counts_as_must(project: Path) -> None:
     write(project, "tests/test_it.py", '@pytest.mark.spec("DM-001", "DM-002")\ndef test_a(): ...')
-    assert row(conformance.page(project), "MUST") == "| MUST | 2 | 0 | 0 | 2 |"
+    assert row(conformance.page(project), "MUST") == "| MUST | 2 | 0 | 0 | 0 | 2 |"
 
 
 def test_a_departure_goes_on_over_comment_lines_and_touches_what_its_anomaly_touches(project: Path) -> None:
@@ -115,6 +115,19 @@ def test_a_departure_goes_on_over_comment_lines_and_touches_what_its_anomaly_tou
     assert row(page, "DM-002").endswith("| a second thing | departed | - |  |")
     assert row(page, "3.1.2") == (
         "| 3.1.2 | AN-01 | we do the safe thing, because the other \\| loses. | `src/it.py::It::go` |"
+    )
+
+
+def test_what_is_announced_as_a_second_stage_is_neither_shown_nor_missing(project: Path) -> None:
+    write(project, "src/it.py", "# SECOND STAGE (DM-001, DM-003): it is refused.\n")
+    write(project, "tests/test_it.py", '@pytest.mark.spec("DM-001", "DM-002", "DM-003")\ndef test_a(): ...')
+    page = conformance.page(project)
+    assert "| second stage | [it.py]" in row(page, "DM-001").replace("../../src/it.py", "").replace(
+        "src/", ""
+    )
+    assert (row(page, "MUST"), row(page, "all")) == (
+        "| MUST | 1 | 0 | 1 | 0 | 2 |",
+        "| all | 1 | 0 | 2 | 1 | 4 |",
     )
 
 
@@ -144,6 +157,9 @@ def test_departures_are_in_the_order_of_the_sections(project: Path) -> None:
         ("src/it.py", "# DEPARTS from 3.1 (AN-77): so.", r"src/it\.py: no requirement or anomaly AN-77 "),
         ("src/it.py", "def go():\n    pass  # DM-005", r"src/it\.py::go: no requirement or anomaly DM-005 "),
         ("src/it.py", "\n# DEPARTS because we like it", r"src/it\.py:2: write a departure as"),
+        ("src/it.py", "# SECOND STAGE: all the rest", r"src/it\.py:1: write `# SECOND STAGE"),
+        ("src/it.py", "# SECOND STAGE (DM-009): so.", r"DM-009"),
+        ("src/it.py", "# SECOND STAGE (DM-001): so.", r"src/it\.py:1: no test is marked with DM-001 "),
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_place(

@@ -29,11 +29,12 @@ def test_names_of_hosts_are_its_own(name: str, carried: bool) -> None:
     assert claims(parse_single(name)) is carried
 
 
-@pytest.mark.spec("QB-171", "QB-287")
+@pytest.mark.spec("QB-091", "QB-171", "QB-175", "QB-287")
 def test_what_cannot_be_carried_is_refused_with_a_sentence() -> None:
     bench = MqqbBench()
     for name, attributes, sentence in (
         (f"PRIVATE={GUID}\\0000000a", {}, "name the host instead"),
+        (f"PUBLIC={GUID}", {}, "this kind of name does not support the operation"),
         ("DIRECT=OS:h\\private$\\order_queue$", {}, "acknowledgements of queue managers only"),
         (ELSEWHERE, {"privacy": MessagePrivacy.BASE}, "no body is encrypted"),
     ):

@@ -108,7 +108,7 @@ def test_every_sender_is_anonymous_whatever_identity_its_packet_claims() -> None
 
 
 @pytest.mark.mqqb("T-83")
-@pytest.mark.spec("QB-248", "QB-249", "QB-250", "QB-286")
+@pytest.mark.spec("QB-248", "QB-249", "QB-250", "QB-251", "QB-286")
 @pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.value)
 def test_signatures_are_verified_and_a_wrong_one_is_refused(level: AuthenticationLevel) -> None:
     bench = MqqbBench(settings=MqqbSettings(insecure_nacks=True))
@@ -131,7 +131,7 @@ def test_signatures_are_verified_and_a_wrong_one_is_refused(level: Authenticatio
 
 
 @pytest.mark.mqqb("T-84")
-@pytest.mark.spec("QB-252", "QB-255")
+@pytest.mark.spec("QB-148", "QB-252", "QB-253", "QB-255", "QB-304")
 def test_an_encrypted_body_is_refused_because_no_key_of_this_manager_is_published() -> None:
     bench = MqqbBench(settings=MqqbSettings(insecure_nacks=True))
     peer = bench.accepted()
@@ -147,7 +147,7 @@ def test_an_encrypted_body_is_refused_because_no_key_of_this_manager_is_publishe
 
 
 @pytest.mark.mqqb("T-85")
-@pytest.mark.spec("QB-287", "QB-290", "QB-291")
+@pytest.mark.spec("QB-163", "QB-287", "QB-288", "QB-289", "QB-290", "QB-291", "QB-305")
 def test_encryption_for_a_direct_name_is_refused_at_the_send() -> None:
     bench = MqqbBench()
     answer = bench.send(ELSEWHERE, b"a", privacy=MessagePrivacy.ADVANCED)
@@ -215,13 +215,16 @@ def test_messages_of_any_class_are_stored() -> None:
 
 
 @pytest.mark.mqqb("T-89")
-@pytest.mark.spec("QB-123", "QB-124", "QB-125", "QB-247")
+@pytest.mark.spec("QB-123", "QB-124", "QB-125", "QB-247", "QB-267")
 def test_a_packet_for_another_manager_is_refused_because_nothing_is_routed() -> None:
     bench = MqqbBench(settings=MqqbSettings(insecure_nacks=True))
     peer = bench.accepted()
-    peer.user(b"a", to=f"PRIVATE={STRANGER}\\0000000a", administration_queue=ADMIN, acknowledgements=NACKS)
-    assert reported(bench) == [0x8000]
+    to = f"PRIVATE={STRANGER}\\0000000a"
+    peer.user(b"a", to=to, administration_queue=ADMIN, acknowledgements=NACKS)
+    peer.user(b"b", to=to, administration_queue=ADMIN, acknowledgements=NACKS, stream=(1, 0))
+    assert reported(bench) == [0x8000, 0x8000]
     assert bench.bodies("orders") == []
+    assert not [each for each in bench.state.names.outgoing if str(STRANGER) in str(each)]
 
 
 @pytest.mark.mqqb("T-90")

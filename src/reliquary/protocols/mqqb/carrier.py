@@ -51,15 +51,16 @@ def _claim_nothing(name: SingleName) -> bool:
 
 def check(state: State, name: SingleName, message: Message, *, in_transaction: bool, largest: int) -> None:
     """Refuse a message that cannot go to this destination."""
-    if not isinstance(name, DirectName):  # second stage: next hops by the directory (QB-091, QB-175)
+    # SECOND STAGE (QB-091, QB-175): a name that needs a directory to find its next hop is refused.
+    if not isinstance(name, DirectName):
         raise UsageError(
             f"{name} is found by a directory of other managers, which is not used for sending yet;"
             " name the host instead, such as DIRECT=OS:host\\private$\\orders"
         )
     if name.path.casefold() == _ORDER_QUEUE:
         raise UsageError(f"{name} takes acknowledgements of queue managers only")
-    # Second stage: keys of other managers, and caches of them, come with their directory (QB-163, QB-288,
-    # QB-289, QB-305).  A message that would need one is refused here and never sent (QB-290, QB-291).
+    # SECOND STAGE (QB-163, QB-288, QB-289, QB-305): keys of other managers, and caches of them, come with
+    # their directory.  A message that would need one is refused here and never sent (QB-290, QB-291).
     if message.privacy is not MessagePrivacy.NONE:  # QB-287
         raise UsageError(
             f"no body is encrypted on its way to {name}, because a direct name gives no key of its manager"

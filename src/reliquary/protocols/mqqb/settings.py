@@ -20,6 +20,7 @@ SMALLEST_ACK_WAIT: Final = seconds(20)
 LARGEST_ACK_WAIT: Final = seconds(120)
 """The range of AckTimeout on the wire (QB-040)."""
 LARGEST_WINDOW: Final = 0xFFFF
+"""The largest WindowSize on the wire (QB-042)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,7 +58,7 @@ def seal(packet: UserMessage, destination: RSAPublicKey, chance: Chance) -> User
     # and the ciphers of both keep nothing secret today; they are only read.
     algorithm = header.encryption_algorithm
     if algorithm not in _ADVANCED:
-        algorithm = properties.AES256
+        algorithm = properties.AES256  # QB-149
     key = _random_bytes(_ADVANCED[algorithm], chance)
     encrypted_key = _encrypt_key(key, destination, chance)
     if encrypted_key is None:
@@ -93,7 +93,7 @@ def unseal(packet: UserMessage, key: RSAPrivateKey, *, weak: bool = False) -> Us
     if size is None:
         return MessageClass.NACK_BAD_ENCRYPTION  # QB-252
     if level != properties.PRIVATE_ADVANCED and (not weak or (algorithm == properties.RC2 and size != 16)):
-        return MessageClass.NACK_UNSUPPORTED_CRYPTO_PROVIDER  # no RC2 with 40 bits (QB-254)
+        return MessageClass.NACK_UNSUPPORTED_CRYPTO_PROVIDER  # no RC2 with 40 bits (QB-150, QB-254)
     try:
         blob = SessionKeyBlob.decode(security.encryption_key)
         session_key = key.decrypt(blob.encrypted, PKCS1v15())

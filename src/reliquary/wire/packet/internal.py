@@ -201,7 +201,10 @@ def _range_error(recoverable: int, ack: int) -> tuple[int, str] | None:
 
 
 def _whole(kind: PacketType, body: bytes, *, presence: int = 0, refused: bool = False) -> bytes:
-    """Put both headers before the body; packets of this kind never expire (QB-013)."""
+    """Put both headers before the body; packets of this kind never expire (QB-013).
+
+    Bits without a meaning are 0 (QB-036).
+    """
     header = BaseHeader(time_to_reach_queue=FOREVER).encode(_BODY + len(body), base.INTERNAL | presence)
     return header + _HEADER.pack(0, kind | (_REFUSED if refused else 0)) + body
 

@@ -164,8 +164,9 @@ def local_name(state: State, packet: UserMessage, message: Message) -> str:
     # DEPARTS from 3.1.5.8.5 (QB-258): the host in a direct name is ignored, because a host that we do not
     # know as our own would send the message on, in circles (G-24, G-25).
     identity, to = state.identity, packet.user.destination
+    # SECOND STAGE (QB-267): no message is passed on; one for another manager is refused (QB-247).
     if not identity.covers(packet.user.address):
-        return NOWHERE  # for another manager: routing is a second stage (QB-247, QB-267)
+        return NOWHERE
     if to.kind is AddressKind.DIRECT:
         return _path_of(message.destination_queue)
     if to.kind is AddressKind.PRIVATE_ON_DESTINATION:
@@ -205,8 +206,9 @@ def _verified(packet: UserMessage, message: Message) -> tuple[Message, MessageCl
     # nothing here ties a certificate to a user; the access list sees an anonymous sender (G-64).
     if not needs_verification(message):
         return message, MessageClass.NORMAL
-    # Second stage: no key of this manager is published, and no certificate or key is looked up in a
-    # directory and cached (QB-148, QB-250 to QB-253, QB-255, QB-304).
+    # SECOND STAGE (QB-148, QB-251, QB-253, QB-304): no certificate or key is looked up in a directory and
+    # cached.  A signature is verified with the certificate in its packet (QB-250), and no key of this manager
+    # is published, so an encrypted body is refused (QB-252, QB-255).
     if message.privacy is not MessagePrivacy.NONE:
         return message, MessageClass.NACK_BAD_ENCRYPTION
     is_signed = message.signature or message.multiple_destination_signature
@@ -254,7 +256,7 @@ def _is_dead_letter(signal: ArrivalJudged, message: Message) -> bool:
 
 
 def remember(state: State, arriving: Arriving, now: Instant) -> None:
-    """Remember the identifier of a message, in the write that stores it (QB-242)."""
+    """Remember the identifier of a message, in the write that stores it (QB-097, QB-242)."""
     # DEPARTS from 3.1.5.8.2 (QB-242): the identifier is remembered with the message and not before, because
     # a message that could not be stored would be taken for a duplicate when it comes again (G-22).
     identifier, express = arriving.message.identifier, arriving.message.is_express

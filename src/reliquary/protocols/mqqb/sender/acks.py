@@ -141,6 +141,7 @@ def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
         if confirmed.reached:  # QB-134, QB-229
             state.draft.tell(DestinationReached(queue, confirmed.reached))
         if confirmed.done:
+            # QB-132
             state.draft.tell(TransferEnded(queue, confirmed.done, Outcome.DELIVERED, by_receipt=True))
             free(state, queue, confirmed.done, MessageClass.ACK_REACH_QUEUE)
         else:

@@ -26,7 +26,10 @@ MASK: Final = 0xFFFF
 def count_packets(
     state: State, session: Session, now: Instant, *, recoverable: bool, packets: int = 1
 ) -> None:
-    """Count packets that came, whatever becomes of them (QB-017, QB-240; G-19, G-20)."""
+    """Count packets that came, whatever becomes of them (QB-017, QB-240; G-19, G-20).
+
+    The first of them starts the Session Ack Send Timer, and a recoverable one may shorten it (QB-140).
+    """
     state.counts[Count.RECEIVED] += packets
     session.received += packets
     session.unacked += packets
@@ -73,7 +76,7 @@ def header(state: State, session: Session) -> SessionHeader:
         ack=session.received & MASK,
         recoverable_ack=(session.last_acked + 1) & MASK if session.bits else 0,
         recoverable_set=session.bits,
-        sent=session.sent & MASK,
+        sent=session.sent & MASK,  # QB-019
         recoverable_sent=session.recoverable_sent & MASK,
         window=session.window,
     )

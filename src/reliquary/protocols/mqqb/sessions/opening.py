@@ -109,7 +109,7 @@ def connect_route(state: State, route: SessionQueue, now: Instant) -> None:
     if session is None:
         host = route.host or address_of_sender(state, route.manager)
         if not host:
-            # second stage: the directory would tell where the manager is (QB-171, QB-175)
+            # the directory would tell where the manager is (QB-171, QB-175)
             links.lose(
                 state, route, OutgoingEvent.VALIDATION_NEEDED, ConnectionStatus.ROUTING_DATA_NOT_AVAILABLE
             )
@@ -165,9 +165,11 @@ def on_dialled(state: State, event: Dialled, now: Instant) -> None:
         return
     session.address = event.address
     session.phase = Phase.WAITING_ECR
-    system = RELEASE | (0 if session.pinged else NOT_PINGED) | _server_bit(state)  # QB-048, QB-049
+    system = (
+        RELEASE | (0 if session.pinged else NOT_PINGED) | _server_bit(state)
+    )  # QB-048, QB-049, QB-053, QB-054
     request = EstablishConnection(
-        client=state.identity.lineage,
+        client=state.identity.lineage,  # QB-044
         server=NO_GUID,  # QB-045: only direct names are dialled
         timestamp=timestamp(now),
         operating_system=system,
@@ -182,7 +184,7 @@ def _server_bit(state: State) -> int:
 
 
 def timestamp(now: Instant) -> int:
-    """Return the time as the milliseconds of a packet, modulo 2**32."""
+    """Return the time as the milliseconds of a packet, modulo 2**32 (QB-047)."""
     return now // 1000 & MILLISECONDS
 
 

@@ -70,7 +70,7 @@ def _table() -> dict[tuple[Phase, PacketKind], PacketAction]:
 
 
 STEPS: Final[Mapping[tuple[Phase, PacketKind], PacketAction]] = _table()
-"""QB-181, QB-191, QB-199, QB-223, QB-232, QB-236."""
+"""QB-006, QB-181, QB-191, QB-199, QB-223, QB-232, QB-236."""
 
 
 def kind_of(packet: Packet) -> PacketKind:

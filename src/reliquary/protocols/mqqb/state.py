@@ -266,8 +266,7 @@ class ReadBefore:
     key: StreamKey
 
 
-@dataclass(slots=True)
-class Arriving:
+class Arriving(msgspec.Struct):
     """A message that the manager judges in this turn."""
 
     session: int

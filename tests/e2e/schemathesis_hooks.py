@@ -21,7 +21,7 @@ RULES: Final = (
     "a peek ", "a receive is held", "one request", "either a query", "after belongs",
     "a place in this feed",
     "the name of the person ", "an owner is", "the next message", "a message ", "a priority ", "reach ",
-    "a cursor ", "traceparent and tracestate",
+    "a cursor ", "tracestate means nothing",
     "lookup_ids", "there is no column", "a condition is", "there is no user", "there is no right",
     "a retry delay of", "a transactional queue", "a query", "a writer", "a batch", "the query", "the writer",
     "deny needs", "grant needs", "rights", "0 is a queue", "a backup makes",

@@ -19,8 +19,10 @@ TRACESTATE: Final = "tracestate"
 STATE_LIMIT: Final = 512
 """Characters of a tracestate; a longer one is dropped."""
 
-_PARENT: Final = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
-_STATE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+PARENT_PATTERN: Final = r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
+_PARENT: Final = re.compile(PARENT_PATTERN)
+STATE_PATTERN: Final = r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?"
+_STATE: Final = re.compile(STATE_PATTERN)
 _PARENT_LENGTH: Final = 55
 
 

@@ -46,6 +46,8 @@ FIELDS_LIMIT: Final = 100
 
 _GUID: Final = "^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$"
 _ID: Final = r"^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\\[0-9]{1,9})?$"
+_PARENT: Final = f"^({trace_context.PARENT_PATTERN})?$"
+_STATE: Final = f"^({trace_context.STATE_PATTERN})?$"
 _ASKED: Final = limited(enum=[each.value for each in CAN_BE_ASKED_FOR])
 
 _CLASS_WORDS: Final = {each.value: each.name.lower().replace("_", "-") for each in MessageClass}
@@ -80,8 +82,8 @@ class MessageIn(UsualIn, forbid_unknown_fields=True, gc=False):
     delay: Annotated[float, limited(minimum=0, maximum=FOREVER)] = 0
     authentication: Annotated[AuthenticationLevel, _ASKED] = AuthenticationLevel.NONE
     httpr: dict[str, str] | None = None
-    traceparent: str = ""
-    tracestate: str = ""
+    traceparent: Annotated[str, limited(pattern=_PARENT)] = ""
+    tracestate: Annotated[str, limited(pattern=_STATE, maxLength=trace_context.STATE_LIMIT)] = ""
 
 
 class PackedMessageIn(MessageIn, forbid_unknown_fields=True, gc=False):

@@ -82,3 +82,12 @@ def test_what_was_read_can_be_written_as_it_is(desk: Desk) -> None:
         9,
         b"\xff",
     )
+
+
+@pytest.mark.long
+def test_a_batch_that_is_published_in_several_turns_is_there_once_and_in_order(desk: Desk) -> None:
+    source = desk.queue("many", [f"a{number}" for number in range(9_000)])
+    target = desk.queue("copies", transactional=True)
+    rows = desk.stream(source).selectExpr("body")
+    assert desk.run_to_queue(rows, "many", queue=target, writerId=target) == [9_000]
+    assert desk.bodies(target) == [f"a{number}" for number in range(9_000)]

@@ -16,7 +16,7 @@ import reliquary
 from reliquary import Queue, ReliquaryError, ServerUnreachable
 from reliquary.client.errors import DataLost
 from reliquary.client.feed import Bounds, FeedClient
-from reliquary.net.feed import reading
+from reliquary.net.feed import columns_out, reading
 from reliquary.server.api import ApiEndpoint
 from tests.client.served import Served, served
 from tests.net.feed.asked import call, refused
@@ -196,3 +196,19 @@ def test_a_slow_reader_holds_up_its_own_stream_alone(
     queue.send("meanwhile")
     assert len(response.read()) > 60_000_000
     connection.close()
+
+
+def test_pages_are_joined_to_record_batches(
+    client: FeedClient, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(23):
+        queue.send(f"m{number}")
+    mark = client.feeds([queue.name])[0].mark
+    monkeypatch.setattr(reading, "PAGE", 5)
+    whole = list(client.read(queue.name, 0, mark))
+    assert [batch.num_rows for batch in whole] == [23]
+    assert whole[0].column("body").to_pylist() == [f"m{number}".encode() for number in range(23)]
+    monkeypatch.setattr(columns_out, "BATCH_ROWS", 10)
+    assert [batch.num_rows for batch in client.read(queue.name, 0, mark)] == [10, 10, 3]
+    monkeypatch.setattr(columns_out, "BATCH_BYTES", 1)
+    assert [batch.num_rows for batch in client.read(queue.name, 0, mark)] == [1] * 23

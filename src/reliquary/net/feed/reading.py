@@ -1,7 +1,7 @@
 """GET /queues/{queue}/feed: a range of a feed, made while it leaves.
 
     loop     ReadFeed --> page --> ReadFeed --> page ...     some thousand positions a turn
-    thread        '--> columns      '--> columns ...         while the next page is read
+    thread        '---------------------'--> columns ...     of two pages, while the next are read
     client                 '--> taken      '--> taken        one batch of rows is on its way at a time
 
 An answer that cannot be completed is cut off, so that no client takes a part of a range for all of it.
@@ -10,11 +10,11 @@ An answer that cannot be completed is cut off, so that no client takes a part of
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from reliquary.base.faults import UsageError
 from reliquary.net.api.context import Context, parameters
@@ -22,10 +22,11 @@ from reliquary.net.api.limits import Digits
 from reliquary.net.api.operations import Query, names_of, operation
 from reliquary.net.feed.asking import Conversations, CutOff, NotOk
 from reliquary.net.feed.columns_out import END, Columns
-from reliquary.net.feed.stored_messages import Stored
+from reliquary.net.feed.stored_messages import Record, Stored
 from reliquary.net.feed.values import BOUNDS, Bounds, bounds_of, number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.feed.events import FeedRead, ReadFeed
+from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.queueing.model.security.principals import Principal
 from reliquary.queueing.model.state import State
@@ -59,6 +60,16 @@ class Range:
     incarnation: str
     bounds: Bounds
     by: Principal
+
+
+class Pages(NamedTuple):
+    """Pages of a feed that were read one after the other."""
+
+    positions: list[Position]
+    messages: Mapping[int, Record]
+    """Messages that were read with the positions, by their numbers."""
+    reached: int | None
+    """Where the next page begins; None at the end of the range."""
 
 
 class Readings:
@@ -123,26 +134,42 @@ class Readings:
         )
 
     async def _pieces(self, asked: Range, columns: Columns, page: FeedRead) -> AsyncGenerator[memoryview]:
-        """Yield record batches; the next page is read meanwhile."""
+        """Yield record batches; the next pages are read meanwhile."""
+        group = await self._joined(asked, columns, page)
         while True:
             coming = None
-            if page.more:
-                following = self._page(asked, page.reached, with_messages=columns.touches)
-                coming = asyncio.ensure_future(following)
+            if group.reached is not None:
+                coming = asyncio.ensure_future(self._following(asked, columns, group.reached))
                 coming.add_done_callback(_seen)
             try:
-                for some in columns.cut(asked.bounds.wanted(page.positions)):
-                    batch = await self._conversations.beside(partial(columns.batch, some, page.messages))
+                for some in columns.cut(group.positions):
+                    batch = await self._conversations.beside(partial(columns.batch, some, group.messages))
                     if batch is not None:
                         yield batch
                 if coming is None:
                     return
-                page = await coming
+                group = await coming
             except NotOk as refusal:
                 raise CutOff(str(refusal)) from refusal
             finally:
                 if coming is not None:
                     coming.cancel()
+
+    async def _following(self, asked: Range, columns: Columns, after: int) -> Pages:
+        page = await self._page(asked, after, with_messages=columns.touches)
+        return await self._joined(asked, columns, page)
+
+    async def _joined(self, asked: Range, columns: Columns, page: FeedRead) -> Pages:
+        """Return a page with those behind it, as many as one record batch may hold: a batch has a cost of its
+        own, here and in Spark, for any number of rows.
+        """
+        positions = list(asked.bounds.wanted(page.positions))
+        messages = dict(page.messages)
+        while page.more and columns.has_room(positions, PAGE):
+            page = await self._page(asked, page.reached, with_messages=columns.touches)
+            positions += asked.bounds.wanted(page.positions)
+            messages |= page.messages
+        return Pages(positions, messages, page.reached if page.more else None)
 
 
 async def taken(responder: Responder) -> None:
@@ -152,7 +179,7 @@ async def taken(responder: Responder) -> None:
     await went
 
 
-def _seen(page: asyncio.Future[FeedRead]) -> None:
-    """Read the exception of a page that is no longer needed, so that asyncio does not report it."""
-    if not page.cancelled():
-        page.exception()
+def _seen(pages: asyncio.Future[Pages]) -> None:
+    """Read the exception of pages that are no longer needed, so that asyncio does not report it."""
+    if not pages.cancelled():
+        pages.exception()

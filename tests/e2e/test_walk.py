@@ -42,7 +42,7 @@ CALLS: Final = {
     "API: send": 100,
     "API: receive": 121,
     "API: send 100 at once": 4.96,
-    "API: receive 100 at once": 2.24,
+    "API: receive 100 at once": 2.21,
     "SRMP in: a message": 139,
     "SRMP in: a message of a stream": 153,
     "HTTPR in: 10 at once": 22.2,

@@ -1,4 +1,4 @@
-"""The numbers of the events of one group, by the columns of `records`, as lists that C code compares."""
+"""The numbers of the events of one group, by the columns of `records`, and whether its first number says all of them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,20 @@ def places(positions: Sequence[Position]) -> tuple[list[int], list[int]]:
 
 
 def follow(positions: Sequence[Position]) -> bool:
-    """Return whether positions can be in a group without a list of their messages or LookupIdentifiers."""
-    messages, offsets = places(positions)
-    return bool(messages) and fits(messages, 1) and fits(offsets, 0)
+    """Return whether positions can be in a group without a list of their messages or LookupIdentifiers.
+
+    This function and the next one run for every message, and a loop costs less than lists that are compared.
+    """
+    if not positions or not positions[0].message:
+        messages, offsets = places(positions)
+        return bool(messages) and fits(messages, 1) and fits(offsets, 0)
+    message, lookup_id = positions[0].message, positions[0].lookup_id
+    for position in positions:
+        if position.message != message or position.lookup_id != lookup_id:
+            return False
+        message += 1
+        lookup_id += 1
+    return True
 
 
 def are_alike(positions: Sequence[Position], messages: Sequence[Message]) -> bool:
@@ -43,20 +54,32 @@ def are_alike(positions: Sequence[Position], messages: Sequence[Message]) -> boo
 
     They differ only in their numbers, which follow each other, and in what the history does not keep.
     """
-    places = [(each.size, each.expires, each.express, each.lookup_id - each.message) for each in positions]
-    count = len(messages)
-    if places.count(places[0]) != count or len(places) != count:
+    place, first = positions[0], messages[0]
+    message, lookup_id, size = place.message, place.lookup_id, place.size
+    expires, express, usual = place.expires, place.express, first.more is None
+    lineage, uniquifier = first.identifier.lineage, first.identifier.uniquifier
+    sent, priority = first.sent_time, first.priority
+    if not uniquifier or len(positions) != len(messages):  # no number follows 0 in a group
         return False
-    kinds = [(each.sent_time, each.priority, each.identifier.lineage) for each in messages]
-    rare = [each.more for each in messages]
-    message, uniquifier = positions[0].message, messages[0].identifier.uniquifier
-    return (
-        kinds.count(kinds[0]) == count
-        and uniquifier > 0  # no number follows 0 in a group
-        and [each.message for each in positions] == list(range(message, message + count))
-        and [each.identifier.uniquifier for each in messages] == list(range(uniquifier, uniquifier + count))
-        and (rare.count(None) == count or _are_rare_alike(rare))
-    )
+    for position, each in zip(positions, messages, strict=True):
+        identifier = each.identifier
+        if (
+            position.message != message
+            or position.lookup_id != lookup_id
+            or position.size != size
+            or position.expires != expires
+            or position.express is not express
+            or identifier.uniquifier != uniquifier
+            or (identifier.lineage is not lineage and identifier.lineage != lineage)
+            or each.sent_time != sent
+            or each.priority != priority
+            or (usual and each.more is not None)
+        ):
+            return False
+        message += 1
+        lookup_id += 1
+        uniquifier += 1
+    return usual or _are_rare_alike([each.more for each in messages])
 
 
 def _are_rare_alike(rare: Sequence[Attributes | None]) -> bool:

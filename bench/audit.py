@@ -33,8 +33,8 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from reliquary.spark.pipelines.audit.rules import FindingKind
 from reliquary.spark.pipelines.audit.run import AuditConfig, run_audit
+from reliquary.spark.pipelines.audit.verdicts import FindingKind
 from reliquary.spark.session import session
 from reliquary.store.history.columns import PACKED, SCHEMA
 from reliquary.store.history.files import FileWriter

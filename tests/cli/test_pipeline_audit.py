@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from reliquary.cli.pipeline_audit import EXITS, audit_options
 from reliquary.server.exits import Exit
-from reliquary.spark.pipelines.audit.rules import Verdict
+from reliquary.spark.pipelines.audit.verdicts import Verdict
 
 
 @click.command()

@@ -18,7 +18,7 @@ from reliquary.spark.pipelines.audit.charts import (
     spreads,
     steps,
 )
-from reliquary.spark.pipelines.audit.report import NAMES
+from reliquary.spark.pipelines.audit.meanings import NAMES
 
 EVIL = "<script>alert('&\"')</script>"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reliquary.base.faults import UsageError
 from reliquary.spark.pipelines.audit.coverage import SIZE, Block, Stretch, merge, stretches, together
-from reliquary.spark.pipelines.audit.rules import Reason
+from reliquary.spark.pipelines.audit.verdicts import Reason
 
 
 def blocks_of(numbers: list[int], gaps: frozenset[int] = frozenset(), manager: str = "m") -> list[Block]:

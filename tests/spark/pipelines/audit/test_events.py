@@ -10,11 +10,11 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.spark.pipelines.audit import events, rules
+from reliquary.spark.pipelines.audit import events, masks
 from reliquary.spark.pipelines.audit.arrays import NONE, Table, hashed
 from reliquary.spark.pipelines.audit.coverage import Survey, combined
 from reliquary.spark.pipelines.audit.events import READ, traces_of
-from reliquary.spark.pipelines.audit.rules import bit
+from reliquary.spark.pipelines.audit.masks import bit
 from reliquary.spark.pipelines.audit.traces import merged
 from reliquary.wire.history import HISTORY_NAMES
 from tests.spark.pipelines.audit.world import FAULTS, World, table
@@ -51,7 +51,7 @@ def test_a_message_identifier_is_three_numbers() -> None:
     mask = (1 << 64) - 1
     assert (trace["id_high"] & mask) << 64 | trace["id_low"] & mask == lineage.int
     assert trace["id_number"] == 77
-    assert trace["mask"] & rules.OUTGOING
+    assert trace["mask"] & masks.OUTGOING
     assert trace["place"] == hashed(MANAGER, "q")
 
 
@@ -85,7 +85,7 @@ def test_an_arrival_by_ws_rm_has_its_place_in_the_sequence() -> None:
 def test_an_arrival_by_httpr_has_its_channel_and_no_number() -> None:
     (trace,) = traced({"event": "arrived", "queue_kind": "local", "protocol": "httpr", "batch": "3:9"})
     assert (trace["stream"], trace["number"]) == (hashed("3"), NONE)
-    assert trace["mask"] & rules.BATCHED
+    assert trace["mask"] & masks.BATCHED
 
 
 def test_what_multicast_sends_was_not_promised_to_a_receiver() -> None:

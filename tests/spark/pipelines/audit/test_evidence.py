@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from reliquary.spark.pipelines.audit.report import page
-from reliquary.spark.pipelines.audit.rules import FindingKind
+from reliquary.spark.pipelines.audit.verdicts import FindingKind
 from tests.spark.pipelines.audit.test_report import EVIL, finding, report_of
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reliquary.spark.pipelines.audit.rules import FindingKind
+from reliquary.spark.pipelines.audit.verdicts import FindingKind
 from tests.spark.pipelines.audit.reference import Reference
 
 if TYPE_CHECKING:

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from reliquary.spark.pipelines.audit.coverage import Stretch, TracedQueue
-from reliquary.spark.pipelines.audit.report import MEANINGS, NAMES, page, write
-from reliquary.spark.pipelines.audit.rules import FindingKind, Limits, Reason, Verdict
+from reliquary.spark.pipelines.audit.meanings import MEANINGS, NAMES
+from reliquary.spark.pipelines.audit.report import page, write
+from reliquary.spark.pipelines.audit.rules import Limits
 from reliquary.spark.pipelines.audit.run import SHOWN, AuditReport
 from reliquary.spark.pipelines.audit.streams import Stream
+from reliquary.spark.pipelines.audit.verdicts import FindingKind, Reason, Verdict
 
 EVIL = "<img src=http://evil/x onerror=alert(1)>"
 BEGIN = 1_772_000_000_000_000

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.spark.pipelines.audit.rules import (
-    EVENT_NAMES,
-    RULES,
-    FindingKind,
-    Later,
-    Over,
-    Reason,
-    bit,
-    span,
-    times,
-)
-from reliquary.wire.history import HistoryEvent
+from reliquary.spark.pipelines.audit.rules import RULES, Later, Over, span, times
+from reliquary.spark.pipelines.audit.verdicts import FindingKind
 from tests.spark.pipelines.audit.reference import Reference
 from tests.spark.pipelines.audit.world import FAULTS, World
 
@@ -43,10 +33,6 @@ def test_all_faults_at_once_are_distinguished(seed: int) -> None:
     assert {kind for kind, *_ in world.expected} == set(FindingKind)
 
 
-def test_the_bit_of_an_event_is_its_number() -> None:
-    assert [bit(name) for name in EVENT_NAMES] == [1 << int(event) for event in sorted(HistoryEvent)]
-
-
 def test_every_kind_has_a_rule_and_every_rule_is_whole() -> None:
     assert {rule.kind for rule in RULES} == set(FindingKind)
     assert {rule.over for rule in RULES} == set(Over)
@@ -59,10 +45,6 @@ def test_every_kind_has_a_rule_and_every_rule_is_whole() -> None:
         assert len(rule.other_events) <= 1
         assert rule.sentence[0].islower()
         assert not rule.sentence.endswith(".")
-
-
-def test_every_reason_has_a_sentence() -> None:
-    assert len({reason.sentence for reason in Reason}) == len(Reason)
 
 
 def test_numbers_are_written_as_people_do() -> None:

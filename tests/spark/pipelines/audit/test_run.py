@@ -10,8 +10,8 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.spark.pipelines.audit.rules import FindingKind, Reason, Verdict
 from reliquary.spark.pipelines.audit.run import AuditConfig, audit, run_audit
+from reliquary.spark.pipelines.audit.verdicts import FindingKind, Reason, Verdict
 from tests.spark.pipelines.audit.alone import Alone
 from tests.spark.pipelines.audit.reference import Reference
 from tests.spark.pipelines.audit.world import BEGIN, World, write

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from reliquary.base.faults import UsageError
 from reliquary.spark.pipelines.audit import buckets
-from reliquary.spark.pipelines.audit.rules import FindingKind, Limits
+from reliquary.spark.pipelines.audit.rules import Limits
 from reliquary.spark.pipelines.audit.run import AuditConfig, audit
 from reliquary.spark.pipelines.audit.state import State
+from reliquary.spark.pipelines.audit.verdicts import FindingKind
 from tests.spark.pipelines.audit.alone import Alone
 from tests.spark.pipelines.audit.reference import Reference
 from tests.spark.pipelines.audit.world import FAULTS, HOUR, Row, World, split, write

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from reliquary.spark.pipelines.audit.coverage import TracedQueue
-from reliquary.spark.pipelines.audit.rules import FindingKind, Over, Reason, Verdict
+from reliquary.spark.pipelines.audit.rules import Over
 from reliquary.spark.pipelines.audit.streams import NOWHERE, READERS, Book, Key, Stream, seconds_of
+from reliquary.spark.pipelines.audit.verdicts import FindingKind, Reason, Verdict
 
 OUT = TracedQueue(1, 10, "a", "alpha", "DIRECT=HTTP://beta/x", "outgoing")
 QUEUE = TracedQueue(2, 20, "b", "beta", "x", "local")

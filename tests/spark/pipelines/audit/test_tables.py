@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-from reliquary.spark.pipelines.audit.rules import FindingKind
+from reliquary.spark.pipelines.audit.verdicts import FindingKind
 
 if TYPE_CHECKING:
     from tests.spark.pipelines.audit.conftest import Audited

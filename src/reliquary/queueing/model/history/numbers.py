@@ -1,4 +1,4 @@
-"""The numbers of the events of one group, by the columns of `records`, and whether its first number says all of them."""
+"""The numbers of the events of a group, and whether its first number says all of them."""
 
 from __future__ import annotations
 

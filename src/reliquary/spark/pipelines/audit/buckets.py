@@ -36,8 +36,9 @@ from reliquary.spark.pipelines.audit.arrays import (
     packed,
     unpacked,
 )
+from reliquary.spark.pipelines.audit.masks import bit
 from reliquary.spark.pipelines.audit.passages import NEEDED, arrivals, passages, started
-from reliquary.spark.pipelines.audit.rules import RULES, Limits, Over, bit
+from reliquary.spark.pipelines.audit.rules import RULES, Limits, Over
 from reliquary.spark.pipelines.audit.traces import ID
 
 BITS: Final = 16

@@ -22,7 +22,7 @@ import numpy as np
 
 from reliquary.base.faults import UsageError
 from reliquary.spark.pipelines.audit.arrays import Ints
-from reliquary.spark.pipelines.audit.rules import Reason
+from reliquary.spark.pipelines.audit.verdicts import Reason
 
 REASONS: Final = tuple(Reason)
 """The number of a reason in a column is its place here; -1 is none."""

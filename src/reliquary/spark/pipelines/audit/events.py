@@ -21,7 +21,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from reliquary.base.faults import UsageError
-from reliquary.spark.pipelines.audit import rules
+from reliquary.spark.pipelines.audit import masks
 from reliquary.spark.pipelines.audit.arrays import (
     NEUTRAL,
     NEVER,
@@ -35,7 +35,7 @@ from reliquary.spark.pipelines.audit.arrays import (
     mixed,
 )
 from reliquary.spark.pipelines.audit.coverage import SIZE, Block, Survey, TracedQueue
-from reliquary.spark.pipelines.audit.rules import EVENT_NAMES, bit
+from reliquary.spark.pipelines.audit.masks import EVENT_NAMES, bit
 from reliquary.spark.pipelines.audit.traces import COLUMNS, ENTRIES
 from reliquary.wire.history import VERSION
 
@@ -51,7 +51,7 @@ READ: Final = (*WORDS, *NUMBERS, "message_id")
 AT_ONCE: Final = 1 << 16
 """Events that are in memory at once."""
 
-POSITIVE: Final = {"ack-reach-queue": rules.REACHED, "ack-receive": rules.READ}
+POSITIVE: Final = {"ack-reach-queue": masks.REACHED, "ack-receive": masks.READ}
 """Reasons of acknowledgements that say that all is well."""
 
 _CODES: Final = {name: number for number, name in enumerate(EVENT_NAMES, 1)}
@@ -241,10 +241,10 @@ class _Events:
 
         What is read from a journal or a dead-letter queue is the reading of a copy.
         """
-        is_copy = self.mapped("queue_kind", lambda word: int(word in rules.COPIES)) != 0
+        is_copy = self.mapped("queue_kind", lambda word: int(word in masks.COPIES)) != 0
         bits = np.where(is_copy, 0, 1 << self.code)
-        ordered = self.mapped("protocol", lambda word: int(word in rules.ORDERED)) != 0
-        unsure = self.mapped("protocol", lambda word: int(word in rules.UNSURE)) != 0
+        ordered = self.mapped("protocol", lambda word: int(word in masks.ORDERED)) != 0
+        unsure = self.mapped("protocol", lambda word: int(word in masks.UNSURE)) != 0
         bits &= np.where(unsure, ~bit("sent"), -1)
         fetched = ordered & ((bits & bit("received")) != 0)
         leaving = fetched | ((self.code == _CODES["delivered"]) & ~unsure)
@@ -280,11 +280,11 @@ class _Events:
         lane = (self._number("lookup_id", 0) >> 56) & 7
         batched = ordered & (self.code == _CODES["arrived"])
         marks: tuple[tuple[Bools, Any], ...] = (
-            (transactional, rules.TRANSACTIONAL),
-            (batched, rules.BATCHED),
-            (fetched, rules.FETCHED),
-            (express | (enters & receipt), rules.UNPROMISED),
-            (enters, np.where(outgoing, rules.OUTGOING, rules.LOCAL) | lane << rules.LANE),
+            (transactional, masks.TRANSACTIONAL),
+            (batched, masks.BATCHED),
+            (fetched, masks.FETCHED),
+            (express | (enters & receipt), masks.UNPROMISED),
+            (enters, np.where(outgoing, masks.OUTGOING, masks.LOCAL) | lane << masks.LANE),
         )
         mask = bits.copy()
         for chosen, mark in marks:
@@ -307,7 +307,7 @@ class _Events:
         stream = self.mapped("stream", lambda word: hashed(word) if word else NONE)
         number = self._number("stream_number", NONE)
         arrived = self.code == _CODES["arrived"]
-        sequenced = arrived & (self.mapped("protocol", lambda word: int(word in rules.SEQUENCED)) != 0)
+        sequenced = arrived & (self.mapped("protocol", lambda word: int(word in masks.SEQUENCED)) != 0)
         batched = (arrived & ordered | sequenced) & (stream == NONE)
         if batched.any():
             codes, words = self._coded("batch")

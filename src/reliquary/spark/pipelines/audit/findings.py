@@ -14,9 +14,10 @@ import numpy as np
 
 from reliquary.spark.pipelines.audit.arrays import NONE, Bools, Ints, Table, grouped, looked_up
 from reliquary.spark.pipelines.audit.coverage import REASONS, Stretch
-from reliquary.spark.pipelines.audit.rules import RULES, Later, Limits, Reason
+from reliquary.spark.pipelines.audit.rules import RULES, Later, Limits
 from reliquary.spark.pipelines.audit.streams import Book
 from reliquary.spark.pipelines.audit.traces import ID
+from reliquary.spark.pipelines.audit.verdicts import Reason
 
 _RANK: Final = np.array([rule.rank for rule in RULES], np.int64)
 _NO_HISTORY: Final = REASONS.index(Reason.NO_HISTORY)

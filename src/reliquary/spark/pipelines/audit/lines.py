@@ -22,7 +22,7 @@ from typing import Final
 
 import numpy as np
 
-from reliquary.spark.pipelines.audit import rules
+from reliquary.spark.pipelines.audit import masks
 from reliquary.spark.pipelines.audit.arrays import (
     NONE,
     Bools,
@@ -35,7 +35,7 @@ from reliquary.spark.pipelines.audit.arrays import (
     known,
     mixed,
 )
-from reliquary.spark.pipelines.audit.rules import bit
+from reliquary.spark.pipelines.audit.masks import bit
 from reliquary.spark.pipelines.audit.traces import ID
 
 COLUMNS: Final = (
@@ -43,19 +43,19 @@ COLUMNS: Final = (
     "other_event", "since", "until", "at",
 )  # fmt: skip
 ENDS: Final = ("line", "first_came", "last_came", "first_turn", "last_turn")
-_APART: Final = rules.FETCHED | bit("held")
+_APART: Final = masks.FETCHED | bit("held")
 
 
 def _lane(table: Table) -> Ints:
-    return (table["mask"] >> rules.LANE) & 7
+    return (table["mask"] >> masks.LANE) & 7
 
 
 def between(passages: Table) -> Table:
     """Messages in the streams from one manager to the next."""
     numbered = known(passages["other_number"])
-    batched = (passages["other_mask"] & rules.BATCHED) != 0
+    batched = (passages["other_mask"] & masks.BATCHED) != 0
     its = passages.where(
-        (passages["arrivals"] > 0) & ~has(passages, rules.OUT_OF_LINE) & (numbered | batched)
+        (passages["arrivals"] > 0) & ~has(passages, masks.OUT_OF_LINE) & (numbered | batched)
     )
     numbered = known(its["other_number"])
     line = mixed(
@@ -75,12 +75,12 @@ def between(passages: Table) -> Table:
 
 def within(traces: Table, in_order: Sequence[int], any_order: Sequence[int]) -> Table:
     """Messages in queues that promise an order: those of transactions, and the queues `in_order`."""
-    chosen: Bools = (has(traces, rules.TRANSACTIONAL) & ~np.isin(traces["place"], any_order)) | np.isin(
+    chosen: Bools = (has(traces, masks.TRANSACTIONAL) & ~np.isin(traces["place"], any_order)) | np.isin(
         traces["place"], in_order
     )
     complete = known(traces["received_event"]) & known(traces["entered_event"]) & known(traces["id_number"])
     its = traces.where(
-        chosen & complete & has(traces, rules.LOCAL) & ~has(traces, _APART | rules.OUT_OF_LINE)
+        chosen & complete & has(traces, masks.LOCAL) & ~has(traces, _APART | masks.OUT_OF_LINE)
     )
     return its.plus(
         line=mixed(its["place"], _lane(its)),

@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
-from reliquary.spark.pipelines.audit import rules
+from reliquary.spark.pipelines.audit import masks
 from reliquary.spark.pipelines.audit.arrays import NEVER, NONE, Table, filled, grouped, has, joined, known
-from reliquary.spark.pipelines.audit.rules import bit
+from reliquary.spark.pipelines.audit.masks import bit
 from reliquary.spark.pipelines.audit.traces import ID
 
 ARRIVED: Final = bit("arrived")
@@ -54,7 +54,7 @@ def passages(traces: Table) -> Table:
     groups = grouped(*(identified[name] for name in ID))
     numbered = identified.plus(subject=groups.numbers())
     others = _others(numbered)
-    sources = numbered.where(has(numbered, rules.OUTGOING | rules.FETCHED))
+    sources = numbered.where(has(numbered, masks.OUTGOING | masks.FETCHED))
     # the others of each subject are neighbours
     begins = np.searchsorted(others["subject"], sources["subject"])
     ends = np.searchsorted(others["subject"], sources["subject"], side="right")
@@ -97,7 +97,7 @@ def _others(numbered: Table) -> Table:
             "other_manager": groups.first(there["manager"]),
             "seen": groups.sizes(),
             "arrivals": groups.reduced("sum", arrived.astype(np.int64)),
-            "ours": groups.reduced("sum", (arrived & has(there, rules.LOCAL)).astype(np.int64)),
+            "ours": groups.reduced("sum", (arrived & has(there, masks.LOCAL)).astype(np.int64)),
             "other_place": groups.reduced("max", there["place"]),
             "other_time": groups.reduced("min", np.where(arrived, there["entered_time"], NEVER)),
             "other_event": groups.reduced("min", np.where(arrived, there["entered_event"], NEVER)),
@@ -113,8 +113,8 @@ def arrivals(traces: Table) -> Table:
     came = traces.where(
         known(traces["id_number"])
         & has(traces, ARRIVED)
-        & has(traces, rules.LOCAL)
-        & ~has(traces, rules.UNPROMISED)
+        & has(traces, masks.LOCAL)
+        & ~has(traces, masks.UNPROMISED)
     )
     keys = (*ID, "manager", "place")
     groups = grouped(*(came[name] for name in keys))

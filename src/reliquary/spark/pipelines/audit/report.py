@@ -18,100 +18,16 @@ from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from reliquary.spark.pipelines.audit import charts, evidence
 from reliquary.spark.pipelines.audit.charts import Series, Spread, number, span
-from reliquary.spark.pipelines.audit.rules import FindingKind, Verdict
+from reliquary.spark.pipelines.audit.meanings import COLORS, MEANINGS, NAMES, WORDS
 from reliquary.spark.pipelines.audit.streams import Stream
+from reliquary.spark.pipelines.audit.verdicts import FindingKind, Verdict
 
 if TYPE_CHECKING:
     from reliquary.spark.pipelines.audit.run import AuditReport
-
-WORDS: Final[Mapping[Verdict, str]] = {
-    Verdict.PROVEN: "Proven",
-    Verdict.REFUTED: "Refuted",
-    Verdict.NOT_JUDGED: "Not judged",
-}
-COLORS: Final[Mapping[FindingKind, str]] = {
-    FindingKind.LOST: "#b91c1c",
-    FindingKind.DUPLICATED: "#c2410c",
-    FindingKind.REORDERED: "#a16207",
-    FindingKind.LATE: "#4d7c0f",
-    FindingKind.IN_DOUBT: "#6d28d9",
-    FindingKind.ACKNOWLEDGED: "#be185d",
-}
-NAMES: Final[Mapping[FindingKind, str]] = {
-    FindingKind.LOST: "Lost",
-    FindingKind.DUPLICATED: "Duplicated",
-    FindingKind.REORDERED: "Out of order",
-    FindingKind.LATE: "Late",
-    FindingKind.IN_DOUBT: "Stuck in doubt",
-    FindingKind.ACKNOWLEDGED: "Acknowledged, not delivered",
-}
-MEANINGS: Final[Mapping[FindingKind, tuple[str, str]]] = {
-    FindingKind.LOST: (
-        (
-            "The sending side recorded that these messages were handed over, and the receiving side, "
-            "whose records "
-            "are complete for that time, has no trace of them."
-        ),
-        (
-            "Send them again: the sending application or its journal has them. Then find out what "
-            "happened at the "
-            "receiving side at that time: a restore from an old backup is the most frequent cause."
-        ),
-    ),
-    FindingKind.DUPLICATED: (
-        (
-            "These messages got into one queue twice, or were read twice, so their work may have been "
-            "done twice."
-        ),
-        (
-            "Check in the receiving application whether the work was done twice, and undo one. If an "
-            "application sends "
-            "a message again by itself, let it keep the identifier."
-        ),
-    ),
-    FindingKind.REORDERED: (
-        "These messages came after messages that were sent later, in a stream that keeps the order.",
-        (
-            "Check whether the order matters to the receiving application; if it does, look at what it "
-            "made of these "
-            "messages and of their neighbours."
-        ),
-    ),
-    FindingKind.LATE: (
-        "These messages took longer than the limit of this report, or were read after their deadline.",
-        (
-            "Look at the time: was the receiving side stopped or slow, or was the network cut? If these "
-            "times are "
-            "normal for this stream, raise the limit with --late."
-        ),
-    ),
-    FindingKind.IN_DOUBT: (
-        (
-            "A batch or a transaction was begun with these messages, and no record says how it ended. They "
-            "are not lost, but no reader gets them until the outcome is known."
-        ),
-        (
-            "Ask the other side, or decide in its place: `reliquary channel` for batches, `reliquary "
-            "transaction` for "
-            "transactions."
-        ),
-    ),
-    FindingKind.ACKNOWLEDGED: (
-        (
-            "The sender was informed that these messages are in their queue, or were read, and the records "
-            "of the receiving "
-            "side do not show it."
-        ),
-        (
-            "Do not trust the acknowledgement: ask the receiving application, and send again what it does "
-            "not have."
-        ),
-    ),
-}
 
 
 def write(report: AuditReport) -> None:

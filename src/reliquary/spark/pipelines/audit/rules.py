@@ -15,109 +15,26 @@ together tell; `Later` names them.  docs/guides/audit.md has the rules in words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum, StrEnum
+from enum import Enum
 from typing import Final
 
 import numpy as np
 
 from reliquary.spark.pipelines.audit.arrays import Bools, Ints, Table, has, known
-from reliquary.wire.history import HistoryEvent
-
-EVENT_NAMES: Final = tuple(event.word for event in sorted(HistoryEvent))
-"""The events of the history; the bit of each in the mask of a trace is one higher than its place here."""
-
-TRANSACTIONAL: Final = 1 << 40
-"""It was sent in a transaction or in a stream."""
-REACHED: Final = 1 << 41
-"""Another manager acknowledged that it is in its queue."""
-READ: Final = 1 << 42
-"""Another manager acknowledged that it was received."""
-BATCHED: Final = 1 << 43
-"""It came by a protocol that keeps the order without numbers."""
-FETCHED: Final = 1 << 44
-"""Another manager fetched it from a queue of this one."""
-OUTGOING: Final = 1 << 45
-"""It was put into an outgoing queue."""
-LOCAL: Final = 1 << 46
-"""It was put into a queue of applications."""
-UNPROMISED: Final = 1 << 47
-"""Its arrival is not promised: an express message, or a receipt that a manager wrote to another."""
-LANE: Final = 48
-"""The three bits from here on are its lane: messages of one lane keep their order in a queue."""
-
-ORDERED: Final = ("httpr",)
-"""Protocols that keep the order of messages that have no number, and that fetch from queues of others."""
-SEQUENCED: Final = ("wsrm",)
-"""Protocols whose arrivals have the sequence and the number in it as their batch."""
-UNSURE: Final = ("multicast",)
-"""Protocols that send without knowing who listens."""
-COPIES: Final = ("journal", "dead-letter")
-"""Kinds of queues that hold copies: what is read there was delivered before."""
-
-
-def bit(*events: str) -> int:
-    """The mask of these events.
-
-    >>> bit("accepted"), bit("accepted", "arrived")
-    (2, 6)
-    """
-    return sum(1 << (EVENT_NAMES.index(event) + 1) for event in events)
-
-
-SETTLING: Final = bit(
-    "released", "delivered", "received", "expired", "purged", "rejected", "moved", "dead-lettered",
-    "poisoned", "committed", "aborted", "accepted", "queued", "arrived", "returned",
-)  # fmt: skip
-"""After one of these a message is not in doubt."""
-OUT_OF_LINE: Final = bit(
-    "returned", "released", "delayed", "due", "prepared", "moved", "poisoned", "rejected"
+from reliquary.spark.pipelines.audit.masks import (
+    FETCHED,
+    GONE,
+    OUT_OF_LINE,
+    OUTGOING,
+    REACHED,
+    READ,
+    TRANSACTIONAL,
+    UNPROMISED,
+    bit,
 )
-"""A message to which one of these happened may be overtaken."""
-GONE: Final = bit("received", "expired", "purged", "rejected", "moved", "dead-lettered", "poisoned")
-"""The events by which a message that arrived can have left its queue."""
-
-
-class FindingKind(StrEnum):
-    """The kind of a finding of the audit."""
-
-    LOST = "lost"
-    DUPLICATED = "duplicated"
-    REORDERED = "reordered"
-    LATE = "late"
-    IN_DOUBT = "in-doubt"
-    ACKNOWLEDGED = "acknowledged"
-
-
-class Verdict(StrEnum):
-    """The verdict on a stream, and on all of them."""
-
-    PROVEN = "proven"
-    REFUTED = "refuted"
-    NOT_JUDGED = "not-judged"
-
-
-class Reason(StrEnum):
-    """The reasons why something is not judged."""
-
-    NO_HISTORY = "no-history"
-    TOO_RECENT = "too-recent"
-    TOO_OLD = "too-old"
-    MISSING = "events-missing"
-
-    @property
-    def sentence(self) -> str:
-        """Return the reason as a sentence for people."""
-        return _SENTENCES[self]
-
-
-_SENTENCES: Final[Mapping[Reason, str]] = {
-    Reason.NO_HISTORY: "the history of the destination was not given, or no --route says which manager it is",
-    Reason.TOO_RECENT: "the history of the manager that must tell does not reach far enough yet",
-    Reason.TOO_OLD: "the history of the manager that must tell begins later",
-    Reason.MISSING: "events are missing in the history of the manager that must tell",
-}
+from reliquary.spark.pipelines.audit.verdicts import FindingKind
 
 SECOND: Final = 1_000_000
 HOUR: Final = 3600 * SECOND

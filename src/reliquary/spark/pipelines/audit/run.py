@@ -40,9 +40,10 @@ from reliquary.spark.pipelines.audit.buckets import (
 from reliquary.spark.pipelines.audit.coverage import Stretch, TracedQueue, combined, stretches, together
 from reliquary.spark.pipelines.audit.intake import Taken, take_in
 from reliquary.spark.pipelines.audit.routes import routes
-from reliquary.spark.pipelines.audit.rules import FindingKind, Limits, Over, Reason, Verdict
+from reliquary.spark.pipelines.audit.rules import Limits, Over
 from reliquary.spark.pipelines.audit.state import Kept, ReadFile, State
 from reliquary.spark.pipelines.audit.streams import Stream
+from reliquary.spark.pipelines.audit.verdicts import FindingKind, Reason, Verdict
 from reliquary.spark.pipelines.audit.work import SparkWork, Work
 
 if TYPE_CHECKING:

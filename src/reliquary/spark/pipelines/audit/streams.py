@@ -17,10 +17,12 @@ from typing import Final
 
 import numpy as np
 
-from reliquary.spark.pipelines.audit import rules
+from reliquary.spark.pipelines.audit import masks
 from reliquary.spark.pipelines.audit.arrays import NONE, Bools, Ints, Table, grouped, has, joined, known
 from reliquary.spark.pipelines.audit.coverage import TracedQueue
-from reliquary.spark.pipelines.audit.rules import FindingKind, Over, Reason, Verdict, bit
+from reliquary.spark.pipelines.audit.masks import bit
+from reliquary.spark.pipelines.audit.rules import Over
+from reliquary.spark.pipelines.audit.verdicts import FindingKind, Reason, Verdict
 
 CLASSES: Final = 16
 """Classes of times for each doubling."""
@@ -123,7 +125,7 @@ def between(passages: Table) -> Table:
     keys = {name: passages[name] for name in ("place", "other_manager", "other_place")} | {"class": number}
     read = arrived & ((passages["other_mask"] & bit("received")) != 0)
     left = known(passages["left_event"])
-    waiting = ~left & (passages["seen"] == 0) & ~has(passages, rules.GONE)
+    waiting = ~left & (passages["seen"] == 0) & ~has(passages, masks.GONE)
     return _counted(
         keys, sent=np.ones_like(arrived), left=left, arrived=arrived, received=read, waiting=waiting
     )
@@ -131,12 +133,12 @@ def between(passages: Table) -> Table:
 
 def within(traces: Table) -> Table:
     """Return the number of messages in each queue of applications, by the class of their waiting time."""
-    ours = traces.where(has(traces, rules.LOCAL) & ~has(traces, rules.FETCHED))
+    ours = traces.where(has(traces, masks.LOCAL) & ~has(traces, masks.FETCHED))
     read = known(ours["received_event"])
     timed = read & known(ours["start_time"])
     took = np.where(timed, ours["received_time"] - ours["start_time"], 0)
     keys = {"place": ours["place"], "class": np.where(timed, classes(took), UNTIMED)}
-    arrived, waiting = has(ours, bit("arrived")), ~has(ours, rules.GONE)
+    arrived, waiting = has(ours, bit("arrived")), ~has(ours, masks.GONE)
     return _counted(keys, sent=np.ones_like(read), left=read, arrived=arrived, received=read, waiting=waiting)
 
 
@@ -149,7 +151,7 @@ def _counted(keys: Mapping[str, Ints], **marks: Bools) -> Table:
 def last(passages: Table) -> Table:
     """Return the last numbered message of each queue that arrived: its event here, its time there."""
     numbered = passages.where(
-        (passages["arrivals"] > 0) & known(passages["other_number"]) & ~has(passages, rules.OUT_OF_LINE)
+        (passages["arrivals"] > 0) & known(passages["other_number"]) & ~has(passages, masks.OUT_OF_LINE)
     )
     ordered = numbered.where(
         np.lexsort((numbered["other_time"], numbered["entered_event"], numbered["place"]))

@@ -24,8 +24,9 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from reliquary.spark.pipelines.audit import findings
 from reliquary.spark.pipelines.audit.arrays import NEVER, NONE, Table, joined
 from reliquary.spark.pipelines.audit.buckets import summed, width_of
-from reliquary.spark.pipelines.audit.rules import RULES, FindingKind, Reason
+from reliquary.spark.pipelines.audit.rules import RULES
 from reliquary.spark.pipelines.audit.streams import Book, Stream
+from reliquary.spark.pipelines.audit.verdicts import FindingKind, Reason
 
 if TYPE_CHECKING:
     from reliquary.spark.pipelines.audit.run import AuditReport

@@ -20,9 +20,9 @@ import msgspec
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from reliquary.spark.pipelines.audit import rules
+from reliquary.spark.pipelines.audit import masks
 from reliquary.spark.pipelines.audit.arrays import NEUTRAL, Ints, Table, filled, grouped, joined
-from reliquary.spark.pipelines.audit.rules import bit
+from reliquary.spark.pipelines.audit.masks import bit
 
 KEY: Final = ("manager", "message")
 ID: Final = ("id_high", "id_low", "id_number")
@@ -64,7 +64,7 @@ COLUMNS: Final[dict[str, Kept]] = {
     "sent_event": Kept("max", "event_id", bit("sent")),
     "left_time": Kept("max", "left_at"),
     "left_event": Kept("max", "left_by"),
-    "settled_event": Kept("max", "event_id", rules.SETTLING),
+    "settled_event": Kept("max", "event_id", masks.SETTLING),
     "doubt_event": Kept("max", "event_id", bit("held", "prepared")),
     "doubt_time": Kept("max", "at", bit("held", "prepared")),
     "acknowledged_time": Kept("min", "acknowledged_at"),

@@ -164,6 +164,7 @@ def test_every_split_of_the_files_gives_the_report_of_one_run(
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)
 @given(st.data())
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_split_of_more_files_gives_the_report_of_one_run(

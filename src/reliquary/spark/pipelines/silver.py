@@ -222,7 +222,9 @@ def decoded(
         frame = _with_record(frame, json_schema, is_json)
     has_data = is_xml if json_schema else is_json | is_xml
     document = f.when(has_data, f.coalesce("json", "text"))
-    frame = frame.withColumn("data", f.try_parse_json(document)).drop("json")
+    frame = frame.withColumn("data", f.try_parse_json(document))
+    if not columns:  # Connect asks for the columns of a frame to drop one; `understood` leaves it out then
+        frame = frame.drop("json")
     unread = f.col("data").isNull() & has_data
     reason = f.lit("Spark cannot hold it as VARIANT: a name comes twice in one object, or it is too large")
     frame = frame.withColumn("fault", f.when(unread, reason).otherwise(f.col("fault")))

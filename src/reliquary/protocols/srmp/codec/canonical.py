@@ -21,6 +21,8 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+import msgspec
+
 from reliquary.protocols.srmp.codec.elements import Fields
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.header import (
@@ -53,12 +55,12 @@ END: Final = "</se:Header><se:Body></se:Body></se:Envelope>"
 _FIRST: Final = f"{BEGIN}<action>"
 _LAST: Final = f"</Msmq>{END}"
 _UUID: Final = "uuid:"
-_ID: Final = f"<id>{_UUID}"
+ID: Final = f"<id>{_UUID}"
 """The text before the number of the message."""
-_PLACES: Final = "<current>"
-_FIRST_PLACE: Final = f"{_PLACES}1</current>"
-_NUMBERS: Final = re.compile("<current>([0-9]{1,10})</current>(?:<previous>([0-9]{1,10})</previous>)?")
-_MOST_DIGITS: Final = 10
+PLACES: Final = "<current>"
+_FIRST_PLACE: Final = f"{PLACES}1</current>"
+NUMBERS: Final = re.compile("<current>([0-9]{1,10})</current>(?:<previous>([0-9]{1,10})</previous>)?")
+MOST_DIGITS: Final = 10
 _FORM: Final = re.compile(
     "([^<]*)</action><to>([^<]*)</to><id>uuid:0(@[-0-9A-Fa-f]{36})</id>"
     + re.escape(PROPERTIES) + "<expiresAt>([^<]*)</expiresAt>(?:<sentAt>([^<]*)</sentAt>)?</properties>"
@@ -78,12 +80,39 @@ LONGEST: Final = 4 * 1024
 """Characters of an envelope; hardly one of this form comes near it."""
 
 
-class Canonical(NamedTuple):
-    """The content of an envelope in canonical form."""
+class Known(msgspec.Struct):
+    """The content of an envelope without its numbers."""
 
     envelope: Envelope
     repeated: Message | None
     """The attributes of its message, as in `Arrived`."""
+    manager: str
+    """The text in `id` after the number of the message."""
+    stream: StreamName | None
+    uses: int = 0
+    """How many envelopes with this content were read."""
+
+    def numbered(self, number: str, current: int, previous: int | None) -> Envelope | None:
+        """Return the envelope with these numbers, `current` is 0 outside a stream; None for numbers that
+        must be refused.
+        """
+        uniquifier = int(number)
+        if uniquifier > FOREVER or current > FOREVER:
+            return None
+        stream, identifier = self.stream, f"{_UUID}{number}{self.manager}"
+        try:
+            place = None if stream is None else place_in(stream, current, previous)
+            return numbered(self.envelope, identifier, uniquifier, place)
+        except SrmpFault:
+            return None  # the parser says what is wrong
+
+
+class Canonical(NamedTuple):
+    """The content of an envelope in canonical form."""
+
+    envelope: Envelope
+    known: Known
+    """The part of it that senders repeat."""
 
 
 def canonical_envelope(text: str) -> Envelope | None:
@@ -98,48 +127,29 @@ def canonical(text: str) -> Canonical | None:
     """
     if len(text) > LONGEST or not (text.startswith(_FIRST) and text.endswith(_LAST)):
         return None
-    number_at = text.find(_ID) + len(_ID)
+    number_at = text.find(ID) + len(ID)
     number_end = text.find("@", number_at)
-    places_at = text.find(_PLACES, number_end)
+    places_at = text.find(PLACES, number_end)
     number = text[number_at:number_end]
-    if not (number.isdecimal() and number.isascii() and len(number) <= _MOST_DIGITS):
+    if not (number.isdecimal() and number.isascii() and len(number) <= MOST_DIGITS):
         return None
-    try:
-        if places_at < 0:
-            known = _read(f"{text[:number_at]}0{text[number_end:]}")
-            place = None
-        else:
-            found = _NUMBERS.match(text, places_at)
-            if found is None:
-                return None
-            known = _read(
-                f"{text[:number_at]}0{text[number_end:places_at]}{_FIRST_PLACE}{text[found.end() :]}"
-            )
-            current, previous = int(found[1]), None if found[2] is None else int(found[2])
-            if known is None or known.stream is None or current > FOREVER:
-                return None
-            place = place_in(known.stream, current, previous)
-        uniquifier = int(number)
-        if known is None or uniquifier > FOREVER:
+    current, previous = 0, None
+    if places_at < 0:
+        known = _read(f"{text[:number_at]}0{text[number_end:]}")
+    else:
+        found = NUMBERS.match(text, places_at)
+        if found is None:
             return None
-        identifier = text[number_at - len(_UUID) : number_end + len(known.manager)]
-        return Canonical(numbered(known.envelope, identifier, uniquifier, place), known.repeated)
-    except SrmpFault:
-        return None  # the parser says what is wrong
-
-
-class _Known(NamedTuple):
-    """The content of an envelope without its numbers."""
-
-    envelope: Envelope
-    repeated: Message | None
-    manager: str
-    """The text in `id` after the number of the message."""
-    stream: StreamName | None
+        known = _read(f"{text[:number_at]}0{text[number_end:places_at]}{_FIRST_PLACE}{text[found.end() :]}")
+        current, previous = int(found[1]), None if found[2] is None else int(found[2])
+    if known is None or (known.stream is None) is not (places_at < 0):
+        return None
+    envelope = known.numbered(number, current, previous)
+    return None if envelope is None else Canonical(envelope, known)
 
 
 @lru_cache(maxsize=1024)
-def _read(text: str) -> _Known | None:
+def _read(text: str) -> Known | None:
     """Return the content of an envelope whose numbers were replaced by the first ones; None for another form.
 
     Envelopes that differ only in their numbers are one text here, so each of them is read once.
@@ -148,15 +158,18 @@ def _read(text: str) -> _Known | None:
     if found is None:
         return None
     action, to, manager, expires_at, sent_at, durable, stream, msmq = found.groups()
-    said = _repeated(action, to, manager, expires_at, sent_at, durable is not None, msmq)
-    name = None if stream is None else stream_name(stream)
-    return None if said is None else _Known(said.envelope, said.repeated, manager, name)
+    try:
+        said = _repeated(action, to, manager, expires_at, sent_at, durable is not None, msmq)
+        name = None if stream is None else stream_name(stream)
+    except SrmpFault:
+        return None  # the parser says what is wrong
+    return None if said is None else Known(*said, manager, name)
 
 
 @lru_cache(maxsize=1024)
 def _repeated(
     action: str, to: str, manager: str, expires_at: str, sent_at: str | None, durable: bool, msmq: str
-) -> Canonical | None:
+) -> tuple[Envelope, Message | None] | None:
     """All that senders repeat from message to message; None where it is not of this form."""
     said = _msmq(msmq)
     if said is None or not (_is_plain(action) and _is_plain(to)):
@@ -167,7 +180,7 @@ def _repeated(
         times["sentAt"] = sent_at
     path = read_path({"action": action, "to": to, "id": ""})
     envelope = envelope_from(path, read_properties(times), Services(durable), said)
-    return Canonical(envelope, None if envelope.sent_at is None else attributes_of(envelope, now=0))
+    return envelope, None if envelope.sent_at is None else attributes_of(envelope, now=0)
 
 
 @lru_cache(maxsize=1024)

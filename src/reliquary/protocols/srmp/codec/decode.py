@@ -8,10 +8,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from reliquary.protocols.srmp.codec.canonical import canonical, canonical_envelope
+from reliquary.protocols.srmp.codec.canonical import Known, canonical, canonical_envelope
 from reliquary.protocols.srmp.codec.elements import Header, read_blocks
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.header import read_header
+from reliquary.protocols.srmp.codec.recurring import recurring, remember
 from reliquary.protocols.srmp.codec.values import Arrived, Envelope
 from reliquary.wire.mime import LENGTH_DIGITS, MediaType, MimeFault, Part, fields_of, media_type, split
 from reliquary.wire.soap import SoapFault, header_of
@@ -28,14 +29,20 @@ def decode(content_type: str, body: bytes, *, largest: int) -> Arrived:
         raise SrmpFault(
             "the message", f"a message has at most {largest} bytes, this one {len(body)}", spec="MC-MQSRM 1.6"
         )
+    known = recurring(content_type, body)
+    if known is not None:
+        return known
     try:
         kind = media_type(content_type)
         if kind.kind == XML:
-            return _arrived(body, kind, ())
+            return _arrived(body, kind, ())[0]
         if kind.kind != MULTIPART:
             raise MimeFault("Content-Type", f"{content_type[:80]!r} is neither {MULTIPART} nor {XML}")
         root, *others = split(body, kind.boundary)
-        return _arrived(root.data, media_type(root.content_type), others)
+        arrived, repeats = _arrived(root.data, media_type(root.content_type), others)
+        if repeats is not None and arrived.has_body and len(others) == 1:
+            remember(content_type, body, kind.boundary, repeats, arrived)
+        return arrived
     except MimeFault as fault:
         raise SrmpFault(fault.part, fault.why, spec=fault.spec) from None
 
@@ -86,18 +93,19 @@ def _decoded(data: bytes) -> str:
         raise SrmpFault("Envelope", f"the envelope is not UTF-8: {why.reason}", spec="MC-MQSRM 2.2") from None
 
 
-def _arrived(data: bytes, kind: MediaType, others: list[Part] | tuple[()]) -> Arrived:
+def _arrived(data: bytes, kind: MediaType, others: list[Part] | tuple[()]) -> tuple[Arrived, Known | None]:
+    """Return the message, and the part of its envelope that senders repeat; None for an unusual envelope."""
     if kind.kind != XML or kind.charset not in _CHARSETS:
         raise MimeFault("Content-Type", "an envelope is text/xml in UTF-8")
     text = _decoded(data)
-    known = canonical(text)
-    envelope, repeated = known or (read_header(parsed_blocks(text)), None)
+    envelope, known = canonical(text) or (read_header(parsed_blocks(text)), None)
+    repeated = None if known is None else known.repeated
     if not others:
-        return Arrived(envelope=envelope, text=text, repeated=repeated)
+        return Arrived(envelope=envelope, text=text, repeated=repeated), known
     contents = _contents(others)
     if contents and (envelope.delivery_receipt or envelope.commitment_receipt or envelope.stream_receipt):
         raise SrmpFault("the MIME body", "a receipt has no payload", spec="MC-MQSRM 2.2.2")  # SR-022
-    return Arrived(
+    arrived = Arrived(
         envelope=envelope,
         text=text,
         body=contents.get("body", b""),
@@ -106,6 +114,7 @@ def _arrived(data: bytes, kind: MediaType, others: list[Part] | tuple[()]) -> Ar
         has_extension="extension" in contents,
         repeated=repeated,
     )
+    return arrived, known
 
 
 def _contents(parts: list[Part] | tuple[()]) -> dict[str, bytes]:

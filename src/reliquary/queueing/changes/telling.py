@@ -28,6 +28,7 @@ _POISON: Final = ";poison"
 _NORMAL: Final = MessageClass.NORMAL
 _RECEIVED: Final = MessageClass.ACK_RECEIVE
 _ACCEPTED: Final = HistoryEvent.ACCEPTED
+_ARRIVED: Final = HistoryEvent.ARRIVED
 _DEAD_LETTERED: Final = HistoryEvent.DEAD_LETTERED
 _HANDED_OUT: Final = HistoryEvent.HANDED_OUT
 _REJECTED: Final = HistoryEvent.REJECTED
@@ -60,7 +61,7 @@ def _arrival(queue: Queue, fact: facts.MessagesStored, initiator: Initiator) -> 
         return HistoryEvent.QUEUED
     if fact.positions[0].reason:  # a dead letter that was never in another queue
         return _DEAD_LETTERED
-    return _ACCEPTED if initiator.by in ("api", "manager", "spark") else HistoryEvent.ARRIVED
+    return _ACCEPTED if initiator.by in ("api", "manager", "spark") else _ARRIVED
 
 
 def _prepared(state: State, notes: Notes, fact: facts.TransactionPrepared) -> None:

@@ -57,6 +57,8 @@ class Enqueued(Enum):
     MANAGER_FULL = 2
     TOO_LATE = 3
 
+    __hash__ = object.__hash__  # members are equal only to themselves; the hash of Enum is slower
+
 
 DONE: Final = Enqueued.DONE
 TOO_LATE: Final = Enqueued.TOO_LATE

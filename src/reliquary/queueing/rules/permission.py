@@ -127,6 +127,11 @@ OPENED_FOR: Final[Mapping[Access, Act]] = {
 }
 
 
+_SYSTEM: Final = QueueType.SYSTEM
+_QUEUE: Final = QueueKind.QUEUE
+_OUTGOING: Final = QueueKind.OUTGOING
+
+
 # -- one list, one right
 
 
@@ -135,15 +140,15 @@ def place_of(queue: QueueState) -> QueueKind:
     record = queue.record
     if record.outgoing is not None:
         return QueueKind.OUTGOING
-    if record.kind is QueueType.SYSTEM:
+    if record.kind is _SYSTEM:
         return QueueKind.SYSTEM_JOURNAL if record.pathname.endswith("journal") else QueueKind.DEAD_LETTERS
-    return QueueKind.JOURNAL if record.is_journal else QueueKind.QUEUE
+    return QueueKind.JOURNAL if record.is_journal else _QUEUE
 
 
 def list_of(state: State, queue: QueueState) -> bytes:
     """Return the access list that counts for a queue."""
     record = queue.record
-    if record.outgoing is not None or record.kind is QueueType.SYSTEM:
+    if record.outgoing is not None or record.kind is _SYSTEM:
         return manager_list(state)
     if record.parent is not None:
         record = state.queues[record.parent].record
@@ -158,11 +163,11 @@ def manager_list(state: State) -> bytes:
 def lacks(state: State, by: Principal, queue: QueueState, act: Act) -> str:
     """Return a sentence on the rights that a user needs for this act and does not have, or nothing."""
     place = place_of(queue)
-    if place is QueueKind.OUTGOING and act is Act.SEND:
+    if place is _OUTGOING and act is Act.SEND:
         return denied(state.access.anonymous_may, by, AnonymousAct.SEND_ELSEWHERE)
     needed = NEEDED[place][act]
     by_role = by.on_queues if isinstance(needed, QueueRight) else by.on_manager
-    missing = needed.value & ~granted(list_of(state, queue), by, by_role)
+    missing = needed._value_ & ~granted(list_of(state, queue), by, by_role)
     return _sentence(by, type(needed)(missing), _title(state, queue)) if missing else ""
 
 

@@ -53,6 +53,7 @@ from reliquary.queueing.model.travel.transfer import (
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.acknowledge import FINAL, asked
 from reliquary.queueing.rules.enqueue import (
+    DONE,
     Enqueued,
     enqueue,
     insert,
@@ -72,6 +73,14 @@ from reliquary.queueing.travel.listeners import listening_to
 from reliquary.wire.history import HistoryEvent
 
 Verdict = tuple[Outcome, MessageClass]
+_READY: Final = ManagerState.READY
+_NORMAL: Final = MessageClass.NORMAL
+_REFUSED: Final = Outcome.REFUSED
+_DELIVERED: Final = Outcome.DELIVERED
+_SEND: Final = Act.SEND
+_NOT_ENCRYPTED: Final = MessagePrivacy.NONE
+_ONLY_ENCRYPTED: Final = QueuePrivacy.BODY
+_ANY_PRIVACY: Final = QueuePrivacy.OPTIONAL
 _BATCH_MASK: Final = (1 << 64) - 1
 """The lower 64 bits of a carrier's transaction: the number of the batch."""
 
@@ -92,7 +101,7 @@ def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
     is_ours = _is_ours(signal.message)
     state.turn.initiator = OURSELVES if is_ours else _initiator(signal)
     outcome, reason = _take(state, signal, now, is_ours=is_ours)
-    if outcome is Outcome.REFUSED:
+    if outcome is _REFUSED:
         heard(state, HistoryEvent.REFUSED, signal.destination, (signal.message.identifier,), reason)
         if not signal.message.soap_envelope:  # else the HTTP status reports the refusal
             _acknowledge_refusal(state, signal, reason, now)
@@ -136,9 +145,9 @@ def on_resumed(state: State, signal: StreamResumed, now: Instant) -> None:
 def _take(state: State, signal: MessageArrived, now: Instant, *, is_ours: bool) -> Verdict:
     """Put a message into its queue, or into all queues that listen to its address; return the verdict."""
     message = signal.message
-    if state.manager.state is not ManagerState.READY or not (state.travel.online or is_ours):
+    if state.manager.state is not _READY or not (state.travel.online or is_ours):
         return Outcome.TRY_LATER, MessageClass.NORMAL  # DM-124
-    if signal.refusal is not MessageClass.NORMAL:
+    if signal.refusal is not _NORMAL:
         return Outcome.REFUSED, signal.refusal
     try:
         check(message)
@@ -176,7 +185,7 @@ def _put_in_queue(state: State, queue: QueueState, signal: MessageArrived, now: 
     message = signal.message
     # DEPARTS from 3.1.5.1.12 (SR-235): the list of a public queue is the one that is kept with it and
     # published, not read from the directory each time, because without a directory nothing would come in.
-    if queue.record.outgoing is None and lacks(state, ANONYMOUS, queue, Act.SEND):
+    if queue.record.outgoing is None and lacks(state, ANONYMOUS, queue, _SEND):
         return Outcome.REFUSED, MessageClass.NACK_ACCESS_DENIED
     reason = mismatch(queue, message, in_transaction=message.is_transactional)
     if reason is not None:
@@ -231,14 +240,14 @@ def mismatch(queue: QueueState, message: Message, *, in_transaction: bool) -> Me
     if queue.record.outgoing is not None:  # only its last queue has conditions
         return None
     settings = queue.record.settings
-    is_private = more.privacy is not MessagePrivacy.NONE
+    is_private = more.privacy is not _NOT_ENCRYPTED
     if in_transaction and not settings.transactional:
         return MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE
     if settings.transactional and not in_transaction:
         return MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE  # QB-246
     if settings.authentication and more.authentication is AuthenticationLevel.NONE:
         return MessageClass.NACK_BAD_SIGNATURE
-    if settings.privacy is (QueuePrivacy.NONE if is_private else QueuePrivacy.BODY):  # DM-023
+    if settings.privacy is (QueuePrivacy.NONE if is_private else _ONLY_ENCRYPTED):  # DM-023
         return MessageClass.NACK_BAD_ENCRYPTION
     return None
 
@@ -307,7 +316,7 @@ def _report_taken(state: State, signal: BatchArrived) -> None:
     state.turn.initiator = API
     if state.travel.rooms.changed:
         rooms.tell(state)  # so the carrier knows how much room is left before it gets the verdict
-    state.draft.tell(BatchJudged(signal.carrier, signal.ticket, Outcome.DELIVERED))
+    state.draft.tell(BatchJudged(signal.carrier, signal.ticket, _DELIVERED))
 
 
 def _put_together(state: State, signal: BatchArrived, now: Instant) -> bool:
@@ -317,7 +326,7 @@ def _put_together(state: State, signal: BatchArrived, now: Instant) -> bool:
     """
     name, messages = signal.destinations[0], signal.messages
     if (
-        state.manager.state is not ManagerState.READY
+        state.manager.state is not _READY
         or not state.travel.online
         or not signal.checked
         or (state.manager.era is not None and signal.once)
@@ -332,12 +341,12 @@ def _put_together(state: State, signal: BatchArrived, now: Instant) -> bool:
     if queue is None:
         return False
     settings = queue.record.settings
-    if settings.authentication or settings.privacy is not QueuePrivacy.OPTIONAL:
+    if settings.authentication or settings.privacy is not _ANY_PRIVACY:
         return False
     sizes = list(map(size_of, messages))
-    if judge(state, queue, sum(sizes)) is not Enqueued.DONE:
+    if judge(state, queue, sum(sizes)) is not DONE:
         return False
-    if signal.by is not MANAGER and lacks(state, signal.by, queue, Act.SEND):
+    if signal.by is not MANAGER and lacks(state, signal.by, queue, _SEND):
         return False
     captured = signal.transaction if settings.transactional else None
     insert(state, queue, messages, sizes, now, travelled=True, expires=False, captured=captured)
@@ -442,7 +451,7 @@ def _part_for(state: State, name: str, by: Principal) -> _Part | Flaw:
     if why:
         return MessageClass.NACK_ACCESS_DENIED, why
     settings = way.record.settings
-    strict = settings.authentication or settings.privacy is not QueuePrivacy.OPTIONAL
+    strict = settings.authentication or settings.privacy is not _ANY_PRIVACY
     return _Part(way, settings.transactional, destination="", strict=strict)
 
 

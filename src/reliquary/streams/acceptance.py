@@ -88,6 +88,8 @@ class Verdict(Enum):
     __hash__ = object.__hash__  # as above
 
 
+_SAME: Final = StreamRelation.SAME
+_NEXT: Final = NumberRelation.NEXT
 TAKEN: Final = frozenset({Verdict.BEGIN, Verdict.GO_ON, Verdict.RESUMED})
 """The verdicts with which a message is taken."""
 
@@ -125,13 +127,13 @@ def judge(
     if kept is None:
         stream_relation = StreamRelation.NONE_KEPT
     elif stream == kept.number:
-        stream_relation, last = StreamRelation.SAME, kept.last
+        stream_relation, last = _SAME, kept.last
     else:
         stream_relation = StreamRelation.NEWER if stream > kept.number else StreamRelation.OLDER
     if current <= last:
         number_relation = NumberRelation.BACK
     elif current == last + 1:
-        number_relation = NumberRelation.NEXT
+        number_relation = _NEXT
     else:
         number_relation = NumberRelation.SKIP if previous <= last else NumberRelation.GAP
     return acceptance[stream_relation, number_relation]

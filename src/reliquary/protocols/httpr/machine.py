@@ -42,6 +42,8 @@ from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Role
 from reliquary.queueing.model.travel import transfer
 
+_SERVER: Final = Role.SERVER
+
 
 class Httpr(Ruled[State]):
     """HTTPR 1.1 as a machine, both agents.  Its state is rebuilt from the rows it is given."""
@@ -73,14 +75,14 @@ def _waiting(state: State, signal: transfer.MessagesWaiting, now: Instant) -> No
 
 
 def _judged(state: State, signal: transfer.BatchJudged, now: Instant) -> None:
-    if state.channels[signal.ticket].role is Role.SERVER:
+    if state.channels[signal.ticket].role is _SERVER:
         server.on_judged(state, signal, now)
     else:
         client.on_judged(state, signal, now)
 
 
 def _held(state: State, signal: transfer.MessagesReserved, now: Instant) -> None:
-    if state.channels[signal.key[0]].role is Role.SERVER:
+    if state.channels[signal.key[0]].role is _SERVER:
         server.on_held(state, signal, now)
     else:
         client.on_held(state, signal, now)

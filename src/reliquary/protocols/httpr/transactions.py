@@ -124,10 +124,13 @@ class Reception(Enum):
     """Zero is no id (HR-104): 520."""
 
 
+TAKEN: Final = Reception.TAKEN
+
+
 def reception(channel: Channel, batch: int) -> Reception:
     """Return whether a batch with this id is taken; the tests of 3.12.2, in their order."""
     if batch == NOTHING:
         return Reception.MALFORMED
     if batch <= channel.last_received_id:
         return Reception.KNOWN
-    return Reception.LATE if batch <= channel.last_sent_id else Reception.TAKEN
+    return Reception.LATE if batch <= channel.last_sent_id else TAKEN

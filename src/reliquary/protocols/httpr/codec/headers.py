@@ -247,6 +247,7 @@ def read_request(block: bytes, *, lenient: bool = False) -> RequestHeader:
     return header
 
 
+_GET_RESPONDER_INFO: Final = Command.GET_RESPONDER_INFO
 _FLOWS: Final = {command.value.encode(): command for command in FLOWS}
 _USUAL_REQUEST: Final = re.compile(
     rf"request:({'|'.join(command.value for command in FLOWS)}) {re.escape(VERSION)}\r\n"
@@ -277,7 +278,7 @@ def _check(header: RequestHeader) -> None:
             raise malformed("a request has a sessionid, or requester and channel, not both", "5.2")
     elif not (header.requester and header.channel):
         raise malformed("a request without a session names requester and channel", "5.1")  # HR-061
-    if header.command is Command.GET_RESPONDER_INFO:
+    if header.command is _GET_RESPONDER_INFO:
         if header.session_id or header.session is not SessionMark.BEGIN:
             raise malformed("GET-RESPONDER-INFO begins a session", "5.1")
     elif header.command in SENDS and header.transaction_id is None:

@@ -27,6 +27,8 @@ _SERVE: Final[dict[Command, Callable[[State, ServerChannel, PendingRequest, Inst
     Command.EXCHANGE: push.serve,
     Command.REPORT: report.serve,
 }
+_RESPONSE: Final = By.RESPONSE
+_IN_DOUBT: Final = Outcome.INDOUBT
 COMMANDS: Final = tuple(_SERVE)
 
 
@@ -70,6 +72,6 @@ def _settle(state: State, channel: ServerChannel, request: PendingRequest) -> No
     If it rolled a batch back, or is in doubt, it takes none of the batches behind it (HR-077): its session
     ends if there may be later batches, and it gets no further batch now (HR-071, H-08).
     """
-    settled = report.settle(state, channel.number, request.header, By.RESPONSE)
-    in_doubt = request.header.outcome is Outcome.INDOUBT
+    settled = report.settle(state, channel.number, request.header, _RESPONSE)
+    in_doubt = request.header.outcome is _IN_DOUBT
     request.unsettled = in_doubt or (request.pipelined and bool(settled.returned))

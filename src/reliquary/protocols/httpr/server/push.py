@@ -11,6 +11,7 @@ So INDOUBT is never an outcome of ours (P6); we understand it from a client.
 
 from __future__ import annotations
 
+from typing import Final
 from uuid import UUID
 
 from reliquary.base.faults import UsageError
@@ -33,16 +34,22 @@ from reliquary.protocols.httpr.server import pull, responses
 from reliquary.protocols.httpr.server.channel import PendingRequest, ServerChannel
 from reliquary.protocols.httpr.server.refusals import fault, not_taken
 from reliquary.protocols.httpr.state import HOLDER, State
-from reliquary.protocols.httpr.transactions import Reception, reception
+from reliquary.protocols.httpr.transactions import TAKEN, Reception, reception
 from reliquary.queueing.model.message import Message
 from reliquary.queueing.model.travel import transfer
 from reliquary.queueing.model.travel.transfer import BatchArrived, BatchJudged
+
+_ABORT: Final = Disposition.ABORT
+_COMMIT: Final = Outcome.COMMIT
+_DELIVERED: Final = transfer.Outcome.DELIVERED
+_EXCHANGE: Final = Command.EXCHANGE
+_MALFORMED: Final = Reception.MALFORMED
 
 
 def serve(state: State, channel: ServerChannel, request: PendingRequest, now: Instant) -> None:
     """Check the batch of a request, and hand it to the queue manager; HttprFault if it is refused."""
     batch = _checked_id(state, channel, request)
-    if request.event.disposition is Disposition.ABORT:
+    if request.event.disposition is _ABORT:
         _abort(state, channel, request, batch, now)
         return
     if not request.event.batch:  # H-24
@@ -75,8 +82,8 @@ def on_judged(
     """Record whether the queue manager took the batch, and answer; HttprFault if it refused the batch."""
     batch = request.header.transaction_id
     assert batch is not None, "a batch that the manager saw has an id"
-    taken = signal.outcome is transfer.Outcome.DELIVERED
-    apply(state, BatchReceived(channel.number, batch, Outcome.COMMIT if taken else Outcome.ROLLBACK))
+    taken = signal.outcome is _DELIVERED
+    apply(state, BatchReceived(channel.number, batch, _COMMIT if taken else Outcome.ROLLBACK))
     if not taken:
         raise fault(not_taken(signal.reason), signal.why or signal.reason.name)
     _answer(state, channel, request, batch, now)
@@ -86,10 +93,10 @@ def _checked_id(state: State, channel: ServerChannel, request: PendingRequest) -
     """Return the id of a batch that is new; HttprFault for all others."""
     event, batch = request.event, request.header.transaction_id
     verdict = reception(state.channels[channel.number], NOTHING if batch is None else batch)
-    if verdict is Reception.MALFORMED or event.disposition is None:
+    if verdict is _MALFORMED or event.disposition is None:
         raise HttprFault(ErrorNumber.HTTP_R_PROTOCOL_ERROR, "a batch has an id and an end", spec="6.1.8")
     assert batch is not None, "an id that is none is malformed"
-    if verdict is not Reception.TAKEN:
+    if verdict is not TAKEN:
         # DEPARTS from 6.2.16 (HR-116): the answer to an abort of an id that was received before says no
         # outcome, because ROLLBACK could contradict a COMMIT, and messages would come twice.
         if verdict is Reception.KNOWN and event.batch:
@@ -101,8 +108,8 @@ def _checked_id(state: State, channel: ServerChannel, request: PendingRequest) -
 
 def _answer(state: State, channel: ServerChannel, request: PendingRequest, batch: int, now: Instant) -> None:
     """Answer a batch that is in our queues; for EXCHANGE, fill the batch of the answer first."""
-    pair = (Outcome.COMMIT, batch)
-    if request.header.command is Command.EXCHANGE and not request.unsettled:
+    pair = (_COMMIT, batch)
+    if request.header.command is _EXCHANGE and not request.unsettled:
         pull.start(state, channel, request, pair, now)
     else:
         responses.respond(state, channel, request, now, pair=pair, ending=request.unsettled)

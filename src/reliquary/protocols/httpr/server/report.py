@@ -31,6 +31,7 @@ from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Memory
 from reliquary.protocols.httpr.transactions import By, Settlement, settlement
 
+_RESTORED: Final = Memory.RESTORED
 NONE: Final = Settlement()
 
 
@@ -41,11 +42,11 @@ def settle(state: State, number: int, header: RequestHeader, by: By) -> Settleme
     """
     row, completed, outcome = state.channels[number], header.completed, header.outcome
     if completed is None or outcome is None:
-        if row.memory is not Memory.RESTORED or header.command not in FETCHES:
+        if row.memory is not _RESTORED or header.command not in FETCHES:
             return NONE
         completed, outcome = NOTHING, Outcome.COMMIT  # it fetches, and has nothing to acknowledge
     settled = None
-    if row.memory is Memory.RESTORED or completed > row.last_source_id:
+    if row.memory is _RESTORED or completed > row.last_source_id:
         settled = judge_memory(state, number, completed)
     if settled is None:
         if not row.in_doubt:

@@ -18,6 +18,8 @@ from reliquary.protocols.srmp.codec.lexical import SPACE
 from reliquary.protocols.srmp.codec.values import CommitmentReceipt, Envelope, MessageKind
 from reliquary.queueing.model.message import MessageClass
 
+_NORMAL: Final = MessageClass.NORMAL
+_USER_MESSAGE: Final = MessageKind.USER_MESSAGE
 ORDERING_ACK: Final = "MSMQ:QM Ordering Ack"
 """The action of stream receipts (SR-028)."""
 
@@ -41,11 +43,11 @@ NEGATIVE: Final = frozenset(each for each in RECEIPT_CLASSES if each.is_failure)
 
 def kind_of(envelope: Envelope) -> MessageKind:
     """Return whether the envelope carries a user message or which receipt."""
-    message_class = MessageClass.NORMAL if envelope.msmq is None else envelope.msmq.message_class
+    message_class = _NORMAL if envelope.msmq is None else envelope.msmq.message_class
     delivery, stream = envelope.delivery_receipt is not None, envelope.stream_receipt is not None
     commitment = envelope.commitment_receipt
     if not (delivery or stream) and commitment is None:
-        return MessageKind.USER_MESSAGE if message_class == MessageClass.NORMAL else MessageKind.UNKNOWN
+        return _USER_MESSAGE if message_class == _NORMAL else MessageKind.UNKNOWN
     if delivery:
         alone = not stream and commitment is None and message_class == MessageClass.ACK_REACH_QUEUE
         return MessageKind.DELIVERY_RECEIPT if alone else MessageKind.UNKNOWN

@@ -60,6 +60,7 @@ NO_END: Final = 0x7FFFFFFF
 """20380119T031407: a time without limit, as Windows writes it."""
 STANDARD_PROVIDER: Final = 1
 """AuthenticationProviderType of a message that names none."""
+_RECOVERABLE: Final = Delivery.RECOVERABLE
 _DIRECT: Final = "DIRECT="
 _WEB: Final = ("http://", "https://")
 
@@ -145,9 +146,9 @@ def message_of(arrived: Arrived, *, now: int = 0) -> Message:
     envelope, place = arrived.envelope, arrived.envelope.stream
     repeated = arrived.repeated or attributes_of(envelope, now=now)
     assert repeated.more is not None, "an envelope names the destination of its message"
-    source = repeated.more.source_machine
+    source, lineage = repeated.more.source_machine, envelope.identifier.lineage
     rare: dict[str, Any] = {
-        "source_machine": None if source == envelope.identifier.lineage else source,
+        "source_machine": None if source is lineage or source == lineage else source,
         "extension": arrived.extension,
         "soap_envelope": arrived.text,
     }
@@ -157,7 +158,7 @@ def message_of(arrived: Arrived, *, now: int = 0) -> Message:
         rare["trace_context"] = arrived.trace_context
     delivery = repeated.delivery
     if place is not None:
-        delivery = Delivery.RECOVERABLE
+        delivery = _RECOVERABLE
         rare["sequence"] = SequenceId(place.number & FOREVER, place.number >> 32)  # SR-072
         rare["sequence_number"] = place.current
         rare["previous_sequence_number"] = place.previous

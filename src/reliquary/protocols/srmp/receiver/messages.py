@@ -40,6 +40,9 @@ from reliquary.streams.apply import apply
 from reliquary.streams.facts import IdentifierRemembered, StreamAdvanced
 from reliquary.streams.tables import Remembered
 
+_DELIVERED: Final = Outcome.DELIVERED
+_EXPRESS: Final = Delivery.EXPRESS
+_LATE: Final = Verdict.LATE
 ANONYMOUS_ID: Final = ObjectId(NO_GUID, 1)
 """The identifier of a message without `Msmq`; many messages have it."""
 ANONYMOUS: Final = f"uuid:1@{NO_GUID}"
@@ -64,7 +67,7 @@ def take_message(state: State, to: int, arrived: Arrived, way: MessageTarget, no
         verdict = judge(kept, place.number, place.current, place.previous)
         if state.ordinals.restored or (verdict not in TAKEN and kept is not None):
             verdict = resuming.reconsidered(state, key, place, verdict, now)
-        if verdict is Verdict.LATE:
+        if verdict is _LATE:
             late = Arriving(to, envelope, way.name, way.known_as, ours=True, late=True)
             hand_over(state, late, way, message, doubtful=True)
             return
@@ -90,7 +93,7 @@ def take_message(state: State, to: int, arrived: Arrived, way: MessageTarget, no
     if way.crosses:
         message = _passed_on(message)
     ours = not way.multicast
-    express = message.delivery is Delivery.EXPRESS
+    express = message.delivery is _EXPRESS
     arriving = Arriving(to, envelope, way.name, way.known_as, express, ours=ours, crosses=way.crosses)
     hand_over(state, arriving, way, message)
 
@@ -193,7 +196,7 @@ def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
     if arriving is None:
         receipts.on_judged(state, signal)
         return
-    if signal.outcome is not Outcome.DELIVERED:
+    if signal.outcome is not _DELIVERED:
         status = _STATUSES.get(signal.reason, 400) if signal.outcome is Outcome.REFUSED else 500
         why = _WHY.get(signal.reason, f"to: refused, {signal.reason.name}")
         answer(state, arriving.to, status, why, signal.reason)
@@ -232,7 +235,9 @@ _WHY: Final = {
 
 def _remember(state: State, arriving: Arriving, now: Instant) -> None:
     identifier = arriving.envelope.identifier
-    if identifier != ANONYMOUS_ID and arriving.envelope.id.strip() != ANONYMOUS:  # SR-233
+    if (
+        identifier.uniquifier != ANONYMOUS_ID.uniquifier or identifier != ANONYMOUS_ID
+    ) and arriving.envelope.id.strip() != ANONYMOUS:  # SR-233
         place = 0 if arriving.express else state.history.next
         entry = Remembered(identifier.lineage, identifier.uniquifier, now, place, arriving.known_as)
         apply(state, IdentifierRemembered(entry, arriving.express))

@@ -31,6 +31,8 @@ from reliquary.protocols.wsrm.exchange import Exchange
 from reliquary.protocols.wsrm.state import Count, State
 from reliquary.protocols.wsrm.transport import send
 
+_OPEN: Final = Phase.OPEN
+_SENT: Final = Count.ACKNOWLEDGEMENTS_SENT
 ACKNOWLEDGE: Final = "wsrm-acknowledge"
 """The acknowledgement interval, one timer for each sequence."""
 
@@ -46,7 +48,7 @@ def acknowledgement(state: State, number: int) -> Acknowledgement:
         f"{received.ranges} withdraws what {sequence.confirmed} of sequence {number} acknowledged"
     )
     sequence.confirmed = received.ranges
-    final = received.phase is not Phase.OPEN and sequence.row.dialect.version is Version.RM11
+    final = received.phase is not _OPEN and sequence.row.dialect.version is Version.RM11
     value = get_buffer_remaining(state, sequence)  # FC-014, FC-016
     return Acknowledgement(sequence.row.identifier, received.ranges, final=final, buffer=value)
 
@@ -149,7 +151,7 @@ def sent(state: State, number: int) -> None:
     """Note that an acknowledgement leaves in this turn."""
     sequence = state.destination.sequences[number]
     sequence.unconfirmed = 0
-    state.counts[Count.ACKNOWLEDGEMENTS_SENT] += 1
+    state.counts[_SENT] += 1
     no_longer_due(state, sequence)
 
 

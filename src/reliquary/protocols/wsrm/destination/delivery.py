@@ -38,6 +38,7 @@ from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 from reliquary.queueing.model.travel.transfer import BatchArrived, BatchJudged, Outcome
 from reliquary.wire.security import parse_sid
 
+_ONCE: Final = Assurance.EXACTLY_ONCE
 _MOST_NAMED: Final = 20
 """Ranges that a warning names."""
 
@@ -64,7 +65,7 @@ def hand_over(state: State, exchange: Exchange, arriving: Arriving) -> None:
             transaction,
             _user_of(sequence),
             checked=True,
-            once=sequence.settings.assurance is Assurance.EXACTLY_ONCE,
+            once=sequence.settings.assurance is _ONCE,
             peer=exchange.peer,
         )
     )

@@ -28,6 +28,7 @@ from reliquary.protocols.wsrm.state import State
 
 MAXIMUM: Final = LARGEST_WINDOW
 """Buffer Remaining is never larger (FC-013)."""
+_OPEN: Final = Phase.OPEN
 SPREAD: Final = LARGEST_WINDOW
 """How far an unordered message may be ahead of the first missing one, so that gaps stay countable."""
 
@@ -38,7 +39,7 @@ SPREAD: Final = LARGEST_WINDOW
 def get_buffer_remaining(state: State, sequence: Sequence) -> int:
     """GET_BUFFER_REMAINING: read the real room, and let the source count on it (FC-014, FC-015)."""
     value = room_for(state, sequence)
-    if sequence.phase is Phase.OPEN:
+    if sequence.phase is _OPEN:
         set_buffer_remaining(sequence, value)
         if value:
             sequence.place.starved.pop(sequence.number, None)
@@ -111,7 +112,7 @@ def takes(state: State, sequence: Sequence, number: int) -> bool:
 
 def room_for(state: State, sequence: Sequence) -> int:
     """Return how many messages the source may send, 0 to MAXIMUM (FC-009); changes nothing."""
-    if sequence.phase is not Phase.OPEN or sequence.waits_for_earlier:
+    if sequence.phase is not _OPEN or sequence.waits_for_earlier:
         return 0  # nothing is promised for a sequence that takes no more, also in its final acknowledgement
     own = sequence.settings.window - (sequence.ahead if sequence.keeps_order else 0)
     if _is_ample(sequence):

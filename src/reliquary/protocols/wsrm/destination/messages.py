@@ -41,6 +41,8 @@ from reliquary.queueing.model.travel.transfer import BatchJudged, DuplicatesDrop
 
 LAST_MESSAGE: Final = "/LastMessage"
 """The suffix of the action of an empty last message, WS-RM 1.0."""
+_DELIVERED: Final = Outcome.DELIVERED
+_MESSAGE: Final = Move.MESSAGE
 _UNIQUIFIERS: Final = (1 << 32) - 1
 
 
@@ -58,7 +60,7 @@ def on_message(state: State, exchange: Exchange, now: Instant) -> None:
         move(exchange, sequence, Move.DUPLICATE)
         _drop_duplicate(state, exchange, sequence, number, now)
         return
-    move(exchange, sequence, Move.MESSAGE)
+    move(exchange, sequence, _MESSAGE)
     _check_last(exchange, sequence, header)
     if not takes(state, sequence, number):
         _drop(state, exchange, sequence, now)  # T26
@@ -215,7 +217,7 @@ def on_judged(state: State, exchange: Exchange, signal: BatchJudged, now: Instan
     sequence.place.arriving -= len(arriving.numbers)
     if not arriving.number:
         delivery.on_held_judged(state, arriving, signal)
-    elif signal.outcome is Outcome.DELIVERED:
+    elif signal.outcome is _DELIVERED:
         _on_delivered(state, exchange, arriving, now)
     elif not delivery.is_delayed(signal):
         raise _refusal(exchange, sequence, signal)

@@ -22,6 +22,7 @@ from reliquary.protocols.wsrm.settings import EndpointSettings
 from reliquary.queueing.model.message import Message, ObjectId
 from reliquary.queueing.model.security.principals import Principal
 
+_ENTIRE: Final = Incomplete.ENTIRE
 SMALLEST_MESSAGE: Final = 1024
 """Bytes that a message is expected to have at least, where bytes of a quota become messages."""
 
@@ -163,7 +164,7 @@ class Sequence:
     @property
     def is_whole(self) -> bool:
         """Whether nothing is delivered before the sequence is complete."""
-        return self.settings.incomplete is Incomplete.ENTIRE
+        return self.settings.incomplete is _ENTIRE
 
     @property
     def acknowledges_on_response(self) -> bool:

@@ -16,7 +16,6 @@ from reliquary.streams.tables import (
     Numbers,
     Ordinals,
     OutgoingStream,
-    incoming_key,
     number_key,
     queue_key,
     slot_key,
@@ -117,8 +116,9 @@ def _end(state: StreamState, fact: facts.StreamEnded) -> None:
 
 def _advance(state: StreamState, fact: facts.StreamAdvanced) -> None:
     """Store the new record of an incoming stream."""
-    state.incoming_stream((fact.sender, fact.destination), fact.stream).stream = fact.stream
-    state.rows.put(state.tables.incoming, incoming_key(fact.sender, fact.destination), fact.stream)
+    incoming = state.incoming_stream((fact.sender, fact.destination), fact.stream)
+    incoming.stream = fact.stream
+    state.rows.put(state.tables.incoming, incoming.row_key, fact.stream)
 
 
 def _remember(state: StreamState, fact: facts.IdentifierRemembered) -> None:

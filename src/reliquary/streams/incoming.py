@@ -15,11 +15,11 @@ later messages have started again: a stream of many messages sets a few timers, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from reliquary.base.time import Duration, Instant
-from reliquary.streams.tables import IncomingStream
+from reliquary.streams.tables import IncomingStream, incoming_key
 
 StreamKey = tuple[UUID, str]
 """A sender's GUID, and the destination as that sender writes it: each spelling has a stream."""
@@ -64,6 +64,11 @@ class Incoming:
     """Whether the coalescing timer runs."""
     rejected: int = 0
     """How many messages in a row were not taken; a restart begins with 0 (QB-108)."""
+    row_key: bytes = field(init=False, repr=False, compare=False)
+    """The key of its row."""
+
+    def __post_init__(self) -> None:
+        self.row_key = incoming_key(*self.key)
 
     def is_receipt_due(self, coalescing: Coalescing, now: Instant) -> bool:
         """Return whether the receipt is sent at once, after a message was taken (SR-142, SR-215)."""

@@ -265,7 +265,7 @@ def _advance(state: State, envelope: Envelope, destination: str, now: Instant) -
         format_name=format_name(envelope.to),
     )
     apply(state, StreamAdvanced(place.sender, destination, stream))
-    incoming = state.incoming[key]
+    incoming = incoming or state.incoming[key]
     incoming.rejected = 0
     if state.gaps:
         state.gaps.pop(key, None)

@@ -25,7 +25,7 @@ from reliquary.base.time import Instant
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.values import Arrived
 from reliquary.protocols.srmp.trust import Trust, doubt_of, read_certificate
-from reliquary.queueing.model.message import AuthenticationLevel, HashAlgorithm, Message
+from reliquary.queueing.model.message import USUAL, AuthenticationLevel, HashAlgorithm, Message
 from reliquary.wire import xmldsig_algorithms as algorithms
 from reliquary.wire.xmldsig import (
     NAMESPACE,
@@ -55,6 +55,7 @@ HASH_OF: Final = {
 }
 STRONG: Final = HashAlgorithm.SHA_256
 
+_SIGNED: Final = AuthenticationLevel.XML_SIG
 _PART: Final = re.compile(r"cid:(body|extension)@", re.IGNORECASE)
 _GUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -64,7 +65,8 @@ _GUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNOR
 
 def is_to_be_signed(message: Message) -> bool:
     """Whether a message goes with a signature of ours; one that goes on has its own, or none."""
-    return message.authentication is AuthenticationLevel.XML_SIG and not message.soap_envelope
+    more = message.more or USUAL
+    return more.authentication is _SIGNED and not more.soap_envelope
 
 
 def sign(message: Message, source: UUID, trust: Trust) -> tuple[Message, str]:
@@ -94,8 +96,9 @@ def parts_source(message: Message) -> UUID:
 
     Of a message that goes on with its envelope it is the one that the signature there speaks of.
     """
-    if NAMESPACE in message.soap_envelope:
-        for signature in read_signatures(message.soap_envelope):
+    envelope = (message.more or USUAL).soap_envelope
+    if NAMESPACE in envelope:
+        for signature in read_signatures(envelope):
             for reference in signature.references:
                 named = _PART.match(reference.uri)
                 if named and _GUID.fullmatch(reference.uri, named.end()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
@@ -24,30 +25,37 @@ def compound(
     if not body and not extension:
         return Compound(content_type="text/xml", body=data)
     gap = b"" if windows else b"\r\n"
-    boundary, delimiter = _boundary(number)
+    content_type, delimiter = _boundary(number)
     while delimiter in data or delimiter in body or delimiter in extension:
         number += 1
-        boundary, delimiter = _boundary(number)
+        content_type, delimiter = _boundary(number)
     parts = [
         delimiter,
         b"\r\nContent-Type: text/xml; charset=UTF-8\r\nContent-Length: %d\r\n\r\n" % len(data),
         data,
     ]
-    for name, content in (("body", body), ("extension", extension)):
-        if content:
-            head = (
-                f"\r\nContent-Type: application/octet-stream\r\nContent-Length: {len(content)}\r\n"
-                f"Content-Id: {name}@{guid_text(source)}\r\n\r\n"
-            )
-            parts += (gap, delimiter, head.encode(), content)
+    if body:
+        parts += (gap, delimiter, _part_head("body", len(body), guid_text(source)), body)
+    if extension:
+        parts += (gap, delimiter, _part_head("extension", len(extension), guid_text(source)), extension)
     parts += (gap, delimiter, b"--\r\n" if windows else b"--")
-    content_type = f'multipart/related; boundary="{boundary}"; type=text/xml'
     return Compound(content_type=content_type, body=b"".join(parts))
 
 
+@lru_cache(maxsize=256)
 def _boundary(number: int) -> tuple[str, bytes]:
+    """Return the content type that names the boundary of this number, and its delimiter."""
     boundary = f"MSMQ - SOAP boundary, {number}"
-    return boundary, f"--{boundary}".encode()
+    return f'multipart/related; boundary="{boundary}"; type=text/xml', f"--{boundary}".encode()
+
+
+@lru_cache(maxsize=256)
+def _part_head(name: str, length: int, source: str) -> bytes:
+    """Return the header fields of a part; messages of one length have one head."""
+    return (
+        f"\r\nContent-Type: application/octet-stream\r\nContent-Length: {length}\r\n"
+        f"Content-Id: {name}@{source}\r\n\r\n"
+    ).encode()
 
 
 def apdu(address: str, compound: Compound) -> bytes:

@@ -16,7 +16,7 @@ from reliquary.protocols.srmp.codec.elements import OURS
 from reliquary.protocols.srmp.codec.lexical import correlation_text, guid_text, moment_text
 from reliquary.protocols.srmp.codec.messages import envelope_of
 from reliquary.protocols.srmp.codec.values import Envelope, Msmq, StreamPlace
-from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.message import USUAL, Message
 from reliquary.wire.xml_text import escaped
 
 _PATH: Final = f"{BEGIN}<action>"
@@ -36,7 +36,7 @@ def encode(
     envelope = envelope_of(message, place, here=here)
     if signature:
         envelope = msgspec.structs.replace(envelope, signature=signature)
-    return write(envelope, blocks=message.soap_header, capital_stream=capital_stream)
+    return write(envelope, blocks=(message.more or USUAL).soap_header, capital_stream=capital_stream)
 
 
 def write(envelope: Envelope, *, blocks: str = "", capital_stream: bool = False) -> str:

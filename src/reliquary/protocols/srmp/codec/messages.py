@@ -60,6 +60,7 @@ NO_END: Final = 0x7FFFFFFF
 """20380119T031407: a time without limit, as Windows writes it."""
 STANDARD_PROVIDER: Final = 1
 """AuthenticationProviderType of a message that names none."""
+_NORMAL: Final = MessageClass.NORMAL
 _RECOVERABLE: Final = Delivery.RECOVERABLE
 _DIRECT: Final = "DIRECT="
 _WEB: Final = ("http://", "https://")
@@ -313,7 +314,9 @@ def envelope_of(message: Message, place: StreamPlace | None = None, *, here: str
     reach_by = message.sent_time + more.time_to_reach_queue
     if more.time_to_reach_queue == FOREVER and message.sent_time < NO_END:  # else its end is 136 years away
         reach_by = NO_END
-    delivery_receipt, commitment_receipt = _receipts(message)
+    delivery_receipt = commitment_receipt = None
+    if more.message_class != _NORMAL and not more.soap_header:
+        delivery_receipt, commitment_receipt = _receipts(message)
     return Envelope(
         # DEPARTS from 3.1.7.2.4 (SR-274): a label is never NULL here, so an empty one is written as one.
         action=LABEL + message.label,
@@ -323,7 +326,7 @@ def envelope_of(message: Message, place: StreamPlace | None = None, *, here: str
         via=url_of(more.response_queue, here),
         expires_at=_expires_at(message, reach_by),
         sent_at=message.sent_time,
-        durable=place is not None or message.delivery is Delivery.RECOVERABLE,
+        durable=place is not None or message.delivery is _RECOVERABLE,
         delivery_to=delivery_to,
         commitment=commitment,
         stream=place,
@@ -364,8 +367,6 @@ def _requests(message: Message, here: str) -> tuple[str, CommitmentRequest | Non
 
 def _receipts(message: Message) -> tuple[DeliveryReceipt | None, CommitmentReceipt | None]:
     """An acknowledgement of the queue manager's own as a receipt, where no block was made for it."""
-    if message.message_class == MessageClass.NORMAL or message.soap_header:
-        return None, None
     if message.message_class == MessageClass.ACK_REACH_QUEUE:
         text = message_id_text(message.correlation)
         return DeliveryReceipt(received_at=message.sent_time, id=text), None
@@ -396,9 +397,9 @@ def _msmq(message: Message, reach_by: int, here: str, *, streamed: bool) -> Msmq
         provider_type=more.authentication_provider_type if named else None,
         provider_name=more.authentication_provider_name,
         source=message.identifier.lineage if message.source_machine == NO_GUID else message.source_machine,
-        destinations=_urls(more.destination_queues, here),
-        administration_queues=_urls(more.administration_queues, here),
-        response_queues=_urls(more.response_queues, here),
+        destinations=more.destination_queues and _urls(more.destination_queues, here),
+        administration_queues=more.administration_queues and _urls(more.administration_queues, here),
+        response_queues=more.response_queues and _urls(more.response_queues, here),
         reach_by=reach_by,
     )
 

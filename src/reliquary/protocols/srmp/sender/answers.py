@@ -48,7 +48,7 @@ def reaction_to(status: int, permanent: Collection[int]) -> Reaction:
     """
     if status in permanent:  # SR-292
         return Reaction.REFUSED
-    return BY_HUNDRED.get(status // 100, Reaction.RETRY)
+    return BY_HUNDRED.get(status // 100) or Reaction.RETRY
 
 
 def reason_for(status: int) -> MessageClass:

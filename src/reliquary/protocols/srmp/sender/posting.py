@@ -33,7 +33,7 @@ from reliquary.protocols.srmp.sender.sessions import fail, open_wanted
 from reliquary.protocols.srmp.sender.streams import begin, final_key, forget, free, make_room
 from reliquary.protocols.srmp.signing import is_to_be_signed, parts_source, sign
 from reliquary.protocols.srmp.state import OwnAddress, Session, State
-from reliquary.queueing.model.message import Message, MessageClass
+from reliquary.queueing.model.message import USUAL, Delivery, Message, MessageClass
 from reliquary.queueing.model.names.schemes import HTTP, HTTPS
 from reliquary.queueing.model.travel.link import ConnectionStatus
 from reliquary.queueing.model.travel.transfer import (
@@ -57,6 +57,11 @@ from reliquary.streams.tables import OutgoingStream
 # DEPARTS from 3.1.1.1.5 (SR-122, SR-156): the ordinal in `id` is the manager's own, which jumps at a restart,
 # because it is on disk with the message and a second count could contradict it.
 
+_DRAINING: Final = Phase.DRAINING
+_EXPRESS: Final = Delivery.EXPRESS
+_NORMAL: Final = MessageClass.NORMAL
+_REFUSED: Final = Reaction.REFUSED
+_RETRY: Final = Reaction.RETRY
 UNWRITABLE: Final = MessageClass.NACK_COULD_NOT_ENCRYPT
 """The reason for a message that cannot be written as an envelope: no class says that, this one is nearest."""
 
@@ -101,7 +106,8 @@ def on_posts_due(state: State, signal: PostsDue, now: Instant) -> None:
             continue
         in_stream = []
         for send in sends:
-            if send.message.transaction is None or send.message.soap_envelope:
+            more = send.message.more or USUAL
+            if more.transaction is None or more.soap_envelope:
                 _post(state, session, send, 0, _effect(state, session, send, None))
             else:
                 in_stream.append(send)
@@ -181,7 +187,7 @@ def _send_first(
         if effect is not None:
             _post(state, session, send, number, effect)
             lookup_ids.append(send.lookup_id)
-            if send.message.negative_journaling:  # SR-265
+            if (send.message.more or USUAL).negative_journaling:  # SR-265
                 finals.append((send.lookup_id, final_key(send.message.identifier, stream.sender)))
             previous, number = number, number + 1
     if lookup_ids:
@@ -221,17 +227,18 @@ def _effect(
 ) -> Post | SendApdu | None:
     """Return the effect that sends the message; if it cannot be written, end its transfer and return None."""
     message, route = send.message, session.route
+    more = message.more or USUAL
     try:
-        envelope = message.soap_envelope or _envelope(state, message, place, route.url)
+        envelope = more.soap_envelope or _envelope(state, message, place, route.url)
     except (UsageError, PeerFault) as wrong:
         ended = TransferEnded(session.queue, (send.lookup_id,), Outcome.REFUSED, UNWRITABLE, why=str(wrong))
         state.draft.tell(ended)
         return None
-    has_payload = message.soap_envelope or message.message_class == MessageClass.NORMAL  # a receipt has none
+    has_payload = more.soap_envelope or more.message_class == _NORMAL  # a receipt has none
     parts = compound(
         envelope,
         message.body if has_payload else b"",
-        message.extension if has_payload else b"",
+        more.extension if has_payload else b"",
         parts_source(message),
         session.queue % BOUNDARIES,
         windows=state.settings.windows_framing,
@@ -248,8 +255,8 @@ def _effect(
         route.target,
         parts.content_type,
         parts.body,
-        message.hops,
-        message.trace_context,
+        more.hops,
+        more.trace_context,
     )
 
 
@@ -267,7 +274,8 @@ def _post(
     if effect is not None:
         session.posted[send.lookup_id] = number
         state.draft.ask(effect)
-        if not send.message.is_express or send.message.soap_header:
+        message = send.message
+        if message.delivery is not _EXPRESS or (message.more or USUAL).soap_header:
             # the message, or what it is a receipt for, is on disk first, whichever turn made it durable
             state.draft.wait()  # SR-054, SR-056, SR-140
 
@@ -284,19 +292,19 @@ def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
         _hear_late_start(state, session, event)
         return
     reaction = reaction_to(event.status, state.settings.permanent_statuses)
-    if reaction is Reaction.REFUSED and _may_come_later(state, session, event, now):
+    if reaction is _REFUSED and _may_come_later(state, session, event, now):
         fail(state, session, ConnectionStatus.CONNECTION_REFUSED)
         return
-    if reaction is Reaction.RETRY:
+    if reaction is _RETRY:
         fail(state, session, FAILED_WITH[event.failure])
         return
     number = session.posted.pop(event.lookup_id)
     session.used, session.failing = now, False
-    if reaction is Reaction.REFUSED:
+    if reaction is _REFUSED:
         _on_refused(state, session, event)
     else:
         _on_taken(state, session, event.lookup_id, number)
-    if session.phase is Phase.DRAINING:
+    if session.phase is _DRAINING:
         go_again(state, session)
 
 

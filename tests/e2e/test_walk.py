@@ -43,8 +43,8 @@ CALLS: Final = {
     "API: receive": 121,
     "API: send 100 at once": 4.96,
     "API: receive 100 at once": 2.21,
-    "SRMP in: a message": 139,
-    "SRMP in: a message of a stream": 153,
+    "SRMP in: a message": 134,
+    "SRMP in: a message of a stream": 147,
     "HTTPR in: 10 at once": 22.2,
     "HTTPR out: a message": 438,
     "HTTPR out: 100 at once": 24.27,
@@ -182,7 +182,6 @@ SEND_LAYER_CALLS = {
 RECEIVE_LAYER_CALLS = SEND_LAYER_CALLS | {("root", "travel")}  # a queue elsewhere has another reader
 SRMP_ROOM_CALLS = ROOM_CALLS | {
     ("engine", "protocols/srmp"),  # the turn, and what the manager answers
-    ("protocols/srmp", "wire"),
     ("protocols/srmp", "streams"),
     ("streams", "store"),  # rows are staged
 }

@@ -47,7 +47,7 @@ CALLS: Final = {
     "SRMP in: a message of a stream": 147,
     "HTTPR in: 10 at once": 22.2,
     "HTTPR out: a message": 438,
-    "HTTPR out: 100 at once": 24.27,
+    "HTTPR out: 100 at once": 22.23,
     "Spark: plan 1,000 rows": 1.16,
     "Spark: read 1,000 rows": 0.29,
 }

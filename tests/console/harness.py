@@ -18,7 +18,7 @@ from reliquary.server.first_queues import make_queues
 
 
 @dataclass
-class Stage:
+class Harness:
     """A running server and clients of both planes."""
 
     server: Server
@@ -60,7 +60,7 @@ class Stage:
 
 
 async def whole(
-    folder: Path, scene: Callable[[Stage], Awaitable[None]], seconds: float = 30, **chosen: Any
+    folder: Path, scene: Callable[[Harness], Awaitable[None]], seconds: float = 30, **chosen: Any
 ) -> None:
     """Run a scene on a whole server, in the loop that runs; one that takes longer fails."""
     usual: dict[str, Any] = {
@@ -75,13 +75,13 @@ async def whole(
     data, control = await server.listen(settings)
     try:
         async with HttpClient(data) as at_data, HttpClient(control) as at_control:
-            stage = Stage(server, at_data, at_control, settings.folder, data, control)
-            await asyncio.wait_for(scene(stage), seconds)
+            harness = Harness(server, at_data, at_control, settings.folder, data, control)
+            await asyncio.wait_for(scene(harness), seconds)
     finally:
         await server.stop()
 
 
-def play(folder: Path, scene: Callable[[Stage], Awaitable[None]], **chosen: Any) -> None:
+def play(folder: Path, scene: Callable[[Harness], Awaitable[None]], **chosen: Any) -> None:
     """Run a scene on a whole server; whatever reaches the loop's exception handler fails it."""
     wrong: list[object] = []
 

@@ -6,25 +6,25 @@ import asyncio
 import json
 from pathlib import Path
 
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 
 
 def test_a_client_hears_of_each_sample_and_of_the_end(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        host, port = stage.control_url.removeprefix("http://").split(":")
+    async def scene(harness: Harness) -> None:
+        host, port = harness.control_url.removeprefix("http://").split(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         writer.write(b"GET /api/v1/events HTTP/1.1\r\nHost: " + host.encode() + b"\r\n\r\n")
         head = await reader.readuntil(b"\r\n\r\n")
         assert b"content-type: text/event-stream" in head.lower()
         await reader.readuntil(b"follows\n\n")
-        await stage.send("orders", "a")
-        await stage.server.sampler.take()
+        await harness.send("orders", "a")
+        await harness.server.sampler.take()
         event = b""
         while b'"messages":1' not in event:
             event = await reader.readuntil(b"\n\n")
         data = json.loads(event.partition(b"data: ")[2])
         assert set(data) == {"moment", "messages", "bytes", "arrived", "left", "confirm"}
-        await stage.server.sampler.stop()
+        await harness.server.sampler.stop()
         await reader.readuntil(b"\r\n0\r\n\r\n")
         writer.close()
 

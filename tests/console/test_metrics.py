@@ -10,20 +10,20 @@ from reliquary.console.metrics import PREFIX, text_of
 from reliquary.engine.histogram import Histogram
 from reliquary.net.counters import Metric
 from tests.console import prometheus_text
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tools.metrics_reference import declared
 
 ODD = 'a"b\\c\nd'
 
 
 def test_the_page_can_be_read_and_all_its_metrics_are_declared(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         far = "DIRECT%3DTCP%3A192.0.2.1%5Cprivate$%5Cfar"
-        await stage.send(far, "x")
-        await stage.data.request("POST", "/api/v1/queues/orders/consumers", b'{"name": "lake"}')
-        await stage.ok("POST", "/queues", {"name": "empty"})
-        await stage.server.sampler.take()
-        found = prometheus_text.read((await stage.get("/metrics")).body.decode())
+        await harness.send(far, "x")
+        await harness.data.request("POST", "/api/v1/queues/orders/consumers", b'{"name": "lake"}')
+        await harness.ok("POST", "/queues", {"name": "empty"})
+        await harness.server.sampler.take()
+        found = prometheus_text.read((await harness.get("/metrics")).body.decode())
         known = {PREFIX + each.name: each for each in declared()}
         for name, each in found.items():
             metric = known[name]

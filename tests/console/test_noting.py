@@ -11,7 +11,7 @@ from reliquary.client.records import ActInfo
 from reliquary.console.noting import name_of
 from reliquary.net.identity.users import User
 from reliquary.views.pages import PageWanted
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.console.test_access import ALICE, BOB, ROOT, USERS, ask
 from tests.console.web.harness import Reader
 from tests.net.identity.cheap_hash import cheap_hash
@@ -20,9 +20,9 @@ IDENTIFIER = "0f0e0d0c-0b0a-0908-0706-050403020100"
 CAROL = User(name="carol", password_hash=cheap_hash("swordfish"), role=None)
 
 
-async def noted(stage: Stage) -> list[ActInfo]:
+async def noted(harness: Harness) -> list[ActInfo]:
     """All acts, the first one first."""
-    return (await stage.server.reloader.acts.read(PageWanted())).records[::-1]
+    return (await harness.server.reloader.acts.read(PageWanted())).records[::-1]
 
 
 def short(act: ActInfo) -> tuple[str, str, str, str]:
@@ -30,8 +30,8 @@ def short(act: ActInfo) -> tuple[str, str, str, str]:
 
 
 def test_acts_of_the_api_are_noted_with_their_outcome(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        control = stage.control
+    async def scene(harness: Harness) -> None:
+        control = harness.control
         await ask(control, ROOT, "POST", "/queues", {"name": "made"})
         await ask(control, ROOT, "PATCH", "/queues/made", {"label": "x"})
         await ask(
@@ -48,7 +48,7 @@ def test_acts_of_the_api_are_noted_with_their_outcome(tmp_path: Path) -> None:
         await ask(control, ROOT, "POST", "/streams/7/reset")
         await ask(control, ROOT, "GET", "/queues/orders")
         await ask(control, ROOT, "POST", "/nothing/there")
-        found = await noted(stage)
+        found = await noted(harness)
         assert [short(each) for each in found] == [
             ("root", "create-queue", "made", "done"),
             ("root", "change-queue", "made", "done"),
@@ -67,8 +67,8 @@ def test_acts_of_the_api_are_noted_with_their_outcome(tmp_path: Path) -> None:
 
 
 def test_acts_of_the_console_are_noted(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
         page = "/console/queues"
         assert (await reader.post(page, "", name="made")).status == 303
         await reader.submit("/console/sign-in", "/console/sign-in", token=ROOT)
@@ -76,7 +76,7 @@ def test_acts_of_the_console_are_noted(tmp_path: Path) -> None:
         await reader.submit("/console/queue?name=made", "/console/queue/purge", name="made", again="made")
         assert (await reader.post(page, "forged", name="other")).status == 403
         await reader.submit("/console", "/console/sign-out")
-        assert [short(each) for each in await noted(stage)] == [
+        assert [short(each) for each in await noted(harness)] == [
             ("anonymous", "create-queue", "", "refused"),
             ("root", "sign-in", "", "done"),
             ("root", "create-queue", "made", "done"),
@@ -89,14 +89,14 @@ def test_acts_of_the_console_are_noted(tmp_path: Path) -> None:
 
 
 def test_refused_sign_ins_and_wrong_proofs_are_noted_without_what_was_typed(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader, page = Reader(stage), "/console/sign-in"
+    async def scene(harness: Harness) -> None:
+        reader, page = Reader(harness), "/console/sign-in"
         await reader.refused(page, page, 401, user="carol", password="my-secret-guess")
         await reader.refused(page, page, 401, user="my-secret-name", password="x")
         await reader.refused(page, page, 401, token="my-secret-token")
-        await ask(stage.data, "my-secret-token", "GET", "/health")
+        await ask(harness.data, "my-secret-token", "GET", "/health")
         await reader.submit(page, page, user="carol", password="swordfish")
-        found = await noted(stage)
+        found = await noted(harness)
         signed = [short(each) for each in found if each.act == "sign-in"]
         assert signed == [
             ("carol", "sign-in", "", "refused"),
@@ -105,7 +105,7 @@ def test_refused_sign_ins_and_wrong_proofs_are_noted_without_what_was_typed(tmp_
             ("carol", "sign-in", "", "done"),
         ]
         assert {each.source for each in found if each.act == "show-proof"} == {"127.0.0.1"}
-        lines = (stage.folder / "acts" / "acts-00000001.jsonl").read_text()
+        lines = (harness.folder / "acts" / "acts-00000001.jsonl").read_text()
         assert "my-secret" not in lines
         assert "swordfish" not in lines
 
@@ -113,17 +113,17 @@ def test_refused_sign_ins_and_wrong_proofs_are_noted_without_what_was_typed(tmp_
 
 
 def test_an_answer_leaves_after_its_line_is_on_disk(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.ok("POST", "/queues", {"name": "made"})
-        assert '"create-queue"' in (stage.folder / "acts" / "acts-00000001.jsonl").read_text()
+    async def scene(harness: Harness) -> None:
+        await harness.ok("POST", "/queues", {"name": "made"})
+        assert '"create-queue"' in (harness.folder / "acts" / "acts-00000001.jsonl").read_text()
 
     play(tmp_path, scene)
 
 
 @pytest.mark.parametrize(("token", "status"), [(ROOT, 200), (ALICE, 403), (None, 403)])
 def test_only_who_may_change_the_manager_sees_acts(tmp_path: Path, token: str | None, status: int) -> None:
-    async def scene(stage: Stage) -> None:
-        assert (await ask(stage.control, token, "GET", "/acts"))[0] == status
+    async def scene(harness: Harness) -> None:
+        assert (await ask(harness.control, token, "GET", "/acts"))[0] == status
 
     play(tmp_path, scene, users=USERS)
 
@@ -136,13 +136,17 @@ def test_an_act_is_named_like_its_handler() -> None:
 
 
 def test_moves_and_decisions_over_the_data_plane_are_counted(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for _ in range(3):
             await ask(
-                stage.data, ROOT, "POST", "/queues/orders/move", {"lookup_id": "1", "target": "orders;retry"}
+                harness.data,
+                ROOT,
+                "POST",
+                "/queues/orders/move",
+                {"lookup_id": "1", "target": "orders;retry"},
             )
-        await ask(stage.data, ROOT, "POST", f"/transactions/{IDENTIFIER}/abort", {})
-        await ask(stage.data, ROOT, "POST", f"/transactions/{IDENTIFIER}/commit", {"by": "root"})
+        await ask(harness.data, ROOT, "POST", f"/transactions/{IDENTIFIER}/abort", {})
+        await ask(harness.data, ROOT, "POST", f"/transactions/{IDENTIFIER}/commit", {"by": "root"})
 
     play(tmp_path, scene, users=USERS)  # what was counted is written when the server stops
     lines = (tmp_path / "data" / "acts" / "acts-00000001.jsonl").read_text()

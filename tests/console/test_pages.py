@@ -16,7 +16,7 @@ from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.server.srmp import SrmpEndpoint
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.views import pages
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.server.endpoints import endpoint_of
 
 
@@ -32,10 +32,10 @@ def samples(text: str) -> dict[str, float]:
 
 
 def test_metrics_count_what_happened(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        before = samples((await stage.get("/metrics")).body.decode())
-        await stage.send("orders", "a", "b")
-        answer = await stage.get("/metrics")
+    async def scene(harness: Harness) -> None:
+        before = samples((await harness.get("/metrics")).body.decode())
+        await harness.send("orders", "a", "b")
+        answer = await harness.get("/metrics")
         assert dict(answer.headers)[b"content-type"] == b"text/plain; version=0.0.4; charset=utf-8"
         after = samples(answer.body.decode())
         assert after['reliquary_queue_messages{queue="orders"}'] == 2
@@ -50,47 +50,47 @@ def test_metrics_count_what_happened(tmp_path: Path) -> None:
 
 
 def test_a_copy_that_was_lost_shows_in_metrics_and_views(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.ok("POST", "/queues", {"name": "kept", "journaling": True, "journal_quota": 0})
-        await stage.send("kept", "a", "b")
-        await stage.data.request("POST", "/api/v1/queues/kept/receive", b'{"count": 2}')
-        found = samples((await stage.get("/metrics")).body.decode())
+    async def scene(harness: Harness) -> None:
+        await harness.ok("POST", "/queues", {"name": "kept", "journaling": True, "journal_quota": 0})
+        await harness.send("kept", "a", "b")
+        await harness.data.request("POST", "/api/v1/queues/kept/receive", b'{"count": 2}')
+        found = samples((await harness.get("/metrics")).body.decode())
         assert found['reliquary_copies_lost_total{copy="journal"}'] == 2
         assert found['reliquary_copies_lost_total{copy="dead-letter"}'] == 0
         assert found['reliquary_queue_copies_lost_total{queue="kept",copy="journal"}'] == 2
         assert found['reliquary_queue_copies_lost_total{queue="orders",copy="report"}'] == 0
-        assert (await stage.ok("GET", "/queues/kept"))["copies_lost"] == {"journal": 2}
-        assert (await stage.ok("GET", "/manager"))["copies_lost"] == {"journal": 2}
+        assert (await harness.ok("GET", "/queues/kept"))["copies_lost"] == {"journal": 2}
+        assert (await harness.ok("GET", "/manager"))["copies_lost"] == {"journal": 2}
 
     play(tmp_path, scene)
 
 
 def test_readers_of_feeds_show_with_what_is_kept_for_them(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        found = samples((await stage.get("/metrics")).body.decode())
+    async def scene(harness: Harness) -> None:
+        found = samples((await harness.get("/metrics")).body.decode())
         assert found['reliquary_queue_messages_retained{queue="orders"}'] == 0
         assert not any(name.startswith("reliquary_consumer") for name in found)
-        ask = stage.server.opened.engine.ask
+        ask = harness.server.opened.engine.ask
         await ask(lambda to: OpenConsumer(to, "orders", "lake"))
-        await stage.send("orders", "a", "b", "c")
-        await stage.data.request("POST", "/api/v1/queues/orders/receive", b'{"count": 2}')
-        found = samples((await stage.get("/metrics")).body.decode())
+        await harness.send("orders", "a", "b", "c")
+        await harness.data.request("POST", "/api/v1/queues/orders/receive", b'{"count": 2}')
+        found = samples((await harness.get("/metrics")).body.decode())
         assert found['reliquary_queue_messages_retained{queue="orders"}'] == 2
         assert found['reliquary_queue_bytes_retained{queue="orders"}'] == 2 * 223
         assert found['reliquary_queue_messages{queue="orders"}'] == 1
         assert found['reliquary_consumer_lag{queue="orders",consumer="lake"}'] >= 3
         assert found['reliquary_consumer_lost_total{queue="orders",consumer="lake"}'] == 0
         assert found['reliquary_consumer_paused{queue="orders",consumer="lake"}'] == 0
-        shown = await stage.ok("GET", "/queues/orders")
+        shown = await harness.ok("GET", "/queues/orders")
         assert (shown["messages_retained"], shown["bytes_retained"]) == (2, 2 * 223)
 
     play(tmp_path, scene)
 
 
 def test_posts_of_srmp_are_counted_by_their_answers(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.data.request("GET", "/msmq/private$/orders")
-        found = samples((await stage.get("/metrics")).body.decode())
+    async def scene(harness: Harness) -> None:
+        await harness.data.request("GET", "/msmq/private$/orders")
+        found = samples((await harness.get("/metrics")).body.decode())
         assert found['reliquary_srmp_received_total{status="405"}'] == 1
         assert found['reliquary_srmp_received_total{status="200"}'] == 0
         assert found["reliquary_srmp_posts_total"] == found["reliquary_srmp_connections"] == 0
@@ -99,15 +99,15 @@ def test_posts_of_srmp_are_counted_by_their_answers(tmp_path: Path) -> None:
 
         assert found['reliquary_srmp_messages_total{kind="receipts-lost"}'] == 0
         assert found['reliquary_multicast_total{kind="packets-lost"}'] == 0
-        carrier = endpoint_of(stage.server, SrmpEndpoint).carrier
+        carrier = endpoint_of(harness.server, SrmpEndpoint).carrier
         assert carrier is not None
         carrier.counts[Multicast.PACKETS_REPAIRED] += 3
-        found = samples((await stage.get("/metrics")).body.decode())
+        found = samples((await harness.get("/metrics")).body.decode())
         assert found['reliquary_multicast_total{kind="packets-repaired"}'] == 3
 
-    async def switched_off(stage: Stage) -> None:
-        assert b"reliquary_srmp_posts" not in (await stage.get("/metrics")).body
-        assert b"reliquary_multicast" not in (await stage.get("/metrics")).body
+    async def switched_off(harness: Harness) -> None:
+        assert b"reliquary_srmp_posts" not in (await harness.get("/metrics")).body
+        assert b"reliquary_multicast" not in (await harness.get("/metrics")).body
 
     play(tmp_path, scene)
     play(tmp_path, switched_off, tables=(SrmpOptions(enabled=False),))
@@ -119,12 +119,12 @@ def test_outgoing_queues_have_metrics_of_their_own(tmp_path: Path) -> None:
         "looped": r"DIRECT=OS:loopback\\private$\\orders",
     }
 
-    async def scene(stage: Stage) -> None:
-        assert b"reliquary_outgoing" not in (await stage.get("/metrics")).body
+    async def scene(harness: Harness) -> None:
+        assert b"reliquary_outgoing" not in (await harness.get("/metrics")).body
         for name in names.values():
-            await stage.send(quote(name.replace("\\\\", "\\"), safe=""), "a")
-        await stage.ok("GET", "/outgoing")
-        text = (await stage.get("/metrics")).body.decode()
+            await harness.send(quote(name.replace("\\\\", "\\"), safe=""), "a")
+        await harness.ok("GET", "/outgoing")
+        text = (await harness.get("/metrics")).body.decode()
         found = samples(text)
 
         def of(metric: str, name: str) -> float:
@@ -145,7 +145,7 @@ def test_outgoing_queues_have_metrics_of_their_own(tmp_path: Path) -> None:
         ]
         assert len(states) == 2 * len(OutgoingState)
         assert not [key for key in found if key.startswith("reliquary_queue_") and "DIRECT" in key]
-        assert "DIRECT" not in (await stage.get("/")).body.decode()
+        assert "DIRECT" not in (await harness.get("/")).body.decode()
 
     play(tmp_path, scene)
 
@@ -154,26 +154,26 @@ def test_many_queues_come_in_pages_of_lists(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(pages, "PAGE", 3)
     monkeypatch.setattr(metrics, "SAMPLES", 2)
 
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         names = ["a", "B", "c", "orders", "p&q", "z"]
         for name in names:
             if name != "orders":
-                await stage.ok("POST", "/queues", {"name": name})
-        everything = await stage.ok("GET", "/queues?limit=1000")
+                await harness.ok("POST", "/queues", {"name": name})
+        everything = await harness.ok("GET", "/queues?limit=1000")
         assert "next" not in everything
         listed = [each["name"] for each in everything["queues"]]
         assert [name for name in listed if name in names] == names
-        async with connect_async(stage.url, control=stage.control_url) as manager:
+        async with connect_async(harness.url, control=harness.control_url) as manager:
             assert [each.name for each in await manager.queues()] == listed
 
-        first = await stage.ok("GET", "/queues")
+        first = await harness.ok("GET", "/queues")
         assert [each["name"] for each in first["queues"]] == listed[:3]
-        await stage.ok("DELETE", "/queues/B")
-        second = await stage.ok("GET", f"/queues?limit=2&after={quote(first['next'], safe='')}")
+        await harness.ok("DELETE", "/queues/B")
+        second = await harness.ok("GET", f"/queues?limit=2&after={quote(first['next'], safe='')}")
         assert [each["name"] for each in second["queues"]] == listed[3:5]
 
         rest = [name for name in listed if name != "B"]
-        text = (await stage.get("/metrics")).body.decode()
+        text = (await harness.get("/metrics")).body.decode()
         assert len(re.findall(r"^reliquary_queue_messages\{", text, re.MULTILINE)) == len(rest)
 
     play(tmp_path, scene)
@@ -181,10 +181,10 @@ def test_many_queues_come_in_pages_of_lists(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=x", "limit=10001"])
 def test_a_page_that_cannot_be_is_refused_on_both_planes(tmp_path: Path, query: str) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for path in ("/queues", "/channels", "/directory/site"):
-            assert (await stage.refused("GET", f"{path}?{query}"))[:2] == (400, "INVALID_PARAMETER")
-        answer = await stage.data.request("GET", f"/api/v1/transactions?{query}")
+            assert (await harness.refused("GET", f"{path}?{query}"))[:2] == (400, "INVALID_PARAMETER")
+        answer = await harness.data.request("GET", f"/api/v1/transactions?{query}")
         assert answer.status == 400
 
     play(tmp_path, scene)

@@ -8,19 +8,19 @@ from pathlib import Path
 from reliquary.base.time import seconds
 from reliquary.console import peers
 from reliquary.server.peer_entries import PeerEntry
-from tests.console.harness import Stage, play, whole
+from tests.console.harness import Harness, play, whole
 from tests.console.test_trace import USERS, first_id, path_of
 
 
 def test_a_peer_that_refuses_or_talks_nonsense_is_shown_with_the_reason(tmp_path: Path) -> None:
-    async def at_depot(depot: Stage) -> None:
+    async def at_depot(depot: Harness) -> None:
         entries = (
             PeerEntry(name="wrong token", control=depot.control_url, token="guessed"),
             PeerEntry(name="data plane", control=depot.url),
             PeerEntry(name="right", control=depot.control_url, token="looker-token"),
         )
 
-        async def at_shop(shop: Stage) -> None:
+        async def at_shop(shop: Harness) -> None:
             await shop.send("orders", "a")
             trace = await shop.ok("GET", path_of(await first_id(shop)))
             why = {each["name"]: each.get("why", "") for each in trace["managers"]}
@@ -34,10 +34,10 @@ def test_a_peer_that_refuses_or_talks_nonsense_is_shown_with_the_reason(tmp_path
 
 
 def test_a_peer_that_is_slow_is_waited_for_as_long_as_its_time_is(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        stage.server.reloader.peers.all = [peers.Peer("slow", f"http://127.0.0.1:{port}")]
-        await stage.send("orders", "a")
-        trace = await stage.ok("GET", path_of(await first_id(stage)))
+    async def scene(harness: Harness) -> None:
+        harness.server.reloader.peers.all = [peers.Peer("slow", f"http://127.0.0.1:{port}")]
+        await harness.send("orders", "a")
+        trace = await harness.ok("GET", path_of(await first_id(harness)))
         assert "does not answer" in trace["managers"][1]["why"]
 
     patience, peers.PATIENCE = peers.PATIENCE, seconds(0.1)  # type: ignore[misc]

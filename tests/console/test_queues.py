@@ -11,7 +11,7 @@ import pytest
 
 from reliquary.console import samples
 from reliquary.engine import syncs
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 
 SETTINGS = {
     "label": "what customers want",
@@ -50,8 +50,8 @@ DEFAULTS = {
 
 
 def test_a_queue_is_created_shown_changed_and_deleted(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        status, made = await stage.call("POST", "/queues", {"name": "invoices", **SETTINGS})
+    async def scene(harness: Harness) -> None:
+        status, made = await harness.call("POST", "/queues", {"name": "invoices", **SETTINGS})
         assert status == 201
         assert (made["name"], made["pathname"], made["kind"]) == (
             "invoices",
@@ -60,37 +60,39 @@ def test_a_queue_is_created_shown_changed_and_deleted(tmp_path: Path) -> None:
         )
         assert made["settings"] == SETTINGS
         assert datetime.fromisoformat(made["created"]).tzinfo is not None
-        assert await stage.ok("GET", "/queues/invoices") == made
-        assert await stage.ok("GET", "/queues/private$/Invoices") == made
-        changed = await stage.ok("PATCH", "/queues/invoices", {"quota": None, "privacy": "none", "label": ""})
+        assert await harness.ok("GET", "/queues/invoices") == made
+        assert await harness.ok("GET", "/queues/private$/Invoices") == made
+        changed = await harness.ok(
+            "PATCH", "/queues/invoices", {"quota": None, "privacy": "none", "label": ""}
+        )
         assert changed["settings"] == SETTINGS | {"quota": None, "privacy": "none", "label": ""}
-        assert await stage.call("DELETE", "/queues/invoices") == (200, {"messages": 0})
-        assert (await stage.refused("GET", "/queues/invoices"))[:2] == (404, "QUEUE_NOT_FOUND")
+        assert await harness.call("DELETE", "/queues/invoices") == (200, {"messages": 0})
+        assert (await harness.refused("GET", "/queues/invoices"))[:2] == (404, "QUEUE_NOT_FOUND")
 
     play(tmp_path, scene)
 
 
 def test_a_queue_that_says_nothing_has_the_defaults(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        assert (await stage.ok("POST", "/queues", {"name": "plain"}))["settings"] == DEFAULTS
-        assert (await stage.ok("PATCH", "/queues/plain", {}))["settings"] == DEFAULTS
+    async def scene(harness: Harness) -> None:
+        assert (await harness.ok("POST", "/queues", {"name": "plain"}))["settings"] == DEFAULTS
+        assert (await harness.ok("PATCH", "/queues/plain", {}))["settings"] == DEFAULTS
 
     play(tmp_path, scene)
 
 
 def test_depth_and_bytes_are_shown_and_a_purge_empties(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.send("orders", "a", "b", "c")
-        await stage.data.request("POST", "/api/v1/queues/orders/receive", b'{"hold": 60}')
-        shown = await stage.ok("GET", "/queues/orders")
+    async def scene(harness: Harness) -> None:
+        await harness.send("orders", "a", "b", "c")
+        await harness.data.request("POST", "/api/v1/queues/orders/receive", b'{"hold": 60}')
+        shown = await harness.ok("GET", "/queues/orders")
         assert (shown["messages"], shown["locked"], shown["open_handles"]) == (2, 1, 1)
         assert shown["bytes"] == 3 * 223
-        manager = await stage.ok("GET", "/manager")
+        manager = await harness.ok("GET", "/manager")
         assert (manager["computer_name"], manager["messages"], manager["bytes"]) == ("HERE", 3, 3 * 223)
         assert manager["quota_kilobytes"] is None
-        assert await stage.call("POST", "/queues/orders/purge") == (200, {"messages": 2})
-        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 0
-        assert await stage.call("DELETE", "/queues/orders") == (200, {"messages": 0})
+        assert await harness.call("POST", "/queues/orders/purge") == (200, {"messages": 2})
+        assert (await harness.ok("GET", "/queues/orders"))["messages"] == 0
+        assert await harness.call("DELETE", "/queues/orders") == (200, {"messages": 0})
 
     play(tmp_path, scene)
 
@@ -105,32 +107,32 @@ def test_nothing_is_shown_before_it_is_on_disk(
     monkeypatch.setattr(syncs, "UNASKED_SYNC_SECONDS", 60)
     monkeypatch.setattr(samples, "PERIOD", 60)
 
-    async def scene(stage: Stage) -> None:
-        engine = stage.server.opened.engine
-        await stage.send("orders", "a")
-        held = await stage.data.request("POST", "/api/v1/queues/orders/receive", b'{"hold": 60}')
+    async def scene(harness: Harness) -> None:
+        engine = harness.server.opened.engine
+        await harness.send("orders", "a")
+        held = await harness.data.request("POST", "/api/v1/queues/orders/receive", b'{"hold": 60}')
         request = {"acknowledge": json.loads(held.body)["receipt"], "timeout": 60}
         before = engine.turns
         waiting = asyncio.ensure_future(
-            stage.data.request("POST", "/api/v1/queues/orders/receive", json.dumps(request).encode())
+            harness.data.request("POST", "/api/v1/queues/orders/receive", json.dumps(request).encode())
         )
         while engine.turns == before:
             await asyncio.wait([waiting], timeout=0)
         seen = [bool(engine.syncs.turns), engine.syncs.count]
-        await stage.get(path)
+        await harness.get(path)
         seen += [engine.syncs.unsynced, engine.syncs.count - seen[1]]
         assert seen == [True, seen[1], False, 1]
-        await stage.send("orders", "b")
+        await harness.send("orders", "b")
         await waiting
 
     play(tmp_path, scene)
 
 
 def test_all_queues_are_listed_by_name(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.ok("POST", "/queues", {"name": "b"})
-        await stage.ok("POST", "/queues", {"name": "A"})
-        names = [each["name"] for each in (await stage.ok("GET", "/queues"))["queues"]]
+    async def scene(harness: Harness) -> None:
+        await harness.ok("POST", "/queues", {"name": "b"})
+        await harness.ok("POST", "/queues", {"name": "A"})
+        names = [each["name"] for each in (await harness.ok("GET", "/queues"))["queues"]]
         assert [name for name in names if not name.startswith("system$")] == ["A", "b", "orders"]
 
     play(tmp_path, scene)
@@ -158,27 +160,27 @@ def test_what_cannot_be_is_refused_and_changes_nothing(tmp_path: Path) -> None:
         ([], (400, "INVALID_PARAMETER"), ""),
     ]
 
-    async def scene(stage: Stage) -> None:
-        before = await stage.ok("GET", "/queues")
+    async def scene(harness: Harness) -> None:
+        before = await harness.ok("GET", "/queues")
         for body, expected, said in cases:
-            status, code, why = await stage.refused("POST", "/queues", body)
+            status, code, why = await harness.refused("POST", "/queues", body)
             assert (status, code) == expected, body
             assert said in why, body
-        status, _, why = await stage.refused("PATCH", "/queues/orders", {"transactional": True})
+        status, _, why = await harness.refused("PATCH", "/queues/orders", {"transactional": True})
         assert (status, why) == (400, "transactional is fixed when a queue is created")
-        assert (await stage.refused("PATCH", "/queues/orders", {"name": "x"}))[0] == 400
-        assert (await stage.refused("PATCH", "/queues/none", {}))[:2] == (404, "QUEUE_NOT_FOUND")
-        assert (await stage.refused("DELETE", "/queues/system$;journal"))[:2] == (403, "ACCESS_DENIED")
-        assert (await stage.refused("POST", "/queues/none/purge"))[:2] == (404, "QUEUE_NOT_FOUND")
-        assert await stage.ok("GET", "/queues") == before
+        assert (await harness.refused("PATCH", "/queues/orders", {"name": "x"}))[0] == 400
+        assert (await harness.refused("PATCH", "/queues/none", {}))[:2] == (404, "QUEUE_NOT_FOUND")
+        assert (await harness.refused("DELETE", "/queues/system$;journal"))[:2] == (403, "ACCESS_DENIED")
+        assert (await harness.refused("POST", "/queues/none/purge"))[:2] == (404, "QUEUE_NOT_FOUND")
+        assert await harness.ok("GET", "/queues") == before
 
     play(tmp_path, scene)
 
 
 @pytest.mark.parametrize("data", [b"{", b"\xff", b'{"name": "\\ud800"}'])
 def test_what_is_not_json_is_refused(tmp_path: Path, data: bytes) -> None:
-    async def scene(stage: Stage) -> None:
-        answer = await stage.control.request("POST", "/api/v1/queues", data)
+    async def scene(harness: Harness) -> None:
+        answer = await harness.control.request("POST", "/api/v1/queues", data)
         assert answer.status == 400
         assert b"INVALID_PARAMETER" in answer.body
 

@@ -9,7 +9,7 @@ import pytest
 from reliquary.base.time import SECOND
 from reliquary.console import samples
 from reliquary.console.samples import Rate, Sample, rates
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 
 
 def sample(at: int, messages: int, numbered: int, syncs: int = 0) -> Sample:
@@ -30,16 +30,16 @@ def test_two_samples_of_one_moment_do_no_harm() -> None:
 
 
 def test_a_sample_counts_messages_and_the_depth_of_each_queue(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        sampler = stage.server.sampler
+    async def scene(harness: Harness) -> None:
+        sampler = harness.server.sampler
         before = await sampler.take()
-        await stage.send("orders", "a", "b")
+        await harness.send("orders", "a", "b")
         after = await sampler.take()
         assert (after.messages, after.numbered - before.numbered) == (2, 2)
         assert after.confirm > 0
-        orders = next(each for each in stage.server.opened.state.queues.values() if len(each.order) == 2)
+        orders = next(each for each in harness.server.opened.state.queues.values() if len(each.order) == 2)
         assert [depth for _, depth in sampler.depths[orders.number]][-1] == 2
-        await stage.ok("DELETE", "/queues/orders")
+        await harness.ok("DELETE", "/queues/orders")
         await sampler.take()
         assert orders.number not in sampler.depths
 
@@ -49,9 +49,9 @@ def test_a_sample_counts_messages_and_the_depth_of_each_queue(tmp_path: Path) ->
 def test_depths_of_very_many_queues_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(samples, "QUEUES", 2)
 
-    async def scene(stage: Stage) -> None:
-        await stage.server.sampler.take()
-        assert len(stage.server.sampler.depths) == 2
+    async def scene(harness: Harness) -> None:
+        await harness.server.sampler.take()
+        assert len(harness.server.sampler.depths) == 2
 
     play(tmp_path, scene)
 
@@ -60,12 +60,12 @@ def test_samples_that_cost_much_are_taken_less_often(tmp_path: Path, monkeypatch
     monkeypatch.setattr(samples, "PERIOD", 0.01)
     monkeypatch.setattr(samples, "SHARE", 1e-9)
 
-    async def scene(stage: Stage) -> None:
-        sampler = stage.server.sampler
+    async def scene(harness: Harness) -> None:
+        sampler = harness.server.sampler
         while not sampler.samples:
-            await stage.get("/healthz")
+            await harness.get("/healthz")
         for _ in range(20):
-            await stage.get("/healthz")
+            await harness.get("/healthz")
         assert len(sampler.samples) == 1
         assert sampler.samples[0].cost > 0
 

@@ -12,7 +12,7 @@ from reliquary.net.identity.users import User
 from reliquary.queueing.model.security.roles import Role
 from reliquary.server.history_options import HistoryOptions
 from reliquary.server.peer_entries import PeerEntry
-from tests.console.harness import Stage, play, whole
+from tests.console.harness import Harness, play, whole
 from tests.console.test_access import ask
 
 TOKENS = {"root": Role.ADMINISTRATOR, "looker": Role.READER, "sender": Role.SENDER}
@@ -22,9 +22,9 @@ USERS = tuple(
 )
 
 
-async def first_id(stage: Stage, token: str | None = None, queue: str = "orders") -> str:
+async def first_id(harness: Harness, token: str | None = None, queue: str = "orders") -> str:
     """The identifier of the first message of a queue."""
-    status, listed = await ask(stage.data, token, "GET", f"/queues/{queue}/messages")
+    status, listed = await ask(harness.data, token, "GET", f"/queues/{queue}/messages")
     assert status == 200, listed
     identifier = listed["messages"][0]["id"]
     assert isinstance(identifier, str)
@@ -39,13 +39,13 @@ def shape(trace: Any) -> list[tuple[str, str, str | None]]:
     return [(each["manager_name"], each["event"], each.get("protocol")) for each in trace["lines"]]
 
 
-async def sent_on(stage: Stage, token: str | None, url: str) -> str:
+async def sent_on(harness: Harness, token: str | None, url: str) -> str:
     """Send a message to the queue of another server over SRMP; its identifier, when it is there."""
     authority = url.partition("//")[2]
     name = quote(f"DIRECT=HTTP://{authority}/msmq/private$/orders", safe="")
     headers = () if token is None else ((b"authorization", b"Bearer " + token.encode()),)
     body = json.dumps({"text": "two lamps"}).encode()
-    answer = await stage.data.request("POST", f"/api/v1/queues/{name}/messages", body, headers)
+    answer = await harness.data.request("POST", f"/api/v1/queues/{name}/messages", body, headers)
     assert answer.status == 201, answer.body
     found = json.loads(answer.body)["messages"][0]["id"]
     assert isinstance(found, str)
@@ -53,13 +53,13 @@ async def sent_on(stage: Stage, token: str | None, url: str) -> str:
 
 
 def test_the_way_is_joined_from_the_histories_of_two_managers(tmp_path: Path) -> None:
-    async def at_depot(depot: Stage) -> None:
+    async def at_depot(depot: Harness) -> None:
         entries = (
             PeerEntry(name="depot", control=depot.control_url),
             PeerEntry(name="nowhere", control="http://127.0.0.1:9"),
         )
 
-        async def at_shop(shop: Stage) -> None:
+        async def at_shop(shop: Harness) -> None:
             identifier = await sent_on(shop, None, depot.url)
             _, taken = await ask(depot.data, None, "POST", "/queues/orders/receive", {"timeout": 10})
             assert [each["id"] for each in taken["messages"]] == [identifier]
@@ -83,31 +83,31 @@ def test_the_way_is_joined_from_the_histories_of_two_managers(tmp_path: Path) ->
 
 
 def test_only_users_who_may_look_at_the_queue_see_its_lines(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        status, _ = await ask(stage.data, "root-token", "POST", "/queues/orders/messages", {"text": "a"})
+    async def scene(harness: Harness) -> None:
+        status, _ = await ask(harness.data, "root-token", "POST", "/queues/orders/messages", {"text": "a"})
         assert status == 201
-        identifier = await first_id(stage, "root-token")
+        identifier = await first_id(harness, "root-token")
         for token, expected in (
             ("root-token", 200),
             ("looker-token", 200),
             ("sender-token", 403),
             (None, 403),
         ):
-            status, answer = await ask(stage.control, token, "GET", path_of(identifier))
+            status, answer = await ask(harness.control, token, "GET", path_of(identifier))
             assert status == expected, (token, answer)
         deny = {"change": "deny", "user": "looker", "rights": ["peek"]}
-        assert (await ask(stage.control, "root-token", "POST", "/queues/orders/access", deny))[0] == 200
-        assert (await ask(stage.control, "looker-token", "GET", path_of(identifier)))[0] == 403
+        assert (await ask(harness.control, "root-token", "POST", "/queues/orders/access", deny))[0] == 200
+        assert (await ask(harness.control, "looker-token", "GET", path_of(identifier)))[0] == 403
 
     play(tmp_path, scene, users=USERS)
 
 
 def test_peers_are_not_asked_for_a_user_who_may_see_nothing_here(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         unknown = "00000000-0000-0000-0000-000000000001\\7"
-        _, answer = await ask(stage.control, "sender-token", "GET", path_of(unknown))
+        _, answer = await ask(harness.control, "sender-token", "GET", path_of(unknown))
         assert [each["name"] for each in answer["managers"]] == ["HERE"]
-        _, answer = await ask(stage.control, "looker-token", "GET", path_of(unknown))
+        _, answer = await ask(harness.control, "looker-token", "GET", path_of(unknown))
         assert [each["name"] for each in answer["managers"]] == ["HERE", "gone"]
 
     gone = PeerEntry(name="gone", control="http://127.0.0.1:9", token="secret")
@@ -115,20 +115,20 @@ def test_peers_are_not_asked_for_a_user_who_may_see_nothing_here(tmp_path: Path)
 
 
 def test_what_is_no_identifier_is_refused_with_one_sentence(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for wrong in ("", "x", "5\\5"):
-            status, code, why = await stage.refused("GET", path_of(wrong))
+            status, code, why = await harness.refused("GET", path_of(wrong))
             assert (status, code) == (400, "INVALID_PARAMETER")
             assert why.startswith("message is the id of a message, GUID\\NUMBER")
-        assert "here is true or false" in (await stage.refused("GET", path_of("x", "&here=1")))[2]
+        assert "here is true or false" in (await harness.refused("GET", path_of("x", "&here=1")))[2]
 
     play(tmp_path, scene)
 
 
 def test_a_manager_without_a_history_says_so(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.send("orders", "a")
-        trace = await stage.ok("GET", path_of(await first_id(stage)))
+    async def scene(harness: Harness) -> None:
+        await harness.send("orders", "a")
+        trace = await harness.ok("GET", path_of(await first_id(harness)))
         assert trace["lines"] == []
         assert "enabled = true" in trace["managers"][0]["why"]
 

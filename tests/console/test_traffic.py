@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.protocols.srmp.peer import ALPHA, RECEIPTS, STREAM, stream_message
 
 ELSEWHERE = r"DIRECT=OS:elsewhere\private$\orders"
@@ -21,24 +21,24 @@ def at(destination: str, *more: str) -> str:
     return "/".join(("/outgoing", quote(destination, safe=""), *more))
 
 
-async def send(stage: Stage, destination: str, *texts: str) -> None:
-    await stage.send(quote(destination, safe=""), *texts)
+async def send(harness: Harness, destination: str, *texts: str) -> None:
+    await harness.send(quote(destination, safe=""), *texts)
 
 
 def test_an_outgoing_queue_is_listed_shown_paused_and_resumed(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        assert await stage.ok("GET", "/outgoing") == {"outgoing": []}
-        await send(stage, ELSEWHERE, "a", "b")
-        [shown] = (await stage.ok("GET", "/outgoing"))["outgoing"]
+    async def scene(harness: Harness) -> None:
+        assert await harness.ok("GET", "/outgoing") == {"outgoing": []}
+        await send(harness, ELSEWHERE, "a", "b")
+        [shown] = (await harness.ok("GET", "/outgoing"))["outgoing"]
         assert (shown["destination"], shown["state"], shown["messages"]) == (ELSEWHERE, "waiting", 2)
         assert (shown["sending"], shown["accepted"], shown["delivered"], shown["refused"]) == (0, 0, 0, 0)
         [attempt] = shown["history"]
         assert (attempt["status"], attempt["error"]) == ("in-process", 0)
         assert datetime.fromisoformat(attempt["time"]).tzinfo is not None
-        assert await stage.ok("GET", at(ELSEWHERE)) == shown
-        paused = await stage.ok("POST", at(ELSEWHERE, "pause"))
+        assert await harness.ok("GET", at(ELSEWHERE)) == shown
+        paused = await harness.ok("POST", at(ELSEWHERE, "pause"))
         assert paused == shown | {"state": "on-hold"}
-        assert (await stage.ok("POST", at(ELSEWHERE, "resume")))["state"] == "waiting"
+        assert (await harness.ok("POST", at(ELSEWHERE, "resume")))["state"] == "waiting"
 
     play(tmp_path, scene)
 
@@ -47,49 +47,49 @@ def test_an_outgoing_queue_is_listed_shown_paused_and_resumed(tmp_path: Path) ->
     "destination", ["DIRECT=HTTP://elsewhere/msmq/private$/orders", "MULTICAST=224.1.1.1:8001"]
 )
 def test_destinations_of_every_form_have_a_path(tmp_path: Path, destination: str) -> None:
-    async def scene(stage: Stage) -> None:
-        await send(stage, destination, "a")
-        assert (await stage.ok("GET", at(destination)))["destination"] == destination
-        assert (await stage.ok("POST", at(destination, "pause")))["state"] == "on-hold"
+    async def scene(harness: Harness) -> None:
+        await send(harness, destination, "a")
+        assert (await harness.ok("GET", at(destination)))["destination"] == destination
+        assert (await harness.ok("POST", at(destination, "pause")))["state"] == "on-hold"
 
     play(tmp_path, scene)
 
 
 def test_what_is_not_an_outgoing_queue_is_refused(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for method, path in (
             ("GET", at(ELSEWHERE)),
             ("POST", at(ELSEWHERE, "pause")),
             ("POST", at(ELSEWHERE, "resume")),
         ):
-            assert await stage.refused(method, path) == (
+            assert await harness.refused(method, path) == (
                 404,
                 "QUEUE_NOT_FOUND",
                 f"nothing was ever sent to {ELSEWHERE}",
             )
-        assert await stage.refused("POST", at("orders", "pause")) == (
+        assert await harness.refused("POST", at("orders", "pause")) == (
             400,
             "INVALID_PARAMETER",
             "orders is a queue of this manager, and no outgoing queue",
         )
-        assert (await stage.refused("GET", at("DIRECT=")))[0] == 400
+        assert (await harness.refused("GET", at("DIRECT=")))[0] == 400
 
     play(tmp_path, scene)
 
 
 def test_the_manager_goes_off_line_and_on_line(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        shown = await stage.ok("GET", "/manager")
+    async def scene(harness: Harness) -> None:
+        shown = await harness.ok("GET", "/manager")
         assert (shown["state"], shown["online"], shown["throttled"]) == ("ready", True, False)
-        assert (await stage.ok("POST", "/manager/offline"))["online"] is False
-        await send(stage, LOOPED, "a")
-        assert (await stage.ok("GET", at(LOOPED)))["state"] == "inactive"
-        assert (await stage.ok("POST", "/manager/online"))["online"] is True
-        answer = await stage.data.request(
+        assert (await harness.ok("POST", "/manager/offline"))["online"] is False
+        await send(harness, LOOPED, "a")
+        assert (await harness.ok("GET", at(LOOPED)))["state"] == "inactive"
+        assert (await harness.ok("POST", "/manager/online"))["online"] is True
+        answer = await harness.data.request(
             "POST", "/api/v1/queues/orders/receive", json.dumps({"timeout": 20}).encode()
         )
         assert len(json.loads(answer.body)["messages"]) == 1
-        assert (await stage.ok("GET", at(LOOPED)))["delivered"] == 1
+        assert (await harness.ok("GET", at(LOOPED)))["delivered"] == 1
 
     play(tmp_path, scene)
 
@@ -98,15 +98,15 @@ def test_the_manager_goes_off_line_and_on_line(tmp_path: Path) -> None:
 def test_the_setting_hardened_security_lets_messages_leave_by_http_alone(tmp_path: Path) -> None:
     web = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
 
-    async def first(stage: Stage) -> None:
-        await send(stage, ELSEWHERE, "a")
-        assert (await stage.ok("GET", at(ELSEWHERE)))["state"] == "waiting"
+    async def first(harness: Harness) -> None:
+        await send(harness, ELSEWHERE, "a")
+        assert (await harness.ok("GET", at(ELSEWHERE)))["state"] == "waiting"
 
-    async def hardened(stage: Stage) -> None:
-        await send(stage, web, "b")
-        assert (await stage.ok("GET", at(ELSEWHERE)))["state"] == "locked"
-        assert (await stage.ok("GET", at(web)))["state"] != "locked"
-        assert (await stage.ok("POST", at(ELSEWHERE, "resume")))["state"] == "locked"
+    async def hardened(harness: Harness) -> None:
+        await send(harness, web, "b")
+        assert (await harness.ok("GET", at(ELSEWHERE)))["state"] == "locked"
+        assert (await harness.ok("GET", at(web)))["state"] != "locked"
+        assert (await harness.ok("POST", at(ELSEWHERE, "resume")))["state"] == "locked"
 
     play(tmp_path, first)
     play(tmp_path, hardened, hardened_security=True)
@@ -117,20 +117,20 @@ def test_the_setting_hardened_security_lets_messages_leave_by_http_alone(tmp_pat
 def test_streams_are_shown_both_ways(tmp_path: Path) -> None:
     destination = "DIRECT=HTTP://localhost:9/msmq/private$/torders"
 
-    async def scene(stage: Stage) -> None:
-        assert await stage.ok("GET", "/streams") == {"streams": []}
-        await stage.ok("POST", "/queues", {"name": "torders", "transactional": True})
+    async def scene(harness: Harness) -> None:
+        assert await harness.ok("GET", "/streams") == {"streams": []}
+        await harness.ok("POST", "/queues", {"name": "torders", "transactional": True})
         for number in (1, 2, 9):
             content_type, body = stream_message(number, to=HERE)
             headers = ((b"content-type", content_type.encode()),)
-            answer = await stage.data.request("POST", "/msmq/private$/torders", body, headers)
+            answer = await harness.data.request("POST", "/msmq/private$/torders", body, headers)
             assert (answer.status, answer.body) == (200, b"")
-        began = await stage.data.request("POST", "/api/v1/transactions", b"{}")
+        began = await harness.data.request("POST", "/api/v1/transactions", b"{}")
         transaction = json.loads(began.body)["transaction"]
         path = f"/api/v1/queues/{quote(destination, safe='')}/messages?transaction={transaction}"
-        await stage.data.request("POST", path, b'[{"text": "a"}, {"text": "b"}]')
-        await stage.data.request("POST", f"/api/v1/transactions/{transaction}/commit", b"{}")
-        while len(seen := (await stage.ok("GET", "/streams"))["streams"]) < 2:
+        await harness.data.request("POST", path, b'[{"text": "a"}, {"text": "b"}]')
+        await harness.data.request("POST", f"/api/v1/transactions/{transaction}/commit", b"{}")
+        while len(seen := (await harness.ok("GET", "/streams"))["streams"]) < 2:
             pass
         out, into = seen
         assert (out["direction"], out["peer"], out["queue"]) == ("out", "localhost:9", destination)
@@ -139,17 +139,17 @@ def test_streams_are_shown_both_ways(tmp_path: Path) -> None:
         assert (into["stream"], into["last"], into["rejected"]) == (str(STREAM), 2, 1)
         assert (into["receipts_to"], into["next_resend"]) == (RECEIPTS, None)
         assert datetime.fromisoformat(into["used"]).tzinfo is not None
-        assert await stage.ok("GET", f"/streams/{into['name']}") == into
-        assert (await stage.ok("POST", f"/streams/{into['name']}/reset", {}))["reset"]
+        assert await harness.ok("GET", f"/streams/{into['name']}") == into
+        assert (await harness.ok("POST", f"/streams/{into['name']}/reset", {}))["reset"]
         content_type, body = stream_message(9, to=HERE)
         headers = ((b"content-type", content_type.encode()),)
-        await stage.data.request("POST", "/msmq/private$/torders", body, headers)
-        shown = await stage.ok("GET", f"/streams/{into['name']}")
+        await harness.data.request("POST", "/msmq/private$/torders", body, headers)
+        shown = await harness.ok("GET", f"/streams/{into['name']}")
         assert (shown["last"], shown["skipped"], shown["reset"]) == (9, 6, False)
-        anew = await stage.ok("POST", f"/streams/{out['name']}/reset", {"renumber": True})
+        anew = await harness.ok("POST", f"/streams/{out['name']}/reset", {"renumber": True})
         assert (anew["name"], anew["awaiting"]) == (out["name"], 2)
         assert int(anew["stream"]) > int(out["stream"])
-        assert (await stage.refused("POST", f"/streams/{out['name']}/reset", {"renumber": 3}))[0] == 400
-        assert (await stage.refused("POST", "/streams/out-99/reset", {}))[0] == 404
+        assert (await harness.refused("POST", f"/streams/{out['name']}/reset", {"renumber": 3}))[0] == 400
+        assert (await harness.refused("POST", "/streams/out-99/reset", {}))[0] == 404
 
     play(tmp_path, scene)

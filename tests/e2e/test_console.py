@@ -15,7 +15,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
 from playwright.async_api import ConsoleMessage, Page, async_playwright
 
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.console.test_access import ROOT, USERS
 
 CHROMIUM: Final = "/usr/bin/chromium"
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.needs("chromium")
 
 
 @asynccontextmanager
-async def browsing(stage: Stage) -> AsyncIterator[Page]:
+async def browsing(harness: Harness) -> AsyncIterator[Page]:
     """A page of a browser; an error of a script or of the content policy fails the test."""
     wrong: list[str] = []
 
@@ -54,7 +54,7 @@ async def browsing(stage: Stage) -> AsyncIterator[Page]:
 
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        context = await browser.new_context(base_url=stage.control_url, viewport=WIDE)  # type: ignore[arg-type]
+        context = await browser.new_context(base_url=harness.control_url, viewport=WIDE)  # type: ignore[arg-type]
         page = await context.new_page()
         page.on("console", on_console)
         page.on("pageerror", lambda why: wrong.append(str(why)))
@@ -71,22 +71,22 @@ async def picture(page: Page, name: str) -> None:
         await page.screenshot(path=f"{folder}/{name}.png", full_page=True)
 
 
-def browse(folder: Path, scene: Callable[[Stage, Page], Awaitable[None]], **chosen: Any) -> None:
+def browse(folder: Path, scene: Callable[[Harness, Page], Awaitable[None]], **chosen: Any) -> None:
     """Run a scene in a browser on a whole server."""
 
-    async def whole(stage: Stage) -> None:
-        async with browsing(stage) as page:
-            await scene(stage, page)
+    async def whole(harness: Harness) -> None:
+        async with browsing(harness) as page:
+            await scene(harness, page)
 
     play(folder, whole, **{"seconds": 110} | chosen)
 
 
 def test_every_page_can_be_used_by_everyone_and_fits_a_phone(tmp_path: Path) -> None:
-    async def scene(stage: Stage, page: Page) -> None:
-        await stage.send("orders", "hello", '{"a": 1}')
-        await stage.send("DIRECT=OS:elsewhere%5Cprivate$%5Corders", "far away")
-        await stage.data.request("POST", "/api/v1/queues/orders/consumers", b'{"name": "lake"}')
-        await stage.server.sampler.take()
+    async def scene(harness: Harness, page: Page) -> None:
+        await harness.send("orders", "hello", '{"a": 1}')
+        await harness.send("DIRECT=OS:elsewhere%5Cprivate$%5Corders", "far away")
+        await harness.data.request("POST", "/api/v1/queues/orders/consumers", b'{"name": "lake"}')
+        await harness.server.sampler.take()
         for theme in ("light", "dark"):
             await page.emulate_media(color_scheme=theme)
             for name, path in PAGES.items():
@@ -104,7 +104,7 @@ def test_every_page_can_be_used_by_everyone_and_fits_a_phone(tmp_path: Path) -> 
 
 
 def test_a_person_creates_a_queue_sends_a_message_and_reads_its_history(tmp_path: Path) -> None:
-    async def scene(stage: Stage, page: Page) -> None:
+    async def scene(harness: Harness, page: Page) -> None:
         await page.goto("/console/queues")
         await page.get_by_label("Name", exact=True).fill("lamps")
         await page.get_by_role("button", name="Create").click()
@@ -125,9 +125,9 @@ def test_a_person_creates_a_queue_sends_a_message_and_reads_its_history(tmp_path
 
 
 def test_the_overview_renews_itself_and_keys_lead_to_pages(tmp_path: Path) -> None:
-    async def scene(stage: Stage, page: Page) -> None:
+    async def scene(harness: Harness, page: Page) -> None:
         await page.goto("/console")
-        await stage.send("orders", "a", "b", "c")
+        await harness.send("orders", "a", "b", "c")
         await page.locator(".tiles li", has_text="messages").get_by_text("3", exact=True).wait_for()
         await page.keyboard.press("?")
         assert await page.get_by_role("dialog").is_visible()
@@ -144,7 +144,7 @@ def test_the_overview_renews_itself_and_keys_lead_to_pages(tmp_path: Path) -> No
 
 
 def test_a_person_signs_in_with_a_token(tmp_path: Path) -> None:
-    async def scene(_: Stage, page: Page) -> None:
+    async def scene(_: Harness, page: Page) -> None:
         await page.goto("/console")
         await page.get_by_label("Token").fill("wrong")
         await page.get_by_role("button", name="Sign in with the token").click()

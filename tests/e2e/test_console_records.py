@@ -22,7 +22,7 @@ from reliquary.server.mqqb import MqqbEndpoint
 from reliquary.server.mqqb_options import MqqbOptions
 from reliquary.server.mqqp import MqqpEndpoint
 from reliquary.server.mqqp_options import MqqpOptions
-from tests.console.harness import Stage
+from tests.console.harness import Harness
 from tests.e2e.test_console import PHONE, WIDE, browse, picture
 from tests.net.http.harness import until
 from tests.server.endpoints import endpoint_of
@@ -38,10 +38,10 @@ TABLES = (
 pytestmark = pytest.mark.needs("chromium")
 
 
-async def exchange(stage: Stage, folder: Path, more: AsyncExitStack) -> None:
+async def exchange(harness: Harness, folder: Path, more: AsyncExitStack) -> None:
     """Let records of all protocols appear, and keep them while the stack is open."""
-    here = stage.url.removeprefix("http://")
-    ordered = await more.enter_async_context(connect_async(stage.url, control=stage.control_url))
+    here = harness.url.removeprefix("http://")
+    ordered = await more.enter_async_context(connect_async(harness.url, control=harness.control_url))
     await ordered.create_queue("ordered", transactional=True)
     await ordered.create_queue("nothing")
     far = await more.enter_async_context(site(folder))
@@ -55,11 +55,11 @@ async def exchange(stage: Stage, folder: Path, more: AsyncExitStack) -> None:
     await prepared.begin()
     await ordered.queue("ordered", transaction=prepared).send("in doubt")
     await prepared.prepare()
-    peer = await connect_peer(endpoint_of(stage.server, MqqbEndpoint).bound[1])
+    peer = await connect_peer(endpoint_of(harness.server, MqqbEndpoint).bound[1])
     more.callback(peer.close)
     await peer.open()
     peer.send(message_to(r"TCP:127.0.0.1\orders", b"by MQQB"))
-    port = endpoint_of(stage.server, MqqpEndpoint).ports.handshake
+    port = endpoint_of(harness.server, MqqpEndpoint).ports.handshake
     reader = await more.enter_async_context(connect_async(f"mqqp://127.0.0.1:{port}/nothing"))
     waiting = asyncio.create_task(reader.queue().receive(timeout=None))
 
@@ -68,7 +68,7 @@ async def exchange(stage: Stage, folder: Path, more: AsyncExitStack) -> None:
         await asyncio.gather(waiting, return_exceptions=True)
 
     more.push_async_callback(stop_waiting)
-    mqqp = stage.server.opened.machine(Mqqp).state
+    mqqp = harness.server.opened.machine(Mqqp).state
     await until(lambda: far.waiting == 0 and any(each.pending for each in associations(mqqp)))
 
 
@@ -85,9 +85,9 @@ def test_pages_with_records_can_be_used_by_everyone_and_fit_a_phone(tmp_path: Pa
         assert width <= PHONE["width"], f"{name} is {width} wide"
         await picture(page, f"{name}-phone")
 
-    async def scene(stage: Stage, page: Page) -> None:
+    async def scene(harness: Harness, page: Page) -> None:
         async with AsyncExitStack() as more:
-            await exchange(stage, tmp_path / "far", more)
+            await exchange(harness, tmp_path / "far", more)
             for theme in ("light", "dark"):
                 await page.emulate_media(color_scheme=theme)
                 for plural in LISTS:

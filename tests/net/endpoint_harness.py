@@ -42,7 +42,7 @@ class DeafClerk:
 ClerkT = TypeVar("ClerkT", bound=Machine)
 
 
-class EndpointStage(Generic[ClerkT]):
+class EndpointHarness(Generic[ClerkT]):
     """An engine with a clerk; a subclass sets `listener`, which gets a free port."""
 
     listener: Listener
@@ -71,14 +71,14 @@ class EndpointStage(Generic[ClerkT]):
         await self.engine.stop(StopManager() if self.started else None)
 
 
-Stage = TypeVar("Stage", bound=EndpointStage)  # type: ignore[type-arg]
+Harness = TypeVar("Harness", bound=EndpointHarness)  # type: ignore[type-arg]
 
 
 @asynccontextmanager
-async def opened(stage: Stage) -> AsyncIterator[Stage]:
-    """A stage that is open."""
-    await stage.open()
+async def opened(harness: Harness) -> AsyncIterator[Harness]:
+    """Open a harness for the test."""
+    await harness.open()
     try:
-        yield stage
+        yield harness
     finally:
-        await stage.close()
+        await harness.close()

@@ -23,7 +23,7 @@ from reliquary.server.config import Settings
 from reliquary.server.first_queues import make_queues
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.store import RocksDisk
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.net.http.certificate import PEM, client_context
 from tests.net.srmp.certificates import Authority
 
@@ -33,33 +33,33 @@ WAIT = "/api/v1/queues/idle/receive"
 
 
 def test_first_queues_are_made_once_and_kept(tmp_path: Path) -> None:
-    async def first(stage: Stage) -> None:
-        await stage.send("orders", "a")
+    async def first(harness: Harness) -> None:
+        await harness.send("orders", "a")
 
-    async def second(stage: Stage) -> None:
-        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 1
+    async def second(harness: Harness) -> None:
+        assert (await harness.ok("GET", "/queues/orders"))["messages"] == 1
 
     play(tmp_path, first)
     play(tmp_path, second)
 
 
 def test_the_quota_of_the_settings_holds(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        assert (await stage.ok("GET", "/manager"))["quota_kilobytes"] == 1
+    async def scene(harness: Harness) -> None:
+        assert (await harness.ok("GET", "/manager"))["quota_kilobytes"] == 1
         body = json.dumps({"text": "x" * 2000}).encode()
-        answer = await stage.data.request("POST", "/api/v1/queues/orders/messages", body)
+        answer = await harness.data.request("POST", "/api/v1/queues/orders/messages", body)
         assert answer.status == 507
 
     play(tmp_path, scene, quota=1)
 
 
 def test_pressure_stops_the_reading_of_requests_until_it_is_over(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.send("orders", "a")
-        engine = stage.server.opened.engine
+    async def scene(harness: Harness) -> None:
+        await harness.send("orders", "a")
+        engine = harness.server.opened.engine
         engine.on_pressure(True)
-        asked = asyncio.ensure_future(stage.data.request("POST", RECEIVE))
-        assert (await stage.get("/api/v1/health")).status == 200
+        asked = asyncio.ensure_future(harness.data.request("POST", RECEIVE))
+        assert (await harness.get("/api/v1/health")).status == 200
         assert not asked.done()
         engine.on_pressure(False)
         assert b"YQ==" in (await asked).body

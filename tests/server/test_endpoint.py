@@ -18,7 +18,7 @@ from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
 from reliquary.server.first_queues import make_queues
 from reliquary.server.names import Listening
 from reliquary.server.protocols import PROTOCOLS
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 
 HAPPENED: list[str] = []
 
@@ -80,9 +80,9 @@ def with_toy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_endpoint_is_built_started_and_stopped_in_order(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        stage.server.opened.engine.on_pressure(True)
-        stage.server.opened.engine.on_pressure(False)
+    async def scene(harness: Harness) -> None:
+        harness.server.opened.engine.on_pressure(True)
+        harness.server.opened.engine.on_pressure(False)
 
     play(tmp_path, scene)
     assert HAPPENED == [
@@ -91,10 +91,10 @@ def test_an_endpoint_is_built_started_and_stopped_in_order(tmp_path: Path) -> No
 
 
 def test_its_mount_and_its_counters_are_there_beside_those_of_others(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        assert (await stage.data.request("GET", "/toy/1")).body == b"/toy/1"
-        assert (await stage.data.request("GET", "/api/v1/health")).status == 200
-        lines = (await stage.get("/metrics")).body.decode().splitlines()
+    async def scene(harness: Harness) -> None:
+        assert (await harness.data.request("GET", "/toy/1")).body == b"/toy/1"
+        assert (await harness.data.request("GET", "/api/v1/health")).status == 200
+        lines = (await harness.get("/metrics")).body.decode().splitlines()
         place = lines.index("reliquary_toy_requests_total 1")
         assert lines[place - 2 : place] == [
             "# HELP reliquary_toy_requests_total Requests to the toy.",

@@ -25,7 +25,7 @@ from reliquary.server.api import ApiEndpoint
 from reliquary.server.build import Server
 from reliquary.server.limit_options import LimitOptions
 from reliquary.server.wsrm_options import WsrmOptions
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.net.http.harness import until
 from tests.net.identity.cheap_hash import cheap_hash
 from tests.server.endpoints import endpoint_of
@@ -52,10 +52,10 @@ def control_paths() -> Iterator[tuple[str, str]]:
             yield method, re.sub(r"\{.*?\}", "orders", route.path)
 
 
-def paths(stage: Stage, plane: str) -> tuple[HttpClient, list[tuple[str, str]]]:
+def paths(harness: Harness, plane: str) -> tuple[HttpClient, list[tuple[str, str]]]:
     if plane == "data":
-        return stage.data, list(data_paths(stage.server))
-    return stage.control, list(control_paths())
+        return harness.data, list(data_paths(harness.server))
+    return harness.control, list(control_paths())
 
 
 async def reported(client: HttpClient, method: str, path: str, **headers: bytes) -> tuple[int, str]:
@@ -68,32 +68,32 @@ async def reported(client: HttpClient, method: str, path: str, **headers: bytes)
 
 
 def test_no_method_of_any_path_that_changes_something_is_for_pages_of_other_sites(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for plane, wanted in (
             ("data", {"POST", "PUT", "PATCH", "DELETE"}),
             ("control", {"POST", "PATCH", "DELETE"}),
         ):
-            client, every = paths(stage, plane)
+            client, every = paths(harness, plane)
             changing = [(method, path) for method, path in every if method != "GET"]
             assert {method for method, _ in changing} == wanted
             for method, path in changing:
                 for origin in (b"http://" + EVIL, b"null"):
                     refused = await reported(client, method, path, origin=origin)
                     assert refused == (403, "ACCESS_DENIED"), (method, path)
-        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 0
+        assert (await harness.ok("GET", "/queues/orders"))["messages"] == 0
 
     play(tmp_path, scene)
 
 
 def test_no_path_is_for_another_host(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         rebound = {"host": EVIL + b":8480", "origin": b"http://" + EVIL + b":8480"}
         for plane in PLANES:
-            client, every = paths(stage, plane)
+            client, every = paths(harness, plane)
             for method, path in every:
                 assert await reported(client, method, path, **rebound) == (421, "WRONG_HOST"), (method, path)
                 assert (await reported(client, method, path, host=EVIL))[0] == 421
-        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 0
+        assert (await harness.ok("GET", "/queues/orders"))["messages"] == 0
 
     play(tmp_path, scene)
 
@@ -101,8 +101,8 @@ def test_no_path_is_for_another_host(tmp_path: Path) -> None:
 def test_its_own_names_and_addresses_pass(tmp_path: Path) -> None:
     good = (b"localhost", b"localhost:1", b"127.0.0.1", b"[::1]:8480", b"192.168.7.7", b"here:8480", b"HERE")
 
-    async def scene(stage: Stage) -> None:
-        for client in (stage.data, stage.control):
+    async def scene(harness: Harness) -> None:
+        for client in (harness.data, harness.control):
             for host in (*good, b"mq.example:443", b"MQ.example", b"wsrm.example"):
                 assert (await reported(client, "GET", "/api/v1/health", host=host))[0] == 200, host
 
@@ -123,8 +123,8 @@ async def raw(url: str, head: str) -> tuple[int, bytes]:
 
 
 def test_a_request_has_a_host_and_only_one(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        for url, version in product((stage.url, stage.control_url), ("1.0", "1.1")):
+    async def scene(harness: Harness) -> None:
+        for url, version in product((harness.url, harness.control_url), ("1.0", "1.1")):
             line = f"GET /api/v1/health HTTP/{version}"
             for hosts in ("", "Host: 127.0.0.1\nhost: 127.0.0.1\n", "Host:\n"):
                 status, body = await raw(url, f"{line}\n{hosts}")
@@ -144,14 +144,14 @@ def failures_of(server: Server) -> Failures:
 
 @pytest.mark.parametrize("plane", PLANES)
 def test_wrong_tokens_wait_while_right_ones_and_other_requests_do_not(tmp_path: Path, plane: str) -> None:
-    async def scene(stage: Stage) -> None:
-        client = getattr(stage, plane)
-        url = stage.url if plane == "data" else stage.control_url
+    async def scene(harness: Harness) -> None:
+        client = getattr(harness, plane)
+        url = harness.url if plane == "data" else harness.control_url
 
         async def asked(token: bytes) -> int:
             return (await reported(client, "GET", "/api/v1/health", authorization=b"Bearer " + token))[0]
 
-        failures = failures_of(stage.server)
+        failures = failures_of(harness.server)
         now = failures._monotonic()
         failures._monotonic = lambda: now  # a busy machine does not make the waits shorter
         assert await asked(b"secret") == 200
@@ -173,15 +173,15 @@ def test_wrong_tokens_wait_while_right_ones_and_other_requests_do_not(tmp_path: 
 
 
 def test_wrong_tokens_at_the_paths_of_protocols_wait_too(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        known = failures_of(stage.server)._answered_at
+    async def scene(harness: Harness) -> None:
+        known = failures_of(harness.server)._answered_at
         for path in ("/httpr/mq", "/wsrm/orders"):
             head = f"POST {path} HTTP/1.1\nHost: 127.0.0.1\nAuthorization: Bearer x\nContent-Length: 0\n"
             known.clear()
-            [status] = {(await raw(stage.url, head))[0] for _ in range(AT_ONCE)}
-            slow = asyncio.ensure_future(raw(stage.url, head))
+            [status] = {(await raw(harness.url, head))[0] for _ in range(AT_ONCE)}
+            slow = asyncio.ensure_future(raw(harness.url, head))
             await until(lambda: known["127.0.0.1"] > monotonic_ns() // 1000)
-            assert (await stage.get("/api/v1/health")).status == 200
+            assert (await harness.get("/api/v1/health")).status == 200
             assert not slow.done()
             assert (await slow)[0] == status
 
@@ -189,17 +189,17 @@ def test_wrong_tokens_at_the_paths_of_protocols_wait_too(tmp_path: Path) -> None
 
 
 def test_the_paths_of_protocols_have_their_own_rule_of_hosts(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for path in ("/msmq/private$/orders", "/httpr/mq", "/wsrm/orders"):
-            answer = await stage.data.request("POST", path, b"", [(b"host", EVIL)])
+            answer = await harness.data.request("POST", path, b"", [(b"host", EVIL)])
             assert answer.status != 421, path
 
     play(tmp_path, scene)
 
 
 def test_who_is_not_let_in_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async def scene(stage: Stage) -> None:
-        assert (await reported(stage.data, "GET", "/api/v1/health", authorization=b"Bearer x"))[0] == 401
+    async def scene(harness: Harness) -> None:
+        assert (await reported(harness.data, "GET", "/api/v1/health", authorization=b"Bearer x"))[0] == 401
 
     play(tmp_path, scene, users=(ALICE,))
     why = "the token belongs to no user of this server: check it, or get a new one"
@@ -212,8 +212,8 @@ RIGHT, WRONG = b"Basic " + b64encode(b"carol:swordfish"), b"Basic " + b64encode(
 
 @pytest.mark.parametrize("plane", PLANES)
 def test_a_password_lets_in_on_both_planes_and_a_wrong_one_does_not(tmp_path: Path, plane: str) -> None:
-    async def scene(stage: Stage) -> None:
-        client = getattr(stage, plane)
+    async def scene(harness: Harness) -> None:
+        client = getattr(harness, plane)
         for proof, expected in ((RIGHT, (200, "")), (WRONG, (401, "UNAUTHENTICATED")), (RIGHT, (200, ""))):
             assert await reported(client, "GET", "/api/v1/health", authorization=proof) == expected
         answer = await client.request("GET", "/api/v1/health", b"", [(b"authorization", WRONG)])
@@ -226,20 +226,22 @@ def test_a_password_lets_in_on_both_planes_and_a_wrong_one_does_not(tmp_path: Pa
 def test_a_body_that_is_streamed_waits_for_the_check_of_its_password(tmp_path: Path) -> None:
     path = "/api/v1/stages/q/1/0/a?queue=orders"
 
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for proof, status in ((WRONG, 401), (RIGHT, 400), (RIGHT, 400)):
-            answer = await stage.data.request("PUT", path, b"no arrow" * 100_000, [(b"authorization", proof)])
+            answer = await harness.data.request(
+                "PUT", path, b"no arrow" * 100_000, [(b"authorization", proof)]
+            )
             assert answer.status == status, answer.body
-        assert (await reported(stage.data, "GET", "/api/v1/health", authorization=RIGHT))[0] == 200
+        assert (await reported(harness.data, "GET", "/api/v1/health", authorization=RIGHT))[0] == 200
 
     play(tmp_path, scene, users=(CAROL,))
 
 
 @pytest.mark.parametrize("plane", PLANES)
 def test_requests_beyond_the_rate_are_informed_when_to_come_again(tmp_path: Path, plane: str) -> None:
-    async def scene(stage: Stage) -> None:
-        client = getattr(stage, plane)
-        stage.server.reloader.rates._monotonic = lambda: 0
+    async def scene(harness: Harness) -> None:
+        client = getattr(harness, plane)
+        harness.server.reloader.rates._monotonic = lambda: 0
         assert (await reported(client, "GET", "/api/v1/health"))[0] == 200
         answer = await client.request("GET", "/api/v1/health", b"")
         assert answer.status == 429

@@ -33,7 +33,7 @@ from reliquary.server.first_queues import make_queues
 from reliquary.server.httpr import HttprEndpoint, addressed
 from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.names import Listening
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.net.http.harness import Wire, post, until
 from tests.server.endpoints import endpoint_of
 
@@ -75,8 +75,8 @@ def chunk(data: bytes) -> bytes:
 
 
 @asynccontextmanager
-async def connected(stage: Stage) -> AsyncIterator[Wire]:
-    client = Wire(*await asyncio.open_connection("127.0.0.1", stage.data._place.port))
+async def connected(harness: Harness) -> AsyncIterator[Wire]:
+    client = Wire(*await asyncio.open_connection("127.0.0.1", harness.data._place.port))
     try:
         yield client
     finally:
@@ -90,17 +90,17 @@ async def ask(client: Wire, body: bytes) -> ResponseHeader:
     return read_response(said[: said.index(b"\r\n\r\n") + 4])
 
 
-async def received(stage: Stage, count: int) -> list[bytes]:
+async def received(harness: Harness, count: int) -> list[bytes]:
     found = []
     for _ in range(count):
-        answer = await stage.data.request("POST", "/api/v1/queues/orders/receive", b"{}")
+        answer = await harness.data.request("POST", "/api/v1/queues/orders/receive", b"{}")
         assert answer.status == 200, answer.body
         found += [base64.b64decode(each["body"]) for each in json.loads(answer.body)["messages"]]
     return found
 
 
 def on_a_server(
-    folder: Path, scene: Callable[[Stage], Awaitable[None]], options: HttprOptions = OPTIONS, **chosen: Any
+    folder: Path, scene: Callable[[Harness], Awaitable[None]], options: HttprOptions = OPTIONS, **chosen: Any
 ) -> None:
     play(folder, scene, tables=(options,), **chosen)
 
@@ -117,8 +117,8 @@ def test_a_push_is_stored_whatever_its_envelope(tmp_path: Path, version: str) ->
         "bytes": chunked(body, *range(1, len(body))),
     }[version]
 
-    async def scene(stage: Stage) -> None:
-        async with connected(stage) as client:
+    async def scene(harness: Harness) -> None:
+        async with connected(harness) as client:
             client.send(sent)
             client.shut()
             head, _, said = (await client.rest()).partition(b"\r\n\r\n")
@@ -127,29 +127,29 @@ def test_a_push_is_stored_whatever_its_envelope(tmp_path: Path, version: str) ->
         header = read_response(said)
         assert (header.responder, header.outcome, header.completed) == (AGENT, Outcome.COMMIT, 1)
         assert header.agent_type
-        assert await received(stage, 2) == [b"hello", b"hello world"]
+        assert await received(harness, 2) == [b"hello", b"hello world"]
 
     on_a_server(tmp_path, scene)
 
 
 @pytest.mark.httpr("T47")
 def test_what_is_no_httpr_changes_nothing(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        answer = await stage.data.request("GET", ORDERS)
+    async def scene(harness: Harness) -> None:
+        answer = await harness.data.request("GET", ORDERS)
         assert (answer.status, answer.header(b"allow")) == (405, b"POST")
-        answer = await stage.data.request("POST", ORDERS, b'{"text": "a"}')
+        answer = await harness.data.request("POST", ORDERS, b'{"text": "a"}')
         assert answer.status == 200
         header = read_response(answer.body)
         assert header.error is not None
         assert (header.error.number, header.session) == (519, SessionMark.END)
-        assert stage.server.opened.machine(Httpr).state.channels == {}
+        assert harness.server.opened.machine(Httpr).state.channels == {}
 
     on_a_server(tmp_path, scene)
 
 
 def test_pipelined_pushes_of_a_session_are_all_taken_in_order(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        async with connected(stage) as client:
+    async def scene(harness: Harness) -> None:
+        async with connected(harness) as client:
             begin = (
                 f"request:GET-RESPONDER-INFO HTTPR/1.0\r\n{WHO}session:begin\r\n"
                 "capabilities:maximum_pipeline_depth=32,session_support=SESSION\r\n\r\n"
@@ -162,7 +162,7 @@ def test_pipelined_pushes_of_a_session_are_all_taken_in_order(tmp_path: Path) ->
             for number in range(1, 31):
                 header = read_response((await client.read())[1])
                 assert (header.outcome, header.completed) == (Outcome.COMMIT, number)
-        assert await received(stage, 30) == [b"%d" % number for number in range(1, 31)]
+        assert await received(harness, 30) == [b"%d" % number for number in range(1, 31)]
 
     on_a_server(tmp_path, scene)
 
@@ -186,10 +186,10 @@ class TestLarge:
         yield LAST
 
     async def comes_and_goes(
-        self, stage: Stage, size: int, in_chunks: bool, watch: Callable[[], None]
+        self, harness: Harness, size: int, in_chunks: bool, watch: Callable[[], None]
     ) -> None:
         """Push a body and pull it again."""
-        async with connected(stage) as client:
+        async with connected(harness) as client:
             client.send(HEAD)
             for part in self.pushed(size, in_chunks):
                 client.send(chunk(part))
@@ -213,9 +213,9 @@ class TestLarge:
     @pytest.mark.spec("HR-114", "HR-120")
     @pytest.mark.parametrize("in_chunks", [False, True], ids=["by its size", "in chunks"])
     def test_a_large_message_comes_and_goes_in_little_memory(self, tmp_path: Path, in_chunks: bool) -> None:
-        async def scene(stage: Stage) -> None:
+        async def scene(harness: Harness) -> None:
             tracemalloc.start()
-            await self.comes_and_goes(stage, 20_000_000, in_chunks, lambda: None)
+            await self.comes_and_goes(harness, 20_000_000, in_chunks, lambda: None)
             assert tracemalloc.get_traced_memory()[1] < 8 * MIB
             tracemalloc.stop()
 
@@ -224,9 +224,9 @@ class TestLarge:
     @pytest.mark.long
     @pytest.mark.parametrize("in_chunks", [False, True], ids=["by its size", "in chunks"])
     def test_the_largest_message_does_too(self, tmp_path: Path, in_chunks: bool) -> None:
-        async def scene(stage: Stage) -> None:
+        async def scene(harness: Harness) -> None:
             seen = [resident()]
-            await self.comes_and_goes(stage, 100_000_000, in_chunks, lambda: seen.append(resident()))
+            await self.comes_and_goes(harness, 100_000_000, in_chunks, lambda: seen.append(resident()))
             assert max(seen) - seen[0] < 90 * MIB  # most of it is the store's
 
         on_a_server(tmp_path, scene)
@@ -241,15 +241,15 @@ class TestWaiting:
     LONG = "capabilities:empty_batch_delay=60000,max_wait_batch=60000\r\n"
 
     def test_a_pull_whose_client_vanishes_takes_nothing(self, tmp_path: Path) -> None:
-        async def scene(stage: Stage) -> None:
-            httpr = stage.server.opened.machine(Httpr).state
-            async with connected(stage) as client:
+        async def scene(harness: Harness) -> None:
+            httpr = harness.server.opened.machine(Httpr).state
+            async with connected(harness) as client:
                 client.send(post(ORDERS, pull(more=self.LONG)))
                 await until(lambda: bool(httpr.server.channels))
                 client._writer.transport.abort()
-                await until(lambda: stage.server.data.connections == 0)
-            await stage.send("orders", "a")
-            async with connected(stage) as client:
+                await until(lambda: harness.server.data.connections == 0)
+            await harness.send("orders", "a")
+            async with connected(harness) as client:
                 header = await ask(client, pull())
                 assert header.transaction_id == 1
             assert all(channel.in_doubt in ((), (1,)) for channel in httpr.channels.values())
@@ -259,10 +259,10 @@ class TestWaiting:
     @pytest.mark.spec("HR-041")
     @pytest.mark.httpr("T31")
     def test_a_later_connection_ends_the_one_before_it(self, tmp_path: Path) -> None:
-        async def scene(stage: Stage) -> None:
-            async with connected(stage) as first, connected(stage) as second:
+        async def scene(harness: Harness) -> None:
+            async with connected(harness) as first, connected(harness) as second:
                 first.send(post(ORDERS, pull(more=self.LONG)))
-                await until(lambda: bool(stage.server.opened.machine(Httpr).state.server.channels))
+                await until(lambda: bool(harness.server.opened.machine(Httpr).state.server.channels))
                 assert (await ask(second, push(b"a"))).outcome is Outcome.COMMIT
                 await first.rest()  # it has ended
 
@@ -345,15 +345,15 @@ class TestAddressed:
 def test_a_server_that_has_another_name_than_its_channels_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def scene(stage: Stage) -> None:
-        async with connected(stage) as client:
+    async def scene(harness: Harness) -> None:
+        async with connected(harness) as client:
             assert (await ask(client, push(b"a"))).outcome is Outcome.COMMIT
 
-    async def nothing(stage: Stage) -> None:
+    async def nothing(harness: Harness) -> None:
         pass
 
-    async def forget(stage: Stage) -> None:
-        await stage.ok("POST", "/channels/1/forget")
+    async def forget(harness: Harness) -> None:
+        await harness.ok("POST", "/channels/1/forget")
 
     on_a_server(tmp_path, scene)
     on_a_server(tmp_path, nothing)
@@ -368,8 +368,8 @@ def test_a_server_that_has_another_name_than_its_channels_says_so(
 
 
 def test_a_server_whose_httpr_is_off_has_nothing_there(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        assert (await stage.data.request("POST", ORDERS, push(b"a"))).status == 404
-        assert HttprEndpoint not in map(type, stage.server.endpoints)
+    async def scene(harness: Harness) -> None:
+        assert (await harness.data.request("POST", ORDERS, push(b"a"))).status == 404
+        assert HttprEndpoint not in map(type, harness.server.endpoints)
 
     on_a_server(tmp_path, scene, HttprOptions(enabled=False))

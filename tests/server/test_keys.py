@@ -12,7 +12,7 @@ from reliquary.server.keys import own_keys
 from reliquary.store import restore
 from reliquary.store.backup import KEYS
 from reliquary.wire.public_keys import PROVIDERS, Purpose, decode_key
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +67,12 @@ def test_a_backup_holds_them_and_a_restored_manager_keeps_them(tmp_path: Path) -
     here = {"directory_integrated": True, "domain": "shop.example"}
     seen: list[tuple[object, ...]] = []
 
-    async def first(stage: Stage) -> None:
-        await look(stage)
-        await stage.ok("POST", "/store/backup", {"path": str(tmp_path / "backup")})
+    async def first(harness: Harness) -> None:
+        await look(harness)
+        await harness.ok("POST", "/store/backup", {"path": str(tmp_path / "backup")})
 
-    async def look(stage: Stage) -> None:
-        record = stage.server.opened.state.identity()
+    async def look(harness: Harness) -> None:
+        record = harness.server.opened.state.identity()
         seen.append((record.identifier, record.public_encryption_keys, record.public_signing_keys))
 
     play(tmp_path / "old", first, **here)

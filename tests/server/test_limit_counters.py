@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reliquary.net.tcp.budget import Budget
 from reliquary.server.limit_counters import families
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.console.test_pages import samples
 
 
@@ -20,8 +20,8 @@ def test_each_account_has_a_gauge() -> None:
 
 
 def test_a_server_shows_them(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        found = samples((await stage.get("/metrics")).body.decode())
+    async def scene(harness: Harness) -> None:
+        found = samples((await harness.get("/metrics")).body.decode())
         assert found["reliquary_body_memory_bytes"] == found["reliquary_answer_memory_bytes"] == 0
 
     play(tmp_path, scene)

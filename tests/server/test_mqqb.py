@@ -13,7 +13,7 @@ from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.server.config import Settings
 from reliquary.server.mqqb import MqqbEndpoint, MqqbSetup, addressed
 from reliquary.server.mqqb_options import MqqbOptions
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.net.http.harness import until
 from tests.net.mqqb.test_pings import REQUEST as PING
 from tests.server.endpoints import endpoint_of, switched_off
@@ -25,9 +25,9 @@ ON = MqqbOptions(enabled=True, listen_port=0)
 @pytest.mark.spec("QB-001", "QB-006", "QB-238", "QB-240")
 @pytest.mark.mqqb("T-32", "T-51")
 def test_a_message_of_a_plain_peer_is_there_once_and_a_second_one_is_dropped(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        endpoint = endpoint_of(stage.server, MqqbEndpoint)
-        await stage.ok("POST", "/queues", {"name": "private$/in"})
+    async def scene(harness: Harness) -> None:
+        endpoint = endpoint_of(harness.server, MqqbEndpoint)
+        await harness.ok("POST", "/queues", {"name": "private$/in"})
         packet = message_to(r"OS:anything\private$\in", b"hello", recoverable=True)
         async with peer_of(endpoint.bound[1]) as peer:
             await peer.open()
@@ -37,7 +37,7 @@ def test_a_message_of_a_plain_peer_is_there_once_and_a_second_one_is_dropped(tmp
                 assert ack is not None
                 assert ack["AckSequenceNumber"] == count
                 assert ack["RecoverableMsgAckSeqNumber"] == count
-        assert (await stage.ok("GET", "/queues/private$/in"))["messages"] == 1
+        assert (await harness.ok("GET", "/queues/private$/in"))["messages"] == 1
 
     play(tmp_path, scene, tables=(ON,))
 
@@ -54,8 +54,8 @@ def test_the_addresses_that_mean_the_server_are_those_it_listens_at_and_those_of
 
 
 def test_a_queue_has_a_name_for_senders_on_windows(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        endpoint = endpoint_of(stage.server, MqqbEndpoint)
+    async def scene(harness: Harness) -> None:
+        endpoint = endpoint_of(harness.server, MqqbEndpoint)
         assert list(endpoint.names_of(r"private$\orders")) == [r"DIRECT=TCP:127.0.0.1\private$\orders"]
         endpoint.bound = ("0.0.0.0", 1801)
         assert list(endpoint.names_of(r"private$\orders")) == [r"DIRECT=OS:HERE\private$\orders"]
@@ -71,7 +71,7 @@ def test_pings_are_answered_where_the_settings_want_it(tmp_path: Path) -> None:
         enabled=True, listen_port=0, protocol=MqqbSettings(answer_pings=True, ping_port=13527)
     )
 
-    async def scene(_: Stage) -> None:
+    async def scene(_: Harness) -> None:
         assert await ask("127.0.0.1", 13527, PING)
 
     play(tmp_path, scene, tables=(options,))
@@ -82,9 +82,9 @@ def test_it_is_off_by_default_and_then_nothing_is_listened_to(tmp_path: Path) ->
     assert not setup.anonymous_senders
     assert MqqbSetup(Settings(folder=tmp_path, tables=(ON,))).anonymous_senders
 
-    async def scene(stage: Stage) -> None:
-        assert list(switched_off(stage.server, "mqqb").counters())
-        assert not stage.server.opened.machine(Mqqb).state.addressed
+    async def scene(harness: Harness) -> None:
+        assert list(switched_off(harness.server, "mqqb").counters())
+        assert not harness.server.opened.machine(Mqqb).state.addressed
 
     play(tmp_path, scene)
 
@@ -98,12 +98,12 @@ def test_a_folder_has_its_tables_whether_it_is_on_or_off() -> None:
 def test_a_server_that_stops_sends_what_it_owes_and_closes_its_sessions(tmp_path: Path) -> None:
     heard: list[object] = []
 
-    async def scene(stage: Stage) -> None:
-        endpoint = endpoint_of(stage.server, MqqbEndpoint)
+    async def scene(harness: Harness) -> None:
+        endpoint = endpoint_of(harness.server, MqqbEndpoint)
         peer = await connect_peer(endpoint.bound[1])
         await peer.open()
         peer.send(message_to(r"TCP:127.0.0.1\orders", b"express"))
-        state = stage.server.opened.machine(Mqqb).state
+        state = harness.server.opened.machine(Mqqb).state
         await until(lambda: any(each.unacked for each in state.sessions.values()))
         endpoint.stop_accepting()
         heard.append(await peer.hear())
@@ -121,9 +121,9 @@ def test_a_server_that_stops_sends_what_it_owes_and_closes_its_sessions(tmp_path
 def test_many_peers_with_large_messages_are_served_and_nothing_of_them_is_held(tmp_path: Path) -> None:
     peers, body = 200, bytes(64 * 1024)
 
-    async def scene(stage: Stage) -> None:
-        endpoint = endpoint_of(stage.server, MqqbEndpoint)
-        await stage.ok("POST", "/queues", {"name": "private$/in"})
+    async def scene(harness: Harness) -> None:
+        endpoint = endpoint_of(harness.server, MqqbEndpoint)
+        await harness.ok("POST", "/queues", {"name": "private$/in"})
         connected = [await connect_peer(endpoint.bound[1]) for _ in range(peers)]
         for number, peer in enumerate(connected, 1):
             await peer.open()
@@ -132,7 +132,7 @@ def test_many_peers_with_large_messages_are_served_and_nothing_of_them_is_held(t
             ack = await peer.hear()
             assert ack is not None
             assert ack["RecoverableMsgAckFlags"] == 1
-        assert (await stage.ok("GET", "/queues/private$/in"))["messages"] == peers
+        assert (await harness.ok("GET", "/queues/private$/in"))["messages"] == peers
         assert (endpoint.network.connections, endpoint.network.held_bytes) == (peers, 0)
         for peer in connected:
             peer.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reliquary.server.mqqb import MqqbEndpoint
 from reliquary.server.mqqb_options import MqqbOptions
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.server.endpoints import endpoint_of, switched_off
 from tests.server.mqqb_peer import message_to, peer_of
 
@@ -21,9 +21,9 @@ OF_THE_MACHINE = [
 
 
 def test_traffic_sessions_and_duplicates_are_counted(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        endpoint = endpoint_of(stage.server, MqqbEndpoint)
-        await stage.ok("POST", "/queues", {"name": "private$/in"})
+    async def scene(harness: Harness) -> None:
+        endpoint = endpoint_of(harness.server, MqqbEndpoint)
+        await harness.ok("POST", "/queues", {"name": "private$/in"})
         async with peer_of(endpoint.bound[1]) as peer:
             await peer.open(window=16)
             for _ in range(2):
@@ -42,15 +42,15 @@ def test_traffic_sessions_and_duplicates_are_counted(tmp_path: Path) -> None:
             assert (messages["duplicates"], messages["retransmitted"]) == (1, 0)
             assert families["mqqb_sessions"] == [({"direction": "in"}, 1), ({"direction": "out"}, 0)]
             assert families["mqqb_window"] == [({"direction": "in"}, 16), ({"direction": "out"}, 0)]
-            page = (await stage.get("/metrics")).body.decode()
+            page = (await harness.get("/metrics")).body.decode()
             assert 'reliquary_mqqb_messages_total{kind="duplicates"} 1' in page
 
     play(tmp_path, scene, tables=(MqqbOptions(enabled=True, listen_port=0),))
 
 
 def test_the_machine_counts_where_the_endpoint_is_switched_off(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        families = {each.name: each.samples for each in switched_off(stage.server, "mqqb").counters()}
+    async def scene(harness: Harness) -> None:
+        families = {each.name: each.samples for each in switched_off(harness.server, "mqqb").counters()}
         assert list(families) == OF_THE_MACHINE
 
     play(tmp_path, scene)

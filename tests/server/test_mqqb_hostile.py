@@ -15,7 +15,7 @@ from reliquary.net.mqqb.shared import Count as Traffic
 from reliquary.protocols.mqqb.machine import Mqqb
 from reliquary.server.mqqb import MqqbEndpoint
 from reliquary.server.mqqb_options import MqqbOptions
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.net.http.harness import until
 from tests.protocols.mqqb.codec import second_decoder
 from tests.protocols.mqqb.codec.frames import COMPOSED, SAMPLE
@@ -29,20 +29,20 @@ AH = changed(MESSAGE, 63, to=b"\2")
 ACK = COMPOSED["V5"]
 
 
-def port_of(stage: Stage) -> int:
-    return endpoint_of(stage.server, MqqbEndpoint).bound[1]
+def port_of(harness: Harness) -> int:
+    return endpoint_of(harness.server, MqqbEndpoint).bound[1]
 
 
-async def still_serves(stage: Stage) -> None:
+async def still_serves(harness: Harness) -> None:
     """The server takes a message of a peer that keeps the rules, and its control plane answers."""
-    await stage.ok("POST", "/queues", {"name": "private$/kept"})
-    async with peer_of(port_of(stage)) as peer:
+    await harness.ok("POST", "/queues", {"name": "private$/kept"})
+    async with peer_of(port_of(harness)) as peer:
         await peer.open()
         peer.send(message_to(r"TCP:127.0.0.1\private$\kept", b"good", recoverable=True))
         ack = await peer.hear()
         assert ack is not None
         assert (ack["kind"], ack["AckSequenceNumber"], ack["RecoverableMsgAckFlags"]) == ("SessionAck", 1, 1)
-    found = await stage.ok("GET", "/queues/private$/kept")
+    found = await harness.ok("GET", "/queues/private$/kept")
     assert found["messages"] == 1
 
 
@@ -67,15 +67,15 @@ BEFORE = {
 @pytest.mark.spec("QB-199", "QB-223", "QB-232", "QB-236", "QB-191", "QB-029", "QB-030")
 @pytest.mark.mqqb("T-12", "T-18", "T-96")
 def test_what_is_sent_before_the_handshake_is_closed_without_an_answer(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for name, data in BEFORE.items():
-            async with peer_of(port_of(stage)) as peer:
+            async with peer_of(port_of(harness)) as peer:
                 peer.send(data)
                 if name == "headers of SRMP that end early":
                     peer.send(bytes(1000))
                 assert await peer.is_closed(), name
-        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 0
-        await still_serves(stage)
+        assert (await harness.ok("GET", "/queues/orders"))["messages"] == 0
+        await still_serves(harness)
 
     play(tmp_path, scene, tables=(ON,))
 
@@ -98,16 +98,16 @@ INSIDE = {
 @pytest.mark.spec("QB-015", "QB-016", "QB-022", "QB-029", "QB-030", "QB-181", "QB-191")
 @pytest.mark.mqqb("T-11", "T-12", "T-18")
 def test_what_is_wrong_in_an_open_session_closes_it(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for name, data in INSIDE.items():
-            async with peer_of(port_of(stage)) as peer:
+            async with peer_of(port_of(harness)) as peer:
                 await peer.open()
                 peer.send(data)
                 assert await peer.is_closed(), name
-        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 0
-        state = stage.server.opened.machine(Mqqb).state
+        assert (await harness.ok("GET", "/queues/orders"))["messages"] == 0
+        state = harness.server.opened.machine(Mqqb).state
         await until(lambda: not state.sessions)
-        await still_serves(stage)
+        await still_serves(harness)
 
     play(tmp_path, scene, tables=(ON,))
 
@@ -125,8 +125,8 @@ def test_what_is_wrong_in_an_open_session_closes_it(tmp_path: Path) -> None:
     ],
 )
 def test_a_scanner_that_asks_for_a_session_recognises_a_queue_manager(tmp_path: Path, system: str) -> None:
-    async def scene(stage: Stage) -> None:
-        async with peer_of(port_of(stage)) as peer:
+    async def scene(harness: Harness) -> None:
+        async with peer_of(port_of(harness)) as peer:
             asked = changed(REQUEST, 56, to=bytes.fromhex(system))
             peer.send(changed(asked, 60, to=bytes(512)))
             raw = await peer.raw()
@@ -137,7 +137,7 @@ def test_a_scanner_that_asks_for_a_session_recognises_a_queue_manager(tmp_path: 
             assert raw[56:58] == bytes.fromhex(system)
             assert raw.endswith(b"ZZZ")
             assert raw[60:] == b"\x5a" * 512
-        await still_serves(stage)
+        await still_serves(harness)
 
     play(tmp_path, scene, tables=(ON,))
 
@@ -145,59 +145,59 @@ def test_a_scanner_that_asks_for_a_session_recognises_a_queue_manager(tmp_path: 
 @pytest.mark.spec("QB-034", "QB-184")
 @pytest.mark.mqqb("T-16")
 def test_a_request_for_another_manager_is_refused_and_closed(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for padding in (b"\x5a", b"\0"):
-            async with peer_of(port_of(stage)) as peer:
+            async with peer_of(port_of(harness)) as peer:
                 peer.send(changed(SAMPLE["frame 3"], 60, to=padding * 512))
                 answer = await peer.hear()
                 assert answer is not None
                 assert answer["CS"]
                 assert await peer.is_closed()
-        await still_serves(stage)
+        await still_serves(harness)
 
     play(tmp_path, scene, tables=(ON,))
 
 
 @pytest.mark.mqqb("T-19", "T-20")
 def test_a_crowd_of_silent_connections_leaves_room_for_no_more_than_the_limit(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        endpoint = endpoint_of(stage.server, MqqbEndpoint)
-        peers = [await connect_peer(port_of(stage)) for _ in range(8)]
+    async def scene(harness: Harness) -> None:
+        endpoint = endpoint_of(harness.server, MqqbEndpoint)
+        peers = [await connect_peer(port_of(harness)) for _ in range(8)]
         await until(lambda: endpoint.network.counts[Traffic.REFUSED] == 3)
         assert endpoint.network.connections <= 5 + 3
         for each in peers:
             each.close()
         await until(lambda: not endpoint.network.connections)
-        await still_serves(stage)
+        await still_serves(harness)
 
     play(tmp_path, scene, tables=(MqqbOptions(enabled=True, listen_port=0, connections=5),))
 
 
 def test_peers_of_other_networks_are_closed_without_a_word(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        async with peer_of(port_of(stage)) as peer:
+    async def scene(harness: Harness) -> None:
+        async with peer_of(port_of(harness)) as peer:
             peer.send(REQUEST)
             assert await peer.is_closed()
-        assert not stage.server.opened.machine(Mqqb).state.sessions
+        assert not harness.server.opened.machine(Mqqb).state.sessions
 
     play(tmp_path, scene, tables=(MqqbOptions(enabled=True, listen_port=0, networks=("10.0.0.0/8",)),))
 
 
 @pytest.mark.mqqb("T-96")
 def test_a_storm_of_noise_does_no_harm(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         chance = Random(96)
         good = [REQUEST, PARAMETERS, MESSAGE, COMPOSED["V7"], COMPOSED["V9"], COMPOSED["V11"], ACK]
         for _ in range(60):
-            async with peer_of(port_of(stage)) as peer:
+            async with peer_of(port_of(harness)) as peer:
                 if chance.random() < 0.7:
                     await peer.open()
                 data = bytearray(b"".join(chance.choices(good, k=3)))
                 for _ in range(chance.randrange(6)):
                     data[chance.randrange(len(data))] = chance.randrange(256)
                 peer.send(bytes(data[: chance.randrange(len(data)) + 1]))
-        state = stage.server.opened.machine(Mqqb).state
+        state = harness.server.opened.machine(Mqqb).state
         await until(lambda: not state.sessions)
-        await still_serves(stage)
+        await still_serves(harness)
 
     play(tmp_path, scene, tables=(ON,))

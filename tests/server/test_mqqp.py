@@ -15,7 +15,7 @@ from reliquary.protocols.mqqp.reader import READER
 from reliquary.server.config import Settings
 from reliquary.server.mqqp import NEXT_PORT, SEED_BITS, MqqpEndpoint, prepare
 from reliquary.server.mqqp_options import MqqpOptions
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.net.http.harness import until
 from tests.server.endpoints import endpoint_of, switched_off
 
@@ -38,9 +38,9 @@ def occupied() -> socket.socket:
 
 @pytest.mark.spec("QP-012", "QP-117")
 def test_the_machine_learns_the_ports_at_which_it_is_called(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        endpoint = endpoint_of(stage.server, MqqpEndpoint)
-        state = stage.server.opened.machine(Mqqp).state
+    async def scene(harness: Harness) -> None:
+        endpoint = endpoint_of(harness.server, MqqpEndpoint)
+        state = harness.server.opened.machine(Mqqp).state
         await until(lambda: state.ports.read)
         assert state.ports == endpoint.ports
         assert state.ports.handshake != state.ports.read
@@ -60,8 +60,8 @@ def test_a_port_that_is_in_use_gives_way_to_one_eleven_above_it(tmp_path: Path) 
         port = taken.getsockname()[1]
         options = MqqpOptions(enabled=True, handshake_port=0, read_port=port)
 
-        async def scene(stage: Stage) -> None:
-            read = endpoint_of(stage.server, MqqpEndpoint).ports.read
+        async def scene(harness: Harness) -> None:
+            read = endpoint_of(harness.server, MqqpEndpoint).ports.read
             assert read > port
             assert (read - port) % NEXT_PORT == 0
 
@@ -73,8 +73,8 @@ def test_an_endpoint_mapper_is_listened_to_where_it_is_wanted(tmp_path: Path) ->
         mapper = taken.getsockname()[1]
     options = MqqpOptions(enabled=True, handshake_port=0, read_port=0, mapper_port=mapper)
 
-    async def scene(stage: Stage) -> None:
-        endpoint = endpoint_of(stage.server, MqqpEndpoint)
+    async def scene(harness: Harness) -> None:
+        endpoint = endpoint_of(harness.server, MqqpEndpoint)
         assert f"127.0.0.1:{mapper} (MQQP)" in endpoint.own_addresses()
         _, writer = await asyncio.open_connection("127.0.0.1", mapper)
         writer.close()
@@ -88,10 +88,10 @@ def test_it_is_off_by_default_and_then_reads_nothing_elsewhere(tmp_path: Path) -
     assert not setup.anonymous_senders
     assert prepare(Settings(folder=tmp_path, tables=(ANYWHERE,))).protocol.reader is READER
 
-    async def scene(stage: Stage) -> None:
-        assert list(switched_off(stage.server, "mqqp").counters())
+    async def scene(harness: Harness) -> None:
+        assert list(switched_off(harness.server, "mqqp").counters())
         path = r"/api/v1/queues/DIRECT%3DOS%3Afar%5Cprivate%24%5Corders/receive"
-        answer = await stage.data.request("POST", path, b"{}")
+        answer = await harness.data.request("POST", path, b"{}")
         assert answer.status == 404, answer.body
 
     play(tmp_path, scene)

@@ -9,7 +9,7 @@ from reliquary.protocols.mqqp.effects import CallServer
 from reliquary.protocols.mqqp.settings import MqqpSettings, ServerSettings
 from reliquary.server.mqqp import MqqpEndpoint
 from reliquary.server.mqqp_options import MqqpOptions
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.net.http.harness import until
 from tests.server.endpoints import endpoint_of, switched_off
 
@@ -19,8 +19,8 @@ ON = MqqpOptions(enabled=True, handshake_port=0, read_port=0, protocol=MqqpSetti
 
 
 def test_calls_are_counted_by_method_and_lost_links_by_reason(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        endpoint = endpoint_of(stage.server, MqqpEndpoint)
+    async def scene(harness: Harness) -> None:
+        endpoint = endpoint_of(harness.server, MqqpEndpoint)
         endpoint.courier.call(CallServer(1, 1, "nowhere", 1, GetVersion()))
         await until(endpoint.courier.failures.total)
         endpoint.serving.calls["StartReceive"] += 2
@@ -43,8 +43,8 @@ def test_calls_are_counted_by_method_and_lost_links_by_reason(tmp_path: Path) ->
 
 
 def test_the_machine_counts_where_the_endpoint_is_switched_off(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        families = {each.name: each.samples for each in switched_off(stage.server, "mqqp").counters()}
+    async def scene(harness: Harness) -> None:
+        families = {each.name: each.samples for each in switched_off(harness.server, "mqqp").counters()}
         assert list(families) == OF_THE_MACHINE
         for samples in families.values():
             assert samples == [({"direction": "in"}, 0), ({"direction": "out"}, 0)]

@@ -12,7 +12,7 @@ from reliquary.server.config import Settings
 from reliquary.server.effective import entries, text_of
 from reliquary.server.loading import load, load_with_origins
 from reliquary.server.peer_entries import PeerEntry, peers_of
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 
 TEXT = """
 [[peers]]
@@ -77,8 +77,8 @@ def test_a_file_without_a_token_is_refused(tmp_path: Path, content: bytes | None
 
 
 def test_a_reload_replaces_the_peers(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reloader = stage.server.reloader
+    async def scene(harness: Harness) -> None:
+        reloader = harness.server.reloader
         depot = PeerEntry(name="depot", control="https://depot:8481")
         reloader.read = lambda: replace(reloader.settings, peers=(depot,))
         assert (await reloader.reload()).applied == ["peers"]

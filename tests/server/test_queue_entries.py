@@ -9,7 +9,7 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.server.loading import load
 from reliquary.server.queue_entries import make_entries
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.console.test_access import ALICE, BOB, ROOT, USERS, ask
 
 TEXT = """
@@ -43,26 +43,26 @@ def entries_of(tmp_path: Path, text: str = TEXT) -> Path:
 def test_queues_are_made_with_options_owner_and_list_in_one_step(tmp_path: Path) -> None:
     entries = load(entries_of(tmp_path)).queue
 
-    async def scene(stage: Stage) -> None:
-        opened, users = stage.server.opened, stage.server.users
+    async def scene(harness: Harness) -> None:
+        opened, users = harness.server.opened, harness.server.users
         await make_entries(opened, users, entries)
-        made = (await ask(stage.control, ROOT, "GET", "/queues/made"))[1]["settings"]
+        made = (await ask(harness.control, ROOT, "GET", "/queues/made"))[1]["settings"]
         assert (made["transactional"], made["quota"], made["label"]) == (True, 64, "L")
-        _, access = await ask(stage.control, ROOT, "GET", "/queues/made/access")
+        _, access = await ask(harness.control, ROOT, "GET", "/queues/made/access")
         assert access["owner"] == "administrators"
         listed = {(each["user"], each["allow"]): each["rights"] for each in access["entries"]}
         assert listed["bob", False] == ["write-message"]
         assert listed["alice", True] == ["receive-message"]
         assert listed["administrators", True] == ["generic-all"]
-        assert (await ask(stage.data, BOB, "POST", "/queues/made/messages", {"text": "x"}))[0] == 403
-        assert (await ask(stage.data, ALICE, "POST", "/queues/made/receive"))[0] == 200
-        assert (await ask(stage.control, ROOT, "GET", "/queues/hers/access"))[1]["owner"] == "alice"
-        plain = (await ask(stage.control, ROOT, "GET", "/queues/plain/access"))[1]
-        orders = (await ask(stage.control, ROOT, "GET", "/queues/orders/access"))[1]
+        assert (await ask(harness.data, BOB, "POST", "/queues/made/messages", {"text": "x"}))[0] == 403
+        assert (await ask(harness.data, ALICE, "POST", "/queues/made/receive"))[0] == 200
+        assert (await ask(harness.control, ROOT, "GET", "/queues/hers/access"))[1]["owner"] == "alice"
+        plain = (await ask(harness.control, ROOT, "GET", "/queues/plain/access"))[1]
+        orders = (await ask(harness.control, ROOT, "GET", "/queues/orders/access"))[1]
         assert plain["entries"] == orders["entries"]
-        await ask(stage.control, ROOT, "PATCH", "/queues/made", {"label": "other"})
+        await ask(harness.control, ROOT, "PATCH", "/queues/made", {"label": "other"})
         await make_entries(opened, users, entries)
-        assert (await ask(stage.control, ROOT, "GET", "/queues/made"))[1]["settings"]["label"] == "other"
+        assert (await ask(harness.control, ROOT, "GET", "/queues/made"))[1]["settings"]["label"] == "other"
 
     play(tmp_path, scene, users=USERS)
 
@@ -90,8 +90,8 @@ def test_a_queue_that_the_manager_refuses_is_named(tmp_path: Path) -> None:
     [entry, *_] = load(entries_of(tmp_path)).queue
     bad = type(entry)(name="bad", quota=-1)
 
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         with pytest.raises(UsageError, match="the queue 'bad' cannot be made"):
-            await make_entries(stage.server.opened, stage.server.users, [bad])
+            await make_entries(harness.server.opened, harness.server.users, [bad])
 
     play(tmp_path, scene)

@@ -30,7 +30,7 @@ from reliquary.server.loading import load
 from reliquary.server.logs import LogLevel
 from reliquary.server.queue_entries import QueueEntry
 from reliquary.server.reload import RELOADABLE, differing, with_settings
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.console.test_access import ALICE, ROOT, USERS, ask
 from tests.console.web.harness import Reader
 from tests.net.http.harness import until
@@ -50,9 +50,9 @@ def _log_level() -> Iterator[None]:
     logging.getLogger().setLevel(before)
 
 
-async def reload(stage: Stage, **changed: Any) -> ReloadInfo:
+async def reload(harness: Harness, **changed: Any) -> ReloadInfo:
     """Read settings anew in which something is different."""
-    reloader = stage.server.reloader
+    reloader = harness.server.reloader
     reloader.read = lambda: replace(reloader.settings, **changed)
     return await reloader.reload()
 
@@ -64,8 +64,8 @@ class Kept:
         self._reader, self._writer, self._head = reader, writer, head
 
     @classmethod
-    async def open(cls, stage: Stage, authorization: bytes) -> Kept:
-        host, _, port = stage.url.removeprefix("http://").rpartition(":")
+    async def open(cls, harness: Harness, authorization: bytes) -> Kept:
+        host, _, port = harness.url.removeprefix("http://").rpartition(":")
         return cls(*await asyncio.open_connection(host, int(port)), AT_HEALTH % authorization)
 
     async def status(self) -> int:
@@ -84,19 +84,21 @@ class Kept:
 def test_a_token_that_was_removed_is_refused_on_connections_that_are_open(tmp_path: Path) -> None:
     alice = replace_user("alice", role=Role.READER)
 
-    async def scene(stage: Stage) -> None:
-        kept = await Kept.open(stage, b"Bearer " + ALICE.encode())
-        other = await Kept.open(stage, b"Bearer " + ROOT.encode())
+    async def scene(harness: Harness) -> None:
+        kept = await Kept.open(harness, b"Bearer " + ALICE.encode())
+        other = await Kept.open(harness, b"Bearer " + ROOT.encode())
         try:
             for _ in range(3):
                 assert await kept.status() == 200
-            assert [len(each._reader._known) for each in stage.server.data._shared.connections.values()] == [
+            assert [
+                len(each._reader._known) for each in harness.server.data._shared.connections.values()
+            ] == [
                 1,
                 0,
             ]
-            assert (await reload(stage, users=WITHOUT_ALICE)).applied == ["users"]
+            assert (await reload(harness, users=WITHOUT_ALICE)).applied == ["users"]
             assert [await kept.status(), await other.status()] == [401, 200]
-            await reload(stage, users=alice)
+            await reload(harness, users=alice)
             assert await kept.status() == 200
         finally:
             kept.close()
@@ -116,11 +118,11 @@ def replace_user(name: str, **changed: Any) -> tuple[User, ...]:
 
 
 def test_rights_of_a_role_that_was_taken_end_with_the_reload(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        kept = await Kept.open(stage, b"Bearer " + ALICE.encode())
+    async def scene(harness: Harness) -> None:
+        kept = await Kept.open(harness, b"Bearer " + ALICE.encode())
         try:
             assert [await kept.status() for _ in range(2)] == [200, 200]
-            await reload(stage, users=replace_user("alice", role=Role.SENDER))
+            await reload(harness, users=replace_user("alice", role=Role.SENDER))
             assert await kept.status() == 403
         finally:
             kept.close()
@@ -129,12 +131,12 @@ def test_rights_of_a_role_that_was_taken_end_with_the_reload(tmp_path: Path) -> 
 
 
 def test_a_session_of_a_user_that_was_removed_ends_and_others_stay(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        readers = {token: Reader(stage) for token in (ALICE, ROOT)}
+    async def scene(harness: Harness) -> None:
+        readers = {token: Reader(harness) for token in (ALICE, ROOT)}
         for token, reader in readers.items():
             await reader.post("/console/sign-in", (await reader.read("/console/sign-in")).csrf, token=token)
             assert (await reader.get("/console")).status == 200
-        await reload(stage, users=WITHOUT_ALICE)
+        await reload(harness, users=WITHOUT_ALICE)
         assert (await readers[ALICE].get("/console")).status == 303
         assert (await readers[ROOT].get("/console")).status == 200
 
@@ -145,11 +147,11 @@ def test_a_password_that_was_changed_is_refused(tmp_path: Path) -> None:
     def user(password: str) -> tuple[User, ...]:
         return (*USERS, User(name="carol", password_hash=cheap_hash(password), role=Role.READER))
 
-    async def scene(stage: Stage) -> None:
-        kept = await Kept.open(stage, b"Basic Y2Fyb2w6c3dvcmRmaXNo")
+    async def scene(harness: Harness) -> None:
+        kept = await Kept.open(harness, b"Basic Y2Fyb2w6c3dvcmRmaXNo")
         try:
             assert [await kept.status() for _ in range(3)] == [200, 200, 200]
-            await reload(stage, users=user("another"))
+            await reload(harness, users=user("another"))
             assert await kept.status() == 401
         finally:
             kept.close()
@@ -158,33 +160,33 @@ def test_a_password_that_was_changed_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_read_that_waits_for_a_removed_user_ends(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         waiting = asyncio.ensure_future(
-            ask(stage.data, ALICE, "POST", "/queues/orders/receive", {"timeout": None})
+            ask(harness.data, ALICE, "POST", "/queues/orders/receive", {"timeout": None})
         )
-        await until(lambda: stage.server.opened.state.open.callers)
-        await reload(stage, users=WITHOUT_ALICE)
+        await until(lambda: harness.server.opened.state.open.callers)
+        await reload(harness, users=WITHOUT_ALICE)
         assert (await waiting)[0] == 403
 
     play(tmp_path, scene, users=replace_user("alice", role=Role.RECEIVER))
 
 
 def test_a_server_without_users_gets_some_and_is_closed_to_strangers(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        assert (await ask(stage.control, None, "POST", "/queues", {"name": "a"}))[0] == 201
-        await reload(stage, users=USERS)
-        assert (await ask(stage.control, None, "POST", "/queues", {"name": "b"}))[0] == 403
-        assert (await ask(stage.control, ROOT, "POST", "/queues", {"name": "b"}))[0] == 201
-        assert (await ask(stage.data, None, "POST", "/transactions", {}))[0] == 403
+    async def scene(harness: Harness) -> None:
+        assert (await ask(harness.control, None, "POST", "/queues", {"name": "a"}))[0] == 201
+        await reload(harness, users=USERS)
+        assert (await ask(harness.control, None, "POST", "/queues", {"name": "b"}))[0] == 403
+        assert (await ask(harness.control, ROOT, "POST", "/queues", {"name": "b"}))[0] == 201
+        assert (await ask(harness.data, None, "POST", "/transactions", {}))[0] == 403
 
     play(tmp_path, scene)
 
 
 def test_numbers_change_and_what_needs_a_restart_is_named_and_left(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reloader = stage.server.reloader
+    async def scene(harness: Harness) -> None:
+        reloader = harness.server.reloader
         report = await reload(
-            stage,
+            harness,
             limits=LimitOptions(rate=5, burst=7, connections=9),
             history=HistoryOptions(keep_days=3, enabled=False),
             acts=ActsOptions(keep_bytes=9),
@@ -197,12 +199,12 @@ def test_numbers_change_and_what_needs_a_restart_is_named_and_left(tmp_path: Pat
         assert report.restart == ["data_port", "history.enabled", "limits.connections"]
         assert (reloader.rates.rate, reloader.rates.burst) == (5, 7)
         assert logging.getLogger().level == logging.ERROR
-        history = stage.server.opened.history
+        history = harness.server.opened.history
         assert history is not None
         assert history.options.kept.days == 3
         assert reloader.settings.history.enabled
         assert reloader.settings.data_port == 0
-        assert (await reload(stage)).applied == []
+        assert (await reload(harness)).applied == []
 
     play(tmp_path, scene)
 
@@ -210,40 +212,40 @@ def test_numbers_change_and_what_needs_a_restart_is_named_and_left(tmp_path: Pat
 def test_an_error_changes_nothing_and_names_line_and_key(tmp_path: Path) -> None:
     file = tmp_path / "reliquary.toml"
 
-    async def scene(stage: Stage) -> None:
-        stage.server.reloader.read = lambda: load(file)
+    async def scene(harness: Harness) -> None:
+        harness.server.reloader.read = lambda: load(file)
         file.write_text("quota = 1\nlog_level = 'loud'\n")
-        before = stage.server.reloader.settings
-        status, said = await ask(stage.control, ROOT, "POST", "/config/reload")
+        before = harness.server.reloader.settings
+        status, said = await ask(harness.control, ROOT, "POST", "/config/reload")
         assert (status, said["code"]) == (400, "INVALID_PARAMETER")
         assert f"{file}:2: log_level: Invalid enum value 'loud'" in said["error"]
-        assert stage.server.reloader.settings is before
-        assert (await ask(stage.control, ALICE, "GET", "/health"))[0] == 200
-        assert (await ask(stage.control, ALICE, "POST", "/config/reload"))[0] == 403
+        assert harness.server.reloader.settings is before
+        assert (await ask(harness.control, ALICE, "GET", "/health"))[0] == 200
+        assert (await ask(harness.control, ALICE, "POST", "/config/reload"))[0] == 403
 
     play(tmp_path, scene, users=USERS)
 
 
 def test_a_server_that_was_given_its_settings_has_nothing_to_read(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         with pytest.raises(UsageError, match="without a place to read its settings from"):
-            await stage.server.reloader.reload()
+            await harness.server.reloader.reload()
 
     play(tmp_path, scene)
 
 
 def test_queues_are_created_and_those_that_are_there_are_left(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         entries = (QueueEntry(name="made", label="L"), QueueEntry(name="orders", label="other"))
-        report = await reload(stage, queues=("orders", "second"), queue=entries)
+        report = await reload(harness, queues=("orders", "second"), queue=entries)
         assert report.applied == ["queues", "queue"]
         [note] = report.notes
         assert note.startswith("the queue orders is there already")
-        assert (await stage.ok("GET", "/queues/made"))["settings"]["label"] == "L"
-        assert (await stage.ok("GET", "/queues/orders"))["settings"].get("label", "") == ""
-        assert (await stage.ok("GET", "/queues/second"))["messages"] == 0
+        assert (await harness.ok("GET", "/queues/made"))["settings"]["label"] == "L"
+        assert (await harness.ok("GET", "/queues/orders"))["settings"].get("label", "") == ""
+        assert (await harness.ok("GET", "/queues/second"))["messages"] == 0
         bad = (*entries, QueueEntry(name="bad", quota=-1))
-        [wrong] = (await reload(stage, queue=bad)).notes
+        [wrong] = (await reload(harness, queue=bad)).notes
         assert "the queue 'bad' cannot be made" in wrong
 
     play(tmp_path, scene)
@@ -267,19 +269,19 @@ def test_certificates_are_read_anew_and_a_bad_one_changes_nothing(tmp_path: Path
         text = file.read_text()
         return ssl.PEM_cert_to_DER_cert(text[text.index("-----BEGIN CERT") :])
 
-    async def scene(stage: Stage) -> None:
-        urls = (stage.url, stage.control_url)
+    async def scene(harness: Harness) -> None:
+        urls = (harness.url, harness.control_url)
         assert [await shown(url) for url in urls] == [der(first)] * 2
         used.write_text("no certificate")
         with pytest.raises(UsageError, match=r"used\.pem cannot be used"):
-            await reload(stage, users=USERS)
-        assert stage.server.reloader.settings.users == ()
-        assert await shown(stage.url) == der(first)
+            await reload(harness, users=USERS)
+        assert harness.server.reloader.settings.users == ()
+        assert await shown(harness.url) == der(first)
         used.write_bytes(second.read_bytes())
-        assert (await reload(stage)).applied == ["tls_certificate"]
+        assert (await reload(harness)).applied == ["tls_certificate"]
         assert [await shown(url) for url in urls] == [der(second)] * 2
-        assert (await reload(stage)).applied == []
-        report = await reload(stage, tls_certificate=None, tls_key=None)
+        assert (await reload(harness)).applied == []
+        report = await reload(harness, tls_certificate=None, tls_key=None)
         assert report.restart == ["tls_certificate", "tls_key"]
 
     play(tmp_path, scene, tls_certificate=used, tls_key=used)

@@ -16,7 +16,7 @@ from reliquary.protocols.srmp.trust import NO_TRUST
 from reliquary.server.signatures import signature_trust
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.wire.xmldsig_algorithms import Obsolete
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.protocols.srmp.signers import signer
 from tests.wire.signing_keys import certificate_pem, key_pem
 
@@ -91,10 +91,10 @@ def test_a_server_that_has_a_key_takes_messages_to_be_signed(files: Path) -> Non
     body = json.dumps({"text": "x", "authentication": "xmlsig"}).encode()
     web = quote("DIRECT=http://127.0.0.1:9/msmq/private$/q", safe="")
 
-    async def scene(stage: Stage, *, status: int, why: bytes) -> None:
-        answer = await stage.data.request("POST", f"/api/v1/queues/{web}/messages", body)
+    async def scene(harness: Harness, *, status: int, why: bytes) -> None:
+        answer = await harness.data.request("POST", f"/api/v1/queues/{web}/messages", body)
         assert answer.status == status
-        here = await stage.data.request("POST", "/api/v1/queues/orders/messages", body)
+        here = await harness.data.request("POST", "/api/v1/queues/orders/messages", body)
         assert here.status == 400
         assert why in here.body
 

@@ -17,7 +17,7 @@ from reliquary.server.config import Settings
 from reliquary.server.names import Listening
 from reliquary.server.srmp import SrmpEndpoint, addressed
 from reliquary.server.srmp_options import SrmpOptions
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.server.endpoints import endpoint_of
 
 
@@ -86,30 +86,30 @@ class TestAddressed:
 
 
 def test_a_server_takes_posts_beside_its_api_and_says_so_to_the_machine(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        assert (await stage.data.request("GET", "/MSMQ/private$/orders")).status == 405
-        assert (await stage.data.request("POST", "/api/v1/queues/orders/messages", b"{}")).status == 201
-        assert (await stage.data.request("POST", "/elsewhere", b"{}")).status == 404
-        assert stage.server.opened.state.identity().http_support
+    async def scene(harness: Harness) -> None:
+        assert (await harness.data.request("GET", "/MSMQ/private$/orders")).status == 405
+        assert (await harness.data.request("POST", "/api/v1/queues/orders/messages", b"{}")).status == 201
+        assert (await harness.data.request("POST", "/elsewhere", b"{}")).status == 404
+        assert harness.server.opened.state.identity().http_support
 
     play(tmp_path, scene)
 
 
 def test_a_server_whose_srmp_is_off_has_nothing_there(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        assert (await stage.data.request("POST", "/msmq/private$/orders", b"x")).status == 404
-        assert SrmpEndpoint not in map(type, stage.server.endpoints)
-        assert not stage.server.opened.state.identity().http_support
+    async def scene(harness: Harness) -> None:
+        assert (await harness.data.request("POST", "/msmq/private$/orders", b"x")).status == 404
+        assert SrmpEndpoint not in map(type, harness.server.endpoints)
+        assert not harness.server.opened.state.identity().http_support
 
     play(tmp_path, scene, tables=(SrmpOptions(enabled=False),))
 
 
 @pytest.mark.spec("SR-004")
 def test_srmp_may_have_a_port_of_its_own(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         from reliquary.net.http import HttpClient
 
-        listener = endpoint_of(stage.server, SrmpEndpoint).own["http"]
+        listener = endpoint_of(harness.server, SrmpEndpoint).own["http"]
         port = listener._servers[0].sockets[0].getsockname()[1]  # type: ignore[attr-defined]
         async with HttpClient(f"http://127.0.0.1:{port}") as client:
             assert (await client.request("GET", "/msmq/private$/orders")).status == 405

@@ -14,7 +14,7 @@ from reliquary.server.config import Settings
 from reliquary.server.names import Listening
 from reliquary.server.wsrm import SEED_BITS, WsrmEndpoint, addressed, prepare
 from reliquary.server.wsrm_options import WsrmOptions
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.net.http.harness import until
 from tests.server.endpoints import endpoint_of, switched_off
 
@@ -23,12 +23,12 @@ ADA = User(name="ada", token_sha256=sha256(b"secret").hexdigest())
 
 
 def test_a_server_takes_posts_and_describes_its_endpoints(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        answer = await stage.data.request("GET", f"{ORDERS}?wsdl")
+    async def scene(harness: Harness) -> None:
+        answer = await harness.data.request("GET", f"{ORDERS}?wsdl")
         assert (answer.status, answer.header(b"content-type")) == (200, b"text/xml; charset=utf-8")
-        assert f'"{stage.url}{ORDERS}"'.encode() in answer.body, "the address that the client used"
-        answer = await stage.data.request("POST", ORDERS, b"this is no envelope")
-        receiving = endpoint_of(stage.server, WsrmEndpoint).receiving
+        assert f'"{harness.url}{ORDERS}"'.encode() in answer.body, "the address that the client used"
+        answer = await harness.data.request("POST", ORDERS, b"this is no envelope")
+        receiving = endpoint_of(harness.server, WsrmEndpoint).receiving
         assert receiving.answers == {200: 1, answer.status: 1}
         assert receiving.waiting == 0
 
@@ -36,9 +36,9 @@ def test_a_server_takes_posts_and_describes_its_endpoints(tmp_path: Path) -> Non
 
 
 def test_it_is_under_the_rules_of_the_api(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         wrong = ((b"authorization", b"Bearer guessed"),)
-        answer = await stage.data.request("POST", ORDERS, b"", headers=wrong)
+        answer = await harness.data.request("POST", ORDERS, b"", headers=wrong)
         assert (answer.status, answer.header(b"www-authenticate")) == (401, b'Bearer realm="reliquary"')
 
     play(tmp_path, scene, users=(ADA,))
@@ -48,24 +48,24 @@ def test_the_machine_has_the_settings_and_learns_what_we_are_called(tmp_path: Pa
     chosen = WsrmSettings(endpoints=(EndpointSettings(name="in", queue="orders"),), window=9)
     options = WsrmOptions(protocol=chosen, origin="https://mq.example", names=("other.example",))
 
-    async def scene(stage: Stage) -> None:
-        state = stage.server.opened.machine(Wsrm).state
+    async def scene(harness: Harness) -> None:
+        state = harness.server.opened.machine(Wsrm).state
         await until(lambda: state.address.origin)
         assert state.address.origin == "https://mq.example"
         assert {"mq.example", "other.example", "localhost"} <= state.address.authorities
         assert (state.settings.endpoints, state.settings.window) == (chosen.endpoints, 9)
-        endpoint = endpoint_of(stage.server, WsrmEndpoint)
+        endpoint = endpoint_of(harness.server, WsrmEndpoint)
         assert list(endpoint.names_of(r"private$\a b")) == ["wsrms://mq.example/wsrm/private$/a%20b"]
-        answer = await stage.data.request("GET", f"{ORDERS}?wsdl", headers=((b"host", b"mq.example"),))
+        answer = await harness.data.request("GET", f"{ORDERS}?wsdl", headers=((b"host", b"mq.example"),))
         assert b'"https://mq.example/wsrm/orders"' in answer.body
 
     play(tmp_path, scene, tables=(options,))
 
 
 def test_without_an_origin_names_are_those_of_the_listener(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        endpoint = endpoint_of(stage.server, WsrmEndpoint)
-        port = stage.url.rpartition(":")[2]
+    async def scene(harness: Harness) -> None:
+        endpoint = endpoint_of(harness.server, WsrmEndpoint)
+        port = harness.url.rpartition(":")[2]
         assert list(endpoint.names_of("orders")) == [f"wsrm://localhost:{port}/wsrm/orders"]
 
     play(tmp_path, scene)
@@ -83,10 +83,10 @@ def test_new_queues_are_not_opened_to_everybody_for_it(tmp_path: Path) -> None:
 
 
 def test_a_server_that_stops_takes_nothing_new(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        endpoint = endpoint_of(stage.server, WsrmEndpoint)
+    async def scene(harness: Harness) -> None:
+        endpoint = endpoint_of(harness.server, WsrmEndpoint)
         endpoint.stop_accepting()
-        answer = await stage.data.request("POST", ORDERS, b"")
+        answer = await harness.data.request("POST", ORDERS, b"")
         assert (answer.status, answer.body) == (503, b"the server is stopping\n")
         endpoint.hang_up()
         assert endpoint.courier.connections == 0
@@ -95,9 +95,9 @@ def test_a_server_that_stops_takes_nothing_new(tmp_path: Path) -> None:
 
 
 def test_a_server_whose_wsrm_is_off_has_nothing_there(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        assert (await stage.data.request("POST", ORDERS, b"")).status == 404
-        endpoint = switched_off(stage.server, "wsrm")
+    async def scene(harness: Harness) -> None:
+        assert (await harness.data.request("POST", ORDERS, b"")).status == 404
+        endpoint = switched_off(harness.server, "wsrm")
         assert list(endpoint.mounts()) == []
         assert list(endpoint.names_of("orders")) == []
 

@@ -9,7 +9,7 @@ from reliquary.protocols.wsrm.machine import Wsrm
 from reliquary.protocols.wsrm.state import Count
 from reliquary.server.wsrm import WsrmEndpoint
 from reliquary.server.wsrm_options import WsrmOptions
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.net.http.harness import until
 from tests.server.endpoints import endpoint_of, switched_off
 
@@ -17,10 +17,10 @@ OF_THE_MACHINE = ["wsrm_events_total", "wsrm_sequences", "wsrm_unacknowledged", 
 
 
 def test_requests_and_posts_are_counted_by_how_they_ended(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.data.request("PUT", "/wsrm/orders", b"")
-        endpoint = endpoint_of(stage.server, WsrmEndpoint)
-        endpoint.courier.post(Post(1, 0, 1, f"{stage.url}/nothing", "text/xml", "", b""))
+    async def scene(harness: Harness) -> None:
+        await harness.data.request("PUT", "/wsrm/orders", b"")
+        endpoint = endpoint_of(harness.server, WsrmEndpoint)
+        endpoint.courier.post(Post(1, 0, 1, f"{harness.url}/nothing", "text/xml", "", b""))
         endpoint.courier.post(Post(2, 0, 1, "ftp://nowhere", "text/xml", "", b""))
         await until(lambda: endpoint.courier.answers and endpoint.courier.failures)
         families = {each.name: each.samples for each in endpoint.counters()}
@@ -47,9 +47,9 @@ def test_requests_and_posts_are_counted_by_how_they_ended(tmp_path: Path) -> Non
 
 
 def test_the_machine_counts_where_the_endpoint_is_switched_off(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        stage.server.opened.machine(Wsrm).state.counts[Count.DUPLICATES] += 3
-        families = {each.name: each.samples for each in switched_off(stage.server, "wsrm").counters()}
+    async def scene(harness: Harness) -> None:
+        harness.server.opened.machine(Wsrm).state.counts[Count.DUPLICATES] += 3
+        families = {each.name: each.samples for each in switched_off(harness.server, "wsrm").counters()}
         assert list(families) == OF_THE_MACHINE
         assert ({"kind": "duplicates"}, 3) in families["wsrm_events_total"]
         assert len(families["wsrm_events_total"]) == len(Count)
@@ -63,6 +63,6 @@ def test_the_machine_counts_where_the_endpoint_is_switched_off(tmp_path: Path) -
             ("out", "closing"),
             ("out", "terminating"),
         ]
-        assert b"reliquary_wsrm_held 0" in (await stage.get("/metrics")).body
+        assert b"reliquary_wsrm_held 0" in (await harness.get("/metrics")).body
 
     play(tmp_path, scene, tables=(WsrmOptions(enabled=False),))

@@ -30,11 +30,11 @@ class SimulatedServer:
         self.scheduler = Scheduler(self.chance)
         around = Surroundings(self.scheduler, self.chance, self.faults, self.history, self.witness)
         self.site = Site(around, QUEUES)
-        self.host, self.stage, self.network = self.site.host, self.site.stage, self.site.stage.network
+        self.host, self.context, self.network = self.site.host, self.site.context, self.site.context.network
         self.line = Line()
         self.host.boot()
         if queues:
-            self.play(Administrator("admin", self.stage))
+            self.play(Administrator("admin", self.context))
 
     @property
     def process(self) -> Process:
@@ -43,19 +43,19 @@ class SimulatedServer:
 
     def play(self, application: Application) -> None:
         """Let an application act to its end."""
-        self.stage.enter(application)
-        self.until(lambda: application.name not in self.stage.acting)
+        self.context.enter(application)
+        self.until(lambda: application.name not in self.context.acting)
 
     def rounds(self, *applications: Application, turns: int = 200) -> None:
         """Let applications act together for `turns` turns, and then finish."""
         for application in applications:
-            self.stage.enter(application)
+            self.context.enter(application)
         goal = len(self.history.turns) + turns
         self.until(lambda: len(self.history.turns) >= goal)
         self.faults.end()
-        self.stage.finishing = True
-        self.until(lambda: not self.stage.acting)
-        self.stage.finishing = False
+        self.context.finishing = True
+        self.until(lambda: not self.context.acting)
+        self.context.finishing = False
 
     def call(self, make: Callable[[int], Event]) -> list[Outcome]:
         """Ask; the list gets the outcome when there is one."""

@@ -19,9 +19,9 @@ class Versatile(Application):
 
     def script(self) -> Script:
         self.heard = []
-        began = self.stage.around.scheduler.now
+        began = self.context.around.scheduler.now
         yield Pause(SECOND)
-        assert self.stage.around.scheduler.now == began + SECOND
+        assert self.context.around.scheduler.now == began + SECOND
         wait = Duration(2 * SECOND)
         yield Aside(lambda to: ReceiveMessages(to, "orders", timeout=wait), self._hear)
         outcome: Outcome = yield Call(lambda to: PurgeQueue(to, "inbox"))
@@ -34,7 +34,7 @@ class Versatile(Application):
 
 def test_a_script_is_resumed_with_what_came_of_each_step() -> None:
     server = SimulatedServer()
-    tester = Versatile("tester", server.stage)
+    tester = Versatile("tester", server.context)
     server.play(tester)
     assert tester.heard == [HResult.OK]  # the aside still waits
     server.passes(3 * SECOND)
@@ -52,7 +52,7 @@ class Stubborn(Application):
 def test_asking_until_answered_outlasts_network_faults() -> None:
     server = SimulatedServer()
     server.faults.answer_lost = 0.7
-    server.play(Stubborn("stubborn", server.stage))
+    server.play(Stubborn("stubborn", server.context))
 
 
 def test_an_answer_that_did_not_come_is_no_success() -> None:
@@ -61,7 +61,7 @@ def test_an_answer_that_did_not_come_is_no_success() -> None:
 
 def test_copies_of_a_message_have_no_owner() -> None:
     server = SimulatedServer(queues=False)
-    application = Application("a", server.stage)
+    application = Application("a", server.context)
     assert application.own(delivered(1, 2).messages) == [b"m1", b"m2"]
     assert application.own(delivered(1, reason=MessageClass.NACK_RECEIVE_REJECTED).messages) == [b"m1"]
     assert application.own(delivered(1, reason=MessageClass.ACK_RECEIVE).messages) == []

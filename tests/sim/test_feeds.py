@@ -88,11 +88,11 @@ def test_only_what_becomes_visible_is_owed_and_each_time_it_does() -> None:
 
 def test_a_reader_reads_feeds_while_others_work_and_lets_go_of_them_in_the_end() -> None:
     server = SimulatedServer()
-    reader = FeedReader(LAKE, server.stage)
-    cast = [kind(kind.__name__, server.stage) for kind in (Producer, Taker, Holder, Mover)]
+    reader = FeedReader(LAKE, server.context)
+    cast = [kind(kind.__name__, server.context) for kind in (Producer, Taker, Holder, Mover)]
     server.rounds(reader, *cast, turns=600)
     assert {"OpenConsumer", "LookAtFeeds", "ReadFeed", "MoveConsumer", "TrimFeed"} <= server.events()
-    server.stage.finishing = True
+    server.context.finishing = True
     server.play(reader)
     check_feeds(server.history)
     assert sum(map(len, server.history.feeds.values())) > 50
@@ -115,7 +115,7 @@ def page(*positions: Position, reached: int = 9) -> FeedRead:
     ],
 )
 def test_a_page_that_does_not_fit_to_what_was_given_before_is_found(second: FeedRead, what: str) -> None:
-    reader = FeedReader(LAKE, SimulatedServer().stage)
+    reader = FeedReader(LAKE, SimulatedServer().context)
     place = _ReaderPosition("", 0, 0, 0)
     first = page(position(1), position(4)) if "another" in what else page(position(1), position(2))
     reader._remember(place, first, 0, 0)

@@ -67,9 +67,9 @@ def test_power_may_go_at_every_point_even_during_the_start() -> None:
 
 def test_a_backup_that_is_restored_brings_back_what_there_was_and_begins_an_era() -> None:
     server = SimulatedServer()
-    server.play(OneSend("first", server.stage))
+    server.play(OneSend("first", server.context))
     backup = server.host.back_up()
-    server.play(OneSend("second", server.stage))
+    server.play(OneSend("second", server.context))
     server.host.restore(backup, known=False)
     server.until(lambda: server.host.ready)
     manager = server.process.manager.state

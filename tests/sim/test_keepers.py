@@ -14,13 +14,13 @@ from tests.sim.simulated_server import SimulatedServer
 def test_the_administrator_creates_all_the_queues() -> None:
     server = SimulatedServer()
     names = server.process.manager.state.names.by_path
-    assert {f"private$\\{path}" for path in server.stage.queues} <= set(names)
+    assert {f"private$\\{path}" for path in server.context.queues} <= set(names)
 
 
 def test_a_keeper_purges_changes_deletes_and_creates() -> None:
     server = SimulatedServer()
     server.faults.longest_pause = 1000
-    server.rounds(Producer("producer", server.stage), Keeper("keeper", server.stage), turns=1_500)
+    server.rounds(Producer("producer", server.context), Keeper("keeper", server.context), turns=1_500)
     assert {"PurgeQueue", "ChangeQueue", "DeleteQueue", "CreateQueue"} <= server.events()
     facts = [fact for turned in server.history.turns for fact in turned.facts]
     assert any(isinstance(fact, QueueDeleted) for fact in facts)
@@ -29,7 +29,7 @@ def test_a_keeper_purges_changes_deletes_and_creates() -> None:
 
 def test_a_mover_moves() -> None:
     server = SimulatedServer()
-    server.rounds(Producer("producer", server.stage), Mover("mover", server.stage), turns=300)
+    server.rounds(Producer("producer", server.context), Mover("mover", server.context), turns=300)
     moves = [
         fact for turned in server.history.turns for fact in turned.facts if isinstance(fact, PositionMoved)
     ]
@@ -38,7 +38,7 @@ def test_a_mover_moves() -> None:
 
 def test_a_mover_returns_what_was_put_aside() -> None:
     server = SimulatedServer(2)
-    cast = [kind(kind.__name__, server.stage) for kind in (Producer, Holder, Mover)]
+    cast = [kind(kind.__name__, server.context) for kind in (Producer, Holder, Mover)]
     server.rounds(*cast, turns=1_500)
     stated = [fact for turned in server.history.turns for fact in turned.facts]
     moves = [fact for fact in stated if isinstance(fact, PositionMoved)]
@@ -48,7 +48,7 @@ def test_a_mover_returns_what_was_put_aside() -> None:
 
 def test_a_steward_stops_traffic_and_lets_it_go_on_in_the_end() -> None:
     server = SimulatedServer()
-    server.rounds(Traveller("traveller", server.stage), Steward("steward", server.stage), turns=400)
+    server.rounds(Traveller("traveller", server.context), Steward("steward", server.context), turns=400)
     assert {"PauseQueue", "ResumeQueue", "TakeOffline", "BringOnline"} <= server.events()
     state = server.process.manager.state
     assert state.travel.online

@@ -13,14 +13,14 @@ from tests.sim.simulated_server import SimulatedServer
 
 def test_a_taker_has_what_it_receives() -> None:
     server = SimulatedServer()
-    server.rounds(Producer("producer", server.stage), Taker("taker", server.stage))
+    server.rounds(Producer("producer", server.context), Taker("taker", server.context))
     assert len(server.history.consumed) > 20
     assert server.history.intended == set()
 
 
 def test_a_holder_acknowledges_gives_back_and_forgets() -> None:
     server = SimulatedServer()
-    server.rounds(Producer("producer", server.stage), Holder("holder", server.stage), turns=400)
+    server.rounds(Producer("producer", server.context), Holder("holder", server.context), turns=400)
     ends = [turned.event for turned in server.history.turns if isinstance(turned.event, EndRead)]
     assert {event.delete for event in ends} == {True, False}
     chained = [
@@ -35,7 +35,7 @@ def test_a_holder_acknowledges_gives_back_and_forgets() -> None:
 
 def test_a_browser_peeks_looks_up_and_walks() -> None:
     server = SimulatedServer()
-    server.rounds(Producer("producer", server.stage), Browser("browser", server.stage), turns=400)
+    server.rounds(Producer("producer", server.context), Browser("browser", server.context), turns=400)
     assert {"BrowseMessages", "LookUpMessage", "OpenCursor", "PeekMessage", "CloseQueue"} <= server.events()
     at_cursors = [
         turned.event
@@ -48,10 +48,10 @@ def test_a_browser_peeks_looks_up_and_walks() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_drainer_leaves_nothing_in_its_queue(seed: int) -> None:
     server = SimulatedServer(seed)
-    server.rounds(Producer("producer", server.stage), turns=50)
+    server.rounds(Producer("producer", server.context), turns=50)
     server.passes(5 * SECOND)  # what was delayed is there then
-    for number, path in enumerate(server.stage.queues):
-        server.play(Drainer(f"drainer{number}", server.stage, path))
+    for number, path in enumerate(server.context.queues):
+        server.play(Drainer(f"drainer{number}", server.context, path))
     state = server.process.manager.state
-    for path in server.stage.queues:
+    for path in server.context.queues:
         assert len(state.queues[state.names.by_path[f"private$\\{path}"]].order) == 0

@@ -15,7 +15,7 @@ def standings(server: SimulatedServer) -> Counter[Standing]:
 
 def test_without_faults_a_producer_knows_what_became_of_everything() -> None:
     server = SimulatedServer()
-    server.rounds(Producer("producer", server.stage), turns=150)
+    server.rounds(Producer("producer", server.context), turns=150)
     known = standings(server)
     assert known[Standing.CONFIRMED] > 100
     assert known[Standing.UNKNOWN] == known[Standing.OPEN] == 0
@@ -28,19 +28,19 @@ def test_without_faults_a_producer_knows_what_became_of_everything() -> None:
 def test_with_faults_a_producer_knows_that_it_does_not_know() -> None:
     server = SimulatedServer()
     server.faults.answer_lost = 0.2
-    server.rounds(Producer("producer", server.stage), turns=100)
+    server.rounds(Producer("producer", server.context), turns=100)
     assert standings(server)[Standing.UNKNOWN] > 5
 
 
 def test_some_of_a_latecomers_messages_come_too_late() -> None:
     server = SimulatedServer()
-    server.rounds(Latecomer("late", server.stage), turns=60)
+    server.rounds(Latecomer("late", server.context), turns=60)
     assert {"OK", "IO_TIMEOUT"} <= server.statuses()
     assert standings(server)[Standing.REFUSED] > 0
 
 
 def test_a_travellers_messages_come_home() -> None:
     server = SimulatedServer()
-    server.rounds(Traveller("traveller", server.stage), turns=200)
+    server.rounds(Traveller("traveller", server.context), turns=200)
     assert len(server.witness.ledger.arrived) > 20
     assert "DispatchMessages" in server.events()

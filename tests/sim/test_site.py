@@ -20,14 +20,14 @@ class Sleeper(Application):
 
 def test_an_application_that_never_finishes_is_named() -> None:
     server = SimulatedServer()
-    server.stage.enter(Sleeper("sleeper", server.stage))
+    server.context.enter(Sleeper("sleeper", server.context))
     with pytest.raises(Violation, match=r"an application never finishes: \['sleeper'\]"):
         server.site.finish()
 
 
 def test_queues_are_read_to_their_end() -> None:
     server = SimulatedServer(3)
-    server.rounds(Producer("producer", server.stage), turns=30)
+    server.rounds(Producer("producer", server.context), turns=30)
     assert server.history.consumed == {}
     server.site.read_to_the_end()
     assert server.history.consumed

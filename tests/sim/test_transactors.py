@@ -17,7 +17,7 @@ from tests.sim.simulated_server import SimulatedServer
 
 def test_a_transactor_commits_prepares_and_aborts() -> None:
     server = SimulatedServer()
-    server.rounds(Producer("producer", server.stage), Transactor("transactor", server.stage), turns=600)
+    server.rounds(Producer("producer", server.context), Transactor("transactor", server.context), turns=600)
     assert {"CommitTransaction", "PrepareTransaction", "AbortTransaction", "MoveMessage"} <= server.events()
     assert server.history.consumed
     own = [each for each in server.history.sendings.values() if each.sender == "transactor"]
@@ -27,7 +27,7 @@ def test_a_transactor_commits_prepares_and_aborts() -> None:
 
 def test_an_impatient_one_ends_what_it_still_waits_for() -> None:
     server = SimulatedServer()
-    cast = [kind(kind.__name__, server.stage) for kind in (Producer, Impatient, Taker)]
+    cast = [kind(kind.__name__, server.context) for kind in (Producer, Impatient, Taker)]
     server.rounds(*cast, turns=600)
     assert "CancelRead" in server.events()
     assert {"TRANSACTION_SEQUENCE", "OPERATION_CANCELLED"} <= server.statuses()
@@ -42,7 +42,7 @@ def learned(outcome: Outcome, *, durable: bool = False, unanswered: int = 0) -> 
     server = SimulatedServer(queues=False)
     sending = Sending(b"s", "s", "t", 1, "orders", 3, express=False, request=1)
     work = Work(UUID(int=1), [b"r"], [sending], durable=durable)
-    Transactor("t", server.stage)._learn(work, outcome, unanswered)
+    Transactor("t", server.context)._learn(work, outcome, unanswered)
     return sending.standing, b"r" in server.history.consumed
 
 
@@ -65,7 +65,7 @@ def test_a_prepared_transaction_that_is_gone_was_committed_because_it_is_never_f
 
 def test_a_coordinator_tells_each_decision_until_it_is_confirmed_and_some_again() -> None:
     server = SimulatedServer(faults=SiteFaults(answer_lost=0.1))
-    cast = [kind(kind.__name__, server.stage) for kind in (Producer, Coordinator)]
+    cast = [kind(kind.__name__, server.context) for kind in (Producer, Coordinator)]
     server.rounds(*cast, turns=800)
     decisions = server.history.decisions
     assert {(each.prepared, each.commit) for each in decisions} == {

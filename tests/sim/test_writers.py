@@ -19,7 +19,7 @@ from tests.sim.simulated_server import SimulatedServer
 
 def test_a_writer_does_a_little_of_everything() -> None:
     server = SimulatedServer(faults=SiteFaults(answer_lost=0.05))
-    server.rounds(Writer("writer", server.stage), Taker("taker", server.stage), turns=900)
+    server.rounds(Writer("writer", server.context), Taker("taker", server.context), turns=900)
     assert {"BeginStage", "StageMessages", "CompleteStage", "PublishBatch", "DropStages", "SweepStages"} <= (
         server.events()
     )
@@ -36,7 +36,7 @@ def test_a_writer_does_a_little_of_everything() -> None:
 
 def test_what_was_never_published_counts_as_refused_and_what_was_as_confirmed() -> None:
     server = SimulatedServer()
-    writer = Writer("writer", server.stage)
+    writer = Writer("writer", server.context)
     (_, sending), *_ = writer._some("orders", 0)
     standings = [sending.standing]
     script = writer._publish([Attempt(7, [sending])])
@@ -55,7 +55,7 @@ def drain(script: Script, status: HResult) -> None:
 
 def test_a_batch_that_is_published_twice_is_a_finding() -> None:
     server = SimulatedServer()
-    writer = Writer("writer", server.stage)
+    writer = Writer("writer", server.context)
     script = writer._expect_already(0, ())
     next(script)
     with pytest.raises(Violation, match="batch: writer published 0"):

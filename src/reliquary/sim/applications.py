@@ -96,18 +96,18 @@ class ApplicationContext:
 class Application:
     """Base class of simulated applications that use queues."""
 
-    def __init__(self, name: str, stage: ApplicationContext) -> None:
+    def __init__(self, name: str, context: ApplicationContext) -> None:
         self.name = name
-        self.stage = stage
-        self.chance = stage.around.chance
-        self.history = stage.around.history
+        self.context = context
+        self.chance = context.around.chance
+        self.history = context.around.history
         self.line = Line()
         self.other_line = Line()
         self._sent = 0
 
     def script(self) -> Script:
-        """Act until the stage announces that it is time to finish."""
-        while not self.stage.finishing:
+        """Act until the context announces that it is time to finish."""
+        while not self.context.finishing:
             yield from self.act()
             yield from self.rest()
 
@@ -117,11 +117,11 @@ class Application:
 
     def rest(self) -> Script:
         """Do nothing for a while."""
-        yield Pause(self.chance.between(1, self.stage.around.faults.longest_pause))
+        yield Pause(self.chance.between(1, self.context.around.faults.longest_pause))
 
     def a_queue(self) -> str:
         """Return one of the queues by chance."""
-        return self.chance.pick(self.stage.queues)
+        return self.chance.pick(self.context.queues)
 
     def a_while(self, longest: int = 300) -> Duration:
         """Return a random span of 1 to `longest` milliseconds."""
@@ -138,7 +138,7 @@ class Application:
 
     def own(self, messages: Sequence[Delivered]) -> list[bytes]:
         """The messages that were delivered as themselves, and not as copies or news of them."""
-        copies = self.stage.around.witness.ledger.copies
+        copies = self.context.around.witness.ledger.copies
         return [
             each.message.body
             for each in messages
@@ -151,7 +151,7 @@ class Application:
         """Note in the history what came back."""
         answer = outcome.answer
         said = "nothing" if answer is None else f"{answer.status.name} from turn {outcome.turn}"
-        self.history.note(self.stage.around.scheduler.now, f"{self.name} hears {said}")
+        self.history.note(self.context.around.scheduler.now, f"{self.name} hears {said}")
 
 
 def succeeded(outcome: Outcome) -> bool:

@@ -179,13 +179,13 @@ class _ReaderPosition:
 class FeedReader(Application):
     """Reads feeds while others work."""
 
-    def __init__(self, name: str, stage: ApplicationContext) -> None:
-        super().__init__(name, stage)
+    def __init__(self, name: str, context: ApplicationContext) -> None:
+        super().__init__(name, context)
         self._places: dict[str, _ReaderPosition] = {}
 
     def script(self) -> Script:
         """Enter when all applications finish and no messages are sent any more; read to the end and leave."""
-        if not self.stage.finishing:
+        if not self.context.finishing:
             yield from super().script()
             return
         for queue in FEEDS:

@@ -33,7 +33,7 @@ class Administrator(Application):
 
     def script(self) -> Script:
         """Until every queue is there."""
-        for path in (*self.stage.queues, ACKNOWLEDGEMENTS):
+        for path in (*self.context.queues, ACKNOWLEDGEMENTS):
             settings = self.some_settings(transactional=path == "ledger")
             if path == ACKNOWLEDGEMENTS:
                 settings = QueueSettings()
@@ -58,7 +58,7 @@ class Keeper(Administrator):
 
     def script(self) -> Script:
         """Purge, change or replace a queue now and then, until the run finishes."""
-        while not self.stage.finishing:
+        while not self.context.finishing:
             for _ in range(8):
                 yield from self.rest()
             yield Pause(self.chance.between(1, 500_000))
@@ -93,7 +93,7 @@ class Steward(Application):
 
     def script(self) -> Script:
         """Repeat until the run finishes; at the end all queues are resumed and the manager is online."""
-        while not self.stage.finishing:
+        while not self.context.finishing:
             yield Pause(self.chance.between(1, 400_000))
             for make in self.chance.pick((self._hold, self._cut))():
                 self.tell((yield Call(make)))

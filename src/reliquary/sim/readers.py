@@ -47,7 +47,7 @@ class Reader(Application):
         if self.chance.happens(0.1):
             return self.chance.pick(SYSTEM)
         if self.chance.happens(0.05):
-            return f"{self.stage.queues[0]};journal"
+            return f"{self.context.queues[0]};journal"
         if self.chance.happens(0.05):
             return poison_of(self.a_queue())
         return self.a_queue()
@@ -84,8 +84,8 @@ class Taker(Reader):
 class Drainer(Reader):
     """Receives everything there is in one queue, and then goes."""
 
-    def __init__(self, name: str, stage: ApplicationContext, source: str) -> None:
-        super().__init__(name, stage)
+    def __init__(self, name: str, context: ApplicationContext, source: str) -> None:
+        super().__init__(name, context)
         self._source = source
 
     def script(self) -> Script:

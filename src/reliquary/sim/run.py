@@ -79,19 +79,19 @@ class _Run:
             quota=chance.pick((None, None, 24)),
         )
         self.site = Site(self.around, QUEUES, process=process, disk=disk)
-        self.feed_readers = [FeedReader(name, self.site.stage) for name in ("lake", "audit")]
+        self.feed_readers = [FeedReader(name, self.site.context) for name in ("lake", "audit")]
 
     def play(self, steps: int) -> None:
         """From the first start to the last comparison."""
-        site, stage = self.site, self.site.stage
+        site, context = self.site, self.site.context
         site.host.boot()
-        stage.enter(Administrator("admin", stage))
+        context.enter(Administrator("admin", context))
         site.until_applications_end("the queues could not be created")
         for kind, count in CAST:
             for number in range(count):
-                stage.enter(kind(f"{kind.__name__.lower()}{number}", stage))
+                context.enter(kind(f"{kind.__name__.lower()}{number}", context))
         for reader in self.feed_readers:
-            stage.enter(reader)
+            context.enter(reader)
         if self._restores:
             restores.suffer(self.around.chance, [site.host], steps, self._until_turn)
         self._until_turn(steps)
@@ -134,6 +134,6 @@ class _Run:
     def _read_feeds(self) -> None:
         """Read all that was kept for readers to its end, and remove the readers."""
         for reader in self.feed_readers:
-            self.site.stage.enter(reader)
+            self.site.context.enter(reader)
         self.site.until_applications_end("liveness: a feed cannot be read to its end")
         self.site.until_idle()

@@ -28,8 +28,8 @@ class Sender(Application):
     asking = 0.3
     """... and how often one does."""
 
-    def __init__(self, name: str, stage: ApplicationContext) -> None:
-        super().__init__(name, stage)
+    def __init__(self, name: str, context: ApplicationContext) -> None:
+        super().__init__(name, context)
         self._last_request = 0
 
     def send(self, queue: str, count: int, transaction: UUID | None = None) -> Part[list[Sending]]:
@@ -130,7 +130,7 @@ class Latecomer(Sender):
         self, queue: str, priority: int, *, express: bool, transaction: UUID | None
     ) -> tuple[Message, Sending]:
         message, sending = super()._make(queue, priority, express=express, transaction=transaction)
-        now = self.stage.host.calendar.read() // SECOND
+        now = self.context.host.calendar.read() // SECOND
         changes = {
             "sent_time": now - self.chance.between(0, 1),
             "time_to_reach_queue": self.chance.between(0, 2),

@@ -35,7 +35,7 @@ class Site:
         self.scheduler = around.scheduler
         self.host = Host(around, process=process, disk=disk)
         network = Network(around.scheduler, around.chance, around.faults, self.host)
-        self.stage = ApplicationContext(around, self.host, network, queues)
+        self.context = ApplicationContext(around, self.host, network, queues)
 
     @property
     def process(self) -> Process:
@@ -47,11 +47,11 @@ class Site:
     def until(self, done: Callable[[], bool], otherwise: str) -> None:
         """Go on until it is done; that it is never done is a finding."""
         if not self.scheduler.run_until(done, latest=self.scheduler.now + 10 * MINUTE):
-            raise Violation(f"{otherwise}: {sorted(self.stage.acting)}")
+            raise Violation(f"{otherwise}: {sorted(self.context.acting)}")
 
     def until_applications_end(self, otherwise: str) -> None:
         """Go on until all applications are done."""
-        self.until(lambda: not self.stage.acting, otherwise)
+        self.until(lambda: not self.context.acting, otherwise)
 
     def until_idle(self) -> None:
         """Go on until the server has nothing more to do."""
@@ -61,11 +61,11 @@ class Site:
         """Repair the disk, and let all applications finish."""
         if self.host.process is not None:
             self.process.disk.mend()
-        self.stage.finishing = True
+        self.context.finishing = True
         self.until_applications_end("liveness: an application never finishes")
         if self.history.restores:
             self.until(lambda: self.host.ready, "liveness: the server does not start")
-            self.stage.enter(Resolver("resolver", self.stage))
+            self.context.enter(Resolver("resolver", self.context))
             self.until_applications_end("liveness: a transaction cannot be aborted")
 
     def read_to_the_end(self) -> None:
@@ -76,7 +76,7 @@ class Site:
         for these in ([each for each in records if each not in copies], copies):
             for record in these:
                 if not record.pathname.endswith(self._unread):
-                    self.stage.enter(Drainer(f"drainer{record.number}", self.stage, record.pathname))
+                    self.context.enter(Drainer(f"drainer{record.number}", self.context, record.pathname))
             self.until_applications_end("liveness: a queue cannot be read to its end")
         self.until_idle()
 

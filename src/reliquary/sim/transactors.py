@@ -166,7 +166,7 @@ class Resolver(Application):
 
     def script(self) -> Script:
         """Abort each transaction that is prepared."""
-        process = self.stage.host.process
+        process = self.context.host.process
         assert process is not None, "no process runs"
         prepared = [
             each.identifier for each in process.manager.state.transactions.open.values() if each.prepared
@@ -217,8 +217,8 @@ class Impatient(Transactor):
 class Coordinator(Transactor):
     """Gives its transactions ids of its own, decides how they end, and never forgets a decision."""
 
-    def __init__(self, name: str, stage: ApplicationContext) -> None:
-        super().__init__(name, stage)
+    def __init__(self, name: str, context: ApplicationContext) -> None:
+        super().__init__(name, context)
         self._unconfirmed: list[tuple[Work, Decision]] = []
         """The decisions that are not confirmed yet."""
         self._confirmed: list[tuple[Work, Decision]] = []

@@ -43,8 +43,8 @@ class Attempt:
 class Writer(Sender):
     """One query; its batches have the numbers of their order."""
 
-    def __init__(self, name: str, stage: ApplicationContext) -> None:
-        super().__init__(name, stage)
+    def __init__(self, name: str, context: ApplicationContext) -> None:
+        super().__init__(name, context)
         self._batch = 0
         self._attempts = 0
         self._known: list[int] = []
@@ -125,7 +125,7 @@ class Writer(Sender):
         for _, sending in made:
             sending.standing = Standing.REFUSED
             self.history.sending(sending)
-        self.history.note(self.stage.around.scheduler.now, f"{self.name} writes {len(made)} of {batch}")
+        self.history.note(self.context.around.scheduler.now, f"{self.name} writes {len(made)} of {batch}")
         return made
 
     # -- batches

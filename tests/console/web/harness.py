@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from urllib.parse import urlencode
 
 from reliquary.net.http import Response
-from tests.console.harness import Stage
+from tests.console.harness import Harness
 
 
 class Outline(HTMLParser):
@@ -40,8 +40,8 @@ class Outline(HTMLParser):
 class Reader:
     """A person with a browser without scripts."""
 
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
+    def __init__(self, harness: Harness) -> None:
+        self.stage = harness
         self.cookie = b""
 
     async def get(self, path: str) -> Response:

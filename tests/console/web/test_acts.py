@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.console.test_access import ALICE, ROOT, USERS
 from tests.console.web.harness import Reader
 
 
 def test_the_page_shows_who_did_what_and_leads_to_older_acts(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
         assert "No act was noted" in (await reader.read("/console/acts")).text
         for number in range(101):
-            await stage.server.reloader.acts.note("alice", "10.0.0.1", "purge-queue", f"<b>{number}</b>")
+            await harness.server.reloader.acts.note("alice", "10.0.0.1", "purge-queue", f"<b>{number}</b>")
         page = await reader.read("/console/acts")
         assert "<b>100</b>" in page.text
         assert not page.all("b")
@@ -23,7 +23,7 @@ def test_the_page_shows_who_did_what_and_leads_to_older_acts(tmp_path: Path) -> 
         assert "<b>0</b>" in text
         assert "<b>1</b>" not in text
         assert "No act was noted" in (await reader.read("/console/acts?who=bob")).text
-        stage.server.reloader.acts.trouble = "the log of acts cannot be written: full"
+        harness.server.reloader.acts.trouble = "the log of acts cannot be written: full"
         for path in ("/console/acts", "/console/alarms"):
             assert "cannot be written: full" in (await reader.read(path)).text
 
@@ -31,9 +31,9 @@ def test_the_page_shows_who_did_what_and_leads_to_older_acts(tmp_path: Path) -> 
 
 
 def test_users_without_the_right_do_not_see_it(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for token, status in ((ALICE, 403), (ROOT, 200)):
-            reader = Reader(stage)
+            reader = Reader(harness)
             await reader.post("/console/sign-in", (await reader.read("/console/sign-in")).csrf, token=token)
             assert (await reader.get("/console/acts")).status == status
 

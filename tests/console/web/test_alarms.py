@@ -8,23 +8,25 @@ from msgspec.structs import replace
 
 from reliquary.console.web.alarms import Weight, alarms
 from reliquary.queueing.model.events import FlowControl, TakeOffline
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 
 
-async def poisoned(stage: Stage, *texts: str) -> None:
+async def poisoned(harness: Harness, *texts: str) -> None:
     """Send messages to `orders` and fail to consume them, so that they go to its poison queue."""
-    await stage.ok("PATCH", "/queues/orders", {"poison_limit": 1})
-    await stage.send("orders", *texts)
+    await harness.ok("PATCH", "/queues/orders", {"poison_limit": 1})
+    await harness.send("orders", *texts)
     for _ in range(2):
-        held = await stage.data.request("POST", "/api/v1/queues/orders/receive", b'{"hold": 30, "count": 9}')
+        held = await harness.data.request(
+            "POST", "/api/v1/queues/orders/receive", b'{"hold": 30, "count": 9}'
+        )
         receipt = held.body.partition(b'"receipt":"')[2].partition(b'"')[0].decode()
         if receipt:
-            await stage.data.request("POST", f"/api/v1/receipts/{receipt}", b'{"delete": false}')
+            await harness.data.request("POST", f"/api/v1/receipts/{receipt}", b'{"delete": false}')
 
 
 def test_a_server_that_is_well_has_no_alarm_and_one_that_is_not_says_why(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        opened = stage.server.opened
+    async def scene(harness: Harness) -> None:
+        opened = harness.server.opened
         assert opened.history is not None
         status = opened.history.status()
         assert alarms(opened.state, status) == []
@@ -43,12 +45,12 @@ def test_a_server_that_is_well_has_no_alarm_and_one_that_is_not_says_why(tmp_pat
 
 
 def test_dead_letters_poison_and_losses_are_alarms(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await poisoned(stage, "bad")
+    async def scene(harness: Harness) -> None:
+        await poisoned(harness, "bad")
         body = b'{"text": "late", "deadletter": true}'
-        await stage.data.request("POST", "/api/v1/queues/orders/messages", body)
-        await stage.ok("POST", "/queues/orders/purge")
-        found = {each.about: each.what for each in alarms(stage.server.opened.state, None)}
+        await harness.data.request("POST", "/api/v1/queues/orders/messages", body)
+        await harness.ok("POST", "/queues/orders/purge")
+        found = {each.about: each.what for each in alarms(harness.server.opened.state, None)}
         assert found == {
             "system$;deadletter": "1 dead letter waits.",
             "orders;poison": "1 message waits: handed out too often.",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reliquary.console.web import assets
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tools import pack_console
 
 
@@ -29,11 +29,11 @@ def test_the_wheel_has_the_files_that_the_console_looks_for() -> None:
 
 
 def test_a_file_is_kept_for_ever_by_its_address_and_a_wrong_one_is_not_found(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for asset in assets.load().values():
-            answer = await stage.get(asset.path)
+            answer = await harness.get(asset.path)
             assert answer.body == asset.content
             assert b"immutable" in dict(answer.headers)[b"cache-control"]
-        assert (await stage.get(f"{assets.PREFIX}0/other.js")).status == 404
+        assert (await harness.get(f"{assets.PREFIX}0/other.js")).status == 404
 
     play(tmp_path, scene)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.console.web.harness import Outline, Reader
 from tests.console.web.test_alarms import poisoned
 
@@ -18,8 +18,8 @@ async def first_message(reader: Reader, queue: str) -> str:
 
 
 def test_a_message_that_was_sent_from_the_page_is_shown_with_all_its_forms(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
         page = await reader.submit(
             ORDERS,
             "/console/queue/send",
@@ -46,23 +46,23 @@ def test_a_message_that_was_sent_from_the_page_is_shown_with_all_its_forms(tmp_p
 
 
 def test_a_priority_that_is_none_is_refused(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
         for priority in ("x", "8"):
             await reader.refused(
                 ORDERS, "/console/queue/send", 400, name="orders", text="a", priority=priority
             )
-        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 0
+        assert (await harness.ok("GET", "/queues/orders"))["messages"] == 0
 
     play(tmp_path, scene)
 
 
 def test_a_dead_letter_goes_back_to_where_it_came_from(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         body = b'{"text": "late", "deadletter": true}'
-        await stage.data.request("POST", "/api/v1/queues/orders/messages", body)
-        await stage.ok("POST", "/queues/orders/purge")
-        reader = Reader(stage)
+        await harness.data.request("POST", "/api/v1/queues/orders/messages", body)
+        await harness.ok("POST", "/queues/orders/purge")
+        reader = Reader(harness)
         letter = await first_message(reader, "/console/queue?name=system$%3Bdeadletter")
         page = await reader.read(letter)
         fields = {
@@ -72,21 +72,21 @@ def test_a_dead_letter_goes_back_to_where_it_came_from(tmp_path: Path) -> None:
         }
         assert fields["target"] == "orders"
         await reader.submit(letter, "/console/message/move", **fields)
-        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 1
-        assert (await stage.ok("GET", "/queues/system$;deadletter"))["messages"] == 0
+        assert (await harness.ok("GET", "/queues/orders"))["messages"] == 1
+        assert (await harness.ok("GET", "/queues/system$;deadletter"))["messages"] == 0
 
     play(tmp_path, scene)
 
 
 def test_all_messages_of_a_poison_queue_go_back_at_once(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await poisoned(stage, "a", "b")
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        await poisoned(harness, "a", "b")
+        reader = Reader(harness)
         poison = "/console/queue?name=orders%3Bpoison"
         assert "Return all messages to orders" in (await reader.read(poison)).text
         page = await reader.submit(poison, "/console/queue/return", name="orders;poison")
         assert "Returned to their queues: 2." in page.text
-        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 2
+        assert (await harness.ok("GET", "/queues/orders"))["messages"] == 2
         why = await reader.refused(ORDERS, "/console/queue/return", 400, name="orders")
         assert "is neither a poison queue" in why
 
@@ -94,9 +94,9 @@ def test_all_messages_of_a_poison_queue_go_back_at_once(tmp_path: Path) -> None:
 
 
 def test_a_message_that_is_gone_is_an_error_page(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for number, status in (("1", 404), ("x", 400)):
-            answer = await stage.get(f"/console/message?queue=orders&lookup_id={number}")
+            answer = await harness.get(f"/console/message?queue=orders&lookup_id={number}")
             assert answer.status == status
             assert "This was not done" in Outline(answer.body.decode()).text
 
@@ -104,17 +104,17 @@ def test_a_message_that_is_gone_is_an_error_page(tmp_path: Path) -> None:
 
 
 def test_all_dead_letters_go_back_but_those_whose_queue_is_gone(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.ok("POST", "/queues", {"name": "lamps"})
+    async def scene(harness: Harness) -> None:
+        await harness.ok("POST", "/queues", {"name": "lamps"})
         for queue in ("orders", "lamps"):
             body = b'{"text": "late", "deadletter": true}'
-            await stage.data.request("POST", f"/api/v1/queues/{queue}/messages", body)
-            await stage.ok("POST", f"/queues/{queue}/purge")
-        await stage.ok("DELETE", "/queues/lamps")
-        reader, name = Reader(stage), "system$;deadletter"
+            await harness.data.request("POST", f"/api/v1/queues/{queue}/messages", body)
+            await harness.ok("POST", f"/queues/{queue}/purge")
+        await harness.ok("DELETE", "/queues/lamps")
+        reader, name = Reader(harness), "system$;deadletter"
         page = await reader.submit(f"/console/queue?name={name}", "/console/queue/return", name=name)
         assert "Returned to their queues: 1. 1 could not be returned" in page.text
-        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 1
-        assert (await stage.ok("GET", f"/queues/{name}"))["messages"] == 1
+        assert (await harness.ok("GET", "/queues/orders"))["messages"] == 1
+        assert (await harness.ok("GET", f"/queues/{name}"))["messages"] == 1
 
     play(tmp_path, scene)

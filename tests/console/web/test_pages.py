@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reliquary.console.web.pages import MENU, shown
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.console.web.harness import Reader
 
 
@@ -28,8 +28,8 @@ def test_values_are_written_for_people(value: object, text: str) -> None:
 
 
 def test_every_page_of_the_menu_is_there_and_marks_itself(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
         for _, path in MENU:
             page = await reader.read(path)
             assert [each["href"] for each in page.all("a") if "aria-current" in each] == [path]
@@ -40,9 +40,9 @@ def test_every_page_of_the_menu_is_there_and_marks_itself(tmp_path: Path) -> Non
 
 
 def test_what_users_write_is_text_and_no_markup(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.ok("POST", "/queues", {"name": "<script>", "label": "<b>&"})
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        await harness.ok("POST", "/queues", {"name": "<script>", "label": "<b>&"})
+        reader = Reader(harness)
         for path in ("/console/queues", "/console/queue?name=%3Cscript%3E", "/console/queue?name=%3Cb%3E"):
             page = await reader.read(path, 404 if path.endswith("b%3E") else 200)
             assert all("src" in each for each in page.all("script"))
@@ -56,13 +56,13 @@ def test_what_users_write_is_text_and_no_markup(tmp_path: Path) -> None:
 
 
 def test_a_form_without_the_value_of_its_session_does_nothing(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
         for csrf in ("", "0" * 64):
             answer = await reader.post("/console/queues", csrf, name="made")
             assert answer.status == 403
             assert b"load the page again" in answer.body
-        assert (await stage.refused("GET", "/queues/made"))[0] == 404
+        assert (await harness.refused("GET", "/queues/made"))[0] == 404
         page = await reader.submit("/console/queues", "/console/queues", name="made")
         assert "The queue made was created." in page.text
 
@@ -70,9 +70,9 @@ def test_a_form_without_the_value_of_its_session_does_nothing(tmp_path: Path) ->
 
 
 def test_a_form_of_another_site_does_nothing(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        csrf = (await Reader(stage).read("/console/queues")).csrf
-        answer = await stage.control.request(
+    async def scene(harness: Harness) -> None:
+        csrf = (await Reader(harness).read("/console/queues")).csrf
+        answer = await harness.control.request(
             "POST",
             "/console/queues",
             f"csrf={csrf}&name=made".encode(),
@@ -84,8 +84,8 @@ def test_a_form_of_another_site_does_nothing(tmp_path: Path) -> None:
 
 
 def test_an_error_is_a_page_that_says_what_is_wrong(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
         page = await reader.read("/console/queue?name=nowhere", 404)
         assert "This was not done" in page.text
         assert "/console" in page.links

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reliquary.console.web import queues
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.console.web.harness import Reader
 
 
@@ -16,10 +16,10 @@ def test_queues_come_in_pages_and_are_found_by_a_part_of_their_name(
 ) -> None:
     monkeypatch.setattr(queues, "PAGE", 2)
 
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for name in ("alpha", "beta", "gamma"):
-            await stage.ok("POST", "/queues", {"name": name})
-        reader, path, seen = Reader(stage), "/console/queues", []
+            await harness.ok("POST", "/queues", {"name": name})
+        reader, path, seen = Reader(harness), "/console/queues", []
         while path:
             page = await reader.read(path)
             seen += [
@@ -37,36 +37,36 @@ def test_queues_come_in_pages_and_are_found_by_a_part_of_their_name(
 
 
 def test_a_queue_is_created_changed_and_deleted_by_forms(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
         page = await reader.submit(
             "/console/queues", "/console/queues", name="lamps", label="all lamps", transactional="on"
         )
         assert "The queue lamps was created." in page.text
-        shown = await stage.ok("GET", "/queues/lamps")
+        shown = await harness.ok("GET", "/queues/lamps")
         assert (shown["settings"]["label"], shown["settings"]["transactional"]) == ("all lamps", True)
         here = "/console/queue?name=lamps"
         await reader.submit(
             here, "/console/queue/settings", name="lamps", label="lamps", poison_limit="3", journaling="on"
         )
-        shown = (await stage.ok("GET", "/queues/lamps"))["settings"]
+        shown = (await harness.ok("GET", "/queues/lamps"))["settings"]
         assert (shown["label"], shown["poison_limit"], shown["journaling"]) == ("lamps", 3, True)
         why = await reader.refused(here, "/console/queue/settings", 400, name="lamps", poison_limit="-1")
         assert "whole number" in why
         await reader.submit(here, "/console/queue/delete", name="lamps", again="lamps")
-        assert (await stage.refused("GET", "/queues/lamps"))[0] == 404
+        assert (await harness.refused("GET", "/queues/lamps"))[0] == 404
 
     play(tmp_path, scene)
 
 
 def test_messages_are_deleted_only_after_the_name_was_typed_once_more(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.send("orders", "a", "b")
-        reader, here = Reader(stage), "/console/queue?name=orders"
+    async def scene(harness: Harness) -> None:
+        await harness.send("orders", "a", "b")
+        reader, here = Reader(harness), "/console/queue?name=orders"
         for path in ("/console/queue/purge", "/console/queue/delete"):
             why = await reader.refused(here, path, 400, name="orders", again="order")
             assert "type the name of the queue" in why
-        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 2
+        assert (await harness.ok("GET", "/queues/orders"))["messages"] == 2
         page = await reader.submit(here, "/console/queue/purge", name="orders", again="orders")
         assert "2 messages were deleted." in page.text
 
@@ -76,9 +76,9 @@ def test_messages_are_deleted_only_after_the_name_was_typed_once_more(tmp_path: 
 def test_messages_of_a_queue_come_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queues, "MESSAGES", 2)
 
-    async def scene(stage: Stage) -> None:
-        await stage.send("orders", "a", "b", "c")
-        reader, path, seen = Reader(stage), "/console/queue?name=orders", []
+    async def scene(harness: Harness) -> None:
+        await harness.send("orders", "a", "b", "c")
+        reader, path, seen = Reader(harness), "/console/queue?name=orders", []
         while path:
             page = await reader.read(path)
             seen += [link for link in page.links if link.startswith("/console/message?")]
@@ -91,8 +91,8 @@ def test_messages_of_a_queue_come_in_pages(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_queue_without_messages_says_what_to_do(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        page = await Reader(stage).read("/console/queue?name=orders")
+    async def scene(harness: Harness) -> None:
+        page = await Reader(harness).read("/console/queue?name=orders")
         assert "No message can be seen here now" in page.text
         assert "orders;journal" in page.text
 
@@ -100,14 +100,14 @@ def test_a_queue_without_messages_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_journals_dead_letters_and_poison_have_a_page(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
         page = await reader.read("/console/journals")
         assert "system$;deadletter" in page.text
         assert "No queue here keeps copies" in page.text
-        await stage.ok("PATCH", "/queues/orders", {"journaling": True})
-        await stage.send("orders", "a")
-        await stage.data.request("POST", "/api/v1/queues/orders/receive")
+        await harness.ok("PATCH", "/queues/orders", {"journaling": True})
+        await harness.send("orders", "a")
+        await harness.data.request("POST", "/api/v1/queues/orders/receive")
         page = await reader.read("/console/journals")
         assert "/console/queue?name=orders%3Bjournal" in page.links
 

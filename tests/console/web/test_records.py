@@ -10,17 +10,17 @@ from uuid import UUID
 from reliquary.client.connect import connect_async
 from reliquary.client.nouns import NOUNS
 from reliquary.console.web.pages import has_page
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.console.web.harness import Reader
 
 FAR = r"DIRECT=TCP:192.0.2.1\private$\far"
 
 
 def test_every_noun_that_can_be_listed_has_its_page(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for noun in NOUNS:
             status = 200 if has_page(noun) else 404
-            page = await Reader(stage).read(f"/console/records/{noun.plural}", status)
+            page = await Reader(harness).read(f"/console/records/{noun.plural}", status)
             if has_page(noun):
                 assert f"reliquary {noun.name} list" in page.text
 
@@ -28,68 +28,70 @@ def test_every_noun_that_can_be_listed_has_its_page(tmp_path: Path) -> None:
 
 
 def test_an_outgoing_queue_is_paused_and_resumed(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         body = b'{"text": "hello"}'
         path = "/api/v1/queues/" + FAR.replace("\\", "%5C").replace("=", "%3D") + "/messages"
-        assert (await stage.data.request("POST", path, body)).status == 201
-        reader = Reader(stage)
+        assert (await harness.data.request("POST", path, body)).status == 201
+        reader = Reader(harness)
         listed = await reader.read("/console/records/outgoing")
         record = next(link for link in listed.links if link.startswith("/console/record/outgoing?"))
         assert record == "/console/record/outgoing?" + urlencode({"key": FAR})
         page = await reader.submit(record, "/console/record/outgoing/pause", key=FAR)
         assert "pause: done." in page.text
-        assert (await stage.ok("GET", "/outgoing"))["outgoing"][0]["state"] == "on-hold"
+        assert (await harness.ok("GET", "/outgoing"))["outgoing"][0]["state"] == "on-hold"
         assert "The queue is paused" in (await reader.read("/console/alarms")).text
         await reader.submit(record, "/console/record/outgoing/resume", key=FAR)
-        assert (await stage.ok("GET", "/outgoing"))["outgoing"][0]["state"] != "on-hold"
+        assert (await harness.ok("GET", "/outgoing"))["outgoing"][0]["state"] != "on-hold"
         await reader.refused(record, "/console/record/outgoing/burn", 404, key=FAR)
 
     play(tmp_path, scene)
 
 
 def test_a_transaction_in_doubt_is_decided_by_a_person(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         identifier = str(UUID(int=7))
-        async with connect_async(stage.url, control=stage.control_url) as manager:
+        async with connect_async(harness.url, control=harness.control_url) as manager:
             await manager.create_queue("ledger", transactional=True)
             transaction = manager.transaction(id=identifier)
             await transaction.begin()
             await manager.queue("ledger", transaction=transaction).send("one")
             await transaction.prepare()
-        reader, record = Reader(stage), f"/console/record/transactions?key={identifier}"
+        reader, record = Reader(harness), f"/console/record/transactions?key={identifier}"
         assert "1 prepared transaction waits" in (await reader.read("/console/alarms")).text
         await reader.submit(record, "/console/record/transactions/commit", key=identifier)
-        assert (await stage.ok("GET", "/queues/ledger"))["messages"] == 1
+        assert (await harness.ok("GET", "/queues/ledger"))["messages"] == 1
 
     play(tmp_path, scene)
 
 
 def test_a_key_that_is_none_is_refused(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        assert "the key is a number" in (await Reader(stage).read("/console/record/channels?key=x", 400)).text
-        await Reader(stage).read("/console/record/channels?key=7", 404)
-        await Reader(stage).read("/console/record/nothing?key=7", 404)
+    async def scene(harness: Harness) -> None:
+        assert (
+            "the key is a number" in (await Reader(harness).read("/console/record/channels?key=x", 400)).text
+        )
+        await Reader(harness).read("/console/record/channels?key=7", 404)
+        await Reader(harness).read("/console/record/nothing?key=7", 404)
 
     play(tmp_path, scene)
 
 
 def test_readers_of_feeds_are_listed_with_their_lag(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        assert "Nobody reads a feed by name" in (await Reader(stage).read("/console/consumers")).text
-        answer = await stage.data.request("POST", "/api/v1/queues/orders/consumers", b'{"name": "lake"}')
+    async def scene(harness: Harness) -> None:
+        assert "No consumer reads a feed by name" in (await Reader(harness).read("/console/consumers")).text
+        answer = await harness.data.request("POST", "/api/v1/queues/orders/consumers", b'{"name": "lake"}')
         assert answer.status < 300, answer.body
-        await stage.send("orders", "a")
-        page = await Reader(stage).read("/console/consumers")
+        await harness.send("orders", "a")
+        page = await Reader(harness).read("/console/consumers")
         assert re.search("lakeorders[1-9]", page.text), "the lag stands beside consumer and queue"
 
     play(tmp_path, scene)
 
 
 def test_an_outgoing_queue_is_paused_and_resumed_from_the_list(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         name = "DIRECT=OS:elsewhere\\private$\\orders"
-        await stage.send("DIRECT=OS:elsewhere%5Cprivate$%5Corders", "far away")
-        reader, listed = Reader(stage), "/console/records/outgoing"
+        await harness.send("DIRECT=OS:elsewhere%5Cprivate$%5Corders", "far away")
+        reader, listed = Reader(harness), "/console/records/outgoing"
         targets = [each.get("formaction") for each in (await reader.read(listed)).all("button")]
         assert {"/console/record/outgoing/pause", "/console/record/outgoing/resume"} <= set(targets)
         page = await reader.submit(listed, "/console/record/outgoing/pause", key=name)
@@ -101,9 +103,9 @@ def test_an_outgoing_queue_is_paused_and_resumed_from_the_list(tmp_path: Path) -
 
 
 def test_an_act_with_a_choice_is_refused_until_one_was_chosen(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.send(quote("DIRECT=HTTPR://127.0.0.1:9/x#orders", safe=""), "far away")
-        reader, record = Reader(stage), "/console/record/channels?key=1"
+    async def scene(harness: Harness) -> None:
+        await harness.send(quote("DIRECT=HTTPR://127.0.0.1:9/x#orders", safe=""), "far away")
+        reader, record = Reader(harness), "/console/record/channels?key=1"
         page = await reader.read(record)
         chosen = [each.get("value") for each in page.all("input") if each.get("type") == "radio"]
         assert chosen == ["arrived", "lost"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.console.test_access import ALICE, ROOT, USERS
 from tests.console.web.harness import Reader
 
@@ -12,8 +12,8 @@ SIGN_IN = "/console/sign-in"
 
 
 def test_an_administrator_signs_in_and_out(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
         page = await reader.submit(SIGN_IN, SIGN_IN, token=ROOT)
         assert "You are signed in as root." in page.text
         assert reader.cookie
@@ -29,8 +29,8 @@ def test_an_administrator_signs_in_and_out(tmp_path: Path) -> None:
 
 
 def test_the_cookie_is_for_the_server_and_its_own_pages_alone(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
         answer = await reader.post(SIGN_IN, (await reader.read(SIGN_IN)).csrf, token=ROOT)
         cookie = dict(answer.headers)[b"set-cookie"].lower()
         assert b"httponly" in cookie
@@ -41,8 +41,8 @@ def test_the_cookie_is_for_the_server_and_its_own_pages_alone(tmp_path: Path) ->
 
 
 def test_a_wrong_token_opens_nothing(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
         assert (
             "the token belongs to no user of this server: check it, or get a new one"
             in await reader.refused(SIGN_IN, SIGN_IN, 401, token="guess")
@@ -53,8 +53,8 @@ def test_a_wrong_token_opens_nothing(tmp_path: Path) -> None:
 
 
 def test_a_user_without_rights_is_signed_in_and_still_refused(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
         answer = await reader.post(SIGN_IN, (await reader.read(SIGN_IN)).csrf, token=ALICE)
         assert answer.status == 303
         page = await reader.read("/console/queue?name=orders", 403)
@@ -64,8 +64,8 @@ def test_a_user_without_rights_is_signed_in_and_still_refused(tmp_path: Path) ->
 
 
 def test_a_server_without_users_has_no_sign_in(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        reader = Reader(stage)
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
         assert "knows no users" in (await reader.read(SIGN_IN)).text
         csrf = (await reader.read("/console/queues")).csrf
         assert (await reader.post(SIGN_IN, csrf, token="x")).status == 401

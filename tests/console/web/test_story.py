@@ -6,25 +6,25 @@ from pathlib import Path
 
 from reliquary.console import message_lines
 from reliquary.server.history_options import HistoryOptions
-from tests.console.harness import Stage, play
+from tests.console.harness import Harness, play
 from tests.console.web.harness import Reader
 
 UNKNOWN = "/console/history?message=00000000-0000-0000-0000-000000000001%5C7"
 
 
 def test_lines_come_from_files_and_from_the_store(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.send("orders", "a")
-        listed = await stage.data.request("GET", "/api/v1/queues/orders/messages")
+    async def scene(harness: Harness) -> None:
+        await harness.send("orders", "a")
+        listed = await harness.data.request("GET", "/api/v1/queues/orders/messages")
         identifier = listed.body.partition(b'"id":"')[2].partition(b'"')[0].decode().replace("\\\\", "\\")
-        await stage.ok("POST", "/history/export", {})
-        await stage.data.request("POST", "/api/v1/queues/orders/receive")
-        reader = Reader(stage)
+        await harness.ok("POST", "/history/export", {})
+        await harness.data.request("POST", "/api/v1/queues/orders/receive")
+        reader = Reader(harness)
         path = "/console/history?message=" + identifier.replace("\\", "%5C")
         page = await reader.read(path)
         assert page.text.index("accepted") < page.text.index("received")
         assert "from an application by api" in page.text
-        await stage.ok("POST", "/history/export", {})
+        await harness.ok("POST", "/history/export", {})
         assert (await reader.read(path)).text.count("received") == page.text.count("received")
         assert "has no line for this message" in (await reader.read(UNKNOWN)).text
         assert "GUID" in (await reader.read("/console/history?message=x", 400)).text
@@ -33,17 +33,17 @@ def test_lines_come_from_files_and_from_the_store(tmp_path: Path) -> None:
 
 
 def test_a_server_without_a_history_says_so(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        page = await Reader(stage).read(UNKNOWN)
+    async def scene(harness: Harness) -> None:
+        page = await Reader(harness).read(UNKNOWN)
         assert page.text.count("keeps no history") == 2
 
     play(tmp_path, scene, history=HistoryOptions(enabled=False))
 
 
 def test_where_too_much_waits_only_the_files_are_searched(tmp_path: Path) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.send("orders", "a")
-        page = await Reader(stage).read(UNKNOWN)
+    async def scene(harness: Harness) -> None:
+        await harness.send("orders", "a")
+        page = await Reader(harness).read(UNKNOWN)
         assert "the last lines may be missing" in page.text
 
     most = message_lines.PENDING_MOST

@@ -47,7 +47,7 @@ class SeededChance:
 
 
 @dataclass
-class Stage:
+class Harness:
     """A running data plane and a client of it."""
 
     engine: Engine
@@ -113,7 +113,7 @@ def bodies(answer: Any) -> list[str]:
     return [b64decode(each["body"]).decode() for each in answer["messages"]]
 
 
-Scene = Callable[[Stage], Awaitable[None]]
+Scene = Callable[[Harness], Awaitable[None]]
 
 
 def play(scene: Scene, disk: MemoryDisk | None = None) -> None:
@@ -146,9 +146,9 @@ def play(scene: Scene, disk: MemoryDisk | None = None) -> None:
         _, port = await listener.listen()
         try:
             async with HttpClient(f"http://127.0.0.1:{port}") as client:
-                stage = Stage(engine, manager.state, plane, listener, client, port)
-                await stage.create("orders")
-                await asyncio.wait_for(scene(stage), 60)
+                harness = Harness(engine, manager.state, plane, listener, client, port)
+                await harness.create("orders")
+                await asyncio.wait_for(scene(harness), 60)
         finally:  # uvloop does not close while sockets are open, so a scene that fails would never end
             await listener.drain(seconds(5))
             await engine.stop(StopManager())

@@ -9,7 +9,7 @@ from reliquary.net.api.administration import filters_of, routes_of
 from reliquary.views.consumers import CONSUMER
 from reliquary.views.transactions import TRANSACTION
 from reliquary.views.writers import WRITER
-from tests.net.api.harness import Stage, play
+from tests.net.api.harness import Harness, play
 from tests.queueing.manager_harness import Bench
 from tests.views.viewing import ManagerAlone
 
@@ -32,17 +32,17 @@ def test_filters_have_the_values_that_their_kinds_say() -> None:
 
 
 def test_records_are_in_an_object_under_their_plural() -> None:
-    async def scene(stage: Stage) -> None:
-        assert await stage.ok("GET", "/writers") == {"writers": []}
-        assert await stage.ok("GET", "/queues/orders/consumers") == {"consumers": []}
+    async def scene(harness: Harness) -> None:
+        assert await harness.ok("GET", "/writers") == {"writers": []}
+        assert await harness.ok("GET", "/queues/orders/consumers") == {"consumers": []}
 
     play(scene)
 
 
 def test_what_the_noun_refuses_is_refused() -> None:
-    async def scene(stage: Stage) -> None:
-        refused = await stage.refused("GET", "/queues/nowhere/consumers")
+    async def scene(harness: Harness) -> None:
+        refused = await harness.refused("GET", "/queues/nowhere/consumers")
         assert refused == (404, "QUEUE_NOT_FOUND", "there is no queue nowhere")
-        assert (await stage.refused("GET", "/writers?query=q"))[:2] == (400, "INVALID_PARAMETER")
+        assert (await harness.refused("GET", "/writers?query=q"))[:2] == (400, "INVALID_PARAMETER")
 
     play(scene)

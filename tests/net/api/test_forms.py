@@ -13,7 +13,7 @@ from reliquary.net.api.send import _messages
 from reliquary.net.http import Request
 from reliquary.queueing.model.message import Acknowledgement, AuthenticationLevel
 from reliquary.queueing.rules.checks import COUNT_LIMIT
-from tests.net.api.harness import Stage, on, play
+from tests.net.api.harness import Harness, on, play
 
 
 def request(body: bytes, *fields: tuple[bytes, bytes]) -> Request:
@@ -142,13 +142,13 @@ def test_a_list_that_is_not_there_costs_no_memory() -> None:
     ],
 )
 def test_messagepack_that_is_bad_is_refused_in_the_form_of_every_refusal(body: bytes, why: str) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         headers = ((b"content-type", b"application/msgpack"), (b"accept", b"application/msgpack"))
-        answer = await stage.client.request("POST", "/api/v1" + on("orders", "messages"), body, headers)
+        answer = await harness.client.request("POST", "/api/v1" + on("orders", "messages"), body, headers)
         assert (answer.status, answer.header(b"content-type")) == (400, b"application/json")
         refusal = msgspec.json.decode(answer.body)
         assert refusal["code"] == "INVALID_PARAMETER"
         assert why in refusal["error"]
-        assert await stage.texts("orders") == []
+        assert await harness.texts("orders") == []
 
     play(scene)

@@ -15,7 +15,7 @@ from reliquary.net.api.pieces import LARGE, PIECE, pieces_of
 from reliquary.net.http import ClientLimits, HttpClient
 from reliquary.queueing.model.events import Delivered
 from reliquary.queueing.model.message import Message, Position
-from tests.net.api.harness import Stage, on, play
+from tests.net.api.harness import Harness, on, play
 
 
 def delivered(body: bytes, label: str = "") -> Delivered:
@@ -48,10 +48,10 @@ def test_the_pieces_are_the_messagepack_of_the_messages(sizes: list[int], receip
 def test_large_messages_are_sent_and_come_back_whole_by_every_read() -> None:
     text = "0123456789" * (LARGE // 4)
 
-    async def scene(stage: Stage) -> None:
-        [lookup_id] = await stage.send("orders", text)
+    async def scene(harness: Harness) -> None:
+        [lookup_id] = await harness.send("orders", text)
         limits = ClientLimits(body_bytes=10 * LARGE)
-        async with HttpClient(f"http://127.0.0.1:{stage.port}", limits=limits) as client:
+        async with HttpClient(f"http://127.0.0.1:{harness.port}", limits=limits) as client:
             for method, verb, body in (
                 ("POST", "peek", {}),
                 ("GET", "messages", None),
@@ -62,6 +62,6 @@ def test_large_messages_are_sent_and_come_back_whole_by_every_read() -> None:
                 response = await client.request(method, f"/api/v1{on('orders', verb)}", data)
                 answer: Any = json.loads(response.body)
                 assert [b64decode(each["body"]).decode() for each in answer["messages"]] == [text], verb
-        assert stage.listener._shared.budget.answers.used == 0
+        assert harness.listener._shared.budget.answers.used == 0
 
     play(scene)

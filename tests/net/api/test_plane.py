@@ -15,41 +15,41 @@ from reliquary.net.identity.admission import Admission
 from reliquary.net.identity.shown import Shown
 from reliquary.queueing.model.events import CallerGone, StopManager
 from reliquary.queueing.model.security.principals import Principal
-from tests.net.api.harness import API, Stage, on, play
+from tests.net.api.harness import API, Harness, on, play
 
 
 def test_an_unknown_path_is_reported_in_the_form_of_every_error() -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for path in ("/", "/queues", "/queues/orders", "/queues/orders/", "/receipts/a/b", "/health/x"):
-            status, code, why = await stage.refused("GET", path)
+            status, code, why = await harness.refused("GET", path)
             assert (status, code) == (404, "PATH_NOT_FOUND")
             assert path in why
-        assert (await stage.client.request("GET", "/")).status == 404
-        assert (await stage.client.request("GET", "/api/v2/health")).status == 404
+        assert (await harness.client.request("GET", "/")).status == 404
+        assert (await harness.client.request("GET", "/api/v2/health")).status == 404
 
     play(scene)
 
 
 def test_a_method_that_is_not_for_the_path_is_answered_with_those_that_are() -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for path, methods in {
             "/health": "GET, HEAD, OPTIONS",
             "/transactions": "POST, GET, HEAD, OPTIONS",
             "/queues/orders/receive": "POST, OPTIONS",
             "/cursors/7": "DELETE, OPTIONS",
         }.items():
-            answer = await stage.client.request("PUT", API + path)
+            answer = await harness.client.request("PUT", API + path)
             assert (answer.status, dict(answer.headers)[b"allow"].decode()) == (405, methods)
             assert json.loads(answer.body)["code"] == "METHOD_NOT_ALLOWED"
-            answer = await stage.client.request("OPTIONS", API + path)
+            answer = await harness.client.request("OPTIONS", API + path)
             assert (answer.status, dict(answer.headers)[b"allow"].decode()) == (204, methods)
 
     play(scene)
 
 
 def test_head_is_get_without_the_body() -> None:
-    async def scene(stage: Stage) -> None:
-        answer = await stage.client.request("HEAD", API + "/health")
+    async def scene(harness: Harness) -> None:
+        answer = await harness.client.request("HEAD", API + "/health")
         assert (answer.status, answer.body) == (200, b"")
         assert int(dict(answer.headers)[b"content-length"]) > 0
 
@@ -57,22 +57,26 @@ def test_head_is_get_without_the_body() -> None:
 
 
 def test_health_says_who_answers() -> None:
-    async def scene(stage: Stage) -> None:
-        manager = str(stage.state.identity().identifier)
-        assert await stage.ok("GET", "/health") == {"status": "ready", "manager": manager, "version": "1.2.3"}
-        assert (await stage.refused("GET", "/health?verbose=1"))[0] == 400
+    async def scene(harness: Harness) -> None:
+        manager = str(harness.state.identity().identifier)
+        assert await harness.ok("GET", "/health") == {
+            "status": "ready",
+            "manager": manager,
+            "version": "1.2.3",
+        }
+        assert (await harness.refused("GET", "/health?verbose=1"))[0] == 400
 
     play(scene)
 
 
 def test_a_page_of_another_site_may_not_send() -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         path = API + on("orders", "messages")
         for origin, status in ((b"http://evil.example", 403), (b"null", 403), (b"http://127.0.0.1:%d", 201)):
-            headers = [(b"origin", origin % stage.port if b"%" in origin else origin)]
-            answer = await stage.client.request("POST", path, b"{}", headers)
+            headers = [(b"origin", origin % harness.port if b"%" in origin else origin)]
+            answer = await harness.client.request("POST", path, b"{}", headers)
             assert answer.status == status, origin
-        assert len(await stage.texts("orders")) == 1
+        assert len(await harness.texts("orders")) == 1
 
     play(scene)
 
@@ -87,14 +91,14 @@ def test_who_asks_is_found_out_once_for_each_head(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(Admission, "__call__", counted)
 
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for number in range(5):
-            await stage.ok("POST", on("orders", "messages"), {"text": "x" * number * 100})
-            await stage.ok("POST", on("orders", "receive"), {})
+            await harness.ok("POST", on("orders", "messages"), {"text": "x" * number * 100})
+            await harness.ok("POST", on("orders", "receive"), {})
         assert len(asked) == 2
         evil = [(b"origin", b"http://evil.example")]
         for _ in range(3):
-            answer = await stage.client.request("POST", API + on("orders", "messages"), b"{}", evil)
+            answer = await harness.client.request("POST", API + on("orders", "messages"), b"{}", evil)
             assert answer.status == 403
         assert len(asked) == 5
 
@@ -102,24 +106,24 @@ def test_who_asks_is_found_out_once_for_each_head(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_head_that_came_before_is_refused_once_the_server_stops() -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         send = ("POST", on("orders", "messages"), {"text": "x"})
-        await stage.ok(*send)
-        stage.plane.stop()
-        assert await stage.refused(*send) == (503, "STOPPING", "the server is stopping")
+        await harness.ok(*send)
+        harness.plane.stop()
+        assert await harness.refused(*send) == (503, "STOPPING", "the server is stopping")
 
     play(scene)
 
 
 def test_an_engine_that_has_stopped_is_reported() -> None:
-    async def scene(stage: Stage) -> None:
-        waiting = asyncio.ensure_future(stage.refused("POST", on("orders", "receive"), {"timeout": None}))
-        await stage.wait_for_readers(1)
-        stage.engine._accepting = False
-        refused = await stage.refused("POST", on("orders", "messages"), {})
+    async def scene(harness: Harness) -> None:
+        waiting = asyncio.ensure_future(harness.refused("POST", on("orders", "receive"), {"timeout": None}))
+        await harness.wait_for_readers(1)
+        harness.engine._accepting = False
+        refused = await harness.refused("POST", on("orders", "messages"), {})
         assert refused == (503, "STOPPING", "the server is stopping")
-        stage.engine._accepting = True
-        stage.engine.submit(StopManager())
+        harness.engine._accepting = True
+        harness.engine.submit(StopManager())
         assert (await waiting)[:2] == (409, "OPERATION_CANCELLED")
 
     play(scene)
@@ -186,34 +190,34 @@ _ASKED = st.tuples(
 def test_nothing_that_is_asked_stops_the_server(
     asked: list[tuple[str, str, str, str, object]], junk: list[bytes]
 ) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.create("orders;retry")
-        known = await tickets(stage)
+    async def scene(harness: Harness) -> None:
+        await harness.create("orders;retry")
+        known = await tickets(harness)
         for number, (method, shape, name, query, body) in enumerate(asked):
             target = known.get(shape.partition("/")[0], name) if number % 2 else name
             path = shape.replace("*", quote(target, safe="")) + query
-            await answered(stage, method, f"{API}/{path}", replaced(body, known))
+            await answered(harness, method, f"{API}/{path}", replaced(body, known))
         for data in junk:
-            await answered(stage, "POST", API + on("orders", "messages"), data)
-        await stage.ok("POST", on("orders", "messages"), {"text": "still here"})
+            await answered(harness, "POST", API + on("orders", "messages"), data)
+        await harness.ok("POST", on("orders", "messages"), {"text": "still here"})
 
     play(scene)
 
 
-async def tickets(stage: Stage) -> dict[str, str]:
+async def tickets(harness: Harness) -> dict[str, str]:
     """Handles, cursors, receipts and transactions that are good, so that requests get further."""
-    await stage.send("orders", "a", "b", "c")
-    held = await stage.ok("POST", on("orders", "receive"), {"hold": 60})
-    handle = (await stage.ok("POST", on("orders", "open")))["handle"]
+    await harness.send("orders", "a", "b", "c")
+    held = await harness.ok("POST", on("orders", "receive"), {"hold": 60})
+    handle = (await harness.ok("POST", on("orders", "open")))["handle"]
     return {
         "receipts": held["receipt"],
         "acknowledge": held["receipt"],
         "handles": handle,
         "handle": handle,
-        "cursor": (await stage.ok("POST", f"/handles/{handle}/cursors"))["cursor"],
-        "cursors": (await stage.ok("POST", f"/handles/{handle}/cursors"))["cursor"],
-        "transactions": (await stage.ok("POST", "/transactions"))["transaction"],
-        "transaction": (await stage.ok("POST", "/transactions"))["transaction"],
+        "cursor": (await harness.ok("POST", f"/handles/{handle}/cursors"))["cursor"],
+        "cursors": (await harness.ok("POST", f"/handles/{handle}/cursors"))["cursor"],
+        "transactions": (await harness.ok("POST", "/transactions"))["transaction"],
+        "transaction": (await harness.ok("POST", "/transactions"))["transaction"],
     }
 
 
@@ -224,12 +228,12 @@ def replaced(body: object, known: dict[str, str]) -> bytes:
     return json.dumps(body).encode()
 
 
-async def answered(stage: Stage, method: str, path: str, data: bytes) -> None:
+async def answered(harness: Harness, method: str, path: str, data: bytes) -> None:
     """An answer comes, if need be because the wait is ended, and it is no 500."""
-    asking = asyncio.ensure_future(stage.client.request(method, path, data))
+    asking = asyncio.ensure_future(harness.client.request(method, path, data))
     while not asking.done():
-        for caller in list(stage.state.open.callers):
-            stage.engine.submit(CallerGone(caller))
+        for caller in list(harness.state.open.callers):
+            harness.engine.submit(CallerGone(caller))
         await asyncio.wait((asking,), timeout=0.005)
     answer = await asking
     assert answer.status < 500 or answer.status == 507, (method, path, data, answer.body)

@@ -15,7 +15,7 @@ from reliquary.net.http import ClientLimits, HttpClient, Response
 from reliquary.net.http.headers import Headers, format_headers
 from reliquary.queueing.model.events import Delivered
 from reliquary.queueing.model.message import Position
-from tests.net.api.harness import Stage, on, play
+from tests.net.api.harness import Harness, on, play
 from tests.net.api.test_forms import messages
 
 OCTETS = b"application/octet-stream"
@@ -70,18 +70,18 @@ def test_other_headers_are_no_attributes() -> None:
     assert given == MessageIn(body=b"\0", label="tüte")
 
 
-async def post(stage: Stage, verb: str, body: bytes = b"", *fields: tuple[bytes, bytes]) -> Response:
+async def post(harness: Harness, verb: str, body: bytes = b"", *fields: tuple[bytes, bytes]) -> Response:
     limits = ClientLimits(body_bytes=10 * LARGE)
-    async with HttpClient(f"http://127.0.0.1:{stage.port}", limits=limits) as client:
+    async with HttpClient(f"http://127.0.0.1:{harness.port}", limits=limits) as client:
         return await client.request("POST", "/api/v1" + on("orders", verb), body, fields)
 
 
 @pytest.mark.parametrize("size", [0, 3, LARGE + 1])
 def test_a_message_goes_in_and_out_as_it_is(size: int) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         body = b"\x00\xff{" * (size // 3)
         sent = await post(
-            stage, "messages", body, (b"content-type", OCTETS), (b"x-reliquary-label", b"a%20%0a"),
+            harness, "messages", body, (b"content-type", OCTETS), (b"x-reliquary-label", b"a%20%0a"),
             (b"x-reliquary-priority", b"5"),
         )  # fmt: skip
         assert sent.status == 201
@@ -90,25 +90,25 @@ def test_a_message_goes_in_and_out_as_it_is(size: int) -> None:
             ("peek", b""),
             ("lookup", json.dumps({"lookup_id": place["lookup_id"]}).encode()),
         ):
-            seen = await post(stage, verb, asked, (b"accept", OCTETS))
+            seen = await post(harness, verb, asked, (b"accept", OCTETS))
             assert (seen.status, seen.body) == (200, body)
-        taken = await post(stage, "receive", b'{"hold":30}', (b"accept", OCTETS))
+        taken = await post(harness, "receive", b'{"hold":30}', (b"accept", OCTETS))
         assert (taken.status, taken.header(b"content-type"), taken.body) == (200, OCTETS, body)
         assert taken.header(b"x-reliquary-id") == place["id"].encode()
         assert taken.header(b"x-reliquary-label") == b"a %0A"
         receipt = taken.header(b"x-reliquary-receipt")
         assert receipt is not None
-        await stage.ok("POST", "/receipts", {"receipt": receipt.decode()})
-        nothing = await post(stage, "receive", b"", (b"accept", OCTETS))
+        await harness.ok("POST", "/receipts", {"receipt": receipt.decode()})
+        nothing = await post(harness, "receive", b"", (b"accept", OCTETS))
         assert (nothing.status, nothing.body) == (204, b"")
-        assert stage.listener._shared.budget.answers.used == 0
+        assert harness.listener._shared.budget.answers.used == 0
 
     play(scene)
 
 
 def test_an_answer_with_one_message_is_not_asked_for_more() -> None:
-    async def scene(stage: Stage) -> None:
-        answer = await post(stage, "receive", b'{"count":2}', (b"accept", OCTETS))
+    async def scene(harness: Harness) -> None:
+        answer = await post(harness, "receive", b'{"count":2}', (b"accept", OCTETS))
         assert (answer.status, json.loads(answer.body)) == (
             400,
             {
@@ -117,22 +117,22 @@ def test_an_answer_with_one_message_is_not_asked_for_more() -> None:
             },
         )
         headers = ((b"accept", OCTETS),)
-        answer = await stage.client.request("GET", "/api/v1" + on("orders", "messages"), b"", headers)
+        answer = await harness.client.request("GET", "/api/v1" + on("orders", "messages"), b"", headers)
         assert (answer.status, json.loads(answer.body)["error"]) == (
             400,
             "an answer in application/octet-stream has one message: limit is 1, not 100",
         )
         path = "/api/v1" + on("orders", "messages") + "?limit=1"
-        assert (await stage.client.request("GET", path, b"", headers)).status == 204
+        assert (await harness.client.request("GET", path, b"", headers)).status == 204
 
     play(scene)
 
 
 def test_a_bad_field_is_refused_in_the_form_of_every_refusal() -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         fields = ((b"content-type", OCTETS), (b"x-reliquary-priority", b"9"))
-        answer = await post(stage, "messages", b"x", *fields)
+        answer = await post(harness, "messages", b"x", *fields)
         assert (answer.status, json.loads(answer.body)["code"]) == (400, "INVALID_PARAMETER")
-        assert await stage.texts("orders") == []
+        assert await harness.texts("orders") == []
 
     play(scene)

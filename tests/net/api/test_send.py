@@ -8,17 +8,19 @@ import msgspec
 import pytest
 
 from reliquary.net.api.send import SendOut
-from tests.net.api.harness import Stage, bodies, on, play
+from tests.net.api.harness import Harness, bodies, on, play
 
 
 def test_one_message_is_sent_and_its_place_is_reported() -> None:
-    async def scene(stage: Stage) -> None:
-        answer = await stage.call("POST", on("orders", "messages"), {"body": "aGVsbG8=", "label": "greeting"})
-        manager = str(stage.state.identity().identifier)
+    async def scene(harness: Harness) -> None:
+        answer = await harness.call(
+            "POST", on("orders", "messages"), {"body": "aGVsbG8=", "label": "greeting"}
+        )
+        manager = str(harness.state.identity().identifier)
         assert answer[0] == 201
         [sent] = answer[1]["messages"]
         assert sent["id"].startswith(manager + "\\")
-        [shown] = (await stage.ok("GET", on("orders", "messages")))["messages"]
+        [shown] = (await harness.ok("GET", on("orders", "messages")))["messages"]
         assert (shown["id"], shown["lookup_id"]) == (sent["id"], sent["lookup_id"])
         assert (shown["body"], shown["label"]) == ("aGVsbG8=", "greeting")
 
@@ -26,16 +28,16 @@ def test_one_message_is_sent_and_its_place_is_reported() -> None:
 
 
 def test_the_answer_is_written_as_its_record_would_be() -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         path = "/api/v1" + on("orders", "messages")
         for body in (b"{}", b"[{},{}]"):
-            answer = await stage.client.request("POST", path, body)
+            answer = await harness.client.request("POST", path, body)
             assert msgspec.json.encode(msgspec.json.decode(answer.body, type=SendOut)) == answer.body
-            packed = await stage.client.request("POST", path, body, ((b"accept", b"application/msgpack"),))
+            packed = await harness.client.request("POST", path, body, ((b"accept", b"application/msgpack"),))
             assert packed.header(b"content-type") == b"application/msgpack"
             sent = msgspec.msgpack.decode(packed.body, type=SendOut).messages
             assert len(sent) == body.count(b"{")
-            shown = (await stage.ok("GET", on("orders", "messages")))["messages"]
+            shown = (await harness.ok("GET", on("orders", "messages")))["messages"]
             assert [(each.id, each.lookup_id) for each in sent] == [
                 (each["id"], each["lookup_id"]) for each in shown[-len(sent) :]
             ]
@@ -44,18 +46,18 @@ def test_the_answer_is_written_as_its_record_would_be() -> None:
 
 
 def test_a_send_without_a_body_is_refused() -> None:
-    async def scene(stage: Stage) -> None:
-        assert (await stage.refused("POST", on("orders", "messages")))[:2] == (400, "INVALID_PARAMETER")
-        assert await stage.texts("orders") == []
+    async def scene(harness: Harness) -> None:
+        assert (await harness.refused("POST", on("orders", "messages")))[:2] == (400, "INVALID_PARAMETER")
+        assert await harness.texts("orders") == []
 
     play(scene)
 
 
 def test_many_messages_are_reported_in_the_order_given_whatever_their_priority() -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         given = [{"text": "low", "priority": 0}, {"text": "high", "priority": 7}]
-        sent = (await stage.ok("POST", on("orders", "messages"), given))["messages"]
-        shown = (await stage.ok("GET", on("orders", "messages")))["messages"]
+        sent = (await harness.ok("POST", on("orders", "messages"), given))["messages"]
+        shown = (await harness.ok("GET", on("orders", "messages")))["messages"]
         assert bodies({"messages": shown}) == ["high", "low"]
         assert [each["id"] for each in sent] == [shown[1]["id"], shown[0]["id"]]
 
@@ -81,9 +83,9 @@ def test_every_field_comes_back_as_it_was_sent() -> None:
         "httpr": {"content-type": "text/xml", "app-x": "1"},
     }
 
-    async def scene(stage: Stage) -> None:
-        await stage.ok("POST", on("orders", "messages"), given)
-        [shown] = (await stage.ok("GET", on("orders", "messages")))["messages"]
+    async def scene(harness: Harness) -> None:
+        await harness.ok("POST", on("orders", "messages"), given)
+        [shown] = (await harness.ok("GET", on("orders", "messages")))["messages"]
         for name in ("id", "lookup_id", "sent", "arrived", "source"):
             assert shown.pop(name)
         assert shown == given
@@ -92,9 +94,9 @@ def test_every_field_comes_back_as_it_was_sent() -> None:
 
 
 def test_fields_with_their_default_are_left_out() -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.ok("POST", on("orders", "messages"), {})
-        [shown] = (await stage.ok("GET", on("orders", "messages")))["messages"]
+    async def scene(harness: Harness) -> None:
+        await harness.ok("POST", on("orders", "messages"), {})
+        [shown] = (await harness.ok("GET", on("orders", "messages")))["messages"]
         names = {"id", "lookup_id", "body", "priority", "label", "sent", "arrived", "source"}
         assert set(shown) == names
         assert (shown["body"], shown["priority"], shown["label"]) == ("", 3, "")
@@ -103,26 +105,26 @@ def test_fields_with_their_default_are_left_out() -> None:
 
 
 def test_a_message_is_durable_unless_it_says_otherwise() -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.send("orders", "a")
-        await stage.send("orders", "b", durable=False)
-        queue = stage.state.find(stage.state.parse("orders"))
+    async def scene(harness: Harness) -> None:
+        await harness.send("orders", "a")
+        await harness.send("orders", "b", durable=False)
+        queue = harness.state.find(harness.state.parse("orders"))
         assert queue is not None
-        express = [position.express for position in map(queue.order.get, await _places(stage)) if position]
+        express = [position.express for position in map(queue.order.get, await _places(harness)) if position]
         assert express == [False, True]
 
-    async def _places(stage: Stage) -> list[int]:
+    async def _places(harness: Harness) -> list[int]:
         return [
-            int(each["lookup_id"]) for each in (await stage.ok("GET", on("orders", "messages")))["messages"]
+            int(each["lookup_id"]) for each in (await harness.ok("GET", on("orders", "messages")))["messages"]
         ]
 
     play(scene)
 
 
 def test_a_fraction_of_a_second_is_rounded_up_so_that_nothing_ends_early() -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.send("orders", "a", expires=3.25)
-        [shown] = (await stage.ok("GET", on("orders", "messages")))["messages"]
+    async def scene(harness: Harness) -> None:
+        await harness.send("orders", "a", expires=3.25)
+        [shown] = (await harness.ok("GET", on("orders", "messages")))["messages"]
         assert shown["expires"] == 4
 
     play(scene)
@@ -154,34 +156,34 @@ def test_a_fraction_of_a_second_is_rounded_up_so_that_nothing_ends_early() -> No
     ],
 )
 def test_a_message_outside_its_ranges_is_refused_and_changes_nothing(given: object, said: str) -> None:
-    async def scene(stage: Stage) -> None:
-        status, code, why = await stage.refused("POST", on("orders", "messages"), given)
+    async def scene(harness: Harness) -> None:
+        status, code, why = await harness.refused("POST", on("orders", "messages"), given)
         assert (status, code) == (400, "INVALID_PARAMETER")
         assert said in why
-        assert await stage.texts("orders") == []
+        assert await harness.texts("orders") == []
 
     play(scene)
 
 
 def test_what_is_not_json_is_refused_with_the_place() -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         for data in (b"", b"{", b'{"text": "\xff"}', b'{"label": \x01}'):
-            status, answer = await stage.raw("POST", on("orders", "messages"), data)
+            status, answer = await harness.raw("POST", on("orders", "messages"), data)
             assert (status, answer["code"]) == (400, "INVALID_PARAMETER")
-        _, answer = await stage.raw("POST", on("orders", "messages"), b'{"label": x}')
+        _, answer = await harness.raw("POST", on("orders", "messages"), b'{"label": x}')
         assert "byte 10" in answer["error"]
 
     play(scene)
 
 
 def test_a_queue_that_is_not_there_and_one_that_takes_nothing() -> None:
-    async def scene(stage: Stage) -> None:
-        assert (await stage.refused("POST", on("none", "messages"), {}))[:2] == (404, "QUEUE_NOT_FOUND")
-        assert (await stage.refused("POST", on("system$;deadletter", "messages"), {}))[:2] == (
+    async def scene(harness: Harness) -> None:
+        assert (await harness.refused("POST", on("none", "messages"), {}))[:2] == (404, "QUEUE_NOT_FOUND")
+        assert (await harness.refused("POST", on("system$;deadletter", "messages"), {}))[:2] == (
             400,
             "UNSUPPORTED_FORMATNAME_OPERATION",
         )
-        status, code, why = await stage.refused("POST", on("a+b", "messages"), {})
+        status, code, why = await harness.refused("POST", on("a+b", "messages"), {})
         assert (status, code) == (400, "INVALID_PARAMETER")
         assert "'+'" in why
 
@@ -189,38 +191,38 @@ def test_a_queue_that_is_not_there_and_one_that_takes_nothing() -> None:
 
 
 def test_a_quota_that_is_used_up_refuses_the_whole_list() -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.create("small", quota=1)
+    async def scene(harness: Harness) -> None:
+        await harness.create("small", quota=1)
         given = [{"text": "x" * 600}, {"text": "y" * 600}]
-        status, code, why = await stage.refused("POST", on("small", "messages"), given)
+        status, code, why = await harness.refused("POST", on("small", "messages"), given)
         assert (status, code) == (507, "INSUFFICIENT_RESOURCES")
         assert "1 kilobytes" in why
-        assert await stage.texts("small") == []
+        assert await harness.texts("small") == []
 
     play(scene)
 
 
 def test_names_may_be_written_with_their_slashes() -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.ok("POST", "/queues/private$/orders/messages", {"text": "a"})
-        await stage.ok("POST", "/queues/HERE%5Cprivate%24%5COrders/messages", {"text": "b"})
-        assert await stage.texts("orders") == ["a", "b"]
+    async def scene(harness: Harness) -> None:
+        await harness.ok("POST", "/queues/private$/orders/messages", {"text": "a"})
+        await harness.ok("POST", "/queues/HERE%5Cprivate%24%5COrders/messages", {"text": "b"})
+        assert await harness.texts("orders") == ["a", "b"]
 
     play(scene)
 
 
 def test_a_message_moves_to_a_subqueue() -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.create("orders;retry")
-        [place, _] = await stage.send("orders", "a", "b")
-        assert await stage.call(
+    async def scene(harness: Harness) -> None:
+        await harness.create("orders;retry")
+        [place, _] = await harness.send("orders", "a", "b")
+        assert await harness.call(
             "POST", on("orders", "move"), {"lookup_id": place, "target": "orders;retry"}
         ) == (
             204,
             None,
         )
-        assert await stage.texts("orders") == ["b"]
-        assert await stage.texts("orders;retry") == ["a"]
+        assert await harness.texts("orders") == ["b"]
+        assert await harness.texts("orders;retry") == ["a"]
 
     play(scene)
 
@@ -243,10 +245,10 @@ def test_a_message_moves_to_a_subqueue() -> None:
     ],
 )
 def test_a_move_that_cannot_be(given: object, expected: tuple[int, str]) -> None:
-    async def scene(stage: Stage) -> None:
-        await stage.create("orders;retry")
-        await stage.send("orders", "a")
-        assert (await stage.refused("POST", on("orders", "move"), given))[:2] == expected
-        assert await stage.texts("orders") == ["a"]
+    async def scene(harness: Harness) -> None:
+        await harness.create("orders;retry")
+        await harness.send("orders", "a")
+        assert (await harness.refused("POST", on("orders", "move"), given))[:2] == expected
+        assert await harness.texts("orders") == ["a"]
 
     play(scene)

@@ -21,7 +21,7 @@ from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArri
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import State as HttprState
 from reliquary.queueing.model.message import NO_GUID
-from tests.net.endpoint_harness import DeafClerk, EndpointStage, opened
+from tests.net.endpoint_harness import DeafClerk, EndpointHarness, opened
 from tests.net.http.harness import echo, everywhere
 
 RESPONDER = "httpr://yourhost/service"
@@ -68,7 +68,7 @@ class Clerk(DeafClerk):
         return [type(event).__name__ for event in self.heard]
 
 
-class Agency(EndpointStage[Clerk]):
+class Agency(EndpointHarness[Clerk]):
     """An endpoint on a free port."""
 
     def __init__(self, started: bool = True, users: tuple[User, ...] = ()) -> None:

@@ -44,7 +44,7 @@ class Sink:
         self.heard.append("lost")
 
 
-class Stage:
+class Harness:
     """A late body, its check, its handler."""
 
     def __init__(self) -> None:
@@ -70,58 +70,58 @@ class Stage:
         await again
 
 
-def play(scene: Callable[[Stage], Awaitable[None]]) -> None:
+def play(scene: Callable[[Harness], Awaitable[None]]) -> None:
     async def run() -> None:
-        await scene(Stage())
+        await scene(Harness())
 
     asyncio.run(run())
 
 
 @pytest.mark.parametrize("early", [True, False])
 def test_all_of_a_body_reaches_its_handler_in_order(early: bool) -> None:
-    async def scene(stage: Stage) -> None:
-        assert stage.responder.paused
-        stage.body.feed(b"a")
+    async def scene(harness: Harness) -> None:
+        assert harness.responder.paused
+        harness.body.feed(b"a")
         if early:
-            stage.body.end()
-        stage.checked.set_result(ALICE)
-        await stage.called()
-        assert not stage.responder.paused
+            harness.body.end()
+        harness.checked.set_result(ALICE)
+        await harness.called()
+        assert not harness.responder.paused
         if not early:
-            stage.body.feed(b"b")
-            stage.body.end()
-        assert stage.sink.heard == ([b"a", "end"] if early else [b"a", b"b", "end"])
+            harness.body.feed(b"b")
+            harness.body.end()
+        assert harness.sink.heard == ([b"a", "end"] if early else [b"a", b"b", "end"])
 
     play(scene)
 
 
 def test_a_wrong_password_refuses_and_begins_nothing() -> None:
-    async def scene(stage: Stage) -> None:
-        stage.body.feed(b"a")
+    async def scene(harness: Harness) -> None:
+        harness.body.feed(b"a")
         wrong = WrongPassword("no")
-        stage.checked.set_exception(wrong)
-        await stage.called()
-        assert (stage.refused, stage.begun, stage.sink.heard) == ([wrong], 0, [b"a"])
+        harness.checked.set_exception(wrong)
+        await harness.called()
+        assert (harness.refused, harness.begun, harness.sink.heard) == ([wrong], 0, [b"a"])
 
     play(scene)
 
 
 def test_a_body_that_was_lost_before_begins_nothing() -> None:
-    async def scene(stage: Stage) -> None:
-        stage.body.lost()
-        stage.checked.set_result(ALICE)
-        await stage.called()
-        assert (stage.refused, stage.begun) == ([], 0)
+    async def scene(harness: Harness) -> None:
+        harness.body.lost()
+        harness.checked.set_result(ALICE)
+        await harness.called()
+        assert (harness.refused, harness.begun) == ([], 0)
 
     play(scene)
 
 
 def test_a_body_that_is_lost_later_is_lost_to_its_handler() -> None:
-    async def scene(stage: Stage) -> None:
-        stage.checked.set_result(ALICE)
-        await stage.called()
-        stage.body.lost()
-        assert stage.sink.heard == ["lost"]
+    async def scene(harness: Harness) -> None:
+        harness.checked.set_result(ALICE)
+        await harness.called()
+        harness.body.lost()
+        assert harness.sink.heard == ["lost"]
 
     play(scene)
 
@@ -132,16 +132,16 @@ def test_a_body_that_is_lost_later_is_lost_to_its_handler() -> None:
 def test_a_whole_request_goes_on_or_is_refused_unless_its_client_is_gone(
     is_right: bool, is_gone: bool
 ) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scene(harness: Harness) -> None:
         heard: list[object] = []
-        stage.responder.gone = is_gone
-        when_checked(Checking(stage.checked), stage.responder, lambda: heard.append("on"), heard.append)
+        harness.responder.gone = is_gone
+        when_checked(Checking(harness.checked), harness.responder, lambda: heard.append("on"), heard.append)
         wrong = WrongPassword("no")
         if is_right:
-            stage.checked.set_result(ALICE)
+            harness.checked.set_result(ALICE)
         else:
-            stage.checked.set_exception(wrong)
-        await stage.called()
+            harness.checked.set_exception(wrong)
+        await harness.called()
         assert heard == ([] if is_gone else ["on"] if is_right else [wrong])
 
     play(scene)

@@ -26,7 +26,7 @@ ALICE = User(name="Alice", password_hash=cheap_hash("open sesame"))
 TOKEN = User(name="bob", token_sha256="ab" * 32)
 
 
-class Stage:
+class Harness:
     """Passwords of a server at a clock that stands still, and what was verified in which thread."""
 
     def __init__(self, *users: User) -> None:
@@ -65,14 +65,14 @@ def run(scene: Coroutine[Any, Any, None]) -> None:
 
 def test_a_password_is_checked_once_and_then_known() -> None:
     async def scene() -> None:
-        stage = Stage()
-        alice = stage.users.named("alice")
-        assert await stage.checked("alice", "open sesame") is alice
-        assert stage.show("alice", "open sesame") is alice
-        assert stage.show("alice", "open sesame", "10.0.0.2") is alice
-        assert len(stage.verified) == 1
-        assert await stage.passwords.sign_in("ALICE", "open sesame", "") is alice
-        stage.passwords.close()
+        harness = Harness()
+        alice = harness.users.named("alice")
+        assert await harness.checked("alice", "open sesame") is alice
+        assert harness.show("alice", "open sesame") is alice
+        assert harness.show("alice", "open sesame", "10.0.0.2") is alice
+        assert len(harness.verified) == 1
+        assert await harness.passwords.sign_in("ALICE", "open sesame", "") is alice
+        harness.passwords.close()
 
     run(scene())
 
@@ -80,83 +80,83 @@ def test_a_password_is_checked_once_and_then_known() -> None:
 @pytest.mark.parametrize(("name", "password"), [("alice", "guess"), ("bob", "x"), ("nobody", "open sesame")])
 def test_a_wrong_name_or_password_is_refused_alike_and_never_known(name: str, password: str) -> None:
     async def scene() -> None:
-        stage = Stage()
+        harness = Harness()
         for _ in range(2):
             with pytest.raises(
                 WrongPassword, match="the name and the password belong to no user: check both"
             ):
-                await stage.checked(name, password)
-        assert len(stage.verified) == 2
-        assert stage.warned == [("10.0.0.1", "the name and the password belong to no user: check both")] * 2
+                await harness.checked(name, password)
+        assert len(harness.verified) == 2
+        assert harness.warned == [("10.0.0.1", "the name and the password belong to no user: check both")] * 2
 
     run(scene())
 
 
 def test_requests_with_one_proof_wait_for_one_check() -> None:
     async def scene() -> None:
-        stage = Stage()
-        stage.gate.clear()
-        both = [asyncio.ensure_future(stage.checked("alice", "open sesame")) for _ in range(2)]
-        await until(lambda: stage.entered == 1)
-        stage.gate.set()
-        assert await asyncio.gather(*both) == [stage.users.named("alice")] * 2
-        assert len(stage.verified) == 1
+        harness = Harness()
+        harness.gate.clear()
+        both = [asyncio.ensure_future(harness.checked("alice", "open sesame")) for _ in range(2)]
+        await until(lambda: harness.entered == 1)
+        harness.gate.set()
+        assert await asyncio.gather(*both) == [harness.users.named("alice")] * 2
+        assert len(harness.verified) == 1
 
     run(scene())
 
 
 @pytest.mark.parametrize("header", ["Bearer x", "basic", "Digest x"])
 def test_other_proofs_are_left_to_others(header: str) -> None:
-    who = Stage().passwords.who(Asked("POST", authorization=header)) if header != "basic" else None
+    who = Harness().passwords.who(Asked("POST", authorization=header)) if header != "basic" else None
     assert who is None
-    assert Stage().passwords.who(Asked("POST")) is None
+    assert Harness().passwords.who(Asked("POST")) is None
 
 
 def test_without_users_everybody_is_anonymous() -> None:
-    stage = Stage()
-    stage.users.renew(())
-    assert stage.show("alice", "open sesame") is None
+    harness = Harness()
+    harness.users.renew(())
+    assert harness.show("alice", "open sesame") is None
 
 
 @pytest.mark.parametrize("encoded", ["", "?", "YQ==", "/w=="])
 def test_what_is_no_name_and_password_is_refused_unchecked(encoded: str) -> None:
-    stage = Stage()
+    harness = Harness()
     with pytest.raises(WrongPassword, match="base64 form of name:password"):
-        stage.passwords.who(Asked("POST", authorization=f"Basic {encoded}"))
-    assert not stage.verified
+        harness.passwords.who(Asked("POST", authorization=f"Basic {encoded}"))
+    assert not harness.verified
 
 
 def test_other_users_forget_proofs_and_a_check_that_runs_counts_no_more() -> None:
     async def scene() -> None:
-        stage = Stage()
-        await stage.checked("alice", "open sesame")
-        stage.gate.clear()
-        late = asyncio.ensure_future(stage.passwords.sign_in("alice", "open sesame", ""))
-        await until(lambda: stage.entered == 2)
-        stage.users.renew((TOKEN,))
-        stage.passwords.forget()
-        stage.gate.set()
+        harness = Harness()
+        await harness.checked("alice", "open sesame")
+        harness.gate.clear()
+        late = asyncio.ensure_future(harness.passwords.sign_in("alice", "open sesame", ""))
+        await until(lambda: harness.entered == 2)
+        harness.users.renew((TOKEN,))
+        harness.passwords.forget()
+        harness.gate.set()
         with pytest.raises(WrongPassword):
             await late
         with pytest.raises(WrongPassword):
-            await stage.checked("alice", "open sesame")
+            await harness.checked("alice", "open sesame")
 
     run(scene())
 
 
 def test_guesses_are_slowed_by_address_and_by_user_while_a_right_proof_is_not() -> None:
     async def scene() -> None:
-        stage = Stage()
-        await stage.checked("alice", "open sesame")
+        harness = Harness()
+        await harness.checked("alice", "open sesame")
         for count in range(AT_ONCE + LONGEST_WAIT // PACE):
             with pytest.raises(WrongPassword) as why:
-                await stage.checked("alice", f"guess {count}", f"10.0.1.{count}")
+                await harness.checked("alice", f"guess {count}", f"10.0.1.{count}")
             assert bool(why.value.wait) is (count >= AT_ONCE)
         with pytest.raises(TooManyFailures):
-            stage.show("alice", "one more", "10.0.2.1")
-        assert stage.show("alice", "open sesame") is stage.users.named("alice")
-        stage.passwords.forget()
-        assert await stage.checked("alice", "open sesame") is stage.users.named("alice")
+            harness.show("alice", "one more", "10.0.2.1")
+        assert harness.show("alice", "open sesame") is harness.users.named("alice")
+        harness.passwords.forget()
+        assert await harness.checked("alice", "open sesame") is harness.users.named("alice")
 
     run(scene())
 
@@ -165,13 +165,13 @@ def test_few_passwords_are_checked_at_a_time(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(module, "MOST_WAITING", 2)
 
     async def scene() -> None:
-        stage = Stage()
-        stage.gate.clear()
-        waiting = [asyncio.ensure_future(stage.checked("alice", f"guess {count}")) for count in range(2)]
-        await until(lambda: stage.entered == 2)
+        harness = Harness()
+        harness.gate.clear()
+        waiting = [asyncio.ensure_future(harness.checked("alice", f"guess {count}")) for count in range(2)]
+        await until(lambda: harness.entered == 2)
         with pytest.raises(TooManyChecks, match="too many passwords are being checked"):
-            stage.show("alice", "open sesame")
-        stage.gate.set()
+            harness.show("alice", "open sesame")
+        harness.gate.set()
         assert all(
             isinstance(each, WrongPassword) for each in await asyncio.gather(*waiting, return_exceptions=True)
         )
@@ -183,10 +183,10 @@ def test_few_proofs_are_known_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(module, "KEPT", 1)
 
     async def scene() -> None:
-        stage = Stage(ALICE, User(name="carol", password_hash=cheap_hash("swordfish")))
-        await stage.checked("alice", "open sesame")
-        await stage.checked("carol", "swordfish")
-        assert stage.show("carol", "swordfish") is stage.users.named("carol")
-        await stage.checked("alice", "open sesame")
+        harness = Harness(ALICE, User(name="carol", password_hash=cheap_hash("swordfish")))
+        await harness.checked("alice", "open sesame")
+        await harness.checked("carol", "swordfish")
+        assert harness.show("carol", "swordfish") is harness.users.named("carol")
+        await harness.checked("alice", "open sesame")
 
     run(scene())

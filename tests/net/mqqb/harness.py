@@ -43,7 +43,7 @@ class Events:
         return self.of(kind)[count - 1]
 
 
-class Stage:
+class Harness:
     """A network of MQQB that listens on a free port."""
 
     def __init__(self, network: Network, events: Events, port: int) -> None:
@@ -56,18 +56,18 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(
+async def harness(
     settings: MqqbSettings = MqqbSettings(),  # noqa: B008 - it is frozen
     *,
     networks: tuple[str, ...] = ("127.0.0.0/8",),
     budget: Budget | None = None,
     **more: Any,
-) -> AsyncIterator[Stage]:
+) -> AsyncIterator[Harness]:
     events = Events()
     network = Network(events.submit, settings, networks=networks, budget=budget, **more)
     _, port = await network.listen(HOST, 0)
     try:
-        yield Stage(network, events, port)
+        yield Harness(network, events, port)
     finally:
         network.stop_accepting()
         network.stop_dialing()

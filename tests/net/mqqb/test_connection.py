@@ -14,7 +14,7 @@ from reliquary.protocols.mqqb.effects import HangUp, SendPackets
 from reliquary.protocols.mqqb.events import Accepted, ConnectionLost, PacketsArrived
 from reliquary.protocols.mqqb.settings import MqqbSettings
 from tests.net.http.harness import play, tick, until
-from tests.net.mqqb.harness import HOST, Stage, stage
+from tests.net.mqqb.harness import HOST, Harness, harness
 from tests.protocols.mqqb.codec.frames import COMPOSED
 from tests.wire.packet.both_ways import changed
 
@@ -22,14 +22,14 @@ REQUEST, PARAMETERS, MESSAGE, ACK = (COMPOSED[name] for name in ("V1", "V4", "V7
 LARGE = changed(MESSAGE, 8, to=(1 << 20).to_bytes(4, "little")) + bytes((1 << 20) - len(MESSAGE))
 
 
-def packets_of(on: Stage) -> list[bytes]:
+def packets_of(on: Harness) -> list[bytes]:
     return [packet for event in on.events.of(PacketsArrived) for packet in event.packets]
 
 
 @pytest.mark.spec("QB-003", "QB-197")
 def test_a_peer_that_connects_is_reported_with_a_negative_number_and_its_address() -> None:
     async def scene() -> None:
-        async with stage() as on:
+        async with harness() as on:
             _, first = await on.connect()
             _, second = await on.connect()
             await on.events.next(Accepted, 2)
@@ -43,7 +43,7 @@ def test_a_peer_that_connects_is_reported_with_a_negative_number_and_its_address
 @pytest.mark.spec("QB-005")
 def test_bytes_in_any_pieces_become_packets_in_their_order() -> None:
     async def scene() -> None:
-        async with stage() as on:
+        async with harness() as on:
             _, writer = await on.connect()
             for piece in (REQUEST[:100], REQUEST[100:] + PARAMETERS + MESSAGE[:7], MESSAGE[7:] + ACK):
                 writer.write(piece)
@@ -57,7 +57,7 @@ def test_bytes_in_any_pieces_become_packets_in_their_order() -> None:
 
 def test_a_peer_that_goes_is_reported_once() -> None:
     async def scene() -> None:
-        async with stage() as on:
+        async with harness() as on:
             _, writer = await on.connect()
             await on.events.next(Accepted)
             writer.close()
@@ -71,7 +71,7 @@ def test_a_peer_that_goes_is_reported_once() -> None:
 @pytest.mark.mqqb("T-40")
 def test_effects_are_written_by_their_serials() -> None:
     async def scene() -> None:
-        async with stage() as on:
+        async with harness() as on:
             reader, writer = await on.connect()
             await on.events.next(Accepted)
             on.network.send(SendPackets(-1, 2, (b"second", b"third")))
@@ -87,7 +87,7 @@ def test_effects_are_written_by_their_serials() -> None:
 @pytest.mark.mqqb("T-55")
 def test_a_session_that_the_machine_closes_is_not_reported_and_what_was_written_arrives() -> None:
     async def scene() -> None:
-        async with stage() as on:
+        async with harness() as on:
             reader, writer = await on.connect()
             await on.events.next(Accepted)
             writer.write(
@@ -105,7 +105,7 @@ def test_a_session_that_the_machine_closes_is_not_reported_and_what_was_written_
 
 def test_effects_for_a_session_that_is_gone_do_nothing() -> None:
     async def scene() -> None:
-        async with stage() as on:
+        async with harness() as on:
             on.network.send(SendPackets(-9, 1, (ACK,)))
             on.network.hang_up(HangUp(7))
 
@@ -116,7 +116,7 @@ def test_effects_for_a_session_that_is_gone_do_nothing() -> None:
 @pytest.mark.mqqb("T-11")
 def test_bytes_that_are_no_packet_close_the_connection_after_what_came_before_them() -> None:
     async def scene() -> None:
-        async with stage() as on:
+        async with harness() as on:
             reader, writer = await on.connect()
             writer.write(REQUEST + b"GET / HTTP/1.1\r\nHost: scanner\r\n\r\n")
             lost = await on.events.next(ConnectionLost)
@@ -132,7 +132,7 @@ def test_bytes_that_are_no_packet_close_the_connection_after_what_came_before_th
 
 def test_an_address_of_no_network_is_closed_without_a_word_and_never_reported() -> None:
     async def scene() -> None:
-        async with stage(networks=("10.0.0.0/8",)) as on:
+        async with harness(networks=("10.0.0.0/8",)) as on:
             reader, writer = await on.connect()
             assert await read_all(reader) == b""
             assert not on.events.seen
@@ -144,7 +144,7 @@ def test_an_address_of_no_network_is_closed_without_a_word_and_never_reported() 
 
 def test_one_connection_too_many_is_closed() -> None:
     async def scene() -> None:
-        async with stage(connections=1) as on:
+        async with harness(connections=1) as on:
             _, first = await on.connect()
             await on.events.next(Accepted)
             reader, second = await on.connect()
@@ -158,7 +158,7 @@ def test_one_connection_too_many_is_closed() -> None:
 
 def test_a_packet_that_does_not_come_whole_in_time_ends_its_connection() -> None:
     async def scene() -> None:
-        async with stage(MqqbSettings(partial_packet=seconds(60))) as on:
+        async with harness(MqqbSettings(partial_packet=seconds(60))) as on:
             reader, writer = await on.connect()
             writer.write(REQUEST + MESSAGE[:50])
             await on.events.next(PacketsArrived)
@@ -176,7 +176,7 @@ def test_a_packet_that_does_not_come_whole_in_time_ends_its_connection() -> None
 
 def test_a_silent_connection_with_no_half_packet_is_left_to_the_timers_of_the_machine() -> None:
     async def scene() -> None:
-        async with stage() as on:
+        async with harness() as on:
             _, writer = await on.connect()
             writer.write(REQUEST)
             await on.events.next(PacketsArrived)
@@ -191,7 +191,7 @@ def test_a_silent_connection_with_no_half_packet_is_left_to_the_timers_of_the_ma
 def test_half_read_packets_count_in_the_budget_and_one_too_many_is_cut() -> None:
     async def scene() -> None:
         budget = Budget(bodies=3 << 19)
-        async with stage(budget=budget) as on:
+        async with harness(budget=budget) as on:
             _, first = await on.connect()
             first.write(LARGE[: 3 << 18])
             await until(lambda: budget.bodies.used == 3 << 18)
@@ -208,7 +208,7 @@ def test_half_read_packets_count_in_the_budget_and_one_too_many_is_cut() -> None
 
 def test_reading_is_held_until_the_machine_has_answered_what_came() -> None:
     async def scene() -> None:
-        async with stage(MqqbSettings(window=1)) as on:
+        async with harness(MqqbSettings(window=1)) as on:
             _, writer = await on.connect()
             many = 6_000
             writer.write(MESSAGE * many)
@@ -230,7 +230,7 @@ def test_reading_is_held_until_the_machine_has_answered_what_came() -> None:
 
 def test_a_peer_that_reads_nothing_is_still_read_from_and_cut_when_it_takes_no_byte_for_long() -> None:
     async def scene() -> None:
-        async with stage() as on:
+        async with harness() as on:
             _, writer = await on.connect()
             await on.events.next(Accepted)
             for serial in range(1, 33):
@@ -249,7 +249,7 @@ def test_a_peer_that_reads_nothing_is_still_read_from_and_cut_when_it_takes_no_b
 
 def test_pressure_stops_reading_and_what_came_is_read_afterwards() -> None:
     async def scene() -> None:
-        async with stage() as on:
+        async with harness() as on:
             on.network.pause()
             _, writer = await on.connect()
             writer.write(REQUEST)
@@ -270,7 +270,7 @@ async def read_all(reader: asyncio.StreamReader) -> bytes:
         return b""
 
 
-async def quiet(on: Stage) -> None:
+async def quiet(on: Harness) -> None:
     """Wait until nothing comes for a while."""
     seen = -1
     while seen != len(on.events.seen):

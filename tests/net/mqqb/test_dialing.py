@@ -25,7 +25,7 @@ from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.packet.ping import Ping
 from tests.net.http.harness import play, until
-from tests.net.mqqb.harness import HOST, stage
+from tests.net.mqqb.harness import HOST, harness
 from tests.net.mqqb.test_pings import PingPort
 from tests.ports import free_port
 from tests.protocols.mqqb.codec.frames import COMPOSED
@@ -37,7 +37,7 @@ PING = Ping(3, UUID(int=5)).encode()
 @pytest.mark.mqqb("T-15")
 def test_packets_go_and_come_on_a_session_that_we_opened() -> None:
     async def scene() -> None:
-        async with stage() as here, stage() as there:
+        async with harness() as here, harness() as there:
             here.network.dial(Dial(1, HOST, there.port))
             assert await here.events.next(AddressesFound) == AddressesFound(1, (HOST,))
             assert await here.events.next(Dialled) == Dialled(1, HOST)
@@ -57,7 +57,7 @@ def test_packets_go_and_come_on_a_session_that_we_opened() -> None:
 @pytest.mark.mqqb("T-24")
 def test_the_second_address_is_tried_when_the_first_does_not_answer() -> None:
     async def scene() -> None:
-        async with stage() as here, stage() as there:
+        async with harness() as here, harness() as there:
             here.network.dial(Dial(1, "anything", there.port, ("127.0.0.99", HOST)))
             assert await here.events.next(Dialled) == Dialled(1, HOST)
             assert not here.events.of(AddressesFound)
@@ -68,7 +68,7 @@ def test_the_second_address_is_tried_when_the_first_does_not_answer() -> None:
 @pytest.mark.spec("QB-112")
 def test_a_name_is_resolved_to_all_its_addresses() -> None:
     async def scene() -> None:
-        async with stage() as here, stage() as there:
+        async with harness() as here, harness() as there:
             here.network.dial(Dial(1, "localhost", there.port))
             found = await here.events.next(AddressesFound)
             assert HOST in found.addresses
@@ -89,7 +89,7 @@ def test_an_address_of_ipv6_is_dialled_without_a_resolver(monkeypatch: pytest.Mo
     monkeypatch.setattr(dialing, "reach", reach_here)
 
     async def scene() -> None:
-        async with stage() as here, stage() as there:
+        async with harness() as here, harness() as there:
             here.network.dial(Dial(1, "FE80::1", there.port))
             assert await here.events.next(AddressesFound) == AddressesFound(1, ("fe80::1",))
             assert (await here.events.next(Dialled)).session == 1
@@ -112,7 +112,7 @@ def test_a_session_that_cannot_be_opened_is_reported_once_with_its_reason(
     host: str, failure: Failure
 ) -> None:
     async def scene() -> None:
-        async with stage() as here:
+        async with harness() as here:
             here.network.dial(Dial(1, host, free_port()))
             failed = await here.events.next(DialFailed)
             assert (failed.session, failed.failure, failed.ping) == (1, failure, False)
@@ -127,7 +127,7 @@ def test_a_session_that_is_given_up_while_it_is_dialled_is_not_reported() -> Non
     async def scene() -> None:
         with socket.socket() as deaf:
             deaf.bind((HOST, 0))  # no process listens, and nothing is refused before the task runs
-            async with stage() as here:
+            async with harness() as here:
                 here.network.dial(Dial(1, HOST, free_port()))
                 here.network.hang_up(HangUp(1))
                 here.network.dial(Dial(2, HOST, free_port()))
@@ -139,7 +139,7 @@ def test_a_session_that_is_given_up_while_it_is_dialled_is_not_reported() -> Non
 
 def test_a_session_that_is_given_up_when_it_has_just_opened_is_closed() -> None:
     async def scene() -> None:
-        async with stage() as here, stage() as there:
+        async with harness() as here, harness() as there:
             here.network.dial(Dial(1, HOST, there.port))
             await here.events.next(Dialled)
             here.network.hang_up(HangUp(1))
@@ -151,7 +151,7 @@ def test_a_session_that_is_given_up_when_it_has_just_opened_is_closed() -> None:
 
 def test_one_connection_too_many_is_a_failure_to_dial() -> None:
     async def scene() -> None:
-        async with stage(connections=1) as here, stage() as there:
+        async with harness(connections=1) as here, harness() as there:
             here.network.dial(Dial(1, HOST, there.port))
             await here.events.next(Dialled)
             here.network.dial(Dial(2, HOST, there.port))
@@ -167,7 +167,7 @@ def test_a_ping_decides_whether_a_session_is_opened(accepting: bool) -> None:
     async def scene() -> None:
         answer = Ping(3, UUID(int=9), refused=not accepting).encode()
         port = PingPort(answer)
-        async with port as number, stage(MqqbSettings(ping_port=number)) as here, stage() as there:
+        async with port as number, harness(MqqbSettings(ping_port=number)) as here, harness() as there:
             here.network.dial(Dial(1, HOST, there.port, (HOST,), PING))
             await until(lambda: here.events.seen)
             if accepting:
@@ -190,7 +190,7 @@ def test_what_a_peer_says_before_we_do_is_not_lost() -> None:
 
         server = await asyncio.start_server(greet, HOST, 0)
         port = server.sockets[0].getsockname()[1]
-        async with stage() as here:
+        async with harness() as here:
             here.network.dial(Dial(1, HOST, port))
             assert await here.events.next(PacketsArrived) == PacketsArrived(1, (COMPOSED["V4"],))
             kinds = [type(each) for each in here.events.seen]

@@ -12,7 +12,7 @@ from reliquary.protocols.mqqb.effects import Dial, HangUp, SendPackets, SendPing
 from reliquary.protocols.mqqb.events import Accepted, ConnectionLost
 from reliquary.protocols.mqqb.settings import MqqbSettings
 from tests.net.http.harness import play, until
-from tests.net.mqqb.harness import HOST, stage
+from tests.net.mqqb.harness import HOST, harness
 
 
 class StoppedEngine:
@@ -33,7 +33,7 @@ def test_every_effect_has_its_performer_and_an_engine_that_stopped_does_no_harm(
         network = plug_in(cast("Engine", engine), MqqbSettings(), networks=("127.0.0.0/8",))
         assert set(engine.performers) == {Dial, SendPackets, SendStored, HangUp, SendPing}
         _, port = await network.listen(HOST, 0)
-        async with stage() as other:
+        async with harness() as other:
             other.network.dial(Dial(1, HOST, port))
             await until(lambda: engine.asked)
             assert engine.asked == [Accepted(-1, HOST)]
@@ -45,7 +45,7 @@ def test_every_effect_has_its_performer_and_an_engine_that_stopped_does_no_harm(
 
 def test_a_network_that_is_drained_closes_all_connections_of_both_directions() -> None:
     async def scene() -> None:
-        async with stage() as here, stage() as there:
+        async with harness() as here, harness() as there:
             here.network.dial(Dial(1, HOST, there.port))
             await there.events.next(Accepted)
             there.network.dial(Dial(1, HOST, here.port))

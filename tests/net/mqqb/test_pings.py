@@ -13,7 +13,7 @@ from reliquary.protocols.mqqb.effects import SendPing
 from reliquary.protocols.mqqb.events import PingArrived
 from reliquary.wire.packet.ping import Ping
 from tests.net.http.harness import play, until
-from tests.net.mqqb.harness import HOST, stage
+from tests.net.mqqb.harness import HOST, harness
 
 OWN, PEER = UUID(int=1), UUID(int=2)
 REQUEST = Ping(7, OWN, is_client=True).encode()
@@ -76,7 +76,7 @@ def test_a_port_without_a_listener_refuses() -> None:
 @pytest.mark.mqqb("T-29")
 def test_a_ping_is_reported_and_answered_to_the_port_it_came_from() -> None:
     async def scene() -> None:
-        async with stage() as on:
+        async with harness() as on:
             port = await on.network.listen_for_pings(HOST, 0)
             asking = asyncio.create_task(ask(HOST, port, REQUEST))
             came = await on.events.next(PingArrived)
@@ -91,7 +91,7 @@ def test_a_ping_is_reported_and_answered_to_the_port_it_came_from() -> None:
 @pytest.mark.mqqb("T-31")
 def test_other_datagrams_and_strangers_are_ignored() -> None:
     async def scene() -> None:
-        async with stage(networks=("10.0.0.0/8",)) as closed, stage() as on:
+        async with harness(networks=("10.0.0.0/8",)) as closed, harness() as on:
             port = await on.network.listen_for_pings(HOST, 0)
             other = await closed.network.listen_for_pings(HOST, 0)
             assert not await ask(HOST, other, REQUEST)
@@ -104,7 +104,7 @@ def test_other_datagrams_and_strangers_are_ignored() -> None:
 
 def test_under_pressure_pings_are_dropped() -> None:
     async def scene() -> None:
-        async with stage() as on:
+        async with harness() as on:
             port = await on.network.listen_for_pings(HOST, 0)
             on.network.pause()
             assert not await ask(HOST, port, REQUEST)
@@ -116,7 +116,7 @@ def test_under_pressure_pings_are_dropped() -> None:
 
 def test_a_closed_port_answers_nothing_more() -> None:
     async def scene() -> None:
-        async with stage() as on:
+        async with harness() as on:
             await on.network.listen_for_pings(HOST, 0)
             on.network.stop_accepting()
             on.network.answer_ping(SendPing(HOST, 9, REQUEST))

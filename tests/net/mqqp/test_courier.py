@@ -43,7 +43,7 @@ OPEN: Final = qmcomm.OpenRemoteQueue(r"DIRECT=OS:far\private$\orders", 1, 0, UUI
 Answers = Callable[[Request], Response]
 
 
-class Stage:
+class Harness:
     """A courier, and the events that it submitted."""
 
     def __init__(self, courier: Courier, events: list[object]) -> None:
@@ -67,7 +67,7 @@ def couriers(
     *servers: ServerSettings,
     mapped: int = 0,
     limits: DialLimits = DialLimits(),  # noqa: B008 - it is frozen
-) -> Iterator[Stage]:
+) -> Iterator[Harness]:
     """A courier that asks a mapper with one answer for all interfaces."""
     events: list[object] = []
 
@@ -78,7 +78,7 @@ def couriers(
 
     courier = Courier(events.append, MqqpSettings(servers=servers), limits=limits, mapper=mapper)
     try:
-        yield Stage(courier, events)
+        yield Harness(courier, events)
     finally:
         courier.stop()
 
@@ -114,10 +114,10 @@ def at(server: RpcServer, **more: object) -> ServerSettings:
 def test_each_call_gets_its_response() -> None:
     async def scene() -> None:
         async with serving(RpcServer(answer=ANSWERS)) as server:
-            with couriers(at(server)) as stage:
-                opened, version = stage.call(OPEN), stage.call(VERSION)
-                await stage.has(2)
-                assert {event.call: event.response for event in stage.events} == {  # type: ignore[attr-defined]
+            with couriers(at(server)) as harness:
+                opened, version = harness.call(OPEN), harness.call(VERSION)
+                await harness.has(2)
+                assert {event.call: event.response for event in harness.events} == {  # type: ignore[attr-defined]
                     opened: qmcomm.RemoteQueueOpened(UUID(int=5), 7, 7, 7, 0),
                     version: qm2qm.VersionReturned(6, 1, 7601),
                 }
@@ -125,10 +125,10 @@ def test_each_call_gets_its_response() -> None:
                     QMCOMM: OPEN,
                     QM2QM: VERSION,
                 }
-                assert stage.courier.connections == 2
-                assert stage.courier.calls == {"OpenRemoteQueue": 1, "GetVersion": 1}
-                assert stage.courier.responses == 2
-                assert min(stage.courier.traffic.sent, stage.courier.traffic.received) > 0
+                assert harness.courier.connections == 2
+                assert harness.courier.calls == {"OpenRemoteQueue": 1, "GetVersion": 1}
+                assert harness.courier.responses == 2
+                assert min(harness.courier.traffic.sent, harness.courier.traffic.received) > 0
 
     play(scene)
 
@@ -137,11 +137,11 @@ def test_a_read_that_waits_keeps_no_other_call_waiting() -> None:
     async def scene() -> None:
         for multiplexed in (True, False):
             async with serving(RpcServer(answer=ANSWERS, multiplexed=multiplexed)) as server:
-                with couriers(at(server)) as stage:
-                    stage.call(READ)
-                    purged = stage.call(qm2qm.PurgeQueue(1))
-                    await stage.has(1)
-                    assert stage.events == [ServerResponded(1, purged, qm2qm.StatusReturned(0))]
+                with couriers(at(server)) as harness:
+                    harness.call(READ)
+                    purged = harness.call(qm2qm.PurgeQueue(1))
+                    await harness.has(1)
+                    assert harness.events == [ServerResponded(1, purged, qm2qm.StatusReturned(0))]
                     assert len(server.lines) == (1 if multiplexed else 2)
 
     play(scene)
@@ -150,12 +150,12 @@ def test_a_read_that_waits_keeps_no_other_call_waiting() -> None:
 def test_reads_that_wait_leave_room_for_the_call_that_cancels_them() -> None:
     async def scene() -> None:
         async with serving(RpcServer(answer=ANSWERS, multiplexed=False)) as server:
-            with couriers(at(server), limits=DialLimits(connections=2)) as stage:
-                stage.call(READ)
-                stage.call(READ)
-                purged = stage.call(qm2qm.PurgeQueue(1))
-                await stage.has(1)
-                assert stage.events == [ServerResponded(1, purged, qm2qm.StatusReturned(0))]
+            with couriers(at(server), limits=DialLimits(connections=2)) as harness:
+                harness.call(READ)
+                harness.call(READ)
+                purged = harness.call(qm2qm.PurgeQueue(1))
+                await harness.has(1)
+                assert harness.events == [ServerResponded(1, purged, qm2qm.StatusReturned(0))]
 
     play(scene)
 
@@ -163,13 +163,13 @@ def test_reads_that_wait_leave_room_for_the_call_that_cancels_them() -> None:
 def test_a_fault_is_an_answer() -> None:
     async def scene() -> None:
         async with serving(RpcServer()) as server:
-            with couriers(at(server)) as stage:
-                call = stage.call(qm2qm.PurgeQueue(1))
+            with couriers(at(server)) as harness:
+                call = harness.call(qm2qm.PurgeQueue(1))
                 await server.wait_for(1)
                 server.asked[0].fault(0xC00E0007)
-                await stage.has(1)
-                assert stage.events == [ServerFaulted(1, call, 0xC00E0007)]
-                assert stage.courier.faults == {0xC00E0007: 1}
+                await harness.has(1)
+                assert harness.events == [ServerFaulted(1, call, 0xC00E0007)]
+                assert harness.courier.faults == {0xC00E0007: 1}
 
     play(scene)
 
@@ -178,15 +178,15 @@ def test_a_fault_is_an_answer() -> None:
 def test_a_response_that_cannot_be_read_ends_the_link(stub: bytes) -> None:
     async def scene() -> None:
         async with serving(RpcServer(answer=lambda _: [stub])) as server:
-            with couriers(at(server)) as stage:
-                stage.call(VERSION)
-                await stage.has(1)
-                (event,) = stage.events
+            with couriers(at(server)) as harness:
+                harness.call(VERSION)
+                await harness.has(1)
+                (event,) = harness.events
                 assert isinstance(event, LinkLost)
                 assert (event.link, event.failure) == (1, Failure.LOST)
                 assert "GetVersion" in event.why
-                assert stage.courier.failures == {Failure.LOST: 1}
-                assert stage.courier.connections == 0
+                assert harness.courier.failures == {Failure.LOST: 1}
+                assert harness.courier.connections == 0
 
     play(scene)
 
@@ -194,23 +194,23 @@ def test_a_response_that_cannot_be_read_ends_the_link(stub: bytes) -> None:
 def test_the_loss_of_one_connection_is_the_loss_of_the_link_and_of_no_other() -> None:
     async def scene() -> None:
         async with serving(RpcServer()) as server:
-            with couriers(at(server)) as stage:
-                stage.call(OPEN)
-                stage.call(READ)
+            with couriers(at(server)) as harness:
+                harness.call(OPEN)
+                harness.call(READ)
                 await server.wait_for(2)
-                other = stage.call(VERSION, link=2)
+                other = harness.call(VERSION, link=2)
                 await server.wait_for(3)
                 next(asked for asked in server.asked if asked.called.interface == QMCOMM).line.hang_up()
-                await stage.has(1)
-                (event,) = stage.events
+                await harness.has(1)
+                (event,) = harness.events
                 assert isinstance(event, LinkLost)
                 assert (event.link, event.failure) == (1, Failure.LOST)
                 await until(lambda: server.open == 1)
                 server.asked[2].respond(
                     *encode_response(qm2qm.VersionReturned(6, 1, 1), server.asked[2].called.encoding)
                 )
-                await stage.has(2)
-                assert stage.events[1] == ServerResponded(2, other, qm2qm.VersionReturned(6, 1, 1))
+                await harness.has(2)
+                assert harness.events[1] == ServerResponded(2, other, qm2qm.VersionReturned(6, 1, 1))
 
     play(scene)
 
@@ -218,27 +218,27 @@ def test_the_loss_of_one_connection_is_the_loss_of_the_link_and_of_no_other() ->
 def test_a_lost_link_is_not_begun_again() -> None:
     async def scene() -> None:
         async with serving(RpcServer()) as server:
-            with couriers(at(server)) as stage:
-                stage.call(VERSION)
+            with couriers(at(server)) as harness:
+                harness.call(VERSION)
                 await server.wait_for(1)
                 server.lines[0].hang_up()
-                await stage.has(1)
-                stage.call(VERSION)
-                assert stage.courier.links == {}
-                stage.call(VERSION, link=2)
+                await harness.has(1)
+                harness.call(VERSION)
+                assert harness.courier.links == {}
+                harness.call(VERSION, link=2)
                 await server.wait_for(2)
-                assert len(stage.events) == 1
+                assert len(harness.events) == 1
 
     play(scene)
 
 
 def test_a_server_that_cannot_be_reached_is_a_lost_link() -> None:
     async def scene() -> None:
-        with couriers(ServerSettings(name=FAR, host=HOST, port=1)) as stage:
-            stage.call(OPEN)
-            stage.call(VERSION)
-            await stage.has(1)
-            (event,) = stage.events
+        with couriers(ServerSettings(name=FAR, host=HOST, port=1)) as harness:
+            harness.call(OPEN)
+            harness.call(VERSION)
+            await harness.has(1)
+            (event,) = harness.events
             assert isinstance(event, LinkLost)
             assert event.failure is Failure.NO_CONNECTION
             assert "127.0.0.1:1" in event.why
@@ -249,16 +249,16 @@ def test_a_server_that_cannot_be_reached_is_a_lost_link() -> None:
 def test_after_the_end_of_a_link_nothing_of_it_is_reported() -> None:
     async def scene() -> None:
         async with serving(RpcServer()) as server:
-            with couriers(at(server)) as stage:
-                stage.call(READ)
+            with couriers(at(server)) as harness:
+                harness.call(READ)
                 await server.wait_for(1)
-                stage.courier.end(EndLink(1))
-                stage.courier.end(EndLink(1))
+                harness.courier.end(EndLink(1))
+                harness.courier.end(EndLink(1))
                 await until(lambda: not server.open)
                 assert server.ended == [server.asked[0].called.association]
-                stage.call(READ)
-                assert stage.events == []
-                assert stage.courier.links == {}
+                harness.call(READ)
+                assert harness.events == []
+                assert harness.courier.links == {}
 
     play(scene)
 
@@ -270,21 +270,21 @@ def test_after_the_end_of_a_link_nothing_of_it_is_reported() -> None:
 def test_a_port_of_the_effect_is_a_new_binding_and_the_first_one_is_closed() -> None:
     async def scene() -> None:
         async with serving(RpcServer(answer=ANSWERS)) as first, serving(RpcServer(answer=ANSWERS)) as second:
-            with couriers(at(first)) as stage:
-                stage.call(qm2qm.GetServerPort(PortKind.READ))
+            with couriers(at(first)) as harness:
+                harness.call(qm2qm.GetServerPort(PortKind.READ))
                 await first.wait_for(1)
                 answer = encode_response(qm2qm.PortReturned(second.port), first.asked[0].called.encoding)
                 first.asked[0].respond(*answer)
-                await stage.has(1)
-                stage.call(VERSION, port=second.port)
-                await stage.has(2)
+                await harness.has(1)
+                harness.call(VERSION, port=second.port)
+                await harness.has(2)
                 assert [requested(asked.called) for asked in second.asked] == [VERSION]
                 await until(lambda: not first.open)
-                stage.call(VERSION, port=second.port)
-                stage.call(VERSION)
-                await stage.has(4)
+                harness.call(VERSION, port=second.port)
+                harness.call(VERSION)
+                await harness.has(4)
                 assert (len(first.lines), len(second.lines)) == (1, 1)
-                assert all(isinstance(event, ServerResponded) for event in stage.events)
+                assert all(isinstance(event, ServerResponded) for event in harness.events)
 
     play(scene)
 
@@ -292,14 +292,14 @@ def test_a_port_of_the_effect_is_a_new_binding_and_the_first_one_is_closed() -> 
 def test_a_binding_that_is_left_is_closed_after_its_last_answer() -> None:
     async def scene() -> None:
         async with serving(RpcServer()) as first, serving(RpcServer(answer=ANSWERS)) as second:
-            with couriers(at(first)) as stage:
-                stage.call(qm2qm.PurgeQueue(1))
+            with couriers(at(first)) as harness:
+                harness.call(qm2qm.PurgeQueue(1))
                 await first.wait_for(1)
-                stage.call(VERSION, port=second.port)
-                await stage.has(1)
+                harness.call(VERSION, port=second.port)
+                await harness.has(1)
                 assert first.open == 1
                 first.asked[0].fault(5)
-                await stage.has(2)
+                await harness.has(2)
                 await until(lambda: not first.open)
 
     play(scene)
@@ -308,11 +308,11 @@ def test_a_binding_that_is_left_is_closed_after_its_last_answer() -> None:
 def test_the_port_that_is_called_already_is_no_new_binding() -> None:
     async def scene() -> None:
         async with serving(RpcServer(answer=ANSWERS)) as server:
-            with couriers(at(server)) as stage:
-                stage.call(VERSION)
-                await stage.has(1)
-                stage.call(VERSION, port=server.port)
-                await stage.has(2)
+            with couriers(at(server)) as harness:
+                harness.call(VERSION)
+                await harness.has(1)
+                harness.call(VERSION, port=server.port)
+                await harness.has(2)
                 assert len(server.lines) == 1
 
     play(scene)
@@ -321,10 +321,10 @@ def test_the_port_that_is_called_already_is_no_new_binding() -> None:
 def test_without_a_port_the_endpoint_mapper_is_asked() -> None:
     async def scene() -> None:
         async with serving(RpcServer(answer=ANSWERS)) as server:
-            with couriers(ServerSettings(name=FAR, host=HOST), mapped=server.port) as stage:
-                stage.call(OPEN)
-                stage.call(VERSION)
-                await stage.has(2)
+            with couriers(ServerSettings(name=FAR, host=HOST), mapped=server.port) as harness:
+                harness.call(OPEN)
+                harness.call(VERSION)
+                await harness.has(2)
                 assert len(server.asked) == 2
 
     play(scene)
@@ -333,10 +333,10 @@ def test_without_a_port_the_endpoint_mapper_is_asked() -> None:
 @pytest.mark.parametrize(("request_", "port"), [(OPEN, 2103), (VERSION, 2105)], ids=["qmcomm", "qm2qm"])
 def test_without_a_mapper_the_well_known_port_is_called(request_: Request, port: int) -> None:
     async def scene() -> None:
-        with couriers(ServerSettings(name=FAR, host=NO_ONES_HOST)) as stage:
-            stage.call(request_)
-            await stage.has(1)
-            (event,) = stage.events
+        with couriers(ServerSettings(name=FAR, host=NO_ONES_HOST)) as harness:
+            harness.call(request_)
+            await harness.has(1)
+            (event,) = harness.events
             assert isinstance(event, LinkLost)
             assert f"{NO_ONES_HOST}:{port}" in event.why
 
@@ -346,9 +346,9 @@ def test_without_a_mapper_the_well_known_port_is_called(request_: Request, port:
 def test_the_host_is_the_one_of_the_name_where_the_settings_say_no_other() -> None:
     async def scene() -> None:
         async with serving(RpcServer(answer=ANSWERS)) as server:
-            with couriers() as stage:
-                stage.call(VERSION, server=HOST, port=server.port)
-                await stage.has(1)
+            with couriers() as harness:
+                harness.call(VERSION, server=HOST, port=server.port)
+                await harness.has(1)
                 assert len(server.asked) == 1
 
     play(scene)
@@ -382,10 +382,10 @@ def test_a_user_is_known_to_the_server(protection: Protection, expected: Protect
                 password="password",
                 protection=protection,
             )
-            with couriers(settings) as stage:
-                stage.call(VERSION)
-                await stage.has(1)
-                assert isinstance(stage.events[0], ServerResponded)
+            with couriers(settings) as harness:
+                harness.call(VERSION)
+                await harness.has(1)
+                assert isinstance(harness.events[0], ServerResponded)
                 called = server.asked[0].called
                 assert (called.user, called.protection) == ("alice", expected)
 
@@ -397,10 +397,10 @@ def test_a_wrong_password_reaches_no_method() -> None:
         users = Users(UUID(int=1), (ALICE,))
         async with serving(RpcServer(answer=ANSWERS, secure=ntlm_server(users))) as server:
             settings = ServerSettings(name=FAR, host=HOST, port=server.port, user="alice", password="wrong")
-            with couriers(settings) as stage:
-                stage.call(VERSION)
-                await stage.has(1)
-                assert not isinstance(stage.events[0], ServerResponded)
+            with couriers(settings) as harness:
+                harness.call(VERSION)
+                await harness.has(1)
+                assert not isinstance(harness.events[0], ServerResponded)
                 assert server.asked == []
 
     play(scene)

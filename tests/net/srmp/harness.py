@@ -13,7 +13,7 @@ from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import Receiving, nothing
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived, PostEnded
-from tests.net.endpoint_harness import DeafClerk, EndpointStage, opened
+from tests.net.endpoint_harness import DeafClerk, EndpointHarness, opened
 from tests.net.http.harness import until
 from tests.net.stream_server import stream_server
 
@@ -34,7 +34,7 @@ class Clerk(DeafClerk):
         return Turn(effects=(Reply(event.to, self.answer),))
 
 
-class Office(EndpointStage[Clerk]):
+class Office(EndpointHarness[Clerk]):
     """An endpoint on a free port."""
 
     def __init__(self, started: bool = True) -> None:

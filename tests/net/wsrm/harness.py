@@ -18,7 +18,7 @@ from reliquary.net.wsrm.receiving import Receiving
 from reliquary.protocols.wsrm.events import CallerLeft, PostAnswer, PostArrived
 from reliquary.protocols.wsrm.settings import EndpointSettings, WsrmSettings
 from reliquary.queueing.model.message import NO_GUID
-from tests.net.endpoint_harness import DeafClerk, EndpointStage, opened
+from tests.net.endpoint_harness import DeafClerk, EndpointHarness, opened
 from tests.net.http.harness import echo, everywhere
 
 LARGEST = 100_000
@@ -54,7 +54,7 @@ class Clerk(DeafClerk):
         return Turn(effects=tuple(late if answer is None else [*late, Reply(event.to, answer)]))
 
 
-class Office(EndpointStage[Clerk]):
+class Office(EndpointHarness[Clerk]):
     """An endpoint on a free port."""
 
     def __init__(

@@ -22,8 +22,8 @@ class OutboxSender(Sender):
 
     asking = 0.0
 
-    def __init__(self, name: str, stage: ApplicationContext, queue: str, target: str = "") -> None:
-        super().__init__(name, stage)
+    def __init__(self, name: str, context: ApplicationContext, queue: str, target: str = "") -> None:
+        super().__init__(name, context)
         self._queue = queue
         self._target = target
 
@@ -58,7 +58,7 @@ class ChannelAdministrator(Application):
 
     def script(self) -> Script:
         """Report or forget random channels, until the run finishes."""
-        while not self.stage.finishing:
+        while not self.context.finishing:
             yield Pause(self.chance.between(1, 600_000))
             channels = self._channels()
             if channels:
@@ -67,7 +67,7 @@ class ChannelAdministrator(Application):
                 self.tell((yield Call(lambda to: kind(to, number))))  # noqa: B023
 
     def _channels(self) -> Sequence[int]:
-        process = self.stage.host.process
+        process = self.context.host.process
         channels = () if process is None else process.machine(Httpr).state.channels.values()
         return [each.number for each in channels if each.role is Role.CLIENT]
 
@@ -75,4 +75,4 @@ class ChannelAdministrator(Application):
         """Note the answer, which has no HRESULT."""
         said = outcome.answer
         heard = f"{said.done} {said.why}" if isinstance(said, Done) else "nothing"
-        self.history.note(self.stage.around.scheduler.now, f"{self.name} hears {heard}")
+        self.history.note(self.context.around.scheduler.now, f"{self.name} hears {heard}")

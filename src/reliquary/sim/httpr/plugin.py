@@ -106,18 +106,18 @@ class HttprPlugin(Plugin):
     # -- applications
 
     def applications(
-        self, site: str, stage: ApplicationContext, others: tuple[str, ...]
+        self, site: str, context: ApplicationContext, others: tuple[str, ...]
     ) -> Iterator[Application]:
         """Return the applications that use outgoing queues or channels, and those that fill queues for other
         sites.
         """
-        yield from super().applications(site, stage, others)
-        yield ChannelAdministrator(f"{site}/{self.name}.administrator", stage)
+        yield from super().applications(site, context, others)
+        yield ChannelAdministrator(f"{site}/{self.name}.administrator", context)
         if self.plan.outbox is not None and self.plan.outbox[0] == site:
-            yield OutboxSender(f"{site}/{self.name}.outbox", stage, OUTBOX)
+            yield OutboxSender(f"{site}/{self.name}.outbox", context, OUTBOX)
         if self.plan.transit is not None and self.plan.transit[0] == site:
             target = f"httpr://{self.plan.transit[2]}/httpr/mq#{INBOX}"
-            yield OutboxSender(f"{site}/{self.name}.transit", stage, TRANSIT, target)
+            yield OutboxSender(f"{site}/{self.name}.transit", context, TRANSIT, target)
 
     def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
         """Return the destinations of messages: also wrong queues, unless the other site fetches them."""

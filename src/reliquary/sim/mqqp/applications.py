@@ -49,9 +49,9 @@ LIVES: Final = (FOREVER, FOREVER, FOREVER, FOREVER, FOREVER, 1, 3600)
 class _LocalSender(Sender):
     """Sends to queues of its own site."""
 
-    def __init__(self, name: str, stage: ApplicationContext, *, receipts: bool) -> None:
+    def __init__(self, name: str, context: ApplicationContext, *, receipts: bool) -> None:
         """`receipts`: whether messages ask for acknowledgements."""
-        super().__init__(name, stage)
+        super().__init__(name, context)
         self.asking = 0.3 if receipts else 0.0
 
     def wishes(self, *, express: bool) -> Message:
@@ -88,13 +88,13 @@ class Elsewhere(Reader):
     def __init__(
         self,
         name: str,
-        stage: ApplicationContext,
+        context: ApplicationContext,
         sources: Sequence[str],
         wrong: Sequence[str],
         readings: Readings,
     ) -> None:
         """`wrong` are names of queues and of sites that do not exist."""
-        super().__init__(name, stage)
+        super().__init__(name, context)
         self._sources = sources
         self._wrong = wrong
         self.readings = readings
@@ -208,7 +208,7 @@ class AssociationAdministrator(Application):
 
     def script(self) -> Script:
         """Close one after another, until it is time to finish."""
-        while not self.stage.finishing:
+        while not self.context.finishing:
             yield Pause(self.chance.between(1, 3_000_000))
             names = self._names()
             if names:
@@ -216,7 +216,7 @@ class AssociationAdministrator(Application):
                 self.tell((yield Call(lambda to: CloseAssociation(to, name))))  # noqa: B023
 
     def _names(self) -> Sequence[str]:
-        process = self.stage.host.process
+        process = self.context.host.process
         if process is None:
             return ()
         state = process.machine(Mqqp).state
@@ -227,7 +227,7 @@ class AssociationAdministrator(Application):
         """Note the answer, which has no HRESULT."""
         said = outcome.answer
         heard = f"{said.done} {said.why}" if isinstance(said, Done) else "nothing"
-        self.history.note(self.stage.around.scheduler.now, f"{self.name} hears {heard}")
+        self.history.note(self.context.around.scheduler.now, f"{self.name} hears {heard}")
 
 
 CAST: Final[tuple[tuple[type[Elsewhere], int], ...]] = (
@@ -241,7 +241,7 @@ CAST: Final[tuple[tuple[type[Elsewhere], int], ...]] = (
 
 def applications_of(
     site: str,
-    stage: ApplicationContext,
+    context: ApplicationContext,
     sources: Sequence[str],
     wrong: Sequence[str],
     readings: Readings,
@@ -249,10 +249,10 @@ def applications_of(
     receipts: bool,
 ) -> Iterator[Application]:
     """The applications of a site: senders to its own queues, readers of the queues of others."""
-    yield LocalSender(f"{site}/mqqp.sender", stage, receipts=receipts)
-    yield LocalTransactor(f"{site}/mqqp.transactor", stage, receipts=receipts)
-    yield AssociationAdministrator(f"{site}/mqqp.administrator", stage)
+    yield LocalSender(f"{site}/mqqp.sender", context, receipts=receipts)
+    yield LocalTransactor(f"{site}/mqqp.transactor", context, receipts=receipts)
+    yield AssociationAdministrator(f"{site}/mqqp.administrator", context)
     for kind, count in CAST:
         for number in range(count):
             name = f"{site}/mqqp.{kind.__name__.casefold()}{number}"
-            yield kind(name, stage, sources, wrong, readings)
+            yield kind(name, context, sources, wrong, readings)

@@ -106,13 +106,13 @@ class MqqpPlugin(Plugin):
     # -- applications
 
     def applications(
-        self, site: str, stage: ApplicationContext, others: tuple[str, ...]
+        self, site: str, context: ApplicationContext, others: tuple[str, ...]
     ) -> Iterable[Application]:
         """Senders to queues of this site, and readers of those of the others."""
         names = [self.queue_name(other, queue) for other in others for queue in (INBOX, INBOX, LEDGER)]
         sources = [*names, *names, *names, *(each.upper() for each in names)]  # both name one queue
         wrong = [self.queue_name(others[0], NOWHERE), self.queue_name("z.example", INBOX)]
-        return applications_of(site, stage, sources, wrong, self.readings, receipts=self._is_alone)
+        return applications_of(site, context, sources, wrong, self.readings, receipts=self._is_alone)
 
     @property
     def _is_alone(self) -> bool:

@@ -50,8 +50,8 @@ class Destinations:
 class QueueCreator(Administrator):
     """Creates the queues of a site, with and without quota and journal, and those from which others fetch."""
 
-    def __init__(self, name: str, stage: ApplicationContext, fetched: Iterable[str]) -> None:
-        super().__init__(name, stage)
+    def __init__(self, name: str, context: ApplicationContext, fetched: Iterable[str]) -> None:
+        super().__init__(name, context)
         self._fetched = fetched
 
     def script(self) -> Script:
@@ -75,8 +75,8 @@ class RemoteSender(Sender):
     asks = ASKS
     asking = 0.4
 
-    def __init__(self, name: str, stage: ApplicationContext, destinations: Destinations) -> None:
-        super().__init__(name, stage)
+    def __init__(self, name: str, context: ApplicationContext, destinations: Destinations) -> None:
+        super().__init__(name, context)
         self.destinations = destinations
         self.home = name.partition("/")[0]
         if not destinations.receipts:
@@ -149,25 +149,25 @@ class Purger(RemoteSender):
 class OutgoingQueueOperator(Steward):
     """Pauses and resumes outgoing queues, takes the manager of its site offline and brings it online."""
 
-    def __init__(self, name: str, stage: ApplicationContext, destinations: Destinations) -> None:
-        super().__init__(name, stage)
+    def __init__(self, name: str, context: ApplicationContext, destinations: Destinations) -> None:
+        super().__init__(name, context)
         self.destinations = tuple(
             destinations.queue_name(each, queue) for each in destinations.others for queue in (INBOX, LEDGER)
         )
 
 
 def senders_to(
-    destinations: Destinations, name: str, stage: ApplicationContext, *, transactional: int = 1
+    destinations: Destinations, name: str, context: ApplicationContext, *, transactional: int = 1
 ) -> Iterator[Application]:
     """Applications that use outgoing queues: senders, a purger, an operator; `name` begins their names."""
-    yield PlainSender(f"{name}.sender", stage, destinations)
+    yield PlainSender(f"{name}.sender", context, destinations)
     for number in range(1, transactional + 1):
-        yield TransactionalSender(f"{name}.transactional_sender{number}", stage, destinations)
-    yield Purger(f"{name}.purger", stage, destinations)
-    yield OutgoingQueueOperator(f"{name}.operator", stage, destinations)
+        yield TransactionalSender(f"{name}.transactional_sender{number}", context, destinations)
+    yield Purger(f"{name}.purger", context, destinations)
+    yield OutgoingQueueOperator(f"{name}.operator", context, destinations)
 
 
-def readers_of(site: str, stage: ApplicationContext) -> Iterator[Application]:
+def readers_of(site: str, context: ApplicationContext) -> Iterator[Application]:
     """The applications of a site that read what came from other sites."""
-    yield TransactionalReader(f"{site}/transactional_reader", stage)
-    yield Taker(f"{site}/reader", stage)
+    yield TransactionalReader(f"{site}/transactional_reader", context)
+    yield Taker(f"{site}/reader", context)

@@ -90,13 +90,13 @@ class Chain:
         """The sites that a message reaches later than this one; all of them for a site beside the chain."""
         return self.sites[self.sites.index(site) + 1 :] if site in self.sites else self.sites
 
-    def senders(self, site: str, stage: ApplicationContext) -> Iterator[Application]:
+    def senders(self, site: str, context: ApplicationContext) -> Iterator[Application]:
         """The application that sends into the chain, at its first site."""
         if site == self.sites[0]:
             destinations = Destinations(
                 self.sites[-1:], lambda *_: self.entry, mistakes=False, receipts=False, times=LONG
             )
-            yield TransactionalSender(f"{site}/chain{self.number}", stage, destinations)
+            yield TransactionalSender(f"{site}/chain{self.number}", context, destinations)
 
 
 def drawn_chains(chance: SeededChance, plugins: Sequence[Plugin], names: Sequence[str]) -> tuple[Chain, ...]:

@@ -130,10 +130,10 @@ class Plugin(ABC):
     # -- applications
 
     def applications(
-        self, site: str, stage: ApplicationContext, others: tuple[str, ...]
+        self, site: str, context: ApplicationContext, others: tuple[str, ...]
     ) -> Iterable[Application]:
         """The applications of a site that use this protocol; each site has readers for all protocols."""
-        return senders_to(self.destinations(site, others), f"{site}/{self.name}", stage)
+        return senders_to(self.destinations(site, others), f"{site}/{self.name}", context)
 
     def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
         """Return the destinations to which applications of a site send messages, and the options of these."""

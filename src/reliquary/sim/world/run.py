@@ -140,12 +140,12 @@ class World:
         """From the first start to the last comparison."""
         for name, site in self.sites.items():
             site.host.boot()
-            site.stage.enter(QueueCreator(f"{name}/creator", site.stage, self._fetched))
+            site.context.enter(QueueCreator(f"{name}/creator", site.context, self._fetched))
         for site in self.sites.values():
             site.until_applications_end("the queues could not be created")
         for name, site in self.sites.items():
             for application in self._applications(name):
-                site.stage.enter(application)
+                site.context.enter(application)
         if restores.are_due(self.seed):
             restores.suffer(self.chance, [each.host for each in self.sites.values()], steps, self._until_turn)
         if self.seed % SILENCE_EVERY == SILENCE_EVERY // 2:
@@ -170,12 +170,12 @@ class World:
         self.scheduler.pass_time(SILENCE)
 
     def _applications(self, name: str) -> Iterator[Application]:
-        stage, others = self.sites[name].stage, tuple(each for each in self.sites if each != name)
+        context, others = self.sites[name].context, tuple(each for each in self.sites if each != name)
         for plugin in self.plugins:
-            yield from plugin.applications(name, stage, others)
+            yield from plugin.applications(name, context, others)
         for chain in self.chains:
-            yield from chain.senders(name, stage)
-        yield from readers_of(name, stage)
+            yield from chain.senders(name, context)
+        yield from readers_of(name, context)
 
     def _check_promises(self) -> None:
         deliveries = Deliveries(self.register)
@@ -198,7 +198,7 @@ class World:
         for faults in self.network_faults:
             faults.end()
         for site in self.sites.values():
-            site.stage.finishing = True
+            site.context.finishing = True
         for site in self.sites.values():
             site.finish()
         self.scheduler.pass_time(LONGEST_TRANSACTION)

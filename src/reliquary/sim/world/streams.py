@@ -23,10 +23,10 @@ class StreamPlugin(Plugin):
     site_counts: ClassVar[tuple[int, ...]] = (2, 2, 3, 3, 4)
 
     def applications(
-        self, site: str, stage: ApplicationContext, others: tuple[str, ...]
+        self, site: str, context: ApplicationContext, others: tuple[str, ...]
     ) -> Iterable[Application]:
         """The applications of a site that use outgoing queues."""
-        return senders_to(self.destinations(site, others), f"{site}/{self.name}", stage, transactional=2)
+        return senders_to(self.destinations(site, others), f"{site}/{self.name}", context, transactional=2)
 
     def durable_state(self, state: StreamState) -> Mapping[str, object]:
         """Streams, numbers and the history of identifiers, without those of express messages."""

@@ -80,7 +80,7 @@ BAD: list[tuple[DirectoryObject, str]] = [
     (RoutingLink(site1=ONE, site2=TWO, actual_cost=COST_LIMIT + 1), "actual_cost"),
     (RoutingLink(site1=ONE, actual_cost=3), "site2 is missing"),
     (RoutingLink(site1=ONE, site2=ONE), "joins two sites"),
-    (RoutingLink(site1=ONE, site2=TWO, site_gates=(ONE, ONE)), "site_gates names the same entry twice"),
+    (RoutingLink(site1=ONE, site2=TWO, site_gates=(ONE, ONE)), "site_gates names an entry twice"),
     (Site(), "name is empty: a site has a name"),
     (Enterprise(), "an enterprise has a name"),
     (Site(name="x" * (TEXT_LIMIT + 1)), f"name has at most {TEXT_LIMIT}"),

@@ -72,7 +72,7 @@ def words(word: str, count: int) -> pa.Array:
 def reported(
     manager: UUID, event: list[str], queue: str, kind: str, first: int, numbers: Numbers, delays: list[int]
 ) -> dict[str, pa.Array]:
-    """Every message with each of these events, message after message."""
+    """Return every message with each of these events, message after message."""
     several, count = len(event), len(numbers) * len(event)
     message = np.repeat(numbers, several)
     at = BEGIN + message * STEP + np.tile(np.array(delays), len(numbers))
@@ -193,7 +193,7 @@ def processes() -> list[Path]:
 
 
 def processor() -> float:
-    """The seconds of processor time that all of them have used, ended children included."""
+    """Return the seconds of processor time that all of them have used, ended children included."""
     total = 0
     for path in processes():
         with suppress(OSError):
@@ -202,7 +202,7 @@ def processor() -> float:
 
 
 def memory() -> float:
-    """What all of them have in memory, shared pages in parts, in megabytes."""
+    """Return what all of them have in memory, shared pages in parts, in megabytes."""
     total = 0
     for path in processes():
         with suppress(OSError, IndexError):

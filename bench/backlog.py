@@ -59,5 +59,5 @@ def _sample(server: Server, messages: int, queue: str, in_flight: int, *, produc
 
 
 def stalls(store: Path) -> int:
-    """How often RocksDB made writers wait for its own threads, by the files in which it tells of its work."""
+    """Return how often RocksDB made writers wait for its threads, by the files that report its work."""
     return sum(path.read_text(errors="replace").count("ing writes because") for path in store.glob("LOG*"))

@@ -87,6 +87,6 @@ def _joined(received: bytearray, start: int) -> bytes | None:
 
 
 def _length(head: bytes) -> int:
-    """The length of the body; an answer without one has none."""
+    """Return the length of the body; an answer without one has none."""
     _, found, rest = head.partition(b"content-length:")
     return int(rest.partition(b"\r\n")[0]) if found else 0

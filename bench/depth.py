@@ -72,7 +72,7 @@ def _rates(server: Server, sample: int, queue: str = "bench") -> tuple[float, fl
 
 
 def _ratios(server: Server, sample: int) -> tuple[float, float]:
-    """The rates of the deep queue to those of an empty one beside it; the middle of three rounds."""
+    """Return the rates of the deep queue to those of an empty one beside it; the middle of three rounds."""
     rounds = []
     for _ in range(3):
         empty, deep = _rates(server, sample, "empty"), _rates(server, sample)

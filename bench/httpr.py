@@ -52,7 +52,7 @@ def _part(name: str, folder: Path, arguments: argparse.Namespace) -> dict[str, A
 
 
 def _transfer(command: str, batch: int, folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """A server on one core, the load on the other."""
+    """Return a server on one core, the load on the other."""
     with Server(folder / "store", core=0) as server:
         server.create_queue(QUEUE)
         where = {"host": server.host, "port": server.port, "service": QUEUE, "core": 1}

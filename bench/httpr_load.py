@@ -55,7 +55,7 @@ class Line:
         self._socket.sendall(data)
 
     def receive(self) -> tuple[bytes, bytes]:
-        """The next response: the header of HTTPR, and what follows it."""
+        """Return the next response: the header of HTTPR, and what follows it."""
         while (head := self._came.find(b"\r\n\r\n")) < 0:
             self._read()
         start = head + 4
@@ -150,7 +150,7 @@ class Run:
         return elapsed
 
     def _pulled(self) -> int:
-        """The id of the batch that came; 0 when there was nothing."""
+        """Return the id of the batch that came; 0 when there was nothing."""
         header, batch = self._line.receive()
         error = _ERROR.search(header)
         assert error is None, header

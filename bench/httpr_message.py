@@ -26,7 +26,7 @@ class Template:
         self._at = self._data.index(_PLACE)
 
     def with_id(self, number: int) -> bytearray:
-        """The request with this id; every call returns one object, changed in place."""
+        """Return the request with this id; every call returns one object, changed in place."""
         self._data[self._at : self._at + ID_DIGITS] = b"%016X" % number
         return self._data
 

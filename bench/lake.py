@@ -107,7 +107,7 @@ def _stream(spark: SparkSession, folder: Path) -> DataFrame:
 
 
 def messages() -> pa.Table:
-    """Rows of one file: SOAP of 860 bytes, JSON, and bytes that are neither, in turn."""
+    """Return rows of one file: SOAP of 860 bytes, JSON, and bytes that are neither, in turn."""
     kinds = (
         lambda number: SOAP % (number, number, LINE * 7),
         lambda number: b'{"order": %d, "customer": "C-%d", "lines": [1, 2, 3]}' % (number, number),

@@ -140,7 +140,7 @@ class Run:
 
 
 def percentiles(times: list[int]) -> dict[str, float]:
-    """The least, the middle and the tail, in milliseconds."""
+    """Return the least, the middle and the tail, in milliseconds."""
     ordered = sorted(times) or [0]
     return {
         "least_ms": ordered[0] / 1e6,
@@ -229,7 +229,7 @@ class Api:
 
 
 def body_of(settings: Settings) -> bytes:
-    """The body that every message of a load has."""
+    """Return the body that every message of a load has."""
     return bytes(range(256)) * (settings.body_bytes // 256)
 
 

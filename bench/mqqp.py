@@ -65,7 +65,7 @@ def _fill(server: Server, queue: str, count: int, body: bytes) -> None:
 
 
 def _pairs(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """A server on one core, readers on the other; held receives through the JSON API as a reference."""
+    """Measure a server on one core and readers on the other; the JSON API is the reference."""
     count = arguments.messages
     before = appends(folder, arguments.readers, 2)
     with _server(folder) as server:
@@ -93,7 +93,7 @@ def _pairs(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _large(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """One reader of 4 MB messages, each removed before the next is asked for."""
+    """Return one reader of 4 MB messages, each removed before the next is asked for."""
     count = arguments.large
     with _server(folder) as server:
         server.create_queue(QUEUES[0])

@@ -134,7 +134,7 @@ def _middle(rounds: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def appends(folder: Path, messages: int, seconds: float) -> float:
-    """Messages a second that the disk takes as bare synced appends of `messages` at once."""
+    """Return messages a second that the disk takes as bare synced appends of `messages` at once."""
     block = os.urandom(1024) * messages
     path = folder / "appends"
     handle = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)

@@ -107,7 +107,7 @@ def main() -> None:
 
 
 def least(costs: Sequence[Costs]) -> Costs:
-    """The lowest of each cost: what other processes add is noise."""
+    """Return the lowest of each cost: what other processes add is noise."""
     return Costs(*(min(values) for values in zip(*costs, strict=True)))
 
 

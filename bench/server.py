@@ -93,7 +93,7 @@ class Server:
         self.ask("POST", "queues", {"name": name, **settings})
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
-        """A request to the control plane, and its answer."""
+        """Return a request to the control plane, and its answer."""
         request = urllib.request.Request(
             f"http://{self.host}:{self.port + 1}/api/v1/{path}",
             data=None if body is None else json.dumps(body).encode(),
@@ -103,7 +103,7 @@ class Server:
         return json.loads(urllib.request.urlopen(request).read() or b"null")
 
     def metric(self, name: str) -> float:
-        """One figure of its own."""
+        """Return one figure of its own."""
         text = urllib.request.urlopen(f"http://{self.host}:{self.port + 1}/metrics").read().decode()
         return next(float(line.split()[1]) for line in text.splitlines() if line.startswith(name + " "))
 

@@ -166,12 +166,12 @@ class Bench:
                 client.publish("fill", batch, [staged.stage])
 
     def read(self, schema: str = "") -> DataFrame:
-        """The queue as a table."""
+        """Return the queue as a table."""
         reader = self.spark.read.format("reliquary").option("url", self.url).option("queue", "bench")
         return (reader.schema(schema) if schema else reader).load()
 
     def middle(self, rows: int, action: Callable[[], None]) -> Measured:
-        """The middle run of several, after one that warms up."""
+        """Return the middle run of several, after one that warms up."""
         action()
         found = []
         for _ in range(self.runs):
@@ -208,12 +208,12 @@ def noop(frame: DataFrame) -> None:
 
 
 def batch_read(bench: Bench) -> dict[str, Any]:
-    """All columns of all messages."""
+    """Return all columns of all messages."""
     return _measured_read(bench, "")
 
 
 def narrow_read(bench: Bench) -> dict[str, Any]:
-    """Columns of positions alone: no message is touched."""
+    """Return columns of positions alone: no message is touched."""
     return _measured_read(bench, NARROW)
 
 
@@ -275,7 +275,7 @@ class SyntheticReader(DataSourceReader):
 
 
 def queue_to_queue(bench: Bench) -> dict[str, Any]:
-    """All of one queue into another, exactly once, in batches; the first batch warms Spark up."""
+    """Return all of one queue into another, exactly once, in batches; the first batch warms Spark up."""
     bench.fill()
     bench.server.create_queue("copy", transactional=True)
     source = (
@@ -310,7 +310,7 @@ def soap_decode(bench: Bench) -> dict[str, Any]:
 
 
 def soap_to_silver(bench: Bench) -> dict[str, Any]:
-    """The SOAP of `soap_decode` through the codecs, and Spark makes VARIANT of it."""
+    """Return the SOAP of `soap_decode` through the codecs, and Spark makes VARIANT of it."""
     frame = bench.soap()
     return _decoded(bench, lambda: noop(decoded(frame)))
 

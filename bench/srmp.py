@@ -49,7 +49,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _receive(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """A server on one core, wrk on the other."""
+    """Return a server on one core, wrk on the other."""
     if shutil.which("wrk") is None:
         sys.exit("this needs wrk: apt-get install wrk")
     before = appends(folder, CONNECTIONS, arguments.seconds / 4)
@@ -97,7 +97,7 @@ def _milliseconds(text: str) -> float:
 
 
 def _stream(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """A stream that waits at A goes to B; each has a core."""
+    """Measure a stream that goes from A to B; each manager has a core."""
     count = arguments.messages
     with Server(folder / "a", core=0) as a, Server(folder / "b", port=B_PORT, core=1) as b:
         b.create_queue("bench", transactional=True)

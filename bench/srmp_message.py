@@ -27,7 +27,7 @@ _ENVELOPE = (
 
 
 def halves(to: str) -> tuple[bytes, bytes]:
-    """A whole POST body for this destination, before and after the identifier's number."""
+    """Return a whole POST body for this destination, before and after the identifier's number."""
     envelope = _ENVELOPE.format(to=to, sender=SENDER)
     length = len(envelope) - len(_PLACE) + len(str(FIRST))
     before, after = envelope.split(_PLACE)

@@ -74,7 +74,7 @@ def _fill(manager: Manager, count: int) -> None:
 
 
 def _next_timer(manager: Manager) -> float:
-    """How late a message comes that is due in a tenth of a second."""
+    """Return how late a message comes that is due in a tenth of a second."""
     queue = manager.queue("bench")
     start = perf_counter()
     queue.send(b"soon", delay=0.1)

@@ -33,12 +33,12 @@ class Usage(NamedTuple):
         return Usage(*(now - then for now, then in zip(self, before, strict=True)))
 
     def each(self, messages: int) -> Usage:
-        """The share of one message."""
+        """Return the share of one message."""
         return Usage(*(value / messages for value in self))
 
 
 def usage_of(process: Path) -> Usage:
-    """What the process of this folder of /proc has used."""
+    """Return what the process of this folder of /proc has used."""
     background = 0.0
     for task in (process / "task").iterdir():
         name, seconds = time_of((task / "stat").read_text())

@@ -58,7 +58,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _receive(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """A server on one core, one sequence over one connection on the other; then SRMP, as a reference."""
+    """Measure a server on one core with one sequence over one connection; then SRMP, as a reference."""
     before = appends(folder, arguments.window, arguments.seconds / 4)
     with Server(folder / "store", core=0, wsrm_window=arguments.window) as server:
         for queue in (QUEUE, "reference"):
@@ -94,7 +94,7 @@ def _receive(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _transfer(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Messages that wait at A go to B in one sequence; each manager has a core."""
+    """Measure messages that go from A to B in one sequence; each manager has a core."""
     count, window = arguments.messages, arguments.window
     with (
         Server(folder / "a", core=0, toml=_peer(window)) as a,
@@ -164,7 +164,7 @@ def _are_in_order(server: Server, count: int) -> bool:
 
 
 def _slow(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """A bounded endpoint whose reader takes some messages a second: the source waits, and repeats nothing."""
+    """Measure a bounded endpoint with a slow reader: the source waits, and repeats nothing."""
     count, window = round(PACE * arguments.seconds) + 2 * arguments.window, arguments.window
     endpoint = f'[[wsrm.endpoints]]\nname = "{QUEUE}"\nwindow = {window}\nbounded = true\n'
     with (
@@ -191,7 +191,7 @@ def _slow(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _read_slowly(server: Server, seconds: float) -> tuple[int, float, int]:
-    """Messages that were read at the pace, the seconds that took, and the most that were unread at once."""
+    """Read at the pace; return the messages, the seconds, and the most that were unread at once."""
     read = most = 0
     start = perf_counter()
     with connect(f"http://{server.host}:{server.port}") as manager:

@@ -52,7 +52,7 @@ class Line:
         self._socket.sendall(data)
 
     def receive(self) -> bytes:
-        """The body of the next response."""
+        """Return the body of the next response."""
         while (blank := self._came.find(b"\r\n\r\n")) < 0:
             self._read()
         first = bytes(self._came[:blank])

@@ -25,7 +25,7 @@ def post(path: str, body: bytes) -> bytes:
 
 
 def head(path: str, length: int, content_type: str = CONTENT_TYPE) -> bytes:
-    """A POST up to its body, which has this length."""
+    """Return a POST up to its body, which has this length."""
     fields = f"Host: localhost\r\nContent-Type: {content_type}\r\nContent-Length: {length}"
     return f"POST {path} HTTP/1.1\r\n{fields}\r\n\r\n".encode()
 
@@ -39,7 +39,7 @@ def _envelope(headers: str, body: str) -> bytes:
 
 
 def _control(url: str, verb: str, number: int, body: str) -> bytes:
-    """A message of the protocol itself, which has an answer."""
+    """Return a message of the protocol itself, which has an answer."""
     return _envelope(
         f'<a:Action s:mustUnderstand="1">{RM}/{verb}</a:Action>'
         f"<a:MessageID>urn:uuid:5b1f0c6e-3d0a-4c1e-9a76-{number:012x}</a:MessageID>"
@@ -79,19 +79,19 @@ class Template:
         }
 
     def with_number(self, number: int) -> bytes:
-        """The request for the message of this number."""
+        """Return the request for the message of this number."""
         return self._by_digits[len(str(number))] % (number, number)
 
 
 def identifier_in(envelope: bytes) -> str:
-    """The identifier of the sequence that a CreateSequenceResponse brings."""
+    """Return the identifier of the sequence that a CreateSequenceResponse brings."""
     found = _IDENTIFIER.search(envelope)
     assert found is not None, f"no sequence: {envelope!r}"
     return found[1].decode()
 
 
 def acknowledged_in(envelope: bytes) -> int:
-    """The highest number that is acknowledged; 0 where the envelope has no acknowledgement."""
+    """Return the highest number that is acknowledged; 0 where the envelope has no acknowledgement."""
     return max((int(number) for number in _UPPER.findall(envelope)), default=0)
 
 

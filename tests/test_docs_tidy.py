@@ -41,7 +41,7 @@ MOST_LINES = 10
 
 
 def broken(page: Path, text: str) -> list[str]:
-    """The links of a page that lead to no file, or to no heading of their page."""
+    """Return the links of a page that lead to no file, or to no heading of their page."""
     found = []
     for link in links.links(text):
         if link.leaves:
@@ -79,7 +79,7 @@ def test_the_site_lists_every_page_once() -> None:
 
 
 def wide_lines(text: str) -> list[str]:
-    """Lines of prose above the limit; tables, code, links and what a tool writes may be wider."""
+    """Return lines of prose above the limit; tables, code, links and what a tool writes may be wider."""
     text = re.sub(r"^<!-- peers: `.*?^<!-- peers: end -->$", "", text, flags=re.MULTILINE | re.DOTALL)
     found = []
     for line in re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL).splitlines():
@@ -151,7 +151,7 @@ def test_the_glossary_names_places_that_exist() -> None:
 
 
 def said(folder: Path) -> str:
-    """The words of a folder about itself: the docstring of its package, or its README or ORIGIN page."""
+    """Return the words of a folder about itself: the docstring of its package, or its README or ORIGIN."""
     package = folder / "__init__.py"
     if package.exists():
         return ast.get_docstring(ast.parse(package.read_text())) or ""

@@ -36,7 +36,7 @@ JSON_TYPES: dict[object, str] = {
 
 
 def page(root: Path) -> str | None:
-    """The whole page with its part about nouns made anew, or None while there is no page."""
+    """Return the whole page with its part about nouns made anew, or None while there is no page."""
     if not (root / PAGE).exists():
         return None
     text = (root / PAGE).read_text()
@@ -50,7 +50,7 @@ def page(root: Path) -> str | None:
 
 
 def section(noun: Noun[Any]) -> Iterator[str]:
-    """The lines about one noun: its paths, then the fields of its record."""
+    """Yield the lines about one noun: its paths, then the fields of its record."""
     word = noun.name.upper()
     about = " ".join((noun.record.__doc__ or "").split()).removesuffix(".")
     path = f"/queues/{{queue}}/{noun.plural}" if noun.of_a_queue else f"/{noun.plural}"
@@ -86,7 +86,7 @@ def _body(act: Act) -> str:
 
 
 def _sentence(text: str) -> str:
-    """The first paragraph of a help text."""
+    """Return the first paragraph of a help text."""
     text = " ".join(text.partition("\n\n")[0].split()).removesuffix(".")
     return text[0].lower() + text[1:]
 
@@ -114,7 +114,7 @@ def _type(kind: Any) -> str:
 
 
 def field_docs(record: type[msgspec.Struct]) -> dict[str, str]:
-    """The docstrings below the fields of a record, each on one line."""
+    """Return the docstrings below the fields of a record, each on one line."""
     [body] = ast.parse(textwrap.dedent(inspect.getsource(record))).body
     assert isinstance(body, ast.ClassDef)
     return {

@@ -14,7 +14,7 @@ WIDTH = 100
 
 
 def page(root: Path) -> str | None:
-    """The whole page, or None while there is no command line."""
+    """Return the whole page, or None while there is no command line."""
     if not (root / "src/reliquary/cli/main.py").exists():
         return None
     command: click.Command = importlib.import_module("reliquary.cli.main").cli
@@ -25,7 +25,7 @@ def page(root: Path) -> str | None:
 
 
 def help_texts(command: click.Command, path: str) -> Iterator[tuple[str, str]]:
-    """Each command with its help, a group before its commands, all in order of their names."""
+    """Yield each command with its help, a group before its commands, all in order of their names."""
     context = click.Context(command, info_name=path, max_content_width=WIDTH, terminal_width=WIDTH)
     yield path, "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
     if isinstance(command, click.Group):

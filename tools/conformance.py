@@ -67,7 +67,7 @@ class Departure:
 
 
 def specifications(folder: Path) -> list[Specification]:
-    """All lists of requirements, in the order of their file names."""
+    """Return all lists of requirements, in the order of their file names."""
     found = []
     for path in sorted(folder.glob("*.md")):
         text = path.read_text()
@@ -79,7 +79,7 @@ def specifications(folder: Path) -> list[Specification]:
 
 
 def anomalies(folder: Path) -> dict[str, tuple[str, ...]]:
-    """Each anomaly with the requirements that its reading touches."""
+    """Return each anomaly with the requirements that its reading touches."""
     text = (folder / "anomalies.md").read_text()
     rows = re.findall(rf"^\| ({ID}) \| [^|]* \| [^|]* \|((?: {ID})*) \|$", text, re.M)
     return {name: tuple(touched.split()) for name, touched in rows}
@@ -93,7 +93,7 @@ def readings(folder: Path) -> list[Requirement]:
 
 
 def marks(tests: Path, root: Path, kind: str = "spec") -> dict[str, list[str]]:
-    """Which tests show each requirement, from the `spec` marks on functions, classes and modules.
+    """Return which tests show each requirement, from the `spec` marks on functions, classes and modules.
 
     Or which tests have another kind of mark, by what it says.
     """
@@ -111,7 +111,7 @@ def marks(tests: Path, root: Path, kind: str = "spec") -> dict[str, list[str]]:
 
 
 def _marked(node: ast.AST, outer: tuple[str, ...], kind: str) -> Iterator[tuple[str, str]]:
-    """Each (::Class::test, id) below a node; a class's or module's marks count as its own."""
+    """Yield each (::Class::test, id) below a node; a class's or module's marks count as its own."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             inner = (*outer, child.name)
@@ -128,7 +128,7 @@ def _is_pytestmark(target: ast.expr) -> bool:
 
 
 def _ids_of(mark: ast.expr, kind: str) -> Iterator[str]:
-    """The ids in a mark of this kind, wherever it stands inside a decorator."""
+    """Yield the ids in a mark of this kind, wherever it stands inside a decorator."""
     for call in ast.walk(mark):
         if isinstance(call, ast.Call) and ast.unparse(call.func) == f"pytest.mark.{kind}":
             if not all(isinstance(argument, ast.Constant) for argument in call.args):
@@ -147,7 +147,7 @@ def citations(root: Path, known: Iterable[str]) -> dict[str, list[places.Definit
 
 
 def departures(source: Path, root: Path) -> list[Departure]:
-    """Every announced departure; its text goes on over the comment lines that follow."""
+    """Return every announced departure; its text goes on over the comment lines that follow."""
     found = []
     for path in sorted(source.rglob("*.py")):
         text = path.read_text()
@@ -169,7 +169,7 @@ def departures(source: Path, root: Path) -> list[Departure]:
 
 
 def second_stage(source: Path, root: Path) -> dict[str, str]:
-    """Each requirement that the code announces as not built, with the file that refuses what needs it."""
+    """Return each requirement that the code announces as not built, with the file that refuses it."""
     found = {}
     for path in sorted(source.rglob("*.py")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -208,7 +208,7 @@ def _comment_lines(lines: Sequence[str]) -> Iterator[str]:
 
 
 def page(root: Path) -> str:
-    """The whole page; Unclear when a mark or a departure names what is not in the lists."""
+    """Return the whole page; Unclear when a mark or a departure names what is not in the lists."""
     folder = root / "docs" / "requirements"
     specs = specifications(folder)
     touched_by = anomalies(folder)

@@ -38,7 +38,7 @@ def _ensurepip(python: str) -> Callable[[], bool]:
 
 
 def postgres_folder() -> Path | None:
-    """Where PostgreSQL's server programs are: Debian keeps them off the PATH."""
+    """Return where PostgreSQL's server programs are: Debian keeps them off the PATH."""
     found = shutil.which("initdb")
     folders = [Path(found).resolve().parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     return next(
@@ -47,7 +47,7 @@ def postgres_folder() -> Path | None:
 
 
 def gsoap_folder() -> Path | None:
-    """Where gSOAP's imports and plugins are; None where the programs alone are installed."""
+    """Return where gSOAP's imports and plugins are; None where the programs alone are installed."""
     found = shutil.which("soapcpp2")
     folder = Path(found).resolve().parents[1] / "share" / "gsoap" if found else None
     return folder if folder and (folder / "plugin" / "wsrmapi.c").exists() else None

@@ -63,7 +63,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _present(names: list[str], *, install: bool) -> dict[str, Measured]:
-    """Those that can take part; one sentence names each that cannot."""
+    """Return those that can take part; one sentence names each that cannot."""
     wanted = {name: MEASURED[name] for name in names}
     if install:
         strace = system_packages.NEEDED["strace"]
@@ -84,7 +84,7 @@ def _folder(arguments: argparse.Namespace) -> tempfile.TemporaryDirectory[str]:
 
 
 def _round(peer: Measured, number: int, arguments: argparse.Namespace) -> Iterator[Figure]:
-    """All loads of one peer, on a server and a folder of their own."""
+    """Yield all loads of one peer, on a server and a folder of their own."""
     with _folder(arguments) as folder, peer.serve(Path(folder)) as server:
         for shape in arguments.shapes.split(","):
             figure = _measure(peer, server, shape, number, arguments.seconds)
@@ -108,7 +108,7 @@ def _load(peer: Measured, queue: str, shape: str, seconds: float, **more: object
 
 
 def _measure(peer: Measured, server: Serving, shape: str, number: int, seconds: float) -> Figure:
-    """One load, after a short one on a queue of its own."""
+    """Return one load, after a short one on a queue of its own."""
     warm, queue = f"warm-{shape}", f"bench-{shape}"
     server.create_queue(warm)
     server.create_queue(queue)
@@ -156,7 +156,7 @@ def _proof(peer: Measured, arguments: argparse.Namespace) -> Proof:
 
 
 def _conditions(arguments: argparse.Namespace, busy: float) -> str:
-    """One sentence on how the figures came about."""
+    """Return one sentence on how the figures came about."""
     cores = os.cpu_count()
     state = "a quiet machine" if busy < 0.5 else f"a machine busy with other work (load {busy:.1f} before)"
     return (

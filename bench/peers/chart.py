@@ -15,7 +15,7 @@ OURS, OTHERS, UNPROVEN = "#c2571a", "#5b7c99", "#c9d3dc"
 def chart(
     summaries: Sequence[Summary], titles: dict[str, str], ours: str, unproven: Sequence[str], foot: str
 ) -> str:
-    """An SVG of all rates; a peer whose confirms were not proven to follow a sync is drawn pale."""
+    """Return an SVG of all rates; a peer whose confirms were not proven to follow a sync is drawn pale."""
     shapes = list(dict.fromkeys(each.shape for each in summaries))
     peers = list(dict.fromkeys(each.peer for each in summaries))
     width = NAMES + len(shapes) * (BARS + FIGURES + GAP)

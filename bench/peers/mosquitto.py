@@ -33,7 +33,7 @@ REFUSED = 0x80
 
 
 def size(length: int) -> bytes:
-    """A length in octets of seven bits, the lowest first."""
+    """Return a length in octets of seven bits, the lowest first."""
     octets = bytearray()
     while length > 0x7F:
         octets.append(length & 0x7F | 0x80)
@@ -42,12 +42,12 @@ def size(length: int) -> bytes:
 
 
 def packet(kind: int, payload: bytes) -> bytes:
-    """A control packet: its kind with its flags, its length, its payload."""
+    """Return a control packet: its kind with its flags, its length, its payload."""
     return bytes([kind]) + size(len(payload)) + payload
 
 
 def text(value: str) -> bytes:
-    """A string: two octets of length."""
+    """Return a string: two octets of length."""
     return struct.pack(">H", len(value)) + value.encode()
 
 
@@ -60,12 +60,12 @@ def connect(client: str) -> bytes:
 
 
 def publish(topic: str, number: int, body: bytes) -> bytes:
-    """A message with QoS 2 and without properties."""
+    """Return a message with QoS 2 and without properties."""
     return packet(PUBLISH | QOS_2, text(topic) + struct.pack(">HB", number, 0) + body)
 
 
 def acknowledge(kind: int, number: int) -> bytes:
-    """A PUBREC, PUBREL or PUBCOMP that tells of success."""
+    """Return a PUBREC, PUBREL or PUBCOMP that tells of success."""
     return packet(kind, struct.pack(">H", number))
 
 
@@ -108,7 +108,7 @@ class MosquittoLink(Link):
         await self.some_arrive()
 
     def take_frame(self, data: bytearray, start: int) -> int:
-        """A packet has its length after its kind, in up to four octets."""
+        """Return one packet, which has its length after its kind, in up to four octets."""
         at, length, shift = start + 1, 0, 0
         while True:
             if at >= len(data):
@@ -171,7 +171,7 @@ class Mosquitto(Peer):
         return f"Mosquitto {version_in([str(installed('mosquitto')), '-h'])}"
 
     def command(self, folder: Path) -> list[str]:
-        """Everything is in a file; a broker that starts as root stays root, for the sake of the folder."""
+        """Return the command; a broker that starts as root stays root, so that it can write its folder."""
         lines = (
             f"listener {self.port} {HOST}",
             "allow_anonymous true",

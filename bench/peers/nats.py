@@ -83,7 +83,7 @@ class NatsLink(Link):
         await self.until(lambda: bool(self.arrived) or self._wanted <= 0)
 
     def take_frame(self, data: bytearray, start: int) -> int:
-        """A frame is a line; that of a message has the length of its payload as its last word."""
+        """Return one frame: a line; that of a message ends with the length of its payload."""
         line = data.find(b"\r\n", start)
         if line < 0:
             return 0

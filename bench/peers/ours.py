@@ -26,5 +26,5 @@ class Reliquary(Measured):
         return f"Reliquary {version('reliquary')}"
 
     def serve(self, folder: Path) -> AbstractContextManager[Serving]:
-        """The server of every other benchmark, on a port of its own."""
+        """Return the server of every other benchmark, on a port of its own."""
         return Server(folder / "store", port=self.port)

@@ -74,7 +74,7 @@ class Peer(Measured):
 
     @abstractmethod
     def command(self, folder: Path) -> list[str]:
-        """How the server is started; it stays in the foreground."""
+        """Return how the server is started; it stays in the foreground."""
 
     def prepare(self, folder: Path, who: Mapping[str, Any]) -> None:
         """Write what the server reads at its start."""
@@ -161,19 +161,19 @@ def _listens(port: int) -> bool:
 
 
 def installed(program: str) -> str | None:
-    """Where a program is; Debian keeps some servers where only the PATH of root looks."""
+    """Return where a program is; Debian keeps some servers where only the PATH of root looks."""
     return shutil.which(program) or shutil.which(program, path="/usr/sbin")
 
 
 def version_in(command: list[str]) -> str:
-    """The first version number that a program prints."""
+    """Return the first version number that a program prints."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
     return found[0] if found else ""
 
 
 def family(pid: int) -> list[int]:
-    """A process and all below it."""
+    """Return a process and all below it."""
     found = [pid]
     for each in found:
         for task in Path(f"/proc/{each}/task").glob("*/children"):

@@ -25,12 +25,12 @@ PAUSE = 0.005
 
 
 def frame(kind: bytes, payload: bytes) -> bytes:
-    """A message: its kind, its length with the length itself, its payload."""
+    """Return a message: its kind, its length with the length itself, its payload."""
     return kind + struct.pack(">I", len(payload) + 4) + payload
 
 
 def startup() -> bytes:
-    """The first message, which has no kind."""
+    """Return the first message, which has no kind."""
     return frame(b"", struct.pack(">I", PROTOCOL) + f"user\0{USER}\0database\0postgres\0\0".encode())
 
 
@@ -48,7 +48,7 @@ def execute(name: str, *parameters: bytes) -> bytes:
 
 
 def byte_strings(body: bytes, count: int) -> bytes:
-    """A binary array of this many copies of a byte string."""
+    """Return a binary array of this many copies of a byte string."""
     head = struct.pack(">IIIII", 1, 0, BYTEA, count, 1)
     return head + (struct.pack(">I", len(body)) + body) * count
 
@@ -98,7 +98,7 @@ class PostgresLink(Link):
             await asyncio.sleep(PAUSE)
 
     def take_frame(self, data: bytearray, start: int) -> int:
-        """A message has its length after its kind."""
+        """Return one message, which has its length after its kind."""
         if len(data) < start + 5:
             return 0
         end = start + 1 + int.from_bytes(data[start + 1 : start + 5], "big")

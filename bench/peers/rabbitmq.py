@@ -30,27 +30,27 @@ DURABLE, PERSISTENT, MULTIPLE = 2, 2, 1
 
 
 def frame(kind: int, channel: int, payload: bytes) -> bytes:
-    """A frame: its kind, its channel, its length, its payload and an octet that ends it."""
+    """Return a frame: its kind, its channel, its length, its payload and an octet that ends it."""
     return struct.pack(">BHI", kind, channel, len(payload)) + payload + END
 
 
 def method(channel: int, which: Method, arguments: bytes = b"") -> bytes:
-    """A frame that calls a method."""
+    """Return a frame that calls a method."""
     return frame(METHOD, channel, struct.pack(">HH", *which) + arguments)
 
 
 def short(text: str) -> bytes:
-    """A short string: one octet of length."""
+    """Return a short string: one octet of length."""
     return bytes([len(text)]) + text.encode()
 
 
 def long(data: bytes) -> bytes:
-    """A long string or a table: four octets of length."""
+    """Return a long string or a table: four octets of length."""
     return struct.pack(">I", len(data)) + data
 
 
 def message(queue: str, body: bytes) -> bytes:
-    """The three frames that publish a persistent message to a queue by its name."""
+    """Return the three frames that publish a persistent message to a queue by its name."""
     header = struct.pack(">HHQHB", PUBLISH[0], 0, len(body), 0x1000, PERSISTENT)
     publish = method(1, PUBLISH, b"\0\0" + short("") + short(queue) + b"\0")
     return publish + frame(HEADER, 1, header) + frame(BODY, 1, body)
@@ -110,7 +110,7 @@ class RabbitLink(Link):
         self._delivered += len(self.arrived)
 
     def take_frame(self, data: bytearray, start: int) -> int:
-        """A frame has its length in its head."""
+        """Return one frame, which has its length in its head."""
         if len(data) < start + 7:
             return 0
         kind, length = data[start], int.from_bytes(data[start + 3 : start + 7], "big")
@@ -159,7 +159,7 @@ class RabbitMQ(Peer):
 
     @staticmethod
     def script() -> str | None:
-        """The script that starts a node; Debian's on the PATH wants to be root and becomes another user."""
+        """Return the script that starts a node; Debian's on the PATH needs root and changes the user."""
         below = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
         return str(below) if below.exists() else installed("rabbitmq-server")
 
@@ -171,11 +171,11 @@ class RabbitMQ(Peer):
         return f"RabbitMQ {version}"
 
     def command(self, folder: Path) -> list[str]:
-        """The script takes everything from its environment."""
+        """Return the script alone, because it takes everything from its environment."""
         return [str(self.script())]
 
     def environment(self, folder: Path) -> dict[str, str]:
-        """A node that shares no port, folder or secret with another of this machine."""
+        """Return a node that shares no port, folder or secret with another of this machine."""
         return {
             "HOME": str(folder),
             "RABBITMQ_NODENAME": "reliquary-bench@localhost",

@@ -18,12 +18,12 @@ Reply = Any
 
 
 def command(*words: bytes) -> bytes:
-    """A command as RESP has it: an array of strings with their lengths."""
+    """Return a command as RESP has it: an array of strings with their lengths."""
     return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%b\r\n" % (len(word), word) for word in words)
 
 
 def reply(data: bytearray, start: int) -> tuple[Reply, int]:
-    """The reply that starts there, and where it ends; ValueError when it is not whole yet."""
+    """Return the reply that starts there, and where it ends; ValueError when it is not whole yet."""
     line = data.index(b"\r\n", start)
     kind, head, end = data[start], data[start + 1 : line], line + 2
     if kind == ord(b"$"):
@@ -87,7 +87,7 @@ class RedisLink(Link):
         self.arrived = [entry[1][1] for entry in entries]
 
     def take_frame(self, data: bytearray, start: int) -> int:
-        """A frame is a reply."""
+        """Return one frame, which is a reply."""
         try:
             value, end = reply(data, start)
         except ValueError:

@@ -42,7 +42,7 @@ def _verdict(proof: Proof) -> str:
 
 
 def put_between_marks(text: str, block: str) -> str:
-    """A page whose part between the two marks is this block."""
+    """Return a page whose part between the two marks is this block."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:

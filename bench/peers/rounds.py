@@ -43,14 +43,14 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 def order(names: Sequence[str], number: int) -> list[str]:
-    """The peers in the order of a round: each round begins with another, every second one runs backwards."""
+    """Return the peers in the order of a round: each round begins with another, every second is reversed."""
     start = number % len(names) if names else 0
     turned = [*names[start:], *names[:start]]
     return turned[::-1] if number % 2 else turned
 
 
 def summaries(figures: Sequence[Figure], reference: str) -> list[Summary]:
-    """The middle of all rounds, for each peer and load in the order in which they first came."""
+    """Return the middle of all rounds, for each peer and load in the order in which they first came."""
     kinds = dict.fromkeys((figure.peer, figure.shape) for figure in figures)
     return [_summary(figures, peer, shape, reference) for peer, shape in kinds]
 

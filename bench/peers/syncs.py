@@ -72,12 +72,12 @@ def watched(pid: int, folder: Path) -> Iterator[Watch]:
 
 
 def counted(table: str) -> int:
-    """The calls in a table that `strace -c` wrote."""
+    """Return the calls in a table that `strace -c` wrote."""
     names = set(CALLS.split(","))
     rows = (line.split() for line in table.splitlines())
     return sum(int(row[3]) for row in rows if len(row) >= 5 and row[-1] in names)
 
 
 def proof(peer: str, figures: dict[str, Any], syncs: int) -> Proof:
-    """The verdict on a load of one producer with one message at a time."""
+    """Return the verdict on a load of one producer with one message at a time."""
     return Proof(peer, figures["sent"], syncs, round(figures["confirm"]["least_ms"], 2))

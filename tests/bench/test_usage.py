@@ -13,7 +13,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def stat(name: str, user: int, system: int) -> str:
-    """A line of /proc/PID/stat with this many ticks of the clock."""
+    """Return a line of /proc/PID/stat with this many ticks of the clock."""
     return f"4711 ({name}) S 1 2 3 0 -1 64 0 0 0 0 {user} {system} 0 0 20 0 1 0 9 8 7\n"
 
 

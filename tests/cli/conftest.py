@@ -18,14 +18,14 @@ Run = Callable[..., Result]
 
 @pytest.fixture(scope="module")
 def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server for the tests of one file."""
+    """Yield a server for the tests of one file."""
     with served(tmp_path_factory.mktemp("served")) as running:
         yield running
 
 
 @pytest.fixture
 def qm(shared_server: Served) -> Iterator[Manager]:
-    """A connection to the server, for a test to prepare and to look; its queues go with the test."""
+    """Yield a connection to the server, for a test to prepare and to look; its queues go with the test."""
     with reliquary.connect(shared_server.data, control=shared_server.control) as manager:
         yield manager
         for info in manager.queues():
@@ -35,7 +35,7 @@ def qm(shared_server: Served) -> Iterator[Manager]:
 
 @pytest.fixture
 def run(qm: Manager, shared_server: Served) -> Run:
-    """Runs a command line against the server."""
+    """Return a function that runs a command line against the server."""
     environment = {"RELIQUARY_SERVER": shared_server.data, "RELIQUARY_CONTROL": shared_server.control}
 
     def command(*arguments: str | Path, stdin: bytes | None = None) -> Result:

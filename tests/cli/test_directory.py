@@ -17,7 +17,7 @@ from tests.cli.conftest import Run
 
 @pytest.fixture(autouse=True)
 def empty(qm: Manager) -> Iterator[None]:
-    """An empty directory for each test."""
+    """Yield an empty directory for each test."""
     yield
     qm.directory.attach()
     for kind in ("routing-link", "site", "distribution-list"):

@@ -17,7 +17,7 @@ from reliquary.server.logs import LogFormat, LogLevel
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
-    """The settings of servers that would have run."""
+    """Return the settings of servers that would have run."""
     seen: list[Settings] = []
 
     def serve(settings: Settings, read: Callable[[], Settings]) -> Exit:

@@ -17,7 +17,7 @@ from tests.cli.conftest import Run
 
 @pytest.fixture
 def stopped(tmp_path: Path) -> Path:
-    """The folder of a manager that is stopped."""
+    """Return the folder of a manager that is stopped."""
     with reliquary.connect(tmp_path / "data") as manager:
         manager.create_queue("orders").send("kept")
     return tmp_path / "data"

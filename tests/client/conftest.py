@@ -18,14 +18,14 @@ Play = Callable[[Scene], None]
 
 @pytest.fixture(scope="module")
 def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server for the tests of one file."""
+    """Yield a server for the tests of one file."""
     with served(tmp_path_factory.mktemp("served")) as running:
         yield running
 
 
 @pytest.fixture
 def server(shared_server: Served) -> Iterator[Served]:
-    """A running server, empty again for the next test."""
+    """Yield a running server, empty again for the next test."""
     yield shared_server
     with reliquary.connect(shared_server.data, control=shared_server.control) as manager:
         for transaction in manager.transactions():
@@ -42,7 +42,7 @@ def server(shared_server: Served) -> Iterator[Served]:
 
 @pytest.fixture(params=["local", "remote"])
 def qm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Manager]:
-    """A manager, over each transport in turn."""
+    """Yield a manager, over each transport in turn."""
     if request.param == "local":
         with reliquary.connect(tmp_path / "local") as manager:
             yield manager
@@ -54,7 +54,7 @@ def qm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Manager]:
 
 @pytest.fixture(params=["local", "remote"])
 def play(request: pytest.FixtureRequest, tmp_path: Path) -> Play:
-    """Runs a scene with an async manager, over each transport in turn."""
+    """Return a function that runs a scene with an async manager, over each transport in turn."""
     if request.param == "local":
         connecting = reliquary.connect_async(tmp_path / "local")
     else:

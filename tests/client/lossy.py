@@ -31,18 +31,18 @@ class Lossy:
     seen: list[str] = field(default_factory=list)
 
     def lose(self, ending: str, fate: Fate = Fate.LOSE_ANSWER) -> None:
-        """The next request whose path ends so has this fate."""
+        """Let the next request whose path ends like this have this fate."""
         self.fates.append((ending, fate))
 
     def fate(self, path: str) -> Fate:
-        """What becomes of a request."""
+        """Return what becomes of a request."""
         self.seen.append(path)
         if self.fates and self.fates[0][0] in path:
             return self.fates.pop(0)[1]
         return Fate.PASS
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection of a client, with one of its own to the server."""
+        """Serve one connection of a client, with one to the server."""
         parts = urlsplit(self.target)
         upstream_reader, upstream_writer = await asyncio.open_connection(parts.hostname, parts.port)
         try:
@@ -60,7 +60,7 @@ class Lossy:
 
 
 async def _message(reader: asyncio.StreamReader) -> bytes:
-    """One request or answer, or nothing at the end; ours carry a Content-Length or no body."""
+    """Return one request or answer, or nothing at the end; ours carry a Content-Length or no body."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except (asyncio.IncompleteReadError, ConnectionError):
@@ -74,7 +74,7 @@ async def _message(reader: asyncio.StreamReader) -> bytes:
 
 @asynccontextmanager
 async def lossy(target: str) -> AsyncIterator[Lossy]:
-    """A proxy in front of a server."""
+    """Yield a proxy in front of a server."""
     proxy = Lossy(target)
     async with stream_server(proxy.serve) as port:
         proxy.address = f"http://127.0.0.1:{port}"

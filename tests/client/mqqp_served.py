@@ -105,7 +105,7 @@ class _Side(asyncio.Protocol):
         await loop.create_connection(lambda: _Server(self._line, self), "127.0.0.1", self._line.target)
 
     def joined(self, other: _Side) -> None:
-        """The other end is there."""
+        """Note that the other end is there."""
         self._other = other
         for data in self._early:
             other.send(data)

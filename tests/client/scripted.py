@@ -30,13 +30,13 @@ class Answer:
 
 
 def answer(status: int, body: object = None) -> Answer:
-    """A whole answer with JSON."""
+    """Return a whole answer with JSON."""
     data = b"" if body is None else json.dumps(body).encode()
     return Answer(b"HTTP/1.1 %d X\r\ncontent-length: %d\r\n\r\n%b" % (status, len(data), data))
 
 
 def streamed(*chunks: bytes, whole: bool = True) -> Answer:
-    """An answer in chunks, without its end where it is not whole."""
+    """Return an answer in chunks, without its end where it is not whole."""
     parts = [b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks]
     head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
     return Answer(head + b"".join(parts) + (b"0\r\n\r\n" if whole else b""), cut=not whole)
@@ -80,7 +80,7 @@ class Scripted:
                 pass
 
     def _exchange(self, connection: socket.socket, reader: Any) -> bool:
-        """One request; whether the connection goes on."""
+        """Answer one request; return whether the connection goes on."""
         try:
             line = reader.readline().decode()
             if not line:

@@ -54,7 +54,7 @@ def by_address(server: Served) -> Iterator[Manager]:
 
 
 def check(manager: Manager) -> None:
-    """A noun on a manager without queues of its own."""
+    """Administer a noun on a manager without queues of its own."""
     assert manager.list_records(LABEL) == []
     manager.create_queue("orders", label="slow")
     assert manager.show_record(LABEL, "orders").label == "slow"

@@ -12,7 +12,7 @@ from reliquary.client.sync.directory import Directory
 
 @pytest.fixture
 def directory(qm: Manager) -> Iterator[Directory]:
-    """The manager's, empty again afterwards."""
+    """Return the manager's directory, and empty it afterwards."""
     found = qm.directory
     yield found
     found.attach()

@@ -93,7 +93,7 @@ def texts(queue: Queue) -> list[str]:
 
 
 def bill(orders: Queue, bills: Queue, business: Database, *, broken: bool = False) -> None:
-    """The work of one step."""
+    """Do the work of one step."""
     order = orders.receive()
     assert order is not None
     business.execute("INSERT INTO bills VALUES (?)", (order.text,))
@@ -205,7 +205,7 @@ def test_a_decision_that_the_manager_did_not_hear_of_is_reported_before_the_next
 def left_behind(
     qm: Manager, owner: str, orders: Queue, bills: Queue, business: Database, *, decided: bool
 ) -> str:
-    """A step of a worker that is gone: prepared, and perhaps decided."""
+    """Leave a step as a worker that was killed does: prepared, and perhaps decided."""
     transaction = qm.transaction(id=str(new_guid(SystemChance())), owner=owner)
     with transaction:
         bill(orders, bills, business)

@@ -48,7 +48,7 @@ PLACE = StagePlace("q 1", 3, 0, "a-1")
 
 
 def asked(server: Scripted) -> tuple[str, str, dict[str, list[str]], object]:
-    """The last request: method, path, parameters, JSON."""
+    """Return the last request: method, path, parameters, JSON."""
     last = server.asked[-1]
     parts = urlsplit(last.target)
     return last.method, parts.path, parse_qs(parts.query), json.loads(last.body) if last.body else None

@@ -35,14 +35,14 @@ REFUSED = [name for name in vars(Transport) if getattr(MqqpTransport, name, None
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MqqpServed]:
-    """A server for the tests of this file."""
+    """Yield a server for the tests of this file."""
     with mqqp_served(tmp_path_factory.mktemp("far")) as far:
         yield far
 
 
 @pytest.fixture
 def far(shared: MqqpServed) -> Iterator[MqqpServed]:
-    """A server with an empty queue, orders."""
+    """Yield a server with an empty queue, orders."""
     shared.manager.create_queue("orders")
     yield shared
     shared.read_at(shared.endpoint.ports.read)
@@ -53,13 +53,13 @@ def far(shared: MqqpServed) -> Iterator[MqqpServed]:
 
 @pytest.fixture
 def near(far: MqqpServed) -> Iterator[Manager]:
-    """A manager that reads from the server."""
+    """Yield a manager that reads from the server."""
     with reliquary.connect(far.address("private$/orders")) as manager:
         yield manager
 
 
 def filled(far: MqqpServed, *bodies: str) -> Queue:
-    """The queue of the server, with these messages."""
+    """Return the queue of the server, with these messages."""
     orders = far.manager.queue("orders")
     orders.send_many(bodies)
     return orders

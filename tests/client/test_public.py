@@ -30,7 +30,7 @@ def test_a_type_checker_sees_every_name() -> None:
 
 
 def records_of(kind: Any) -> Iterator[type[msgspec.Struct]]:
-    """The records that a type is made of, those in their fields included."""
+    """Yield the records that a type is made of, those in their fields included."""
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         yield kind
         for field in get_type_hints(kind).values():

@@ -20,7 +20,7 @@ LONG = 60.0
 
 
 def plane(answer: Callable[[int], tuple[int, str]]) -> Listener:
-    """A plane whose answer to each request is a function of how many requests came before it."""
+    """Return a plane whose answer to each request is a function of how many requests came before it."""
     asked = iter(range(10_000))
 
     def handler(request: Request, responder: Responder) -> None:

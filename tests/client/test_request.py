@@ -15,7 +15,7 @@ async def queues(qm: AsyncManager) -> tuple[AsyncQueue, AsyncQueue]:
 
 
 async def asked(orders: AsyncQueue) -> Message:
-    """The request, at the one who answers it."""
+    """Return the request, at the one who answers it."""
     message = await orders.receive(None)
     assert message is not None
     return message

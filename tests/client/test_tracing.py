@@ -23,7 +23,7 @@ PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 @pytest.fixture
 def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
-    """The spans of an application that has set a provider."""
+    """Yield the spans of an application that has set a provider."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -77,7 +77,7 @@ def test_a_message_belongs_to_the_trace_of_its_send(
 
 
 def tracing_root(spans: InMemorySpanExporter) -> trace.Span:
-    """A span of the application."""
+    """Return a span of the application."""
     del spans
     return trace.get_tracer_provider().get_tracer("application").start_span("work")
 

@@ -38,7 +38,7 @@ def texts(queue: Queue) -> list[str]:
 
 @contextmanager
 def broken(qm: Manager) -> Iterator[Transaction]:
-    """A block that an exception leaves."""
+    """Yield a block that an exception leaves."""
     with suppress(ZeroDivisionError), qm.transaction() as transaction:
         yield transaction
         raise ZeroDivisionError

@@ -30,23 +30,23 @@ class Harness:
     control_url: str
 
     async def get(self, path: str) -> Response:
-        """A page of the control plane."""
+        """Return a page of the control plane."""
         return await self.control.request("GET", path)
 
     async def call(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        """One request to the control plane; status and JSON."""
+        """Send one request to the control plane; return status and JSON."""
         data = b"" if body is None else json.dumps(body).encode()
         answer = await self.control.request(method, "/api/v1" + path, data)
         return answer.status, json.loads(answer.body)
 
     async def ok(self, method: str, path: str, body: object = None) -> Any:
-        """One request that is done."""
+        """Send one request that must be done."""
         status, answer = await self.call(method, path, body)
         assert status < 300, answer
         return answer
 
     async def refused(self, method: str, path: str, body: object = None) -> tuple[int, str, str]:
-        """One request that is not: status, code and sentence."""
+        """Send one request that must be refused; return status, code and sentence."""
         status, answer = await self.call(method, path, body)
         assert status >= 400, answer
         assert set(answer) == {"error", "code"}

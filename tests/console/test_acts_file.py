@@ -38,7 +38,7 @@ def objects(folder: Path, wanted: PageWanted | None = None, **only: str) -> list
 
 
 def written(folder: Path, *numbers: int, kept: KeptActs = KeptActs()) -> None:  # noqa: B008 - a tuple
-    """One run of a server that notes acts; the files have the times of the calendar."""
+    """Run a server that notes acts once; the files have the times of the calendar."""
     file = ActsFile(folder, kept, Calendar())
     for number in numbers:
         file.append(act(number))

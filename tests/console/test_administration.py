@@ -26,14 +26,14 @@ SEVENTH, SECOND, FIRST, NONE = (f"{each:016X}" for each in (7, 2, 1, 0))
 
 
 async def post(harness: Harness, body: bytes, service: str = "orders") -> bytes:
-    """One request of another agent."""
+    """Send one request of another agent."""
     answer = await harness.data.request("POST", f"/httpr/{service}", body)
     assert answer.status == 200
     return bytes(answer.body)
 
 
 async def only(harness: Harness) -> dict[str, Any]:
-    """The channel, where there is one."""
+    """Return the channel, where there is one."""
     [channel] = (await harness.ok("GET", "/channels"))["channels"]
     assert isinstance(channel, dict)
     return channel

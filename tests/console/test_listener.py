@@ -30,7 +30,7 @@ def listener(limits: Limits = LIMITS) -> ControlListener:
 
 
 async def reported(reader: asyncio.StreamReader) -> tuple[int, str]:
-    """The status of a refusal and its sentence; the connection ends with it."""
+    """Return the status of a refusal and its sentence; the connection ends with it."""
     head, _, body = (await reader.read()).partition(b"\r\n\r\n")
     return int(head.split()[1]), json.loads(body)["error"]
 

@@ -11,7 +11,7 @@ BEGIN = datetime(2026, 11, 18, 10, tzinfo=UTC)
 
 
 def line(manager: str, number: int, event: str, after: float) -> TraceLine:
-    """An event, some seconds after the first."""
+    """Return an event, some seconds after the first."""
     time = BEGIN + timedelta(seconds=after)
     return TraceLine(manager=manager, manager_name=manager, event_id=number, time=time, event=event)
 

@@ -21,7 +21,7 @@ CAROL = User(name="carol", password_hash=cheap_hash("swordfish"), role=None)
 
 
 async def noted(harness: Harness) -> list[ActInfo]:
-    """All acts, the first one first."""
+    """Return all acts, the first one first."""
     return (await harness.server.reloader.acts.read(PageWanted())).records[::-1]
 
 

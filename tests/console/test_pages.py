@@ -21,7 +21,7 @@ from tests.server.endpoints import endpoint_of
 
 
 def samples(text: str) -> dict[str, float]:
-    """What a reader of the Prometheus format finds; every line must be one."""
+    """Return what a reader of the Prometheus format finds; every line must be one."""
     found = {}
     for line in text.splitlines():
         if not line.startswith("#"):

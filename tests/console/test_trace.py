@@ -23,7 +23,7 @@ USERS = tuple(
 
 
 async def first_id(harness: Harness, token: str | None = None, queue: str = "orders") -> str:
-    """The identifier of the first message of a queue."""
+    """Return the identifier of the first message of a queue."""
     status, listed = await ask(harness.data, token, "GET", f"/queues/{queue}/messages")
     assert status == 200, listed
     identifier = listed["messages"][0]["id"]

@@ -13,7 +13,7 @@ import pytest
 
 @contextmanager
 def small_disk(place: Path, megabytes: int = 16) -> Iterator[Path]:
-    """A small disk, at a place where nothing is."""
+    """Yield a small disk, at a place where nothing is."""
     place.mkdir()
     if shutil.which("mount") is None or _mount(place, f"size={megabytes}m").returncode != 0:
         pytest.skip("a full disk is tried on a tmpfs, which only root may mount")

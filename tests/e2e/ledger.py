@@ -96,7 +96,7 @@ class Ledger:
     """All queues, and all that is on its way."""
 
     def __init__(self, *queues: str, overtaking: Iterable[str] = ()) -> None:
-        """Where messages arrive in transactions, one can be ready before another that was sent earlier."""
+        """Prepare a ledger; in transactions, a message can be ready before one that was sent earlier."""
         self.stocks = {name: Stock() for name in queues}
         self._overtaking = frozenset(overtaking)
         self._places: set[int] = set()
@@ -107,17 +107,17 @@ class Ledger:
     # -- requests leave
 
     def begin(self, change: Change) -> Change:
-        """A change is on its way."""
+        """Note that a change is on its way, and return it."""
         self._changes.add(change)
         return change
 
     def ask(self, taking: Taking) -> Taking:
-        """A receive is on its way."""
+        """Note that a receive is on its way, and return it."""
         self._takings.add(taking)
         return taking
 
     def forget(self, request: Change | Taking | None) -> None:
-        """It did not leave, or the server said that nothing came of it."""
+        """Forget a request that did not leave, or that changed nothing."""
         self._changes.discard(request)
         self._takings.discard(request)
 
@@ -234,7 +234,7 @@ class Ledger:
         return happened
 
     def _settle(self, change: Change, found: Mapping[str, set[str]], missing: Mapping[str, set[str]]) -> None:
-        """A change in doubt has happened: what it took is not missing, what it brought must be there."""
+        """Settle a change in doubt that has happened: what it took is gone, what it brought must be there."""
         for name, bodies in change.out.items():
             missing[name].difference_update(bodies)
             for body in bodies:
@@ -244,7 +244,7 @@ class Ledger:
             missing[name].update(set(bodies) - found[name] - self.stocks[name].gone)
 
     def _account(self, name: str, missing: set[str], found: list[Shown]) -> None:
-        """Only receives on their way can have taken what is missing, and from the head of the queue only."""
+        """Check that only pending receives can have taken what is missing, from the head of the queue."""
         most = sum(taking.count for taking in self._takings if taking.queue == name)
         assert len(missing) <= most, (
             f"{name} lost {len(missing)} messages, of which receives on their way explain {most}:"
@@ -259,7 +259,7 @@ class Ledger:
     # -- the end
 
     def close(self) -> None:
-        """All queues were emptied: what was sent was received, or its answer was lost."""
+        """Check, after all queues were emptied, that what was sent was received, or its answer was lost."""
         assert not self._changes
         assert not self._takings
         for name, stock in self.stocks.items():

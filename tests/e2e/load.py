@@ -35,7 +35,7 @@ class Api:
         self.answered: Callable[[], None] = _ignore
 
     async def call(self, method: str, path: str, body: object = None) -> Any:
-        """One request that must not be refused."""
+        """Send one request that must not be refused."""
         data = b"" if body is None else json.dumps(body).encode()
         answer = await self._client.request(method, API + path, data, timeout=PATIENCE)
         self.answered()
@@ -43,7 +43,7 @@ class Api:
         return json.loads(answer.body) if answer.body else None
 
     async def browse(self, queue: str) -> list[Shown]:
-        """All messages of a queue, page by page."""
+        """Return all messages of a queue, page by page."""
         found: list[Shown] = []
         after = ""
         while page := shown(await self.call("GET", f"/queues/{queue}/messages?limit=500{after}")):
@@ -53,7 +53,7 @@ class Api:
 
 
 def shown(answer: Any) -> list[Shown]:
-    """The messages of an answer."""
+    """Return the messages of an answer."""
     return [
         Shown(b64decode(each["body"]).decode(), each["label"], int(each["lookup_id"]))
         for each in answer["messages"]
@@ -64,7 +64,7 @@ class Load:
     """The clients; they outlive the server, their requests do not."""
 
     def __init__(self, ledger: Ledger, random: Random, depth: int) -> None:
-        """In a queue that is deeper than `depth`, producers send one at a time."""
+        """Prepare the load; in a queue that is deeper than `depth`, producers send one at a time."""
         self._depth = depth
         self._ledger = ledger
         self._random = random
@@ -73,13 +73,13 @@ class Load:
         self._life = 0
 
     async def fill(self, api: Api, queue: str, count: int) -> None:
-        """A queue that is deep from the start."""
+        """Fill a queue, so that it is deep from the start."""
         lane = f"{queue} early"
         for _ in range(count // 100):
             await self._send_to(api, queue, lane, tuple(self._next(lane) for _ in range(100)))
 
     async def run(self, api: Api, *, is_over: Callable[[], bool]) -> list[str]:
-        """One run of the server, up to its end; the connections that were lost before."""
+        """Run the load against one process of the server until that ends; count lost connections."""
         self._life += 1
         early: list[str] = []
         clients = (
@@ -147,7 +147,7 @@ class Load:
             held, receipt = tuple(message.body for message in messages), answer["receipt"]
 
     async def _hold_and_say_so(self, api: Api, queue: str) -> None:
-        """What was held is acknowledged in two parts, each in a request of its own."""
+        """Acknowledge what was held in two parts, each in a request of its own."""
         order = Order()
         while True:
             asked = {"count": self._random.randint(1, 12), "timeout": None, "hold": LONG}

@@ -25,7 +25,7 @@ SET_TX_CHECKSUM = 0x17
 
 
 def plug(name: str) -> socket.socket:
-    """A port that takes and gives whole frames."""
+    """Connect a port that takes and gives whole frames."""
     line = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(EVERYTHING))
     line.bind((name, 0))
     line.setblocking(False)

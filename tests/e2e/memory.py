@@ -31,7 +31,7 @@ def descriptors_of(pid: int) -> int:
 
 
 def _status(pid: int, name: str) -> int:
-    """A number of kilobytes in the status of a process."""
+    """Return a number of kilobytes in the status of a process."""
     for line in (Path("/proc") / str(pid) / "status").read_text().splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1])

@@ -19,7 +19,7 @@ QUEUE = "ticks"
 
 
 def body(number: int) -> str:
-    """A message; each tenth is too large for one packet."""
+    """Return a message; each tenth is too large for one packet."""
     return f"{number} " + "x" * (10_000 if number % 10 == 0 else 500)
 
 

@@ -75,7 +75,7 @@ def clear_away() -> None:
 
 
 def _delete(name: str) -> None:
-    """With whatever runs there: a server that outlived its test would hold its ports."""
+    """Delete the namespace and its processes: a server that outlived its test would hold its ports."""
     inside = subprocess.run(["ip", "netns", "pids", name], check=False, capture_output=True, text=True)
     for process in inside.stdout.split():
         with suppress(ProcessLookupError):
@@ -85,7 +85,7 @@ def _delete(name: str) -> None:
 
 @contextmanager
 def lone_host() -> Iterator[Host]:
-    """A computer that reaches itself alone, where all ports are free."""
+    """Yield a computer that reaches itself alone, where all ports are free."""
     clear_away()
     host = Host(f"rq{os.getpid()}n{next(_numbers)}h0", "127.0.0.1")
     try:

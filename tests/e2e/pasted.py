@@ -70,7 +70,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(text: str) -> list[Block]:
-    """All fenced blocks in their order."""
+    """Return all fenced blocks in their order."""
     found, language, begun, remark = [], None, 0, ""
     lines = text.splitlines()
     for number, line in enumerate(lines, start=1):
@@ -87,7 +87,7 @@ def blocks_of(text: str) -> list[Block]:
 
 
 def outside_of_blocks(text: str) -> list[str]:
-    """Lines that Markdown shows as code although no fence says in which language."""
+    """Return lines that Markdown shows as code although no fence says in which language."""
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     return re.findall(r"\n\n( {4}\S.*)", prose)
 

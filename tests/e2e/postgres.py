@@ -18,7 +18,7 @@ from tools.system_packages import postgres_folder
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    """A server while the block runs; how to connect to it.  It refuses to run as root."""
+    """Run a server while the block runs, and yield how to connect to it. It refuses to run as root."""
     programs = postgres_folder()
     assert programs is not None, "needs a system package"
     folder = Path(tempfile.mkdtemp(prefix="reliquary-postgres-"))  # the socket's path must be short

@@ -33,7 +33,7 @@ class NotingMark(SyncedMark):
     """
 
     def move(self, synced: int, lowest: int) -> None:
-        """As usual, and note it."""
+        """Move a message as usual, and note it."""
         log = _logs(self.folder)[-1]
         note = f"{log.name} {log.stat().st_size:>20}\n"
         handle = os.open(_note(self.folder), os.O_WRONLY | os.O_CREAT, 0o666)
@@ -53,7 +53,7 @@ class HastySyncs(Syncs):
 
 
 def cut(folder: Path) -> None:
-    """The power goes: what was not synced is lost.  The server must be dead."""
+    """Cut the power: what was not synced is lost. The server must be dead."""
     name, size = _note(folder).read_text().split() if _note(folder).exists() else ("", "0")
     for log in _logs(folder):
         if log.name == name:

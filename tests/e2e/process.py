@@ -16,7 +16,7 @@ LAST_LINE = "/receive"
 
 
 def environment(folder: Path, *queues: str, **more: str) -> dict[str, str]:
-    """The settings of a server on a folder, and none that the tester happens to have."""
+    """Return the settings of a server on a folder, and none that the tester happens to have."""
     mine = {name: value for name, value in os.environ.items() if not name.startswith("RELIQUARY_")}
     settings = {"FOLDER": str(folder), "DATA_PORT": "0", "CONTROL_PORT": "0", "QUEUES": ",".join(queues)}
     settings |= {"LOW_SPACE": "0", "RESERVE": "0"}  # many stores at a time, some on small disks
@@ -111,7 +111,7 @@ class ServerProcess:
 
 
 def run_to_its_end(folder: Path, *queues: str) -> tuple[int, str]:
-    """A server that cannot start: its exit code and what it said."""
+    """Run a server that cannot start; return its exit code and its output."""
     done = subprocess.run(
         SERVER, env=environment(folder, *queues), capture_output=True, text=True, check=False, timeout=60
     )

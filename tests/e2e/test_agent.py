@@ -41,7 +41,7 @@ class Application:
         return said
 
     def kill(self) -> None:
-        """No warning, no clean-up; it is somewhere in its next step."""
+        """Kill the process in any of its steps, without a warning."""
         self._process.kill()
 
     def finish(self) -> None:
@@ -81,7 +81,7 @@ def restart(site: Site) -> None:
 
 
 def received(site: Site) -> list[str]:
-    """All that is in `orders`, in its order."""
+    """Return all that is in `orders`, in its order."""
     with site.connect() as there:
         return [message.text for message in iter(there.queue("orders").receive, None)]
 

@@ -28,7 +28,7 @@ TEXT = Random(1).randbytes(1000).hex()
 
 
 def call(server: ServerProcess, path: str, body: object = None) -> Any:
-    """One request to the data plane; an OSError or HTTPException when the server is gone."""
+    """Send one request to the data plane; an OSError or HTTPException when the server is gone."""
     data = None if body is None else json.dumps(body).encode()
     with urllib.request.urlopen(f"{server.data}/api/v1/queues/orders/{path}", data) as answer:
         return json.load(answer)
@@ -52,7 +52,7 @@ def send_to_the_end(server: ServerProcess, text: str) -> list[str]:
 
 
 def labels(server: ServerProcess) -> list[str]:
-    """Of all messages, page by page: an answer does not carry more than some megabytes."""
+    """Return the labels of all messages, page by page: an answer has some megabytes at most."""
     found: list[str] = []
     after = ""
     while page := call(server, f"messages?limit=100{after}")["messages"]:
@@ -69,7 +69,7 @@ def must_be_one_sentence(said: str, *words: object) -> None:
 
 
 def must_hold(folder: Path, confirmed: list[str]) -> None:
-    """All that was confirmed is there; the one that was on its way may be there too."""
+    """Check that all that was confirmed is there; the message that was on its way may be there too."""
     with ServerProcess(folder).wait_until_ready() as server:
         there = labels(server)
         assert server.stop() == Exit.OK
@@ -84,7 +84,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def stopped(folder: Path) -> Path:
-    """A store with ten messages, stopped in order."""
+    """Return a store with ten messages, stopped in order."""
     with ServerProcess(folder, "orders").wait_until_ready() as server:
         for number in range(10):
             send(server, str(number), TEXT)
@@ -94,7 +94,7 @@ def stopped(folder: Path) -> Path:
 
 @pytest.fixture
 def killed(folder: Path) -> Path:
-    """A store with ten messages, left behind by kill -9."""
+    """Return a store with ten messages, left behind by kill -9."""
     with ServerProcess(folder, "orders").wait_until_ready() as server:
         for number in range(10):
             send(server, str(number), TEXT)
@@ -104,7 +104,7 @@ def killed(folder: Path) -> Path:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """The files of a store, without RocksDB's diary and its lock."""
+    """Return the files of a store, without RocksDB's diary and its lock."""
     return {
         path.name: path.read_bytes()
         for path in folder.rglob("*")
@@ -321,7 +321,7 @@ def test_what_was_drained_makes_room_for_new_messages(tmp_path: Path) -> None:
 
 
 def send_until_refused(server: ServerProcess, most: int = 1_000) -> list[str]:
-    """The labels of what was confirmed before the server refused a message for want of room."""
+    """Return the labels of what was confirmed before the server refused a message for want of room."""
     confirmed: list[str] = []
     refusal = 0, ""
     while len(confirmed) < most and not refusal[0]:

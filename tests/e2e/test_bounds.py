@@ -25,7 +25,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 
 def post(server: ServerProcess, path: str, body: bytes) -> tuple[int, str]:
-    """One request to the data plane; its status, and the sentence of a refusal."""
+    """Send one request to the data plane; return its status, and the sentence of a refusal."""
     try:
         with urllib.request.urlopen(f"{server.data}/api/v1{path}", body) as answer:
             return answer.status, ""
@@ -40,13 +40,13 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def connection_to(address: str) -> socket.socket:
-    """A connection to a plane."""
+    """Return a connection to a plane."""
     host, port = address.removeprefix("http://").split(":")
     return socket.create_connection((host, int(port)))
 
 
 def count_refused(clients: list[socket.socket]) -> int:
-    """How many clients were answered 503 until now; what was answered is left where it is."""
+    """Return how many clients were answered 503 until now; the answers stay unread."""
     count = 0
     for client in clients:
         with suppress(OSError):

@@ -28,7 +28,7 @@ FAR_AGENT = "httpr://far.example/httpr/mq#orders"
 
 
 def srmp(port: int) -> SrmpOptions:
-    """All that is for far.example is passed on to the server at this port."""
+    """Return settings that pass all for far.example on to the server at this port."""
     way = Redirection("http://far.example/*", f"http://127.0.0.1:{port}/")
     return SrmpOptions(protocol=SrmpSettings(store_and_forward=True, outbound_redirections=(way,)))
 
@@ -48,7 +48,7 @@ def wsrm(port: int) -> WsrmOptions:
 
 @contextmanager
 def managers(folder: Path, *tables: tuple[int, Options]) -> Iterator[list[Manager]]:
-    """A server for each port with its settings, and a connection to each."""
+    """Yield a server for each port with its settings, and a connection to each."""
     with ExitStack() as stack:
         found = []
         for port, options in tables:
@@ -58,7 +58,7 @@ def managers(folder: Path, *tables: tuple[int, Options]) -> Iterator[list[Manage
 
 
 def dead_letter(among: list[Manager]) -> Message | None:
-    """The dead letter of the manager at which the circle ended, whichever that is."""
+    """Return the dead letter of the manager at which the circle ended, whichever that is."""
     for _ in range(PATIENCE * 10 // len(among)):
         for manager in among:
             message = manager.queue(r"system$;deadletter").receive(timeout=0.1)

@@ -45,7 +45,7 @@ pytestmark = pytest.mark.needs("chromium")
 
 @asynccontextmanager
 async def browsing(harness: Harness) -> AsyncIterator[Page]:
-    """A page of a browser; an error of a script or of the content policy fails the test."""
+    """Yield a page of a browser; an error of a script or of the content policy fails the test."""
     wrong: list[str] = []
 
     def on_console(message: ConsoleMessage) -> None:

@@ -58,7 +58,7 @@ class Trial:
         )
 
     def kill_at(self, point: str, victims: str) -> None:
-        """One order, and a crash at this point."""
+        """Process one order, with a crash at this point."""
         self._orders.append(f"order {len(self._orders)}, {point}")
         with reliquary.connect(self._server.data, control=self._server.control) as qm:
             qm.queue("orders").send(self._orders[-1])
@@ -76,7 +76,7 @@ class Trial:
             self._server = self._started()
 
     def go_on(self) -> None:
-        """Another worker finishes the work, and all agrees."""
+        """Let another worker finish the work, and check that all agrees."""
         with self._worker() as worker:
             _, complaints = worker.communicate()
         assert worker.returncode == 0, complaints
@@ -99,7 +99,7 @@ class Trial:
     ]
 )
 def trial(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Trial]:
-    """A trial with each kind of database."""
+    """Yield a trial with each kind of database."""
     if request.param == "sqlite":
         file = str(tmp_path / "business.sqlite")
         made = Trial(tmp_path, file, lambda: sqlite3.connect(file))

@@ -66,7 +66,7 @@ def test_every_block_says_its_language(guide: Path) -> None:
 
 
 def failing(folder: Path, language: str, text: str) -> str:
-    """What the terminal says of a block that does not work."""
+    """Return what the terminal says of a block that does not work."""
     with Terminal(folder) as terminal, pytest.raises(AssertionError) as wrong:
         terminal.paste(Block(1, language, text))
     return str(wrong.value)

@@ -86,7 +86,7 @@ def let_go(site: Site) -> None:
 
 
 def received(site: Site) -> list[str]:
-    """All that has arrived, in its order."""
+    """Return all that has arrived, in its order."""
     with site.connect() as manager:
         return [message.text for message in manager.queue("orders").browse()]
 

@@ -105,7 +105,7 @@ class Trial:
         self.kills += 1
 
     def _kill_while_it_opens(self) -> None:
-        """RocksDB begins with a new file LOG; what it and we do after that is cut short."""
+        """Kill the server while RocksDB, which begins with a new file LOG, opens the store."""
         log = self.folder / "LOG"
         before = _inode(log)
         with self._started() as server:
@@ -217,7 +217,7 @@ def _ends_within(server: ServerProcess, patience: float) -> bool:
 
 
 def _spin(microseconds: int) -> None:
-    """A moment so short that a timer would miss it."""
+    """Wait for a moment so short that a timer would miss it."""
     end = perf_counter_ns() + microseconds * 1000
     while perf_counter_ns() < end:
         pass

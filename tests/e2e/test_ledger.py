@@ -19,7 +19,7 @@ def bodies(*numbers: int) -> tuple[str, ...]:
 
 @pytest.fixture
 def ledger() -> Ledger:
-    """Messages 1 to 4 are in the queue a; there is a queue b."""
+    """Return a ledger with messages 1 to 4 in the queue a, and an empty queue b."""
     ledger = Ledger("a", "b")
     send(ledger, 1, 2, 3, 4)
     return ledger

@@ -98,7 +98,7 @@ class Pair:
             site.start()
 
     def received(self, queue: str) -> list[str]:
-        """All that is in B in the end, in its order; A has let go of all of it."""
+        """Return all that is in B in the end, in its order, after A has removed it."""
         received: list[str] = []
         with self.a.connect() as sender, self.b.connect() as receiver:
             found = receiver.queue(f"private$/{queue}")
@@ -110,7 +110,7 @@ class Pair:
                     return received
 
     def check(self) -> int:
-        """What was confirmed is there once, and all of a send that is there is; the stream is in order."""
+        """Check that what was confirmed is there once and in order, and that sends are there as a whole."""
         there = {queue: self.received(queue) for queue in self.sent}
         for queue, received in there.items():
             known = set(received)

@@ -37,7 +37,7 @@ SETTINGS = {
 
 @contextmanager
 def servers(net: Network, folder: Path, encapsulation: str) -> Iterator[list[Process]]:
-    """A server on each host; they start together."""
+    """Yield a server on each host; they start together."""
     with ExitStack() as stack:
         started = []
         for host in net.hosts:

@@ -25,7 +25,7 @@ PROGRAMS = re.findall(r"^```python\n(.+?)^```", README, re.MULTILINE | re.DOTALL
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[ServerProcess]:
-    """The server that `./dev run --bare` becomes."""
+    """Yield the server that `./dev run --bare` becomes."""
     folder = tmp_path / "reliquary-data"
     ports = ("--port", "0", "--control-port", "0")
     command = (str(BIN / "reliquary"), "serve", "--first-queue", "orders", "--data", str(folder), *ports)
@@ -36,7 +36,7 @@ def server(tmp_path: Path) -> Iterator[ServerProcess]:
 
 
 def typed(server: ServerProcess, command: str) -> str:
-    """What a shell prints for a command that ends well."""
+    """Return what a shell prints for a command that ends well."""
     environment = os.environ | {
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         SERVER_VARIABLE: server.data,

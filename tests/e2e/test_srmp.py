@@ -27,7 +27,7 @@ LIVELY = {
 
 
 def to(site: Site, queue: str) -> str:
-    """A queue of a manager, for senders elsewhere."""
+    """Return a queue of a manager, for senders elsewhere."""
     return f"DIRECT=HTTP://{site.authority}/msmq/private$/{queue}"
 
 
@@ -70,7 +70,7 @@ class Pair:
                 self._commit(manager)
 
     def received(self) -> list[str]:
-        """All that is in B in the end, in its order; A has let go of all of it."""
+        """Return all that is in B in the end, in its order, after A has removed it."""
         with self.a.connect() as manager:
             while any(each.messages for each in manager.outgoing()):
                 pass
@@ -83,7 +83,7 @@ class Pair:
 
 
 def check(sent: list[tuple[list[str], bool]], received: list[str]) -> None:
-    """What was confirmed is there once and in order, and all of a commit that is there is."""
+    """Check that what was confirmed is there once and in order, and that each commit is there as a whole."""
     expected = [text for texts, confirmed in sent for text in texts if confirmed or texts[0] in received]
     assert received == expected
 

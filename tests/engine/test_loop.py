@@ -92,7 +92,7 @@ class Room:
 
 
 def tick() -> Awaitable[None]:
-    """One round of the loop."""
+    """Run one round of the loop."""
     here = asyncio.get_running_loop()
     future = here.create_future()
     here.call_soon(future.set_result, None)

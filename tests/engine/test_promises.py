@@ -65,7 +65,7 @@ class Server:
         return reply.answer
 
     def crash(self) -> Server:
-        """The next process, when nothing was kept that was not synced."""
+        """Return the next process, when nothing was kept that was not synced."""
         for seed in range(100):
             survivor = self.disk.crash(SeededChance(seed))
             if survivor.kept == 0:
@@ -160,7 +160,7 @@ def test_a_late_deadline_is_not_passed_over_because_a_locked_message_is_overdue(
 
 
 def message(body: bytes, sent: Instant, seconds: int) -> Message:
-    """A message that travelled, and whose time began when it was sent."""
+    """Return a message that travelled, and whose time began when it was sent."""
     return Message(
         body=body,
         identifier=ObjectId(UUID(int=1), 1),

@@ -60,7 +60,7 @@ class Notes:
         self.watched += 1
 
     def notify_idle(self) -> None:
-        """The tests wait for what they want to see."""
+        """Do nothing: the tests wait for what they want to see."""
 
     @property
     def answers(self) -> list[object]:

@@ -56,7 +56,7 @@ def _try(data: bytes, *, request: bool) -> bool:
 
 
 def _read(parts: list[bytes], *, request: bool) -> list[Read] | str:
-    """What is read, as we would have written it; or why it is refused."""
+    """Return what is read, as we would have written it; or why it is refused."""
     using = RequestReader(lambda _: LIMITS) if request else ResponseReader(LIMITS)
     try:
         events = [event for part in parts for event in using.feed(part)]
@@ -76,7 +76,7 @@ def _check(fault: HttprFault) -> None:
 
 
 def _usual(event: Read) -> Read:
-    """A header without what we never write: capabilities that say nothing, fields without a value."""
+    """Return a header without what we never write: empty capabilities, fields without a value."""
     if not isinstance(event, HeaderRead):
         return event
     header = event.header

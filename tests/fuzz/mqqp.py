@@ -31,7 +31,7 @@ INTERFACES = (QM2QM, QMCOMM)
 
 
 def try_request(interface: SyntaxId, opnum: int, stub: bytes, encoding: Encoding) -> Request | None:
-    """The request in these bytes, if they are one; what is written for it says as much."""
+    """Return the request in these bytes, if they are one; what is written for it says as much."""
     try:
         request = decode_request(interface, opnum, stub, encoding)
     except (StubFault, UnknownOpnum) as fault:
@@ -68,7 +68,7 @@ def _check_refusal(fault: StubFault | UnknownOpnum) -> None:
 
 
 def try_stub(data: bytes) -> None:
-    """What the fuzzer calls: a byte for interface and encoding, one for the opnum, then the stub."""
+    """Try one input of the fuzzer: a byte for interface and encoding, one for the opnum, then the stub."""
     if len(data) < 2:
         return
     encoding = Encoding(wide=bool(data[0] & 1), big_endian=bool(data[0] & 2))

@@ -53,7 +53,7 @@ def _check(fault: SrmpFault) -> None:
 
 
 def _check_message(arrived: Arrived) -> None:
-    """What was read means something, a parser reads it too, and it is read as it was when we write it."""
+    """Check that what was read has a meaning, that a parser reads it too, and that it survives a rewrite."""
     assert arrived.body == b"" or arrived.has_body
     assert arrived.extension == b"" or arrived.has_extension
     kind_of(arrived.envelope)

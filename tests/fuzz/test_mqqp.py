@@ -19,7 +19,7 @@ NUMBERS = [0, 1, 2, 3, 8, 9, 16, 17, 0xFF, 0x420000, 0x420001, 0x7FFFFFFF, 0x800
 
 
 def damaged(stub: bytes, chance: random.Random) -> bytes:
-    """One to three changes: a bit, a number, a cut, some bytes twice."""
+    """Return the bytes with one to three changes: a bit, a number, a cut, some bytes twice."""
     changed = bytearray(stub)
     for _ in range(chance.randrange(1, 4)):
         at = chance.randrange(len(changed) + 1)

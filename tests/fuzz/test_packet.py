@@ -14,7 +14,7 @@ NUMBERS = [0, 1, 2, 3, 7, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x3FFFFF, 0x400001, 0x7FFF
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
-    """One to four wounds: a bit, a byte, a number, a cut, a hole, something twice."""
+    """Return the bytes with one to four changes: a bit, a byte, a number, a cut, a hole, some bytes twice."""
     wounded = bytearray(data)
     for _ in range(chance.randrange(1, 5)):
         at = chance.randrange(max(1, min(len(wounded), 900)))

@@ -46,7 +46,7 @@ PIECES = [
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
-    """One to three wounds, most of them along the lines of the markup."""
+    """Return the envelope with one to three changes, most of them at its markup."""
     tokens = TOKENS.findall(data)
     for _ in range(chance.randrange(1, 4)):
         at = chance.randrange(len(tokens))

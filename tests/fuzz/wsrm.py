@@ -47,7 +47,7 @@ def _check_fault(refused: WsrmFault) -> None:
 
 
 def _check_envelope(envelope: Envelope) -> None:
-    """What was read can be written; what is read then does not change any more."""
+    """Check that what was read can be written, and does not change when it is read again."""
     try:
         again = _again(envelope)
     except UsageError:
@@ -70,7 +70,7 @@ def _again(envelope: Envelope) -> Envelope:
 
 
 def try_both(data: bytes) -> None:
-    """What the fuzzer calls: the first line is the content type, or the bytes are an envelope alone."""
+    """Try one input of the fuzzer: a content type and a body, or an envelope alone."""
     head, _, body = data.partition(b"\n")
     try_envelope(head.decode("latin-1").strip(), body)
     try_envelope("text/xml", data)

@@ -28,7 +28,7 @@ C = TypeVar("C", bound=StreamClient)
 
 @asynccontextmanager
 async def connected(kind: type[C], port: int) -> AsyncIterator[C]:
-    """A client of a port of the loopback; it is closed at the end."""
+    """Yield a client of a port of the loopback; it is closed at the end."""
     client = kind(*await asyncio.open_connection("127.0.0.1", port))
     try:
         yield client
@@ -38,7 +38,7 @@ async def connected(kind: type[C], port: int) -> AsyncIterator[C]:
 
 @asynccontextmanager
 async def opened(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """Both halves of a connection to a port of the loopback; it is closed at the end."""
+    """Yield both halves of a connection to a port of the loopback; it is closed at the end."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         yield reader, writer

@@ -9,5 +9,5 @@ from tests.peers.gsoap_build import Build, build
 
 @pytest.fixture(scope="session")
 def gsoap(pytestconfig: pytest.Config) -> Build:
-    """The programs of tests/peers/gsoap; a test that uses them is marked `needs("gsoap")`."""
+    """Return the programs of tests/peers/gsoap; a test that uses them is marked `needs("gsoap")`."""
     return build(pytestconfig.cache.mkdir("gsoap"))

@@ -45,7 +45,7 @@ def union(tag: Any, arms: dict[int, tuple[str, Any]]) -> Any:
 
 
 def call(opnum: int = 0, **members: Any) -> Any:
-    """A request, or what a method returns."""
+    """Return a request, or what a method returns."""
     return type("Call", (ndr.NDRCALL,), {"opnum": opnum, "structure": tuple(members.items())})
 
 
@@ -291,14 +291,14 @@ class ImpacketPeer:
 
 
 def stub_of(request: Any, *, ndr64: bool) -> bytes:
-    """The stub of a request."""
+    """Return the stub of a request."""
     if ndr64:
         request.changeTransferSyntax(uuidtup_to_bin(NDR64))
     return bytes(request.getData())
 
 
 def transfer_buffer(pointed: dict[int, int] | None = None) -> Any:
-    """A CACTransferBufferV1 whose pointers are NULL, but for some members that point to numbers."""
+    """Return a CACTransferBufferV1 whose pointers are NULL, but for some members that point to numbers."""
     buffer = TransferBuffer()
     buffer["u"]["tag"] = 0
     buffer["u"]["Send"]["pAdminQueueFormat"] = buffer["u"]["Send"]["pResponseQueueFormat"] = NULL

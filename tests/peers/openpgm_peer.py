@@ -37,7 +37,7 @@ def build(folder: Path) -> Path:
 
 
 def apdus(address: str, bodies: Iterable[tuple[int, str]]) -> Iterator[bytes]:
-    """Messages for a multicast address as they go; each has its number as the identifier."""
+    """Yield messages for a multicast address as they go; each has its number as the identifier."""
     for number, text in bodies:
         message = Message.of(
             identifier=ObjectId(MANAGER, number + 1),
@@ -70,7 +70,7 @@ class Peer:
         self._in.flush()
 
     def bodies(self) -> Iterator[str]:
-        """The bodies of the messages that come, as text; this waits for the next."""
+        """Yield the bodies of the messages that come, as text; this waits for the next."""
         while head := self._out.read(_LENGTH.size):
             message = self._out.read(_LENGTH.unpack(head)[0])
             yield decode_apdu(message, largest=LARGEST).body.decode()

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 
 def each(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
-    """All tests of a suite of suites."""
+    """Yield all tests of a suite of suites."""
     for test in suite:
         if isinstance(test, unittest.TestSuite):
             yield from each(test)
@@ -21,7 +21,7 @@ def each(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
 
 
 def name_of(test: unittest.TestCase) -> str:
-    """The name of a test method."""
+    """Return the name of a test method."""
     return test.id().rpartition(".")[2]
 
 

@@ -53,7 +53,7 @@ class FarQueue:
     handles: int = 0
 
     def free(self) -> list[int]:
-        """The messages that no reader holds, in their order."""
+        """Return the messages that no reader holds, in their order."""
         return [each for each in sorted(self.packets) if each not in self.locked.values()]
 
     def new_handle(self) -> bytes:
@@ -238,7 +238,7 @@ class _Server(_DcerpcServer):  # type: ignore[misc]
         return self._answer2(ms_mqqp.RemoteQMStartReceiveByLookupId_Response, desc, status, handle, found)
 
     def _sought(self, seek: int, lookup_id: int) -> int:
-        """By 0, 1 or 2: this one, the next, the one before; 0 where there is none."""
+        """Return the message itself, the next or the one before, for 0, 1 or 2; 0 where there is none."""
         free = self.queue_of_test.free()
         wanted = {
             0: [each for each in free if each == lookup_id],

@@ -28,7 +28,7 @@ CLIENT: Final = (0x0B162747, 0x99CF, 0x479C, bytes.fromhex("972f95b776e141c3"))
 
 
 def _packet(*fields: Any) -> Any:
-    """A class for what a method returns."""
+    """Return a class for what a method returns."""
     return type("Returned", (dcerpc.NDRPacket,), {"fields_desc": list(fields)})
 
 
@@ -202,12 +202,12 @@ def queue_format(kind: int, value: Any, suffix: int = 0) -> Any:
 
 
 def zeroed_buffer() -> Any:
-    """A CACTransferBufferV1 whose pointers are NULL."""
+    """Return a CACTransferBufferV1 whose pointers are NULL."""
     return ms_mqmp.CACTransferBufferV1(value=dcerpc.NDRUnion(tag=0, value=ms_mqmp.Send_sub0()))
 
 
 def descriptor(queue: int, action: int, timeout: int, request: int, cursor: int) -> Any:
-    """A REMOTEREADDESC as a client sends it."""
+    """Return a REMOTEREADDESC as a client sends it."""
     return ms_mqqp.REMOTEREADDESC(
         hRemoteQueue=queue,
         dwQueue=queue,

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.needs("gsoap")
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The folders that are built; nothing is compiled."""
+    """Return the folders that are built; nothing is compiled."""
     folders: list[Path] = []
 
     def make(_gsoap: Path, folder: Path, _version: str) -> None:

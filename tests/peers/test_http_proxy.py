@@ -59,7 +59,7 @@ def echo(chunked: bool = False) -> Iterator[Echo]:
 
 
 def post(connection: http.client.HTTPConnection, body: str) -> str:
-    """The response's body; empty where there was none."""
+    """Return the response's body; empty where there was none."""
     try:
         connection.request("POST", "/", body)
         return connection.getresponse().read().decode()
@@ -69,7 +69,7 @@ def post(connection: http.client.HTTPConnection, body: str) -> str:
 
 
 def run(plan: Plan, bodies: list[str], chunked: bool = False) -> tuple[list[str], list[str], HttpProxy]:
-    """What came back, what the target saw, and the proxy."""
+    """Return what came back, what the target received, and the proxy."""
     with echo(chunked) as server, HttpProxy(server.server_address[1], plan) as proxy:
         connection = http.client.HTTPConnection("127.0.0.1", proxy.port)
         responses = [post(connection, body) for body in bodies]

@@ -31,7 +31,7 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MqqpSite]:
 
 
 def client(folder: Path, ours: MqqpSite) -> Path:
-    """The program of the guide, with the ports of our server."""
+    """Return the program of the guide, with the ports of our server."""
     (program,) = re.findall(r"```python\n(.+?)```", section("A client in Python, with impacket"), re.DOTALL)
     assert len(program.splitlines()) <= LONGEST_CLIENT
     program = program.replace(" 2103\n", f" {ours.handshake_port}\n").replace(

@@ -39,7 +39,7 @@ _numbers = count(1)
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Our manager, for all tests of this file; each has a queue of its own."""
+    """Yield our manager, for all tests of this file; each has a queue of its own."""
     made = Site(tmp_path_factory.mktemp("site") / "manager")
     made.file = settings(made, NARROW)
     with running(made):

@@ -89,7 +89,7 @@ def peer(port: int, variant: Variant, *, replies_into: str = "") -> str:
 
 @contextmanager
 def running(site: Site) -> Iterator[Site]:
-    """A site while the block runs."""
+    """Yield a site while the block runs."""
     try:
         site.start()
         yield site

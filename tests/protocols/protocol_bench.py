@@ -15,7 +15,7 @@ M = TypeVar("M")
 
 
 def effects_of(module: ModuleType) -> set[type[Effect]]:
-    """The effects that a module defines."""
+    """Return the effects that a module defines."""
     return {
         each
         for each in vars(module).values()
@@ -53,7 +53,7 @@ class ProtocolBench(Bench):
         self.core.add(machine, name=spoken.name, hears=spoken.hears, takes=spoken.takes, timers=spoken.timers)
 
     def machine(self, kind: type[M]) -> M:
-        """The machine of the protocol."""
+        """Return the machine of the protocol."""
         (machine,) = self.machines.values()
         assert isinstance(machine, kind)
         return machine
@@ -66,7 +66,7 @@ class ProtocolBench(Bench):
         return turn
 
     def run(self, event: Event) -> Turn:
-        """One turn of both machines; what goes out is kept for the test."""
+        """Run one turn of both machines; what goes out is kept for the test."""
         turn = self.core.turn(event, self.now)
         return Turn(turn.facts, turn.signals, self.keep(turn), turn.waits)
 

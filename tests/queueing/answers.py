@@ -13,7 +13,7 @@ from tests.queueing.state_checks import durable
 
 
 def body(answer: Any) -> Any:
-    """The body of the one message, or the status of the refusal."""
+    """Return the body of the one message, or the status of the refusal."""
     found = bodies(answer)
     if isinstance(found, list):
         assert len(found) == 1, f"{len(found)} messages"
@@ -22,7 +22,7 @@ def body(answer: Any) -> Any:
 
 
 def bodies(answer: Any) -> Any:
-    """The bodies of the messages, or the status of the refusal, or None while it waits."""
+    """Return the bodies of the messages, or the status of the refusal, or None while it waits."""
     if answer is None:
         return None
     if answer.status is not HResult.OK:
@@ -37,7 +37,7 @@ def sleep_through(bench: Bench, span: float) -> None:
 
 
 def everything(state: State) -> tuple[Any, ...]:
-    """What a refused request must leave as it was: the durable state and the state in memory."""
+    """Return what a refused request must not change: the durable state and the state in memory."""
     return (
         durable(state),
         state.numbers.sequence,

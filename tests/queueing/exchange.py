@@ -152,7 +152,7 @@ class Exchange(Bench):
                 self.core.add(self.carrier, name=each.name, hears=Clerk.DIRECTED)
 
     def run(self, event: Event) -> Turn:
-        """One turn of both machines."""
+        """Run one turn of both machines."""
         return self.core.turn(event, self.now)
 
     @property
@@ -162,7 +162,7 @@ class Exchange(Bench):
         return self.carrier
 
     def outgoing(self, name: str = ELSEWHERE) -> QueueState:
-        """The outgoing queue to a destination."""
+        """Return the outgoing queue to a destination."""
         return self.state.names.outgoing[key_of(parse_single(name))]
 
     def link(self, name: str = ELSEWHERE) -> Link:
@@ -176,12 +176,12 @@ class Exchange(Bench):
         return self.handle(Say(signal))
 
     def end(self, outcome: Outcome, reason: MessageClass = MessageClass.ACK_REACH_QUEUE) -> Turn:
-        """The message that the clerk got last has its outcome."""
+        """Report the outcome of the message that the clerk got last."""
         last = self.clerk.sending[-1]
         return self.say(TransferEnded(last.queue, (last.lookup_id,), outcome, reason))
 
     def latest(self, *bodies: bytes) -> tuple[int, ...]:
-        """The LookupIdentifiers under which these were handed out last."""
+        """Return the LookupIdentifiers under which these were handed out last."""
         by_body = {signal.message.body: signal.lookup_id for signal in self.clerk.sending}
         return tuple(by_body[body] for body in bodies)
 
@@ -194,7 +194,7 @@ class Exchange(Bench):
     def conclude(
         self, outcome: Outcome, *bodies: bytes, reason: MessageClass = MessageClass.ACK_REACH_QUEUE
     ) -> Turn:
-        """These have their outcome, all in one."""
+        """Report the outcome of all these messages in one request."""
         return self.say(TransferEnded(self.outgoing().number, self.latest(*bodies), outcome, reason))
 
     @property
@@ -207,10 +207,10 @@ class Exchange(Bench):
         return self.say(ConnectionChanged(self.outgoing(name).number, event, status))
 
     def sent(self) -> list[bytes]:
-        """The bodies of what the clerk was handed, oldest first."""
+        """Return the bodies of what the clerk was handed, oldest first."""
         return [signal.message.body for signal in self.clerk.sending]
 
     def waiting(self, name: str = ELSEWHERE) -> list[bytes]:
-        """The bodies of what is in an outgoing queue and not being sent."""
+        """Return the bodies of what is in an outgoing queue and not being sent."""
         queue = self.outgoing(name)
         return [self.state.messages.get(position).body for position in queue.order.some(-1, 1000)]

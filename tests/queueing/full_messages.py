@@ -197,7 +197,7 @@ def _transactional(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def _secured(draw: st.DrawFn) -> dict[str, Any]:
-    """With a sender whose kind says what it is, or without any security at all."""
+    """Return the message with a sender and its kind, or without any security at all."""
     if draw(st.booleans()):
         return {}
     kind = draw(st.sampled_from(SenderKind))
@@ -216,7 +216,7 @@ def _secured(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def carried_messages(draw: st.DrawFn) -> Message:
-    """Any message that a packet carries without loss."""
+    """Return any message that a packet carries without loss."""
     return Message.of(
         body=draw(st.binary(max_size=64)),
         body_type=draw(long),

@@ -188,7 +188,7 @@ class Bench:
             self._turn(self.pending.popleft())
 
     def run(self, event: Event) -> Turn:
-        """One turn; a bench with more machines spreads its signals."""
+        """Run one turn; a bench with more machines spreads its signals."""
         return self.manager.handle(event, self.now)
 
     def _turn(self, event: Event) -> Turn:
@@ -266,7 +266,7 @@ class Bench:
         return self.ask(ReceiveMessages(0, queue, timeout=wait, hold=seconds(hold), **parameters))
 
     def queue(self, path: str = "orders") -> QueueState:
-        """The queue of this name."""
+        """Return the queue of this name."""
         found = self.state.find(self.state.parse(path))
         assert found is not None, f"there is no queue {path}"
         return found

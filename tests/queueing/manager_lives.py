@@ -71,7 +71,7 @@ class Life:
         self.flush(stop=False)
 
     def _inside(self, wanted: bool) -> UUID | None:
-        """A transaction that can be used, if one is wanted."""
+        """Return a transaction that can be used, if one is wanted."""
         if not wanted:
             return None
         known = self.bench.state.transactions.open
@@ -110,7 +110,7 @@ class Life:
         self.bench.ask(events.SendMessages(0, ELSEWHERE if elsewhere else path, (sent,)))
 
     def _loose(self, which: int) -> int:
-        """A large body that no message has, or 0."""
+        """Return a large body that no message has, or 0."""
         loose = list(self.bench.state.messages.bodies.loose)
         return loose[which % len(loose)] if loose else 0
 

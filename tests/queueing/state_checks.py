@@ -29,7 +29,7 @@ STARTER = 1_000_000
 
 
 def walk(queue: QueueState) -> list[Position]:
-    """Everything that is available, from the head to the end."""
+    """Return everything that is available, from the head to the end."""
     found: list[Position] = []
     place = 0  # nothing lies there; a look from the very start would let the order read on
     while (position := queue.order.after(place)) is not None:
@@ -150,7 +150,7 @@ def durable(state: State) -> Snapshot:
 
 
 def _stored_holds(state: State) -> dict[bytes, tables.Reservation]:
-    """What the rows must say of the holds: an express message has no part in them."""
+    """Return what the rows must say of the holds: an express message has no part in them."""
     rows = {}
     for key, reservation in state.travel.reservations.items():
         queue = state.queues.get(reservation.queue)
@@ -164,12 +164,12 @@ def _stored_holds(state: State) -> dict[bytes, tables.Reservation]:
 
 
 def every(state: State, table: Table[Record]) -> dict[bytes, Record]:
-    """All the rows of a table, as the batch has left them."""
+    """Return all the rows of a table, as the batch has left them."""
     return dict(state.rows.range(table, b"", tables.PAST_THE_END, limit=1_000_000))
 
 
 def positions_of(state: State) -> dict[bytes, Position]:
-    """All stored positions by their keys, with the tries that hand-outs count."""
+    """Return all stored positions by their keys, with the tries that hand-outs count."""
     rows = {key: place.position for key, place in every(state, tables.POSITIONS).items()}
     for record in every(state, tables.HAND_OUTS).values():
         tries = record.tries * len(record.lookup_ids) if len(record.tries) == 1 else record.tries
@@ -181,7 +181,7 @@ def positions_of(state: State) -> dict[bytes, Position]:
 
 
 def messages_of(state: State) -> dict[int, Message]:
-    """All stored messages by their numbers, at home in the row of a position or apart."""
+    """Return all stored messages by their numbers, in the row of a position or in a row of their own."""
     apart = {int.from_bytes(key, "big"): message for key, message in every(state, tables.MESSAGES).items()}
     at_home: dict[int, Message] = {}
     for key, place in every(state, tables.POSITIONS).items():

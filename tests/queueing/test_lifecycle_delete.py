@@ -131,7 +131,7 @@ def test_a_queue_that_is_not_there_cannot_be_deleted() -> None:
 
 
 def half_deleted(bench: Bench, turns: int = 1) -> int:
-    """A queue of two turns' worth of old messages, on its way out."""
+    """Return a queue that is being deleted, with old messages for two turns."""
     bench.send("orders", *[b"old"] * (bench.state.sizes.at_once + 5))
     bench.patient = True
     caller = bench.begin_asking(DeleteQueue(0, "orders"))

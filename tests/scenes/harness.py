@@ -32,12 +32,12 @@ class Scene(Bench):
         return [signal.reason for signal in self.signals if isinstance(signal, PositionDeleted)]
 
     def became_available(self, path: str) -> int:
-        """How often Message Position Available was raised on a queue."""
+        """Return how often Message Position Available was raised on a queue."""
         number = self.queue(path).number
         return sum(isinstance(each, PositionAvailable) and each.queue == number for each in self.signals)
 
     def lookup_ids(self, path: str = "orders") -> list[int]:
-        """The LookupIdentifiers of what is available, in the order of the queue."""
+        """Return the LookupIdentifiers of what is available, in the order of the queue."""
         shown = self.ask(events.BrowseMessages(0, path))
         return [each.position.lookup_id for each in shown.messages]
 
@@ -56,15 +56,15 @@ class Scene(Bench):
         return cursor
 
     def peek(self, queue: int | str, cursor: int = 0, *, following: bool = False, timeout: float = 0) -> Any:
-        """The body that Peek or Peek Next shows, or the status; None while it waits."""
+        """Return the body that Peek or Peek Next shows, or the status; None while it waits."""
         return body(self.ask(events.PeekMessage(0, queue, seconds(timeout), cursor, following)))
 
     def take(self, queue: int | str, **parameters: Any) -> Any:
-        """The body that a receive gets, or the status; None while it waits."""
+        """Return the body that a receive gets, or the status; None while it waits."""
         return body(self.receive(queue, **parameters))
 
     def look_up(self, queue: int | str, lookup_id: int, seek: Seek = Seek.CURRENT, **parameters: Any) -> Any:
-        """The body that is found from a LookupIdentifier, or the status."""
+        """Return the body that is found from a LookupIdentifier, or the status."""
         return body(self.ask(events.LookUpMessage(0, queue, lookup_id, seek, **parameters)))
 
     def wait(self, queue: int | str, *, timeout: float | None = None, tag: int = 0, **parameters: Any) -> int:
@@ -77,7 +77,7 @@ class Scene(Bench):
         return self.begin_asking(events.PeekMessage(0, queue, FOREVER_WAIT, cursor, following))
 
     def heard_by(self, caller: int) -> Any:
-        """The body that a waiting caller got, or the status; None while it waits."""
+        """Return the body that a waiting caller got, or the status; None while it waits."""
         return body(self.answer_to(caller))
 
     # -- transactions

@@ -33,7 +33,7 @@ SENT = [f"{number}" for number in range(40)]
 
 
 def destination(protocol: str, there: Site, queue: str, *, gateway: bool = False) -> str:
-    """The name of a queue at a server, for a sender that uses this protocol."""
+    """Return the name of a queue at a server, for a sender that uses this protocol."""
     host = there.url.partition("://")[2]
     return {
         "srmp": f"DIRECT=http://{host}/msmq/private$/{queue}",
@@ -43,7 +43,7 @@ def destination(protocol: str, there: Site, queue: str, *, gateway: bool = False
 
 
 def tables(onward: str = "") -> tuple[Options, ...]:
-    """The settings of a server; where it is a gateway, all protocols pass messages on to one destination."""
+    """Return the settings of a server; a gateway passes messages of all protocols on."""
     srmp: dict[str, Any] = dict(SOON)
     httpr: dict[str, Any] = {"retry_ladder": (seconds(0.1),)}
     wsrm: dict[str, Any] = {"retransmission": seconds(0.2), "acknowledgement_interval": seconds(0.02)}

@@ -12,7 +12,7 @@ from tests.scenes.harness import Scene
 
 
 def with_cursor(*bodies: bytes) -> tuple[Scene, int, int]:
-    """A queue with these messages, a reader's handle, and its new cursor."""
+    """Return a queue with these messages, a reader's handle, and its new cursor."""
     scene = Scene()
     if bodies:
         scene.send("orders", *bodies)

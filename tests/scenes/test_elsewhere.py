@@ -13,7 +13,7 @@ WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
 
 
 def unconnected() -> Exchange:
-    """A carrier that cannot connect yet."""
+    """Return a carrier that cannot connect yet."""
     exchange = Exchange()
     exchange.clerk.connects = False
     return exchange

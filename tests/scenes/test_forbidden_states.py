@@ -195,7 +195,7 @@ class Given:
         scene.ask(events.CloseCursor(0, self.closed_cursor))
 
     def fields(self, event: type, wrong: Wrong) -> dict[str, Any]:
-        """What the request says, with one thing wrong."""
+        """Return the fields of the request, with one thing wrong."""
         sends = event is events.SendMessages
         elsewhere = self.opened_for[Access.PEEK if sends else Access.SEND]
         deleted = self.deleted[Access.SEND if sends else Access.MOVE]
@@ -219,7 +219,7 @@ class Given:
         return self._right(event) | mistakes[wrong]
 
     def _right(self, event: type) -> dict[str, Any]:
-        """The fields without which there is no request, all of them right."""
+        """Return the fields that a request must have, all of them right."""
         return {
             "to": 0, "path": HERE, "queue": HERE, "handle": self.reader, "receipt": self.reader,
             "cursor": 0, "transaction": None if event not in TRANSACTION_STEPS else self.active,
@@ -231,7 +231,7 @@ class Given:
         }  # fmt: skip
 
     def request(self, event: type, wrong: Wrong) -> Any:
-        """The request, made of those of the fields that it has."""
+        """Return the request, made of those of the fields that it has."""
         chosen = self.fields(event, wrong)
         return event(**{name: chosen[name] for name in event.__struct_fields__ if name in chosen})  # type: ignore[attr-defined]
 
@@ -256,7 +256,7 @@ FORBIDDEN: Final = [
 
 
 def names_of(event: Any, field: str) -> str:
-    """What a field names: the handle of a query is none of a queue."""
+    """Return what a field names: the handle of a query is none of a queue."""
     return "query" if field == "handle" and event in QUERIES else field
 
 

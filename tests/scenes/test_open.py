@@ -26,13 +26,13 @@ WEB = "DIRECT=HTTP://h/msmq/q"
 
 
 def opening(scene: Scene, name: str, access: Access, share: Share = Share.DENY_NONE) -> HResult:
-    """The status of an Open Queue."""
+    """Return the status of an Open Queue."""
     status: HResult = scene.ask(OpenQueue(0, name, access, share)).status
     return status
 
 
 def outgoing(scene: Scene, name: str) -> QueueState:
-    """The OutgoingQueue to a destination."""
+    """Return the OutgoingQueue to a destination."""
     return scene.state.names.outgoing[key_of(parse_single(name))]
 
 

@@ -11,13 +11,13 @@ Kind = TypeVar("Kind", bound=Endpoint)
 
 
 def endpoint_of(server: Server, kind: type[Kind]) -> Kind:
-    """The only one of its kind."""
+    """Return the only endpoint of this class."""
     [found] = [each for each in server.endpoints if isinstance(each, kind)]
     return found
 
 
 def switched_off(server: Server, protocol: str) -> SwitchedOff:
-    """The endpoint of a protocol that is switched off, by the first word of what it counts."""
+    """Return the endpoint of a protocol that is switched off, by the first word of its counters."""
     [found] = [
         each
         for each in server.endpoints

@@ -26,7 +26,7 @@ class PlainPeer:
         self._writer.write(b"".join(packets))
 
     async def raw(self) -> bytes:
-        """The next packet; b"" when the server has closed the connection."""
+        """Return the next packet; b"" when the server has closed the connection."""
         while not self._packets:
             try:
                 more = await asyncio.wait_for(self._reader.read(65536), 20)
@@ -38,7 +38,7 @@ class PlainPeer:
         return self._packets.pop(0)
 
     async def hear(self) -> dict[str, Any] | None:
-        """The fields of the next packet; None when the server has closed the connection."""
+        """Return the fields of the next packet; None when the server has closed the connection."""
         data = await self.raw()
         return second_decoder.packet(data) if data else None
 
@@ -62,7 +62,7 @@ class PlainPeer:
 
 
 async def connect_peer(port: int, host: str = "127.0.0.1") -> PlainPeer:
-    """A peer that the test closes."""
+    """Return a peer that the test closes."""
     return PlainPeer(*await asyncio.open_connection(host, port))
 
 
@@ -76,7 +76,7 @@ async def peer_of(port: int, host: str = "127.0.0.1") -> AsyncIterator[PlainPeer
 
 
 def message_to(queue: str, body: bytes, *, number: int = 1, recoverable: bool = False) -> bytes:
-    """A message outside transactions to a direct name, byte by byte."""
+    """Return a message outside transactions to a direct name, byte by byte."""
     name = (queue + "\0").encode("utf-16-le")
     field = len(name).to_bytes(2, "little") + name
     field += bytes(-len(field) % 4)

@@ -58,12 +58,12 @@ class Process:
         raise AssertionError(f"it did not start: {self.end()}")
 
     def tell(self, method: str, path: str) -> None:
-        """One request whose answer is empty."""
+        """Send one request whose answer is empty."""
         with urlopen(Request(f"{self.data}/api/v1{path}", b"", method=method), timeout=PATIENCE):
             pass
 
     def call(self, method: str, path: str, body: object = None, plane: str = "") -> Any:
-        """One request; an OSError when it gets no answer or a refusal."""
+        """Send one request; an OSError when it gets no answer or a refusal."""
         data = None if body is None else json.dumps(body).encode()
         request = Request(f"{plane or self.data}/api/v1{path}", data, method=method)
         with urlopen(request, timeout=PATIENCE) as answer:
@@ -95,7 +95,7 @@ class Process:
 
 @contextmanager
 def running(folder: Path, **how: Any) -> Iterator[Process]:
-    """A server that is ready; it is killed at the end if it is still there."""
+    """Yield a server that is ready; it is killed at the end if it is still there."""
     process = Process(folder, **how)
     try:
         yield process.ready()
@@ -104,7 +104,7 @@ def running(folder: Path, **how: Any) -> Iterator[Process]:
 
 
 def ends(folder: Path, **how: Any) -> tuple[int, str]:
-    """A server that does not start: the exit code, and what went to stderr."""
+    """Run a server that does not start; return the exit code, and what went to stderr."""
     return Process(folder, **how).end()
 
 

@@ -18,14 +18,14 @@ ROOT = User(name="root", token_sha256=sha256(b"r").hexdigest(), groups=("adminis
 
 
 def reported(bench: Bench, users: tuple[User, ...] = (), **chosen: str | bool) -> list[str]:
-    """The warnings of a server with these users."""
+    """Return the warnings of a server with these users."""
     settings = Settings(users=users, **chosen)  # type: ignore[arg-type]
     known = Users(bench.state.identity().identifier, users)
     return list(cautions(settings, bench.state, known))
 
 
 def with_users(*queues: str) -> Bench:
-    """A manager whose queues were made before it knew users; `settings` is made now."""
+    """Return a manager whose queues were made before it knew users; `settings` is made now."""
     bench = Bench(*queues) if queues else Bench(start=False)
     if queues:
         bench.restart(start=False)

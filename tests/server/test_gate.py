@@ -36,7 +36,7 @@ ALICE = User(name="alice", token_sha256=sha256(b"secret").hexdigest(), groups=("
 
 
 def data_paths(server: Server) -> Iterator[tuple[str, str]]:
-    """Every method and path of the data plane."""
+    """Yield every method and path of the data plane."""
     yield "PUT", "/api/v1/stages/q/1/0/a?queue=orders"
     for shape, methods in endpoint_of(server, ApiEndpoint).plane._routes.items():
         for method in methods:
@@ -44,7 +44,7 @@ def data_paths(server: Server) -> Iterator[tuple[str, str]]:
 
 
 def control_paths() -> Iterator[tuple[str, str]]:
-    """Every method and path of the control plane."""
+    """Yield every method and path of the control plane."""
     for row in table():
         yield row.method, re.sub(r"\{.*?\}", "orders", row.path)
     for route in PAGES:
@@ -59,7 +59,7 @@ def paths(harness: Harness, plane: str) -> tuple[HttpClient, list[tuple[str, str
 
 
 async def reported(client: HttpClient, method: str, path: str, **headers: bytes) -> tuple[int, str]:
-    """The status and the code of a request with these headers."""
+    """Return the status and the code of a request with these headers."""
     given = [(name.encode(), value) for name, value in headers.items()]
     answer = await client.request(method, path, b"", given)
     with suppress(ValueError):  # metrics and the page are no JSON
@@ -111,7 +111,7 @@ def test_its_own_names_and_addresses_pass(tmp_path: Path) -> None:
 
 
 async def raw(url: str, head: str) -> tuple[int, bytes]:
-    """The status and the body of a request that is written by hand."""
+    """Return the status and the body of a request that is written by hand."""
     host, _, port = url.removeprefix("http://").rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     try:

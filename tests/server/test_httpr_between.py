@@ -26,7 +26,7 @@ OPTIONS = HttprOptions(protocol=HttprSettings(**SOON))
 
 
 def agent(there: Site, service: str) -> str:
-    """The name of an agent of a server."""
+    """Return the name of an agent of a server."""
     scheme, _, rest = there.url.partition("://")
     return f"{SCHEMES[scheme]}{rest}/httpr/{service}"
 

@@ -193,7 +193,7 @@ def test_a_stream_that_cannot_be_written_does_not_stop_the_server() -> None:
 
 @contextmanager
 def begun(monkeypatch: pytest.MonkeyPatch, wanted: LogLevel = LogLevel.WARNING) -> Iterator[None]:
-    """The log of a process that has begun; what it changes is put back."""
+    """Yield the log of a process that has begun; what it changes is put back."""
     root = logging.getLogger()
     with monkeypatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -34,7 +34,7 @@ def port_of(harness: Harness) -> int:
 
 
 async def still_serves(harness: Harness) -> None:
-    """The server takes a message of a peer that keeps the rules, and its control plane answers."""
+    """Check that the server takes a message of a correct peer, and that its control plane answers."""
     await harness.ok("POST", "/queues", {"name": "private$/kept"})
     async with peer_of(port_of(harness)) as peer:
         await peer.open()

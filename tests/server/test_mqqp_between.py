@@ -25,7 +25,7 @@ ADA = User(name="ada", nt_hash=nt_hash("secret"), groups=("administrators",))
 
 
 def reading(there: Site, **login: Any) -> MqqpOptions:
-    """The settings of a server that reads at another one."""
+    """Return the settings of a server that reads at another one."""
     port = endpoint_of(there.server, MqqpEndpoint).ports.handshake
     far = ServerSettings(name="far", host="127.0.0.1", port=port, **login)
     return MqqpOptions(enabled=True, handshake_port=0, read_port=0, protocol=MqqpSettings(servers=(far,)))

@@ -108,7 +108,7 @@ def test_a_token_that_was_removed_is_refused_on_connections_that_are_open(tmp_pa
 
 
 def replace_user(name: str, **changed: Any) -> tuple[User, ...]:
-    """The users, one of them changed."""
+    """Return the users, one of them changed."""
     return tuple(
         User(name=each.name, token_sha256=each.token_sha256, groups=each.groups, **changed)
         if each.name == name

@@ -26,7 +26,7 @@ from tests.server.process import Process, ends, running, stop
 
 
 def one_sentence(err: str) -> str:
-    """What went to stderr is one line with our name, behind time and level where the server ran already."""
+    """Check that stderr has one line with our name; behind time and level if the server ran already."""
     err = re.sub(r"^\S+Z (WARNING|CRITICAL) ", "", err)
     assert err.startswith("reliquary: ")
     assert err.count("\n") == 1, err
@@ -319,7 +319,7 @@ def test_a_sync_that_fails_ends_the_process_and_loses_nothing_acknowledged(
 
 
 def left_in_doubt(folder: Path) -> str:
-    """A folder whose server died with a prepared transaction."""
+    """Return a folder whose server died with a prepared transaction."""
     with running(folder) as server:
         transaction: str = server.call("POST", "/transactions", {"owner": "billing"})["transaction"]
         server.call("POST", f"/queues/orders/messages?transaction={transaction}", {"text": "a", "label": "a"})

@@ -19,7 +19,7 @@ WRONG_TOKEN, WRONG_PASSWORD, PEERS_TOKEN = "guessed-token-12", "guessed-password
 
 
 def ask(url: str, proof: str, form: bytes | None = None) -> None:
-    """One request, whatever its answer is."""
+    """Send one request, and accept any answer."""
     headers = {"Authorization": proof} if proof else {}
     try:
         with urlopen(Request(url, form, headers), timeout=PATIENCE):

@@ -27,7 +27,7 @@ SIGNED = {"authentication": "xmlsig"}
 
 @pytest.fixture
 def signs(tmp_path: Path) -> dict[str, Any]:
-    """The options of a server that signs."""
+    """Return the options of a server that signs."""
     (tmp_path / "own.key").write_bytes(key_pem(key("rsa")))
     (tmp_path / "own.key").chmod(0o600)
     (tmp_path / "own.pem").write_bytes(certificate_pem(OWN))

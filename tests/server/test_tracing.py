@@ -38,7 +38,7 @@ def exported(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
 
 
 def spans(exporter: InMemorySpanExporter, *sites: Site) -> dict[str, list[ReadableSpan]]:
-    """All spans that ended, by the operation in their names."""
+    """Return all spans that ended, by the operation in their names."""
     for each in sites:
         assert each.server.tracing is not None
         each.server.tracing.provider.force_flush()

@@ -39,7 +39,7 @@ class Collector:
             kept += [span for scope in resource.scope_spans for span in scope.spans]
 
     def operations(self, service: str) -> dict[str, Span]:
-        """The spans of a service by the first word of their names; of equal ones the last."""
+        """Return the spans of a service by the first word of their names; of equal ones the last."""
         return {span.name.partition(" ")[0]: span for span in self.spans.get(service, ())}
 
 

@@ -78,10 +78,10 @@ class SimulatedServer:
         self.scheduler.pass_time(span)
 
     def statuses(self) -> set[str]:
-        """All the answers that were given so far."""
+        """Return all the answers that were given so far."""
         answers = [answer for turned in self.history.turns for _, answer in turned.answers]
         return {answer.status.name for answer in answers}  # type: ignore[attr-defined]
 
     def events(self) -> set[str]:
-        """All the kinds of events so far."""
+        """Return all the kinds of events so far."""
         return {type(turned.event).__name__ for turned in self.history.turns}

@@ -18,7 +18,7 @@ from tests.sim.written_history import NOW, Nothing
 
 
 def busy() -> Bench:
-    """A manager with a little of everything on its disk."""
+    """Return a manager with a little of everything on its disk."""
     bench = Bench("orders", "ledger")
     bench.send("orders", b"a", b"b", time_to_be_received=60)
     bench.send("orders", b"c", positive_journaling=True)

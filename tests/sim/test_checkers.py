@@ -219,7 +219,7 @@ def test_nothing_is_left_behind_in_an_idle_manager() -> None:
 
 
 def walk(story: Story, to: int, number: int, *, following: bool = False, waited: bool = False) -> None:
-    """A cursor shows a message, at once or after a wait."""
+    """Show a message under a cursor, at once or after a wait."""
     event = PeekMessage(to, 7, cursor=9, next=following)
     if waited:
         story.turn(event=event)

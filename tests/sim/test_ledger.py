@@ -103,7 +103,7 @@ def test_queues_that_were_deleted_are_remembered() -> None:
 
 
 def _travelled(*more: Fact) -> Story:
-    """A message lies in an outgoing queue; then this is stated, in one turn."""
+    """Put a message into an outgoing queue; then state this, in one turn."""
     story = Story()
     story.turn(facts.QueueCreated(outgoing(ORDERS)), stored(1))
     story.turn(*more)

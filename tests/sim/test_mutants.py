@@ -39,7 +39,7 @@ SEEDS = range(1, 41)
 def first_failure(
     *, seeds: range = SEEDS, process: type[Process] = Process, disk: type[SimulatedDisk] = SimulatedDisk
 ) -> str:
-    """What the checkers say about the first seed in which they find something."""
+    """Return what the checkers say about the first seed in which they find something."""
     return find_failure(partial(simulate, process=process, disk=disk), seeds)
 
 

@@ -35,7 +35,7 @@ SEEDS = range(restores.EVERY, 40 * restores.EVERY, restores.EVERY)
 
 
 def first_failure(plugin: type[Plugin] | None = None) -> str:
-    """What the checkers say about the first seed in which they find something."""
+    """Return what the checkers say about the first seed in which they find something."""
     if plugin is None:
         return find_failure(simulate, SEEDS)
     return find_failure(partial(simulate_world, plugins=[plugin]), SEEDS, plugin.name)

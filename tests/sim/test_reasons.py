@@ -196,7 +196,7 @@ def test_only_a_message_on_its_way_is_refused(reason: MessageClass) -> None:
 
 
 def watched_court() -> Court:
-    """A queue that allows two tries, and a message in it that was tried twice."""
+    """Return a queue that allows two tries, and a message in it that was tried twice."""
     court = Court()
     court.tell(QueueChanged(replace(queue(ORDERS), settings=QueueSettings(poison_limit=2))), stored(1))
     for to in (5, 6):

@@ -21,7 +21,7 @@ def test_a_seed_gives_one_history() -> None:
 
 
 def hashed_in_two_ways(code: str) -> set[str]:
-    """What this code prints, in processes that hash strings differently."""
+    """Return what this code prints, in processes that hash strings differently."""
     return {
         subprocess.run(
             [sys.executable, "-c", code],

@@ -38,7 +38,7 @@ GONE = Outcome(Answer(HResult.TRANSACTION_SEQUENCE), 8)
 
 
 def learned(outcome: Outcome, *, durable: bool = False, unanswered: int = 0) -> tuple[Standing, bool]:
-    """What an application concludes about a message it sent, and whether it has one it received."""
+    """Return what an application concludes about a message it sent, and whether it has one it received."""
     server = SimulatedServer(queues=False)
     sending = Sending(b"s", "s", "t", 1, "orders", 3, express=False, request=1)
     work = Work(UUID(int=1), [b"r"], [sending], durable=durable)

@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """The session of this worker."""
+    """Yield the session of this worker."""
     from reliquary.spark.session import session
 
     folder = tmp_path_factory.mktemp("spark")
@@ -66,21 +66,21 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server that all tests share; each makes queues of its own."""
+    """Yield a server that all tests share; each makes queues of its own."""
     with served(tmp_path_factory.mktemp("server") / "store") as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def manager(server: Served) -> Iterator[Manager]:
-    """A client of that server."""
+    """Yield a client of that server."""
     with connect(server.data, control=server.control) as connected:
         yield connected
 
 
 @pytest.fixture
 def queue(manager: Manager) -> str:
-    """The name of a fresh queue."""
+    """Return the name of a fresh queue."""
     name = fresh("queue")
     manager.create_queue(name)
     return name
@@ -88,5 +88,5 @@ def queue(manager: Manager) -> str:
 
 @pytest.fixture
 def desk(spark: SparkSession, server: Served, manager: Manager, tmp_path: Path) -> Desk:
-    """All of it, with a folder of the test's own."""
+    """Return all of it, with a folder of the test's own."""
     return Desk(spark, manager, server.data, tmp_path)

@@ -23,7 +23,7 @@ _NUMBERS = itertools.count(1)
 
 
 def fresh(word: str) -> str:
-    """A name that no other test has."""
+    """Return a name that no other test has."""
     return f"{word}{next(_NUMBERS)}"
 
 
@@ -39,7 +39,7 @@ class Desk:
     # -- queues
 
     def queue(self, word: str = "q", bodies: Iterable[str] = (), **options: Any) -> str:
-        """A fresh queue with these messages."""
+        """Return a fresh queue with these messages."""
         name = fresh(word)
         self.manager.create_queue(name, **options)
         self.send(name, *bodies)
@@ -89,7 +89,7 @@ class Desk:
         return self.folder / f"{name}-checkpoint"
 
     def files(self, name: str) -> list[dict[str, Any]]:
-        """The rows of all files that a query wrote, in the order of arrival."""
+        """Return the rows of all files that a query wrote, in the order of arrival."""
         found = [
             row
             for path in sorted((self.folder / name).glob("*.parquet"))
@@ -98,5 +98,5 @@ class Desk:
         return sorted(found, key=lambda row: row["feed_id"])
 
     def written(self, name: str) -> list[str]:
-        """The bodies of those rows."""
+        """Return the bodies of those rows."""
         return [row["body"].decode() for row in self.files(name)]

@@ -66,7 +66,7 @@ class World:
         return places
 
     def connect(self, access: Access) -> Any:
-        """A client of this world; typed as Any, because it is not FeedClient."""
+        """Return a client of this world; typed as Any, because it is not FeedClient."""
         del access
         return Double(self)
 
@@ -78,7 +78,7 @@ class Worlds:
     by_name: dict[str, World] = field(default_factory=dict)
 
     def connect(self, access: Access) -> Any:
-        """A client of one of them."""
+        """Return a client of one of them."""
         return Double(self.by_name[access.name])
 
 

@@ -15,7 +15,7 @@ from reliquary.spark.java import VECTORS, ensure_java, is_good, write_wrapper
 
 
 def fake(folder: Path, version: str, *, vectors: bool = True) -> Path:
-    """A program that answers as a Java of this version would."""
+    """Return a program that answers as a Java of this version would."""
     program = folder / "bin" / "java"
     program.parent.mkdir(parents=True)
     refuse = "" if vectors else f'case "$*" in *{VECTORS}*) echo no such module >&2; exit 1;; esac\n'

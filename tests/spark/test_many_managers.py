@@ -220,7 +220,7 @@ def test_a_run_that_ends_leaves_a_manager_that_is_away_for_the_next_run(worlds: 
 
 
 def ended(worlds: Worlds) -> dict[str, Any]:
-    """The offset of a query that has read everything, and whose consumers are one batch behind."""
+    """Return the offset of a query that has read everything, and whose consumers are one batch behind."""
     stream = reader(worlds)
     start = stream.initialOffset()
     end = stream.latestOffset(start, ALL)

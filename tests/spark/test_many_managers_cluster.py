@@ -111,12 +111,12 @@ def test_a_manager_and_a_worker_are_killed_under_a_query_over_three_managers(tmp
 
 
 def folder_of(folder: Path, name: str) -> Path:
-    """The faults kill the server whose pid lies in the folder of the drivers: that of north."""
+    """Return the folder with the pid of a server; faults kill the one in the folder of the drivers, north."""
     return folder if name == "north" else folder / name
 
 
 def audited(folder: Path, histories: list[Path]) -> dict[str, Any]:
-    """The report of the audit over the histories of all managers, which have ended."""
+    """Return the report of the audit over the histories of all managers, which have ended."""
     program = "from reliquary.cli.main import main; main()"
     words = [sys.executable, "-c", program, "pipeline", "run", "audit", "--json"]
     words += ["--out", str(folder / "audit")]

@@ -28,7 +28,7 @@ ALL = ReadAllAvailable()
 
 @contextmanager
 def running(*folders: Path) -> Iterator[tuple[str, list[Manager]]]:
-    """A server for each folder, named as it is; the option url, and their clients."""
+    """Yield a server for each folder, named as it is; the option url, and their clients."""
     with ExitStack() as stack:
         servers = [stack.enter_context(served(folder)) for folder in folders]
         clients = [stack.enter_context(connect(each.data, control=each.control)) for each in servers]

@@ -46,7 +46,7 @@ def test_a_server_with_tls_and_users(spark: SparkSession, tmp_path: Path) -> Non
 
 @contextmanager
 def running(folder: Path, port: int = 0) -> Iterator[tuple[Manager, str]]:
-    """A server on a port that it can have again, and a client of it."""
+    """Yield a server on a port that it can have again, and a client of it."""
     settings = Settings(folder=folder, data_port=port, control_port=0)
     portal = Portal()
     try:

@@ -104,7 +104,7 @@ LIMITS = st.builds(Limit, st.none() | st.integers(1, 30), st.none() | st.integer
 
 
 def plan_of(sizes: list[int], limit: Limit) -> Plan:
-    """What the server plans: rows as far as they go, one at least."""
+    """Return what the server plans: rows as far as they go, one at least."""
     taken: list[int] = []
     for size in sizes:
         over = limit.bytes is not None and sum(taken) + size > limit.bytes

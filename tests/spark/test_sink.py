@@ -50,7 +50,7 @@ class Task:
 
 @pytest.fixture
 def tasks(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
-    """The tasks that write one after the other."""
+    """Return the tasks that write one after the other."""
     waiting: list[Task] = []
     monkeypatch.setattr(TaskContext, "get", lambda: waiting.pop(0))
     return waiting

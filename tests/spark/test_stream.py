@@ -32,7 +32,7 @@ def reader(
 
 
 def rows_of(stream: StreamReader, start: dict[str, Any], end: dict[str, Any]) -> list[int]:
-    """The places of a batch, in the order of its partitions."""
+    """Return the places of a batch, in the order of its partitions."""
     return [
         row["feed_id"]
         for part in stream.partitions(start, end)

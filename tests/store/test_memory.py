@@ -15,7 +15,7 @@ END = b"\xff"
 
 
 def batch(number: int) -> Changes:
-    """Two rows in two tables, which a crash must not part."""
+    """Return two rows in two tables, which a crash must not part."""
     return Changes({"letters": {b"%d" % number: b""}, "numbers": {b"%d" % number: b""}})
 
 

@@ -34,7 +34,7 @@ def rows(folder: Path) -> list[bytes]:
 
 @pytest.fixture(scope="module")
 def crashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a crash leaves of a store with several live logs and sorted files.
+    """Return what a crash leaves of a store with several live logs and sorted files.
 
     The first row of `numbers` is in the first log alone, so every later log is live too.
     """
@@ -187,7 +187,7 @@ def test_a_manifest_that_lost_its_last_records_is_damage(folder: Path, tmp_path:
 
 @pytest.fixture
 def unsynced(folder: Path, tmp_path: Path) -> tuple[Path, list[Path]]:
-    """A crashed store with several logs that RocksDB has not synced; only the start of the first one is safe.
+    """Return a crashed store with several unsynced logs; only the start of the first one is safe.
 
     Memtables are kept in memory while the logs switch: before a memtable becomes a file, its logs are synced.
     """
@@ -247,7 +247,7 @@ def test_zeros_in_a_part_that_was_never_synced_end_the_log_there(unsynced: tuple
 
 
 def rows_up_to_a_gap(folder: Path) -> list[bytes]:
-    """The unsynced rows that are there: all before the gap and none behind it, now and at the next start."""
+    """Return the unsynced rows: all before the gap and none behind it, now and at the next start."""
     found: list[list[bytes]] = []
     for _ in range(2):
         assert set(rows(folder)) >= set(EXPECTED)
@@ -299,7 +299,7 @@ def test_one_of_the_two_slots_of_the_mark_is_enough(store: Path, logs: list[Path
 
 
 def without_mark(store: Path) -> Path:
-    """The store as a first start leaves it that did not come to its first mark."""
+    """Return the store as a first start leaves it that did not come to its first mark."""
     (store / MARK).unlink()
     store_format.stamp(store, store_format.WITHOUT_MARK)
     return store
@@ -405,7 +405,7 @@ def test_whatever_happens_to_one_file_no_row_is_lost_in_silence(
 
 
 def _record_boundary(content: bytes, near: int) -> int:
-    """The end of the last whole record before an offset; records of the trial are shorter than a block."""
+    """Return the end of the last whole record before an offset; records are shorter than a block."""
     place = end = 0
     while place < near:
         if 32768 - place % 32768 < 7:

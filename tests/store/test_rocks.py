@@ -268,14 +268,14 @@ def log_of(folder: Path) -> Path:
 
 
 def crashed(disk: RocksDisk, folder: Path) -> Path:
-    """What a crash leaves: the files as they are while the process still runs."""
+    """Return what a crash leaves: the files as they are while the process still runs."""
     shutil.copytree(disk.folder, folder)
     return folder
 
 
 @pytest.fixture
 def after_a_crash(disk: RocksDisk, tmp_path: Path) -> tuple[Path, int]:
-    """A store with 50 synced batches and one that was not, and where in the log the synced ones end."""
+    """Return a store with 50 synced batches and one unsynced, and where the synced ones end in the log."""
     for number in range(50):
         put(disk, b"%02d" % number, size=1000)
     disk.sync()
@@ -359,7 +359,7 @@ def test_a_missing_log_is_found(after_a_crash: tuple[Path, int]) -> None:
 
 @pytest.fixture
 def with_sorted_files(folder: Path) -> Path:
-    """A closed store whose rows have left the log for a sorted file."""
+    """Return a closed store whose rows have left the log for a sorted file."""
     disk = RocksDisk(folder, TABLES)
     put(disk, *(b"%04d" % number for number in range(2000)), size=500)
     disk.close()
@@ -406,7 +406,7 @@ def test_a_file_that_is_spoilt_is_found(
 
 @pytest.fixture(params=["in memory", "in files"])
 def between_tombstones(request: pytest.FixtureRequest, folder: Path) -> Iterator[RocksDisk]:
-    """Queue b, three rows left of a thousand, between two queues of which nothing is left."""
+    """Yield queue b, three rows left of a thousand, between two queues of which nothing is left."""
     disk = RocksDisk(folder, TABLES)
     gone = [b"%c%06d" % (queue, number) for queue in b"ac" for number in range(100_000)]
     taken = [b"b%06d" % number for number in range(1000)]

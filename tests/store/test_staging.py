@@ -19,7 +19,7 @@ END = b"\xff"
 
 @pytest.fixture
 def rows(disk: Disk) -> StagedRows:
-    """Rows over a disk that holds b, d and f."""
+    """Return rows over a disk that holds b, d and f."""
     staged = StagedRows(disk)
     for key in (b"b", b"d", b"f"):
         staged.put(LETTERS, key, Letter("disk"))

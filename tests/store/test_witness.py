@@ -34,7 +34,7 @@ def opened(folder: Path, owner: UUID = OWNER) -> RocksDisk:
 
 
 def live(folder: Path, *keys: bytes, owner: UUID = OWNER) -> Restoration | None:
-    """One life of a store; the answer is what it knew of a restoration."""
+    """Return one life of a store; the answer is what it knew of a restoration."""
     disk = opened(folder, owner)
     restoration = disk.restoration
     for key in keys:

@@ -22,7 +22,7 @@ def new_state(*, history_size: int = 100) -> StreamState:
 
 
 def reborn(state: StreamState, *, history_size: int = 0) -> StreamState:
-    """What another process makes of the rows."""
+    """Return what another process makes of the rows."""
     again = StreamState(state.rows, TABLES, history_size=history_size or state.history.size)
     recover(again)
     return again

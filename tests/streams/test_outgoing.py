@@ -11,7 +11,7 @@ from reliquary.streams.tables import OutgoingStream
 
 
 def sent_with(*numbers: int, acknowledged: int = 0, started: bool = False) -> Sent:
-    """A stream whose message n has the LookupIdentifier 1000 + n."""
+    """Return a stream whose message n has the LookupIdentifier 1000 + n."""
     sent = Sent(OutgoingStream(1, max(numbers), acknowledged, started=started))
     for number in numbers:
         sent.give(number, 1000 + number)

@@ -31,7 +31,7 @@ ANOMALIES = """\
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A small project with lists of requirements and nothing shown yet."""
+    """Return a small project with lists of requirements and nothing shown yet."""
     write(tmp_path, "docs/requirements/text.md", REQUIREMENTS)
     write(tmp_path, "docs/requirements/anomalies.md", ANOMALIES)
     (tmp_path / "src").mkdir()

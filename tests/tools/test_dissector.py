@@ -29,7 +29,7 @@ def test_every_layout_is_shown() -> None:
 
 
 def _frame(payload: bytes, protocol: int, sequence: int, ports: tuple[int, int]) -> bytes:
-    """An Ethernet frame with IPv4 and TCP or UDP; checksums are not looked at."""
+    """Return an Ethernet frame with IPv4 and TCP or UDP; checksums are not looked at."""
     if protocol == 6:
         layer = struct.pack(">HHIIBBHHH", *ports, sequence, 1, 0x50, 0x18, 0xFFFF, 0, 0)
     else:
@@ -65,7 +65,7 @@ def shown(path: Path) -> list[dict[str, Any]]:
 
 
 def values(layers: list[dict[str, Any]], field: str) -> list[str]:
-    """All values of a field, in the order of the packets."""
+    """Return all values of a field, in the order of the packets."""
     found: list[str] = []
 
     def walk(node: object) -> None:

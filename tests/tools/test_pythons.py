@@ -66,7 +66,7 @@ def test_one_of_each_version_is_found_and_the_systems_beside_it(
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> dict[str, Outcome]:
-    """Three Pythons, of which 3.11.7 runs ./dev; records those that are tried, with the outcomes to come."""
+    """Return three Pythons, of which 3.11.7 runs ./dev; note those that are tried."""
     outcomes = {"3.11.2": Outcome.PASSED, "3.11.7": Outcome.PASSED, "3.12.1": Outcome.PASSED}
     monkeypatch.setattr(pythons, "supported", lambda text: ["3.11", "3.12", "3.13"])
     monkeypatch.setattr(pythons, "found", lambda minors: [interpreter(each) for each in outcomes])

@@ -24,7 +24,7 @@ FILES = {
 
 @pytest.fixture(autouse=True)
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small project with two requirements, three functions and a test."""
+    """Return a small project with two requirements, three functions and a test."""
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)

@@ -44,7 +44,7 @@ def test_a_consumer_is_shown_with_how_far_it_came_and_when() -> None:
 
 
 def shown(**fields: Any) -> ConsumerInfo:
-    """A consumer without a limit that lost nothing."""
+    """Return a consumer without a limit that lost nothing."""
     usual: dict[str, Any] = {
         "keep": "none",
         "keep_of": "settings",

@@ -24,7 +24,7 @@ START, END = datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
 
 @cache
 def key(kind: str, which: int = 0) -> PrivateKey:
-    """A key; another one for each `which`."""
+    """Return a key; another one for each `which`."""
     del which
     match kind:
         case "rsa":
@@ -51,7 +51,7 @@ def certificate(
     authority: bool | None = None,
     usage: str = "",
 ) -> x509.Certificate:
-    """A certificate of a key's public half; without an issuer the key signs it itself."""
+    """Return a certificate of a key's public half; without an issuer the key signs it itself."""
     signing, issuer_name = issuer or (of, name)
     builder = (
         x509.CertificateBuilder()

@@ -78,7 +78,7 @@ def main(arguments: list[str]) -> int:
 
 @contextmanager
 def running(site: Site) -> Iterator[None]:
-    """A site that is stopped in order at the end."""
+    """Yield a site that is stopped in order at the end."""
     site.start()
     try:
         yield

@@ -14,5 +14,5 @@ class Chance(Protocol):
 
 
 def new_guid(chance: Chance) -> UUID:
-    """A random GUID, version 4."""
+    """Return a random GUID, version 4."""
     return UUID(int=chance.bits(128), version=4)

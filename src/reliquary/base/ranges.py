@@ -68,7 +68,7 @@ class NumberRanges:
         return f"NumberRanges({list(self)})"
 
     def gaps(self, low: int, high: int) -> Iterator[tuple[int, int]]:
-        """The ranges between low and high that are not in the set."""
+        """Yield the ranges between low and high that are not in the set."""
         for first, last in self:
             if first > high:
                 break

@@ -54,12 +54,12 @@ class Table(Generic[Record]):
         self._decode = msgspec.msgpack.Decoder(record).decode
 
     def encode(self, key: bytes, record: Record) -> bytes:
-        """The bytes of one row's value."""
+        """Return the bytes of one row's value."""
         body = _encode(record)
         return _pack(self.version, _checksum(key, self.version, body)) + body
 
     def encode_all(self, records: Mapping[bytes, Record | None]) -> dict[bytes, bytes | None]:
-        """The values of many rows; None stays None."""
+        """Return the values of many rows; None stays None."""
         version = self.version
         values: dict[bytes, bytes | None] = {}
         for key, record in records.items():
@@ -72,7 +72,7 @@ class Table(Generic[Record]):
         return values
 
     def decode(self, key: bytes, value: bytes) -> Record:
-        """The record of one row; StoreDamage when a bit is not as it was written."""
+        """Return the record of one row; StoreDamage when a bit differs from what was written."""
         version, body = unframe(self.name, key, value)
         try:
             if version == self.version:
@@ -82,7 +82,7 @@ class Table(Generic[Record]):
             raise StoreDamage(f"{self.name} row {key.hex()} does not decode: {why}") from why
 
     def decode_all(self, rows: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, Record]]:
-        """The records of many rows, with their keys."""
+        """Return the records of many rows, with their keys."""
         decode, version, opening = self._decode, self.version, self._opening
         found: list[tuple[bytes, Record]] = []
         seed, digest, size = xxh3_64_intdigest, xxh3_64_digest, _FRAME.size  # it runs for every row
@@ -126,7 +126,7 @@ class Table(Generic[Record]):
 
 
 def unframe(table: str, key: bytes, value: bytes) -> tuple[int, memoryview]:
-    """The version and the record's bytes of a row, checked; it needs no knowledge of the record."""
+    """Return the version and the record's bytes of a row, checked; it needs no knowledge of the record."""
     if len(value) < _FRAME.size:
         raise StoreDamage(f"{table} row {key.hex()} is cut off at {len(value)} bytes")
     version, checksum = _FRAME.unpack_from(value)
@@ -152,7 +152,7 @@ class Rows(Protocol):
     def range(
         self, table: Table[Record], first: bytes, last: bytes, *, limit: int, reverse: bool = False
     ) -> list[tuple[bytes, Record]]:
-        """Up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
+        """Return up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
 
     def put(
         self, table: Table[Record], key: bytes, record: Record, *, fresh: bool = False, size: int = 0
@@ -183,7 +183,7 @@ _PAST_THE_END: Final = b"\xff" * 64
 
 
 def every(rows: Rows, table: Table[Record]) -> list[tuple[bytes, Record]]:
-    """All rows of a table, in the order of keys; for tables that are small, or read once."""
+    """Return all rows of a table, in the order of keys; for tables that are small, or read once."""
     found: list[tuple[bytes, Record]] = []
     first = b""
     while chunk := rows.range(table, first, _PAST_THE_END, limit=CHUNK):

@@ -58,4 +58,4 @@ class Ruled(Generic[State]):
         """Do the work that follows every rule; a machine overrides this method where it has any."""
 
     def settle(self) -> None:
-        """All that is kept is kept turn by turn."""
+        """Stage nothing: machines of rules write all their rows turn by turn."""

@@ -29,12 +29,12 @@ def seconds(count: float) -> Duration:
 
 
 def later(moment: Instant, span: Duration) -> Instant:
-    """The moment that lies a span after this one."""
+    """Return the moment that lies a span after this one."""
     return Instant(moment + span)
 
 
 def between(earlier: Instant, moment: Instant) -> Duration:
-    """The span from one moment to a later one; negative when they are the other way round."""
+    """Return the span from one moment to a later one; negative when they are the other way round."""
     return Duration(moment - earlier)
 
 
@@ -43,7 +43,7 @@ LAST_SECOND: Final = 0xFFFF_FFFF
 
 
 def in_whole_seconds(moment: Instant) -> int:
-    """Seconds since 1970, as the attributes CreateTime, ModifyTime and SentTime hold them, in 32 bits.
+    """Return seconds since 1970, as the attributes CreateTime, ModifyTime and SentTime hold them, in 32 bits.
 
     Every moment after LAST_SECOND is LAST_SECOND, because no record can hold a larger number. So spans of
     a message with this SentTime are counted from `now`.
@@ -52,7 +52,7 @@ def in_whole_seconds(moment: Instant) -> int:
 
 
 def as_datetime(moment: int) -> datetime:
-    """A moment as the standard library writes it, in UTC."""
+    """Return a moment as the standard library writes it, in UTC."""
     return _START + timedelta(microseconds=moment)
 
 
@@ -68,5 +68,5 @@ def as_text(moment: int) -> str:
 
 @lru_cache(maxsize=1024)
 def _second_as_text(second: int) -> str:
-    """A whole second, without its time zone; many moments of one second are written one after another."""
+    """Return a whole second without its time zone; it is cached, because many moments share a second."""
     return as_datetime(second * SECOND).isoformat().removesuffix("+00:00")

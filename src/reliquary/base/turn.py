@@ -186,7 +186,7 @@ class Draft:
         return bool(self._facts)
 
     def take(self) -> Turn:
-        """The finished turn; the draft is empty afterwards."""
+        """Return the finished turn; the draft is empty afterwards."""
         facts, signals, effects = self._facts, self._signals, self._effects
         turn = Turn(tuple(facts), tuple(signals), tuple(effects), self._waits)
         facts.clear()

@@ -31,7 +31,7 @@ class DestinationOwner(click.ParamType[tuple[str, str]]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
-        """Both parts of the text.
+        """Return both parts of the text.
 
         >>> DestinationOwner().convert("DIRECT=HTTP://shop/msmq/orders=beta", None, None)
         ('DIRECT=HTTP://shop/msmq/orders', 'beta')

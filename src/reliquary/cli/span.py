@@ -16,7 +16,7 @@ class Span(click.ParamType[float]):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Seconds from the text.
+        """Return seconds from the text.
 
         >>> Span().convert("1.5h", None, None)
         5400.0

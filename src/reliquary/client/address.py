@@ -27,7 +27,7 @@ def is_address(target: str | Path) -> bool:
 
 
 def control_of(address: str) -> str:
-    """The control plane that goes with a data plane: the next port.
+    """Return the control plane that goes with a data plane: the next port.
 
     >>> control_of("http://127.0.0.1:8480")
     'http://127.0.0.1:8481'

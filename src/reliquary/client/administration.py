@@ -46,11 +46,11 @@ class AsyncAdministration:
         await self.transport.close()
 
     async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
-        """All records of a noun, or those that the filters let through."""
+        """Return all records of a noun, or those that the filters let through."""
         return await self.transport.list_records(noun, **filters)
 
     async def show_record(self, noun: Noun[R], key: Key) -> R:
-        """The record of a noun that has this key."""
+        """Return the record of a noun that has this key."""
         return await self.transport.show_record(noun, key)
 
     async def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
@@ -62,7 +62,7 @@ class AsyncAdministration:
         return await self.list_records(OUTGOING)
 
     async def outgoing_queue(self, destination: str) -> OutgoingInfo:
-        """The outgoing queue of one destination."""
+        """Return the outgoing queue of one destination."""
         return await self.show_record(OUTGOING, destination)
 
     async def pause(self, destination: str) -> OutgoingInfo:
@@ -78,7 +78,7 @@ class AsyncAdministration:
         return await self.list_records(STREAM)
 
     async def stream(self, name: str) -> StreamInfo:
-        """One stream by its name, such as `out-7`."""
+        """Return one stream by its name, such as `out-7`."""
         return await self.show_record(STREAM, name)
 
     async def reset_stream(self, name: str, *, renumber: bool = False) -> StreamInfo:
@@ -94,7 +94,7 @@ class AsyncAdministration:
         return await self.list_records(CHANNEL)
 
     async def channel(self, number: int) -> ChannelInfo:
-        """One channel by its number."""
+        """Return one channel by its number."""
         return await self.show_record(CHANNEL, number)
 
     async def report_channel(self, number: int) -> ChannelInfo:
@@ -117,7 +117,7 @@ class AsyncAdministration:
         return await self.list_records(SEQUENCE)
 
     async def sequence(self, number: int) -> SequenceInfo:
-        """One sequence by its number."""
+        """Return one sequence by its number."""
         return await self.show_record(SEQUENCE, number)
 
     async def close_sequence(self, number: int) -> SequenceInfo:
@@ -133,7 +133,7 @@ class AsyncAdministration:
         return await self.list_records(RPC)
 
     async def association(self, name: str) -> AssociationInfo:
-        """One association by its name, such as `in-1`."""
+        """Return one association by its name, such as `in-1`."""
         return await self.show_record(RPC, name)
 
     async def close_association(self, name: str) -> AssociationInfo:
@@ -145,7 +145,7 @@ class AsyncAdministration:
         return await self.list_records(SESSION)
 
     async def session(self, name: str) -> SessionInfo:
-        """One session of MQQB, such as `out-1`."""
+        """Return one session of MQQB, such as `out-1`."""
         return await self.show_record(SESSION, name)
 
     async def close_session(self, name: str) -> SessionInfo:
@@ -160,11 +160,11 @@ class Administration(OnPortal[Inner]):
     """The methods of AsyncAdministration for callers without an event loop."""
 
     def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
-        """All records of a noun, or those that the filters let through."""
+        """Return all records of a noun, or those that the filters let through."""
         return self._portal.call(self._inner.list_records(noun, **filters))
 
     def show_record(self, noun: Noun[R], key: Key) -> R:
-        """The record of a noun that has this key."""
+        """Return the record of a noun that has this key."""
         return self._portal.call(self._inner.show_record(noun, key))
 
     def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
@@ -176,7 +176,7 @@ class Administration(OnPortal[Inner]):
         return self.list_records(OUTGOING)
 
     def outgoing_queue(self, destination: str) -> OutgoingInfo:
-        """The outgoing queue of one destination."""
+        """Return the outgoing queue of one destination."""
         return self.show_record(OUTGOING, destination)
 
     def pause(self, destination: str) -> OutgoingInfo:
@@ -192,7 +192,7 @@ class Administration(OnPortal[Inner]):
         return self.list_records(STREAM)
 
     def stream(self, name: str) -> StreamInfo:
-        """One stream by its name, such as `out-7`."""
+        """Return one stream by its name, such as `out-7`."""
         return self.show_record(STREAM, name)
 
     def reset_stream(self, name: str, *, renumber: bool = False) -> StreamInfo:
@@ -208,7 +208,7 @@ class Administration(OnPortal[Inner]):
         return self.list_records(CHANNEL)
 
     def channel(self, number: int) -> ChannelInfo:
-        """One channel by its number."""
+        """Return one channel by its number."""
         return self.show_record(CHANNEL, number)
 
     def report_channel(self, number: int) -> ChannelInfo:
@@ -231,7 +231,7 @@ class Administration(OnPortal[Inner]):
         return self.list_records(SEQUENCE)
 
     def sequence(self, number: int) -> SequenceInfo:
-        """One sequence by its number."""
+        """Return one sequence by its number."""
         return self.show_record(SEQUENCE, number)
 
     def close_sequence(self, number: int) -> SequenceInfo:
@@ -247,7 +247,7 @@ class Administration(OnPortal[Inner]):
         return self.list_records(RPC)
 
     def association(self, name: str) -> AssociationInfo:
-        """One association by its name, such as `in-1`."""
+        """Return one association by its name, such as `in-1`."""
         return self.show_record(RPC, name)
 
     def close_association(self, name: str) -> AssociationInfo:
@@ -259,7 +259,7 @@ class Administration(OnPortal[Inner]):
         return self.list_records(SESSION)
 
     def session(self, name: str) -> SessionInfo:
-        """One session of MQQB, such as `out-1`."""
+        """Return one session of MQQB, such as `out-1`."""
         return self.show_record(SESSION, name)
 
     def close_session(self, name: str) -> SessionInfo:

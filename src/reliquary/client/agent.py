@@ -83,7 +83,7 @@ class AsyncAgent:
     # -- to the server
 
     def destination(self, queue: str) -> str:
-        """The format name of a queue of the server."""
+        """Return the format name of a queue of the server."""
         return self.names.destination(queue)
 
     async def send(self, queue: str, body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> Sent:
@@ -152,13 +152,13 @@ class AsyncAgent:
         return f"{self._waiting()} messages still wait for {self.names.server}{why}"
 
     def dead_letters(self) -> AsyncQueue:
-        """Messages that the server refused, or that expired on their way; `message_class` has the reason."""
+        """Return the queue of messages that were refused or expired; `message_class` has the reason."""
         return self.manager.queue(DEAD_LETTERS)
 
     # -- from the server
 
     def queue(self, name: str) -> AsyncQueue:
-        """A queue here that messages are fetched into."""
+        """Return a queue here that messages are fetched into."""
         if name not in self.names.here:
             known = ", ".join(self.names.here) or "none"
             why = f"the agent fetches no queue {name!r}; those that `fetch` and `inbox` named are: {known}"
@@ -166,7 +166,7 @@ class AsyncAgent:
         return self.manager.queue(name)
 
     def receive(self, queue: str, timeout: float | None = 0, within: float = 60) -> AsyncReceiving:
-        """A block with the next message, or None when none comes in `timeout` seconds.
+        """Return a block with the next message, or None when none comes in `timeout` seconds.
 
         The message is gone when the block is left in order, together with all that was sent in it; after
         an exception, a crash, or more than `within` seconds it is back, and nothing was sent.
@@ -180,7 +180,7 @@ class AsyncAgent:
         return self.queue(queue).consume(batch, hold, timeout)
 
     def transaction(self, timeout: float = 60) -> AsyncTransaction:
-        """A block in which all that is sent and received takes effect as a whole."""
+        """Return a block in which all that is sent and received takes effect as a whole."""
         return self.manager.transaction(timeout)
 
     # -- the agent itself
@@ -228,7 +228,7 @@ class AsyncAgent:
 
 
 def _patient(body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> OutgoingMessage:
-    """A message that waits for its server as long as it must, and is kept when that will not have it."""
+    """Return the message without a limit of time; it is kept when the server refuses it."""
     if not isinstance(body, OutgoingMessage):
         options.setdefault("deadletter", True)
     message = outgoing(body, **options)
@@ -266,11 +266,11 @@ class AsyncReceiving:
             raise
 
     def join(self) -> None:
-        """From here on, what the agent sends is inside."""
+        """Let all that the agent sends from now on be in the transaction."""
         self._transaction.join()
 
     def part(self) -> None:
-        """From here on, it is no longer."""
+        """End that: what the agent sends from now on is not in the transaction."""
         self._transaction.part()
 
     async def end(self, error: BaseException | None) -> None:
@@ -290,7 +290,7 @@ class AsyncReceiving:
 
 
 def check_name(httpr: HttprState, requester: str) -> None:
-    """A folder belongs to one agent for all time (HR-087): batches in doubt are known under its name."""
+    """Refuse a second agent in a folder (HR-087): batches in doubt are known under the name of the first."""
     for channel in httpr.channels.values():
         if channel.role is Role.CLIENT and channel.requester != requester:
             why = f"the folder belongs to the agent {channel.requester}, and cannot be opened as {requester}"

@@ -43,7 +43,7 @@ class AgentNames:
         return f"httpr://{self.authority}"
 
     def destination(self, queue: str) -> str:
-        """The format name of a queue of the server."""
+        """Return the format name of a queue of the server."""
         name = format_name(f"{self.server}#{quote(queue, safe='$/;@!*()~:+=&')}") if queue else ""
         if not name:
             _wrong(f"{queue!r} is not the name of a queue")
@@ -79,7 +79,7 @@ def agent_names(server: str, name: str, fetch: Sequence[str], inbox: Sequence[st
 
 
 def _server_agent(server: str) -> tuple[str, bool]:
-    """The agent that a server is spoken to as, and whether it is one of Reliquary's."""
+    """Return the agent that a server is spoken to as, and whether it is one of Reliquary's."""
     parts = urlsplit(server)
     if parts.scheme in _SCHEMES and parts.path in ("", "/"):
         origin = f"{_SCHEMES[parts.scheme]}://{parts.netloc}"

@@ -94,7 +94,7 @@ def connect_async(
     user: str | None = None,
     password: str | None = None,
 ) -> Connecting:
-    """A queue manager: a server such as `http://127.0.0.1:8480`, or a folder to run one in process.
+    """Return a queue manager: a server such as `http://127.0.0.1:8480`, or a folder to run one in process.
 
         async with connect_async() as qm:
             await qm.queue("orders").send("hello")

@@ -60,7 +60,7 @@ class AsyncConsumer:
     # -- one message
 
     def take(self) -> Message | None:
-        """The next of those that are here, or None when `fetch` has something to do first."""
+        """Return the next message that is here, or None when `fetch` has something to do first."""
         if self._in_hand is not None:
             self._done.append(self._in_hand)
             self._in_hand = None

@@ -39,7 +39,7 @@ class AsyncCursor:
         return self._cursor
 
     async def peek(self, timeout: float | None = 0) -> Message | None:  # noqa: ASYNC109
-        """The message under the cursor; where there is none yet, the next one."""
+        """Return the message under the cursor; where there is none yet, the next one."""
         return await self._peek(timeout, step=False)
 
     async def next(self, timeout: float | None = 0) -> Message | None:  # noqa: ASYNC109

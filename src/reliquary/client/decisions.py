@@ -51,7 +51,7 @@ class Decisions:
         self._mark = _mark_of(connection)
 
     async def make_table(self) -> None:
-        """The table, if it is missing."""
+        """Create the table, if it is missing."""
         for attempt in range(ATTEMPTS):
             try:
                 await self._execute(
@@ -103,7 +103,7 @@ class Decisions:
         return found == COMMITTED
 
     async def committed(self) -> list[str]:
-        """The transactions of this application that were decided and not yet forgotten."""
+        """Return the transactions of this application that were decided and not yet forgotten."""
         rows = await self._execute(
             f"SELECT transaction_id FROM reliquary_outcomes WHERE owner = {self._mark}"
             f" AND outcome = '{COMMITTED}'",

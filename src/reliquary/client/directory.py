@@ -42,10 +42,10 @@ class AsyncDirectory(Protocol):
         """Put it out of reach, across restarts, until it is attached."""
 
     async def objects(self, kind: str, *where: str) -> list[dict[str, Any]]:
-        """The objects of a type for which all conditions hold, such as `actual_cost<9`."""
+        """Return the objects of a type for which all conditions hold, such as `actual_cost<9`."""
 
     async def object(self, kind: str, which: str) -> dict[str, Any]:
-        """One object, by its identifier or its name."""
+        """Return one object, by its identifier or its name."""
 
     async def add(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Create a directory object with these fields and return it."""
@@ -57,7 +57,7 @@ class AsyncDirectory(Protocol):
         """Delete the directory object with this name or identifier."""
 
     async def export_text(self) -> str:
-        """All objects as a TOML file."""
+        """Return all objects as a TOML file."""
 
     async def import_text(self, text: str) -> int:
         """Write all objects of a TOML file, or none of them; how many there were."""

@@ -218,6 +218,6 @@ _BY_STATUS: Final[dict[int, type[ReliquaryError]]] = {
 
 
 def error_of(code: str, sentence: str, status: int = 0) -> ReliquaryError:
-    """The error for a code of the API; one that is not known is judged by the HTTP status."""
+    """Return the error for a code of the API; one that is not known is judged by the HTTP status."""
     kind = _BY_CODE.get(code) or _BY_STATUS.get(status, ReliquaryError)
     return kind(code, sentence)

@@ -83,7 +83,7 @@ class AsyncExactlyOnce:
         """Decided and committed here; their rows go with the next decision."""
 
     def step(self) -> AsyncStep:
-        """A block that happens exactly once as a whole; the first one recovers."""
+        """Return a block that happens exactly once as a whole; the first one recovers."""
         return AsyncStep(self)
 
     async def recover(self) -> Recovered:
@@ -125,7 +125,7 @@ class AsyncExactlyOnce:
     # -- a step
 
     async def begin(self) -> AsyncTransaction:
-        """A transaction under our name; what a crash has left goes first."""
+        """Return a transaction under our name; what a crash has left goes first."""
         if not self._recovered:
             await self.recover()
         identifier = str(new_guid(SystemChance()))

@@ -221,7 +221,7 @@ class FeedClient:
         return _understood(self._link.ask("POST", _on(queue, "consumers"), body, changes=True), Feed)
 
     def consumers(self, queue: str) -> list[Consumer]:
-        """The readers of a feed."""
+        """Return the readers of a feed."""
         return _understood(self._link.ask("GET", _on(queue, "consumers")), _Consumers).consumers
 
     def move_consumer(self, queue: str, name: str, cursor: int, incarnation: str = "") -> None:
@@ -287,7 +287,7 @@ class FeedClient:
         incarnation: str = "",
         bounds: Bounds = NO_BOUNDS,
     ) -> Iterator[pa.RecordBatch]:
-        """The rows of a range in the order of arrival, with these columns or with all of them."""
+        """Yield the rows of a range in the order of arrival, with these columns or with all of them."""
         query = _query(
             after=after,
             until=until,
@@ -355,11 +355,11 @@ class FeedClient:
         self._link.ask("POST", "/unstage", {"stages": [str(each) for each in stages]}, changes=True)
 
     def writers(self) -> list[Writer]:
-        """The last batch of each query."""
+        """Return the last batch of each query."""
         return _understood(self._link.ask("GET", "/writers"), _Writers).writers
 
     def writer(self, query: str) -> Writer | None:
-        """The last batch of a query; None if it has published nothing."""
+        """Return the last batch of a query; None if it has published nothing."""
         try:
             return _understood(self._link.ask("GET", f"/writers/{quote(query, safe='')}"), Writer)
         except NotFound:
@@ -385,7 +385,7 @@ def _given(bounds: Bounds) -> dict[str, int]:
 
 
 def _understood(answer: bytes, record: type[T]) -> T:
-    """The record of an answer; numbers of the server travel as strings of digits."""
+    """Return the record of an answer; numbers of the server travel as strings of digits."""
     try:
         return msgspec.json.decode(answer, type=record, strict=False)
     except (msgspec.MsgspecError, UnicodeDecodeError) as why:
@@ -397,7 +397,7 @@ def _not_understood(why: Exception) -> ReliquaryError:
 
 
 def _stream(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[bytes]:
-    """An Arrow stream, a piece for each batch."""
+    """Yield an Arrow stream, a piece for each batch."""
     pieces = _Pieces()
     with pa.ipc.new_stream(pa.PythonFile(pieces, "w"), schema) as writer:
         for batch in batches:

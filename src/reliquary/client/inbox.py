@@ -38,11 +38,11 @@ class Inbox:
         engine.on_pressure = self._pressed
 
     async def ask(self, make: Make, kind: type[A]) -> A:
-        """The answer to an event; a refusal is raised."""
+        """Return the answer to an event; a refusal is raised."""
         return _checked(await self.hear(make), kind)
 
     async def hear(self, make: Make) -> object:
-        """The answer to an event, whatever it is."""
+        """Return the answer to an event, whatever it is."""
         _, future = await self._submit(make)
         return await future
 

@@ -92,7 +92,7 @@ class Link:
     # -- asking
 
     def ask(self, method: str, path: str, body: object = None, *, changes: bool = False) -> bytes:
-        """A request, and its whole answer."""
+        """Send a request, and return its whole answer."""
         data = b"" if body is None else _encode(body)
         return self._patiently(lambda: self._exchange(method, path, data), changes=changes)
 
@@ -126,7 +126,7 @@ class Link:
                 connection.close()
 
     def put(self, path: str, pieces: Iterable[bytes]) -> bytes:
-        """A body that is made while it leaves, and its answer; a server that has enough is sent no more."""
+        """Send a body that is made while it leaves, until the server has enough; return the answer."""
         connection = self._patiently(self._connected, changes=False)
         try:
             connection.putrequest("PUT", self._base + path)

@@ -156,12 +156,12 @@ class LocalTransport(LocalReading):
     # -- nouns of administration
 
     async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
-        """All records of a noun, or those that the filters let through."""
+        """Return all records of a noun, or those that the filters let through."""
         with translate_errors():
             return await self._administrator.list_records(noun, **filters)
 
     async def show_record(self, noun: Noun[R], key: Key) -> R:
-        """The record of a noun that has this key."""
+        """Return the record of a noun that has this key."""
         with translate_errors():
             return await self._administrator.show_record(noun, key)
 
@@ -180,7 +180,7 @@ class LocalTransport(LocalReading):
     # -- access lists
 
     async def access(self, queue: str) -> AccessInfo:
-        """The list of a queue; without a name, the manager's own."""
+        """Return the list of a queue; without a name, the manager's own."""
         security, kind = self._list(queue)
         await self._settled()
         return translate.access_info(security, kind, self._users.name_of)

@@ -54,7 +54,7 @@ class LocalDirectory:
         return await self.info()
 
     async def objects(self, kind: str, *where: str) -> list[dict[str, Any]]:
-        """The objects of a type for which all conditions hold."""
+        """Return the objects of a type for which all conditions hold."""
         with _refusals():
             seen = list(views.listed(self._state, kind_named(kind), where))
         return await self._after_sync(seen)
@@ -88,7 +88,7 @@ class LocalDirectory:
         await self._inbox.do(lambda to: events.DeleteDirectoryObject(to, known, identifier))
 
     async def export_text(self) -> str:
-        """All objects as a TOML file."""
+        """Return all objects as a TOML file."""
         with _refusals():
             text = views.exported(self._state)
         return await self._after_sync(text)

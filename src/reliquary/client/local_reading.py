@@ -120,7 +120,7 @@ class LocalReading:
         await self._inbox.do(lambda to: events.CloseCursor(to, number))
 
     async def purge_queue(self, name: str) -> int:
-        """Empty a queue; how many messages went."""
+        """Empty a queue, and return how many messages were deleted."""
         return (await self._inbox.ask(lambda to: events.PurgeQueue(to, name), events.Purged)).count
 
 

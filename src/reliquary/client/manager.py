@@ -52,7 +52,7 @@ class AsyncManager(AsyncAdministration):
         return self.queue(name)
 
     async def queues(self) -> list[QueueInfo]:
-        """All queues of this manager, by name; those to other managers are in `outgoing`."""
+        """Return all queues of this manager, by name; those to other managers are in `outgoing`."""
         return await self.list_records(QUEUE)
 
     async def delete_queue(self, name: str) -> int:
@@ -75,7 +75,7 @@ class AsyncManager(AsyncAdministration):
         id: str | None = None,  # noqa: A002 - the word of the API
         owner: str = "",
     ) -> AsyncTransaction:
-        """A block that takes effect as a whole; it is aborted when unused for `timeout` seconds.
+        """Return a block that takes effect as a whole; it is aborted when unused for `timeout` seconds.
 
         With the `id` of another coordinator the transaction is external: once prepared, it waits for that
         coordinator's outcome through every restart.  `owner` names the application that will ask.
@@ -95,7 +95,7 @@ class AsyncManager(AsyncAdministration):
         return await self.list_records(TRANSACTION, owner=owner, ended=ended)
 
     async def transaction_info(self, transaction: str) -> TransactionInfo:
-        """One transaction that has not ended, or whose outcome is remembered."""
+        """Return one transaction that has not ended, or whose outcome is remembered."""
         return await self.show_record(TRANSACTION, transaction)
 
     async def commit(self, transaction: str, *, by: str = "") -> None:
@@ -177,7 +177,7 @@ class AsyncManager(AsyncAdministration):
         await self.transport.backup(path, with_history)
 
     async def acts(self, *, limit: int = 100, who: str = "", act: str = "") -> list[ActInfo]:
-        """The latest administrative acts of a server, the latest first; `who` and `act` leave out others."""
+        """Return the latest administrative acts, the latest first; `who` and `act` leave out others."""
         return await self.transport.acts(limit, who, act)
 
     async def reload(self) -> ReloadInfo:

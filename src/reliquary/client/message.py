@@ -175,5 +175,5 @@ def outgoing(body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> Ou
 
 
 def lookup_ids(messages: Iterable[Message]) -> list[int]:
-    """The places of some messages."""
+    """Return the places of some messages."""
     return [message.lookup_id for message in messages]

@@ -80,7 +80,7 @@ class MqqpTransport(LocalReading):
         return await super().open(self.format_name(queue), access, share, lease)
 
     async def purge_queue(self, name: str) -> int:
-        """Empty a queue; MQQP does not say how many messages went."""
+        """Empty a queue; MQQP does not say how many messages were deleted."""
         return await super().purge_queue(self.format_name(name))
 
     def format_name(self, queue: str) -> str:

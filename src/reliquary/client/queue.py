@@ -52,7 +52,7 @@ class AsyncQueue:
         return f"<{type(self).__name__} {self.name}>"
 
     def inside(self) -> str | None:
-        """The transaction that a request is part of."""
+        """Return the transaction that a request is part of."""
         transaction = self._transaction or current(self.manager)
         return None if transaction is None else transaction.id
 
@@ -119,7 +119,7 @@ class AsyncQueue:
     async def lookup(
         self, lookup_id: int, seek: Seek = "current", *, receive: bool = False
     ) -> Message | None:
-        """The message at a place, or next to it; None when there is none.  `receive` takes it."""
+        """Return the message at a place, or next to it; None when there is none.  `receive` takes it."""
         ask = LookUp(
             lookup_id=lookup_id,
             seek=seek,
@@ -162,7 +162,7 @@ class AsyncQueue:
         await self.manager.transport.end_read(received.receipt, [lookup_id], delete=True, reject=True)
 
     def poison(self) -> AsyncQueue:
-        """The subqueue for messages that were returned too often; it exists once there was one."""
+        """Return the subqueue for messages that were returned too often; it exists once there was one."""
         return AsyncQueue(self.manager, f"{self.name.partition(';')[0]};poison", self._transaction)
 
     async def return_poison(self, *messages: Message | int) -> int:
@@ -252,7 +252,7 @@ class AsyncOpenQueue(AsyncQueue):
         await self.manager.transport.close_handle(handle)
 
     def cursor(self, access: Access = "receive") -> AsyncCursor:
-        """A cursor on this open queue; its access is the queue's."""
+        """Return a cursor on this open queue; its access is the queue's."""
         del access
         return AsyncCursor(self, owned=False)
 

@@ -153,7 +153,7 @@ class RemoteTransport:
         return answer.messages
 
     async def receive(self, queue: str, ask: Receive) -> Received:
-        """One request when it is held or in a transaction, else two."""
+        """Receive a message: with one request when it is held or in a transaction, else with two."""
         if ask.hold or ask.transaction:
             return await self._receive(queue, ask)
         held = replace(ask, hold=HOLD)
@@ -246,7 +246,7 @@ class RemoteTransport:
                 ask = replace(ask, acknowledge=None)
 
     async def look_up(self, queue: str, ask: LookUp) -> Received:
-        """By LookupIdentifier; a plain receive is two requests here too."""
+        """Return the message by LookupIdentifier; a plain receive is two requests here too."""
         plain = not (ask.peek or ask.hold or ask.transaction)
         if plain:
             ask = replace(ask, hold=HOLD)
@@ -352,7 +352,7 @@ class RemoteTransport:
     # -- nouns of administration
 
     async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
-        """All records of a noun, or those that the filters let through, page after page."""
+        """Return all records of a noun, or those that the filters let through, page after page."""
         path = _path(filters.pop("queue"), noun.plural) if noun.of_a_queue else f"/{noun.plural}"
         records: list[R] = []
         after: str | None = None
@@ -364,7 +364,7 @@ class RemoteTransport:
         return records
 
     async def show_record(self, noun: Noun[R], key: Key) -> R:
-        """The record of a noun that has this key."""
+        """Return the record of a noun that has this key."""
         return await self._plane(noun).read("GET", _named(noun.plural, str(key)), _decoder(noun.record))
 
     async def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
@@ -387,7 +387,7 @@ class RemoteTransport:
     # -- access lists
 
     async def access(self, queue: str) -> AccessInfo:
-        """The list of a queue; without a name, the manager's own."""
+        """Return the list of a queue; without a name, the manager's own."""
         return await self._control.read("GET", _access_path(queue), _access)
 
     async def change_access(
@@ -427,7 +427,7 @@ class RemoteTransport:
     # -- the server
 
     async def acts(self, limit: int, who: str, act: str) -> list[ActInfo]:
-        """The latest administrative acts, the latest first."""
+        """Return the latest administrative acts, the latest first."""
         chosen = {name: each for name, each in (("who", who), ("act", act)) if each}
         query = urlencode({"limit": str(limit)} | chosen)
         return (await self._control.read("GET", f"/acts?{query}", _acts)).acts
@@ -456,7 +456,7 @@ def _named(noun: str, name: str, *more: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _path(queue: str, *more: str) -> str:
-    """A path of a queue; an application names a few, so they are kept."""
+    """Return a path of a queue; an application names a few, so they are kept."""
     return _named("queues", queue, *more)
 
 

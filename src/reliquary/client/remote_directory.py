@@ -45,7 +45,7 @@ class RemoteDirectory:
         return await self._control.read("POST", "/directory/detach", _info)
 
     async def objects(self, kind: str, *where: str) -> list[dict[str, Any]]:
-        """The objects of a type for which all conditions hold, page after page."""
+        """Return the objects of a type for which all conditions hold, page after page."""
         found: list[dict[str, Any]] = []
         after: str | None = None
         while after != "":
@@ -73,7 +73,7 @@ class RemoteDirectory:
         await self._control.do("DELETE", _path(kind, which))
 
     async def export_text(self) -> str:
-        """All objects as a TOML file."""
+        """Return all objects as a TOML file."""
         return await self._control.text("GET", "/directory/export")
 
     async def import_text(self, text: str) -> int:

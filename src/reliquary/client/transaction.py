@@ -27,7 +27,7 @@ _entered: Final[ContextVar[tuple[AsyncTransaction, ...]]] = ContextVar("reliquar
 
 
 def current(manager: AsyncManager) -> AsyncTransaction | None:
-    """The innermost transaction of this manager whose block we are in."""
+    """Return the innermost transaction of this manager whose block we are in."""
     return next((one for one in reversed(_entered.get()) if one.manager is manager), None)
 
 
@@ -57,7 +57,7 @@ class AsyncTransaction:
         return self._id
 
     def queue(self, name: str) -> AsyncQueue:
-        """A queue whose sends, receives and moves are in this transaction."""
+        """Return a queue whose sends, receives and moves are in this transaction."""
         return self.manager.queue(name, transaction=self)
 
     async def begin(self) -> None:
@@ -86,11 +86,11 @@ class AsyncTransaction:
         self._ended = True
 
     def join(self) -> None:
-        """From here on, requests of this manager are inside."""
+        """Let all requests of this manager be in the transaction from now on."""
         _entered.set((*_entered.get(), self))
 
     def part(self) -> None:
-        """From here on, they are no longer."""
+        """End that: requests from now on are not in the transaction."""
         _entered.set(tuple(one for one in _entered.get() if one is not self))
 
     async def end(self, error: BaseException | None) -> None:

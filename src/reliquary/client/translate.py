@@ -63,7 +63,7 @@ def message_of(given: OutgoingMessage) -> machine.Message:
 
 
 def shown(delivered: Delivered) -> Message:
-    """A message that was received or peeked at."""
+    """Return a message that was received or peeked at."""
     out = api.shown_whole(delivered)
     return Message(
         id=out.id,
@@ -119,7 +119,7 @@ def _authentication(word: str) -> machine.AuthenticationLevel:
 
 
 def number_of(name: str | None, what: str) -> int:
-    """A handle, cursor or receipt as the machine knows it; 0 for none."""
+    """Return a handle, cursor or receipt as a number of the machine; 0 for none."""
     if name is None:
         return 0
     if not name.isdigit():
@@ -128,7 +128,7 @@ def number_of(name: str | None, what: str) -> int:
 
 
 def changes_of(given: Mapping[str, object]) -> dict[str, Any]:
-    """Settings that were named, in the machine's types."""
+    """Return settings that were named, in the machine's types."""
     unknown = sorted(given.keys() - _SETTINGS)
     if unknown:
         raise UsageError(
@@ -171,7 +171,7 @@ def history_info(status: HistoryStatus) -> records.HistoryInfo:
 def access_info(
     security: bytes, kind: type[QueueRight | ManagerRight], name_of: Callable[[Sid], str]
 ) -> records.AccessInfo:
-    """An access list, in words."""
+    """Return an access list, in words."""
     descriptor = descriptor_of(security)
     all_users = (Ace(AceKind.ALLOWED, kind["GENERIC_ALL"].value, EVERYONE),)
     entries = [
@@ -189,7 +189,7 @@ def access_info(
 
 
 def rights_of(kind: type[QueueRight | ManagerRight], change: str, names: Sequence[str]) -> int:
-    """The mask of some rights by name; to revoke none in particular is to revoke all."""
+    """Return the mask of some rights by name; to revoke none in particular is to revoke all."""
     if change == "owner":
         return 0
     if not names and change == "revoke":

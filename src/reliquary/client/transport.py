@@ -72,7 +72,7 @@ class Transport(Protocol):
         """Look, and leave it there."""
 
     async def look_up(self, queue: str, ask: LookUp) -> Received:
-        """By LookupIdentifier; as `receive` when it does not only peek."""
+        """Return the message by LookupIdentifier; as `receive` when it does not only peek."""
 
     async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:
         """Look at what lies behind a place."""
@@ -123,12 +123,12 @@ class Transport(Protocol):
         """Delete a queue; how many messages went with it."""
 
     async def purge_queue(self, name: str) -> int:
-        """Empty a queue; how many messages went."""
+        """Empty a queue, and return how many messages were deleted."""
 
     # -- access lists
 
     async def access(self, queue: str) -> AccessInfo:
-        """The list of a queue; without a name, the manager's own."""
+        """Return the list of a queue; without a name, the manager's own."""
 
     async def change_access(
         self, queue: str, change: AccessChange, user: str, rights: Sequence[str]
@@ -138,10 +138,10 @@ class Transport(Protocol):
     # -- nouns of administration
 
     async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
-        """All records of a noun, or those that the filters let through."""
+        """Return all records of a noun, or those that the filters let through."""
 
     async def show_record(self, noun: Noun[R], key: Key) -> R:
-        """The record of a noun that has this key."""
+        """Return the record of a noun that has this key."""
 
     async def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
         """Act on the record that has this key, and return it as it is then."""

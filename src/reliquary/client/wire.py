@@ -171,7 +171,7 @@ def _understood(record: Decoder[T] | msgspec.msgpack.Decoder[T], response: Respo
 
 
 def refused(status: int, body: bytes | bytearray | memoryview) -> ReliquaryError:
-    """The error that an answer tells of."""
+    """Return the error that an answer reports."""
     try:
         refusal = _refusal.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError):

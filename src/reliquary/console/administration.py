@@ -26,7 +26,7 @@ _CONVERTORS: Final = {int: "int", str: "path"}
 
 
 def rows_of(noun: Noun[Any], prefix: str) -> Iterator[Row]:
-    """The paths of one noun below a prefix; those of acts first, for a key may hold slashes."""
+    """Yield the paths of one noun below a prefix; those of acts first, for a key may hold slashes."""
     path = f"{prefix}/{noun.plural}"
     yield api(path, _list_handler(noun), "GET")
     if noun.showing is None:

@@ -129,7 +129,7 @@ def load(
     given: Mapping[str, object] | None = None,
     chosen: Sequence[str] = (),
 ) -> Settings:
-    """Settings from all places; the later one wins.  UsageError says what is wrong where.
+    """Return the settings from all places; a later place wins. UsageError says what is wrong and where.
 
     `chosen` are texts NAME=VALUE of the command line, `given` its other options.
     """

@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _plugins(world: str) -> list[type[Plugin]]:
-    """The protocols of a world, by its name; none for one server alone."""
+    """Return the protocols of a world, by its name; none for one server alone."""
     try:
         return [] if world == ONE else [PLUGINS[name] for name in world.split("+")]
     except KeyError as unknown:

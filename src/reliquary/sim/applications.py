@@ -112,7 +112,7 @@ class Application:
             yield from self.rest()
 
     def act(self) -> Script:
-        """One round of what it does."""
+        """Perform one round of the application."""
         raise NotImplementedError
 
     def rest(self) -> Script:
@@ -137,7 +137,7 @@ class Application:
             yield from self.rest()
 
     def own(self, messages: Sequence[Delivered]) -> list[bytes]:
-        """The messages that were delivered as themselves, and not as copies or news of them."""
+        """Return the messages that are no copies of others and no acknowledgements of them."""
         copies = self.context.around.witness.ledger.copies
         return [
             each.message.body
@@ -160,6 +160,6 @@ def succeeded(outcome: Outcome) -> bool:
 
 
 def answer_of(outcome: Outcome) -> Any:
-    """The answer, which is there."""
+    """Return the answer of an outcome that has one."""
     assert outcome.answer is not None
     return outcome.answer

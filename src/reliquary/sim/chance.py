@@ -26,7 +26,7 @@ class SeededChance:
         return probability > 0 and self._random.random() < probability
 
     def between(self, low: int, high: int) -> int:
-        """A number from low to high, both included."""
+        """Return a number from low to high, both included."""
         return low + int(self._random.random() * (high - low + 1))
 
     def pick(self, options: Sequence[Option]) -> Option:

@@ -37,7 +37,7 @@ from reliquary.sim.reasons import is_for_good, received
 
 
 def check_history(history: History, ledger: Ledger, replaced: Sequence[Ledger] = ()) -> None:
-    """All of them; `replaced` are the ledgers of stores in whose place backups were restored."""
+    """Run all checkers; `replaced` are the ledgers of stores in whose place backups were restored."""
     check_loss(history, ledger, replaced)
     check_refusals(history, ledger)
     check_all_or_none(history, ledger)
@@ -51,7 +51,7 @@ def check_history(history: History, ledger: Ledger, replaced: Sequence[Ledger] =
 
 
 def check_loss(history: History, ledger: Ledger, replaced: Sequence[Ledger] = ()) -> None:
-    """Every confirmed recoverable message is or was in its queue, unless the queue was deleted.
+    """Check that every confirmed recoverable message is or was in its queue, unless the queue was deleted.
 
     A store that was replaced by a backup of it may have had the message, or may have deleted the queue.
     """
@@ -94,7 +94,7 @@ def _check_published(
 
 
 def check_all_or_none(history: History, ledger: Ledger) -> None:
-    """The messages of one request share their fate."""
+    """Check that the messages of one request were stored together or not at all."""
     requests: dict[tuple[str, int], list[Sending]] = defaultdict(list)
     for sending in history.sendings.values():
         if not sending.express:
@@ -126,7 +126,7 @@ def check_duplication(history: History, ledger: Ledger) -> None:
 
 
 def check_outcomes(history: History, ledger: Ledger) -> None:
-    """The outcome is the decided one, never both; what was never prepared is aborted."""
+    """Check that each outcome is the decided one, never both; what was never prepared is aborted."""
     for decision in history.decisions:
         which = f"transaction {decision.transaction}"
         decided = "commit" if decision.commit else "abort"
@@ -141,7 +141,7 @@ def check_outcomes(history: History, ledger: Ledger) -> None:
 
 
 def check_acknowledgements(history: History, ledger: Ledger) -> None:
-    """One acknowledgement for each message that asked; only a full queue excuses one that is missing."""
+    """Check for one acknowledgement of each message that asked; only a full queue excuses a missing one."""
     missing = []
     for sending in history.sendings.values():
         if sending.asks is None or sending.express:
@@ -190,7 +190,7 @@ def check_cursors(history: History) -> None:
 
 
 def check_order(history: History) -> None:
-    """One sender's messages of one priority come out as they went in."""
+    """Check that the messages of one sender and one priority leave in the order in which they came."""
     touched = set(_out_of_turn(history))
     last: dict[tuple[str, str, int], Sending] = {}
     for turned in history.turns:
@@ -219,7 +219,7 @@ def _plainly_received(history: History, turned: Turned) -> Iterator[Sending]:
 
 
 def _out_of_turn(history: History) -> Iterator[bytes]:
-    """Messages that were locked, moved or delayed at some time."""
+    """Yield messages that were locked, moved or delayed at some time."""
     places: dict[int, bytes] = {}
     staged: dict[int, Message] = {}
     for turned in history.turns:

@@ -21,7 +21,7 @@ class Calendar:
         self._offset = BEGINNING
 
     def read(self) -> int:
-        """Microseconds since 1970, as of now."""
+        """Return microseconds since 1970, as of now."""
         return self._scheduler.now + self._offset
 
     @property
@@ -47,7 +47,7 @@ class ProcessClock:
         self._ahead_since: int | None = None
 
     def now(self) -> Instant:
-        """The moment of the calendar, or a later one, as `net.clock` would tell it."""
+        """Return the moment of the calendar, or a later one, as `net.clock` would do."""
         calendar, counted = self._calendar.read(), self._calendar.counted
         if self._ahead_since is None and calendar < self._last:
             self._ahead_at, self._ahead_since = self._last, counted

@@ -38,28 +38,28 @@ class SimulatedDisk(MemoryDisk):
         return self.applied
 
     def end_sync(self, covered: int) -> None:
-        """The sync that covered so much is done, or has failed."""
+        """End a sync that covered this many batches, with success or with a failure."""
         self._must_be_usable()
         self._end_sync(covered - self.durable)
         self.durable = covered
 
     def sync(self) -> None:
-        """A sync that takes no time."""
+        """Sync at once."""
         self.end_sync(self.begin_sync())
 
     def crash(self, chance: Chance) -> Self:
-        """The disk as the next process finds it: a prefix of what was applied."""
+        """Return the disk that the next process finds: a prefix of what was applied."""
         survivor = super().crash(chance)
         survivor.durable = self.durable + survivor.kept
         survivor.restoration = self.restoration
         return survivor
 
     def mend(self) -> None:
-        """A failure that was on its way does not come."""
+        """Cancel a failure that was planned and has not come."""
         self._sync_fault = self._apply_fault = None
 
     def copied(self) -> Self:
-        """The disk as reads see it now, for a process that is only built to be compared."""
+        """Return the disk as reads see it now, for a process that is built only for a comparison."""
         other = type(self)(self._rows)
         other._rows = {name: rows.copy() for name, rows in self._rows.items()}
         return other
@@ -67,7 +67,7 @@ class SimulatedDisk(MemoryDisk):
     # -- backups
 
     def backed_up(self) -> Self:
-        """A disk with what is durable now."""
+        """Return a disk with what is durable now."""
         other = type(self)(self._durable)
         other._rows = {name: rows.copy() for name, rows in self._durable.items()}
         other._durable = {name: rows.copy() for name, rows in self._durable.items()}
@@ -75,11 +75,11 @@ class SimulatedDisk(MemoryDisk):
         return other
 
     def restored(self, restoration: Restoration) -> Self:
-        """The disk that is made from this backup, which stays what it is."""
+        """Return the disk that is made from this backup; the backup does not change."""
         other = self.backed_up()
         other.restoration = restoration
         return other
 
     def restoration_begun(self) -> None:
-        """The era of a restored store is on disk."""
+        """Note that the era of a restored store is on disk."""
         self.restoration = None

@@ -192,7 +192,7 @@ class FeedReader(Application):
             yield from self._finish(queue)
 
     def act(self) -> Script:
-        """A look at one queue, and what is new in it."""
+        """Look at one queue, and read what is new in it."""
         yield from self._read_on(self.chance.pick(FEEDS))
 
     def _finish(self, queue: str) -> Script:

@@ -137,17 +137,17 @@ class History:
     # -- what applications know
 
     def sending(self, sending: Sending) -> None:
-        """An application sends a message."""
+        """Note that an application sends a message."""
         assert sending.body not in self.sendings, f"{sending.body!r} is sent twice"
         self.sendings[sending.body] = sending
 
     def settle(self, sendings: Iterable[Sending], standing: Standing) -> None:
-        """An application has learned what became of what it sent."""
+        """Note that an application has learned the outcome of what it sent."""
         for sending in sendings:
             sending.standing = standing
 
     def intend(self, bodies: Iterable[bytes]) -> None:
-        """An application asks that these are gone for good: it acknowledges or commits."""
+        """Note that an application wants these deleted: it acknowledges or commits."""
         self.intended.update(bodies)
 
     def consume(self, bodies: Iterable[bytes], turn: int) -> None:
@@ -158,7 +158,7 @@ class History:
                 self.consumed.setdefault(body, turn)
 
     def read_feed(self, queue: int, reader: str, rows: Mapping[int, tuple[int, int]], turn: int) -> None:
-        """A reader of a feed was given these, under their numbers."""
+        """Note that a reader of a feed got these messages, under their numbers."""
         self.feeds.setdefault((queue, reader), {}).update(rows)
         self._pages.append(((queue, reader), rows, turn))
 
@@ -169,7 +169,7 @@ class History:
         return turn in self._forgotten
 
     def restore(self, kept: Container[int]) -> None:
-        """The store was restored from a backup: it has these turns, and has forgotten all others."""
+        """Note that the store was restored from a backup: it has these turns, and no others."""
         self.restores += 1
         for turned in self.turns:
             turned.forgotten = turned.number not in kept
@@ -185,7 +185,7 @@ class History:
 
 
 def named(message: Message) -> bytes:
-    """By what a message is known: its body, or, for an acknowledgement, what it says and of whom.
+    """Return what identifies a message: its body, or for an acknowledgement its content and its subject.
 
     One that travels says so again and again, so its Identifier belongs to its name.
     """
@@ -198,10 +198,10 @@ def named(message: Message) -> bytes:
 
 
 def acknowledged(label: str, reason: MessageClass) -> bytes:
-    """By what the acknowledgement of a message is known."""
+    """Return what identifies a message in the acknowledgement of it."""
     return f"{reason.name} of {label}".encode()
 
 
 def shown(body: bytes) -> str:
-    """A body as people read it: without what only makes it longer."""
+    """Return a body without the padding that only makes it longer."""
     return body.partition(b"|")[0].decode()

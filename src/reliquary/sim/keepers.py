@@ -78,7 +78,7 @@ class Keeper(Administrator):
         self.tell((yield Call(lambda to: ChangeQueue(to, path, changes))))
 
     def _replace(self) -> Script:
-        """The queue goes, and comes again, with its subqueue."""
+        """Delete the queue, and create it again with its subqueue."""
         self.tell((yield Call(lambda to: DeleteQueue(to, SPARE))))
         yield from self.rest()
         settings = self.some_settings()

@@ -97,7 +97,7 @@ class Ledger:
 
     @classmethod
     def of(cls, turns: Iterable[Turned], life: int) -> Self:
-        """The ledger of what is left: all that was not lost, and nothing express of earlier lives."""
+        """Return the ledger of what is left: nothing that was lost, nothing express of an ended process."""
         ledger = cls()
         for turned in turns:
             if turned.kept:
@@ -114,7 +114,7 @@ class Ledger:
             raise Violation(f"duplication: {shown(body)} arrived and is still on its way")
 
     def enter(self, queue: int, position: Position, body: bytes, turned: Turned) -> None:
-        """A message is at a place."""
+        """Note that a message is at a place."""
         key = (queue, position.lookup_id)
         if key in self.places:
             raise Violation(
@@ -132,13 +132,13 @@ class Ledger:
             self.changed[body] = turned.batch
 
     def enter_again(self, body: bytes, turned: Turned) -> None:
-        """A message comes in that was here before: only one that comes home from an outgoing queue may."""
+        """Note a message that was here before: only one that returns from an outgoing queue may come back."""
         if body not in self.travelling or body in self.arrived:
             raise Violation(f"{shown(body)} is stored twice, in turns {self.stored[body]}, {turned.number}")
         self.arrived[body] = turned.number
 
     def withdraw(self, queue: int, position: Position, turned: Turned, reason: MessageClass) -> PlacedMessage:
-        """A message leaves a place."""
+        """Note that a message leaves a place, and return it."""
         place = self.places.pop((queue, position.lookup_id), None)
         if place is None:
             raise Violation(f"position {position.lookup_id:#x} leaves queue {queue}, and is not there")
@@ -286,6 +286,6 @@ _TAKE: Final[dict[type[Fact], Rule]] = {
 
 
 def _rule_for(kind: type[Fact]) -> Rule:
-    """The rule for a fact: all facts of the manager have one, those of protocols change nothing here."""
+    """Return the rule for a fact: those of the manager have one, those of protocols change nothing."""
     assert kind in _TAKE or not kind.__module__.startswith(MANAGER), f"the ledger does not know {kind}"
     return _TAKE.get(kind, _nothing)

@@ -68,7 +68,7 @@ def available(queue: QueueState) -> Iterator[Position]:
 
 
 def picture(state: State, walked: Walk) -> Picture:
-    """The durable part of what a manager knows."""
+    """Return the durable part of a manager's state."""
     prepared = {each.identifier: each for each in state.transactions.open.values() if each.prepared}
     uncommitted = _positions(prepared.values(), "enqueue")
     taken = _positions(prepared.values(), "dequeue", "move") | uncommitted

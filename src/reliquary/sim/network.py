@@ -109,7 +109,7 @@ class Network:
         self._scheduler.at(line.last_answer, partial(self._finish, call, Outcome(answer, turn)))
 
     def _cut(self, number: int) -> None:
-        """The connection breaks; the server mostly notices."""
+        """Break the connection; the server mostly notices."""
         call = self._open.pop(number, None)
         if call is None or call.process is None:
             return

@@ -177,7 +177,7 @@ class Process:
     # -- what the network and the host call
 
     def start(self) -> None:
-        """Queue Manager Started; requests are taken once that is safe."""
+        """Start the queue manager; requests are taken once that is safe."""
         self._guarded(self._start)
 
     def _start(self) -> None:
@@ -192,7 +192,7 @@ class Process:
         self._perform(self._core.take_at_once() + batch.after_sync)
 
     def _first_events(self) -> tuple[Event, ...]:
-        """The events of the start: their turns are run before a request is accepted."""
+        """Return the events of the start: their turns are run before a request is accepted."""
         around = self._around
         start = StartManager(around.computer, quota=around.quota, restoration=self.disk.restoration)
         return start, *(event for each in self._around.plugged for event in each.first_events)

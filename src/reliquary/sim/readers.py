@@ -43,7 +43,7 @@ class Reader(Application):
     """Base class of applications that read messages."""
 
     def a_source(self) -> str:
-        """A queue to read from; now and then a journal, a dead-letter queue or poison."""
+        """Return a queue to read from; now and then a journal, a dead-letter queue or poison."""
         if self.chance.happens(0.1):
             return self.chance.pick(SYSTEM)
         if self.chance.happens(0.05):
@@ -53,7 +53,7 @@ class Reader(Application):
         return self.a_queue()
 
     def a_wait(self) -> Duration:
-        """How long to wait for a message: often not at all."""
+        """Return how long to wait for a message: often not at all."""
         return Duration(0) if self.chance.happens(0.4) else self.a_while()
 
     def keep(self, outcome: Outcome) -> None:
@@ -102,7 +102,7 @@ class Holder(Reader):
     """Receives on trial, and acknowledges, gives back, or forgets."""
 
     def act(self) -> Script:
-        """One receipt, or a chain of them."""
+        """Receive once, or in a chain of requests."""
         source, count, hold = self.a_source(), self.chance.between(1, 4), self.a_while(1500)
         wait = self.a_wait()
         outcome = yield Call(lambda to: ReceiveMessages(to, source, count, wait, hold=hold))
@@ -134,7 +134,7 @@ class Holder(Reader):
     def _acknowledge_with_next(
         self, source: str, receipt: int, messages: Sequence[Delivered]
     ) -> Part[Outcome]:
-        """One request that is done with the last messages and wants the next."""
+        """Send one request that acknowledges the last messages and asks for the next."""
         self.history.intend(named(each.message) for each in messages)
         hold, wait = self.a_while(1500), self.a_wait()
         outcome = yield Call(lambda to: ReceiveMessages(to, source, 2, wait, hold=hold, acknowledge=receipt))
@@ -144,7 +144,7 @@ class Holder(Reader):
         return outcome
 
     def _acknowledge_nonsense(self, receipt: int) -> Script:
-        """A request that is refused as a whole acknowledges nothing."""
+        """Send a request that is refused as a whole and acknowledges nothing."""
         bad = self.chance.pick(("a\\b\\c\\d", "", "x;;", "elsewhere\\private$\\orders"))
         outcome = yield Call(lambda to: ReceiveMessages(to, bad, acknowledge=receipt))
         self.tell(outcome)
@@ -155,7 +155,7 @@ class Browser(Reader):
     """Looks at messages, and takes some from the middle."""
 
     def act(self) -> Script:
-        """One look, of one of three kinds."""
+        """Peek once, in one of three ways."""
         yield from self.chance.pick((self._browse, self._look_up, self._walk))()
 
     def _browse(self) -> Script:

@@ -109,7 +109,7 @@ class Reasons:
             )
 
     def _last_purge(self, ledger: Ledger, queue: int) -> int:
-        """The last turn that asked for a purge or went on with one; an outgoing queue has two names."""
+        """Return the last turn that asked for a purge or continued one; an outgoing queue has two names."""
         record = ledger.queues[queue]
         names = [record.pathname, record.outgoing.destination if record.outgoing else ""]
         asked = [turn for name in names for turn in self._purge_asked[_name(name)]]
@@ -133,7 +133,7 @@ class Reasons:
 
 
 def received(history: History, turned: Turned) -> Iterator[tuple[object, events.Received]]:
-    """The answers of a turn that show messages, each with what was asked."""
+    """Yield the answers of a turn that show messages, each with what was asked."""
     for to, answer in turned.answers:
         if isinstance(answer, events.Received):
             yield history.requests[turned.life, to], answer

@@ -60,7 +60,7 @@ def suffer(chance: SeededChance, hosts: Sequence[Host], steps: int, until: Until
 
 
 def _a_turn(chance: SeededChance, steps: int, low: int, high: int) -> int:
-    """The number of a turn, between two shares of the steps in percent."""
+    """Return the number of a turn, between two shares of the steps in percent."""
     return chance.between(steps * low // 100, steps * high // 100)
 
 

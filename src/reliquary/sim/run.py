@@ -82,7 +82,7 @@ class _Run:
         self.feed_readers = [FeedReader(name, self.site.context) for name in ("lake", "audit")]
 
     def play(self, steps: int) -> None:
-        """From the first start to the last comparison."""
+        """Run from the first start to the last comparison."""
         site, context = self.site, self.site.context
         site.host.boot()
         context.enter(Administrator("admin", context))
@@ -116,7 +116,7 @@ class _Run:
         self.site.until_idle()
 
     def _drain(self) -> None:
-        """Every queue is read to its end, and again while messages are on their way or delayed."""
+        """Read every queue to its end, and again while messages are on their way or delayed."""
         site = self.site
         site.read_to_the_end()
         for _ in range(ROUNDS):

@@ -118,7 +118,7 @@ class Traveller(Sender):
     """Sends through an outgoing queue: the loop-back brings its messages home."""
 
     def act(self) -> Script:
-        """One request, now and then for a queue that comes and goes."""
+        """Send one request, now and then for a queue that is created and deleted."""
         target = self.chance.pick(DESTINATIONS)
         yield from self.send(target, 1 if self.chance.happens(0.6) else self.chance.between(2, 5))
 

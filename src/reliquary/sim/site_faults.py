@@ -33,7 +33,7 @@ class SiteFaults:
 
     @classmethod
     def drawn(cls, chance: SeededChance) -> SiteFaults:
-        """The faults of a seed."""
+        """Return the faults of a seed."""
         return cls(
             request_lost=chance.pick((0.0, 0.005, 0.02)),
             answer_lost=chance.pick((0.0, 0.005, 0.02)),
@@ -49,7 +49,7 @@ class SiteFaults:
         )
 
     def end(self) -> None:
-        """From now on nothing goes wrong."""
+        """Let nothing fail from now on."""
         self.request_lost = self.answer_lost = self.cut = 0.0
         self.power_at_a_point = self.disk_fails = 0.0
         self.power_every = self.jump_every = self.stop_every = 0

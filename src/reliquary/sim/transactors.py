@@ -179,7 +179,7 @@ class Impatient(Transactor):
     """Does not wait for its own reads: it prepares, commits or cancels while one is under way."""
 
     def act(self) -> Script:
-        """A transaction with a read that is still waiting when it ends, or a read that is cancelled."""
+        """Run a transaction with a read that still waits when it ends, or with a read that is cancelled."""
         if self.chance.happens(0.3):
             yield from self._cancel()
             return

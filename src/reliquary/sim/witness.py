@@ -62,17 +62,17 @@ class Witness:
         self.ledger = self._make_ledger()
 
     def _make_reasons(self) -> Reasons:
-        """The judge of why messages leave."""
+        """Return the judge of why messages leave."""
         return Reasons(self._history)
 
     def _make_ledger(self) -> Ledger:
-        """The ledger of all turns that no crash took, for the next life."""
+        """Return the ledger of all turns that no crash undid, for the next process."""
         ledger = self.LEDGER.of(self._history.turns, self._history.lives + 1)
         ledger.judge = self._reasons.judge
         return ledger
 
     def turned(self, life: int, batch: int, event: Event, turn: Turn, now: Instant) -> Turned:
-        """A turn was run; its changes will be applied with this batch."""
+        """Note that a turn was run; its changes will be applied with this batch."""
         history = self._history
         answers = tuple((effect.to, effect.answer) for effect in turn.effects if isinstance(effect, Reply))
         turned = Turned(len(history.turns), life, batch, event, turn.facts, answers, now)
@@ -147,7 +147,7 @@ class Witness:
         return True
 
     def _shown(self, turned: Turned, to: int, answer: object) -> int:
-        """The batch that an answer of a protocol shows, in addition to that of its own turn."""
+        """Return the batch that an answer of a protocol shows, in addition to that of its own turn."""
         del turned, to, answer
         return 0
 
@@ -161,7 +161,7 @@ class Witness:
             )
 
     def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> int:
-        """An answer leaves; the number of the turn that made it."""
+        """Note that an answer leaves; return the number of the turn that made it."""
         to = reply.to
         turn, needs = self._answers[life, to]
         if needs > disk.durable:
@@ -173,7 +173,7 @@ class Witness:
         return turn
 
     def _check_numbers(self, answer: object) -> None:
-        """No number is given out twice, whatever happens."""
+        """Check that no number is given out twice."""
         if isinstance(answer, Received):
             for delivered in answer.messages:
                 message = delivered.message
@@ -188,10 +188,10 @@ class Witness:
             self._given |= new
 
     def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:
-        """An effect of a protocol leaves the process."""
+        """Note that an effect of a protocol leaves the process."""
 
     def crashed(self, survivor: SimulatedDisk) -> None:
-        """The process is gone; this is what the next one will find."""
+        """Note that the process has ended; this is what the next one will find."""
         history = self._history
         for turned in reversed(history.turns):
             if turned.life != history.lives:
@@ -208,7 +208,7 @@ class Witness:
         compare(rows, self.ledger)
 
     def turns_on(self, disk: SimulatedDisk) -> frozenset[int]:
-        """The numbers of the turns whose facts a crash cannot take now."""
+        """Return the numbers of the turns whose facts a crash cannot undo now."""
         life = self._history.lives
         return frozenset(
             turned.number
@@ -217,7 +217,7 @@ class Witness:
         )
 
     def restored(self, survivor: SimulatedDisk, kept: frozenset[int]) -> None:
-        """The store was replaced by a backup with these turns; this is what the next process will find."""
+        """Note that a backup with these turns replaced the store; this is what the next process will find."""
         self.replaced.append(self.ledger)
         self.era_began = len(self._history.turns)
         self._older = frozenset(self._lineages)

@@ -59,7 +59,7 @@ class Writer(Sender):
         yield from self.ask_until_answered(lambda to: DropStages(to, known))
 
     def act(self) -> Script:
-        """One batch, or an old one once more."""
+        """Write one batch, or an old one again."""
         if self._batch and self.chance.happens(0.2):
             yield from self._too_late()
             return
@@ -74,7 +74,7 @@ class Writer(Sender):
     # -- parts
 
     def _write_parts(self, batch: int) -> Part[list[Attempt] | None]:
-        """An attempt at each part that came to its end; None when one never did."""
+        """Write each part; return the attempts, or None when one did not end."""
         won: dict[int, Attempt] = {}
         parts = list(range(self.chance.between(0, 3)))
         for part in parts if self.chance.happens(0.5) else parts[::-1]:
@@ -92,7 +92,7 @@ class Writer(Sender):
         return [won[part] for part in parts]
 
     def _write(self, batch: int, part: int) -> Part[Attempt | None]:
-        """One attempt; what it sent is refused until it is published."""
+        """Write one part; what it sent is refused until it is published."""
         chance = self.chance
         self._attempts += not chance.happens(0.2)  # else that attempt again
         name = f"attempt {self._attempts}"
@@ -131,7 +131,7 @@ class Writer(Sender):
     # -- batches
 
     def _publish(self, won: Sequence[Attempt]) -> Script:
-        """All of it or nothing, whatever is lost on the way."""
+        """Publish all of the batch or nothing, also when requests are lost."""
         stages = tuple(attempt.stage for attempt in won)
         sent = [sending for attempt in won for sending in attempt.sent]
         self._last_request += 1
@@ -165,7 +165,7 @@ class Writer(Sender):
             yield from self.rest()
 
     def _too_late(self) -> Script:
-        """A driver that did not hear of its own publish writes the batch again, whole or in part."""
+        """Write the batch again, whole or in part, as a driver that did not hear of its own publish does."""
         known = [each for each, turn in self._published.items() if not self.history.is_forgotten(turn)]
         if not known:  # the store was restored, and what it has forgotten may be published once more
             return

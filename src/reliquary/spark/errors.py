@@ -122,7 +122,7 @@ def consumer_missing(queue: str, consumer: str) -> ConsumerMissing:
 
 
 def data_lost(queue: str, consumer: str, after: int, cursor: int, loss: Loss | None = None) -> DataLost:
-    """The sentence for a range that is not kept any more; `loss` is what the consumer lost by its limit."""
+    """Return the sentence for a range that is not kept any more; `loss` is what the consumer lost."""
     if loss is not None and after < loss.until:
         return DataLost(
             f"of the queue {queue!r} the query wants what comes after {after}, and its consumer {consumer!r} "

@@ -29,7 +29,7 @@ _COLUMNS: Final = {"lookup_id": "lookup", "arrived": "time"}
 
 
 def push(filters: Iterable[Filter], bounds: Bounds) -> tuple[Bounds, list[Filter]]:
-    """The bounds after all of these filters, and the filters that Spark has to apply itself."""
+    """Return the bounds after all of these filters, and the filters that Spark has to apply itself."""
     left: list[Filter] = []
     for each in filters:
         narrowed, exact = _narrow(each, bounds)
@@ -40,7 +40,7 @@ def push(filters: Iterable[Filter], bounds: Bounds) -> tuple[Bounds, list[Filter
 
 
 def _narrow(each: Filter, bounds: Bounds) -> tuple[Bounds, bool]:
-    """The bounds with one filter more, and whether they say all that it says."""
+    """Return the bounds with one filter more, and whether they say all that it says."""
     column: tuple[str, ...] = getattr(each, "attribute", ())
     side = _COLUMNS.get(column[0]) if len(column) == 1 else None
     if side is None or isinstance(each, IsNotNull):
@@ -66,7 +66,7 @@ def _narrow(each: Filter, bounds: Bounds) -> tuple[Bounds, bool]:
 
 
 def _number(value: Any, side: str) -> int | None:
-    """A lookup id, or microseconds since 1970; None for what is neither."""
+    """Return a lookup id, or microseconds since 1970; None for what is neither."""
     if side == "lookup":
         return value if isinstance(value, int) and not isinstance(value, bool) else None
     if isinstance(value, datetime) and value.tzinfo is not None:

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 def fetched(names: Sequence[str]) -> tuple[str, ...]:
-    """The columns to ask the server for: the place in the feed too, which a resumed read needs."""
+    """Return the columns to ask the server for: the place in the feed too, which a resumed read needs."""
     return tuple(names) if FEED_ID in names else (*names, FEED_ID)
 
 
@@ -39,7 +39,7 @@ def read_range(
     read: Callable[[int], Iterator[pa.RecordBatch]],
     tries: int | None = TRIES,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a range with exactly these columns; `read` reads from a place to the end of the range.
+    """Yield the rows of a range with exactly these columns; `read` reads from a place to its end.
 
     A range that breaks off `tries` times without a row in between is given up; None is never.
     """

@@ -104,7 +104,7 @@ def _type_of(name: str) -> str | None:
 
 
 def written(fields: Iterable[FieldLike], key: str = "") -> tuple[str, ...]:
-    """The columns that a sink sends, in their order; those that only the manager gives are passed over.
+    """Return the columns that a sink sends, in their order, without those that only the manager sets.
 
     `key` is the column of the option partitionBy: it may be any column, and is sent if messages have it.
     """
@@ -150,7 +150,7 @@ def _check_key(fields: Sequence[FieldLike], key: str) -> None:
 
 
 def arrow_schema(names: Iterable[str]) -> pa.Schema:
-    """The Arrow schema of these columns: what the server sends, what Spark wants, what a sink sends."""
+    """Return the Arrow schema of these columns, for the server, for Spark and for a sink."""
     return pa.schema(
         [pa.field(name, HEADERS_ARROW if name == HEADERS else ARROW[BY_NAME[name].kind]) for name in names]
     )

@@ -226,7 +226,7 @@ def new_name() -> str:
 
 
 def query_of_checkpoint(location: str) -> str | None:
-    """The id of a query, from the file in which Spark keeps it; None where that cannot be read from here."""
+    """Return the id of a query from the file where Spark keeps it; None where that cannot be read here."""
     parts = urlsplit(location)
     if not location or parts.scheme not in {"", "file"}:
         return None

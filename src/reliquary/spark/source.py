@@ -48,7 +48,7 @@ class Range(InputPartition):
 def read_part(
     options: Reading, names: tuple[str, ...], part: InputPartition, connect: Connect
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a range, in a process of an executor.
+    """Yield the rows of a range, in a process of an executor.
 
     The rows of a batch are fixed, so a manager that goes away now is waited for unless the option is `fail`.
     """
@@ -124,7 +124,7 @@ class Reader(DataSourceReader):
         feeds: dict[QueueKey, Feed],
         edges: dict[QueueKey, tuple[int, int, Bounds]],
     ) -> list[InputPartition]:
-        """The ranges of all queues, with more parts if there are fewer than `minPartitions`."""
+        """Return the ranges of all queues, with more parts if there are fewer than `minPartitions`."""
         options = self._options
         wanted = {
             key: edge for key, edge in edges.items() if edge[0] < edge[1] and not push.is_empty(edge[2])
@@ -157,7 +157,7 @@ class Reader(DataSourceReader):
 
 
 def _number(position: Position, feed: Feed, default: int) -> int:
-    """The place of a position that is not a time; times are bounds of a batch read."""
+    """Return the place of a position that is not a time; times are bounds of a batch read."""
     if isinstance(position, int):
         return position
     return feed.mark if position == LATEST else default

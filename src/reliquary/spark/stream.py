@@ -122,7 +122,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target = {key: QueueOffset(feed.incarnation, feed.mark) for key, feed in feeds.items()}
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """The limit of the options; Spark knows one, and `latestOffset` holds to both."""
+        """Return the limit of the options; Spark knows one, and `latestOffset` holds to both."""
         if self._options.max_rows is not None:
             return ReadMaxRows(self._options.max_rows)
         if self._options.max_bytes is not None:
@@ -265,7 +265,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._cut_finer(spans, wants)
 
     def _cut_finer(self, spans: list[Span], plans: list[Plan | None]) -> list[Plan | None]:
-        """The plans with more parts, if the batch has fewer than `minPartitions`."""
+        """Return the plans with more parts, if the batch has fewer than `minPartitions`."""
         least = self._options.min_partitions
         having = [index for index, plan in enumerate(plans) if plan is not None and plan.rows]
         if least is None or not having:
@@ -320,7 +320,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _settled(
         self, start: dict[str, Any], end: dict[str, Any]
     ) -> tuple[dict[QueueKey, QueueOffset], dict[QueueKey, QueueOffset]]:
-        """The offsets of a batch, by the names that the managers have now."""
+        """Return the offsets of a batch, by the names that the managers have now."""
         names = self._managers.names
         first, last = from_json(start, names), from_json(end, names)
         if any(key.manager not in names and first.get(key) != place for key, place in last.items()):
@@ -358,7 +358,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return read_part(self._options, self._names, partition, self._connect)
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Everything up to here is done: let the servers let go of it.
+        """Tell the servers that everything up to here is done, so that they may delete it.
 
         A queue or consumer that is gone meanwhile stops the next batch, which can say more about it.  A
         manager that the query does not name now, or that does not answer, keeps its messages longer.
@@ -398,7 +398,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _look(
         self, queues: tuple[str, ...] = (), managers: tuple[str, ...] = (), *, insist: bool = False
     ) -> Look:
-        """The feeds of the query's queues, or of these, at all managers or at these."""
+        """Return the feeds of the query's queues, or of these, at all managers or at these."""
         ask = self._managers.insist if insist else self._managers.ask
         return look(
             ask, managers or self._managers.names, queues or self._options.queues, self._options.consumer

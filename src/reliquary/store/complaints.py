@@ -48,7 +48,7 @@ def translate_errors(folder: Path) -> Iterator[None]:
 
 
 def fault_of(why: Exception, folder: Path) -> Exception:
-    """The fault to raise for what an engine or a file call raised."""
+    """Return the fault to raise for what an engine or a file call raised."""
     if type(why) is not Exception and not isinstance(why, OSError):
         return why
     text = " ".join(str(why).split())

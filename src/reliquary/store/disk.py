@@ -39,19 +39,19 @@ class Reads(Protocol):
     """The read operations of a storage engine."""
 
     def get(self, table: str, key: bytes) -> bytes | None:
-        """One row's value, or None."""
+        """Return one row's value, or None."""
 
     def range(
         self, table: str, first: bytes, last: bytes, *, limit: int, reverse: bool = False
     ) -> list[tuple[bytes, bytes]]:
-        """Up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
+        """Return up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
 
 
 class Disk(Reads, Protocol):
     """The operations of a storage engine that Reliquary needs."""
 
     def frozen(self) -> Reads:
-        """All rows as they are now, between two batches; later batches do not change what it reads."""
+        """Return all rows as they are now, between two batches; later batches do not change what it reads."""
 
     def apply(self, changes: Changes) -> None:
         """Write a batch as a whole or not at all; reads see it at once, but it is not yet safe."""

@@ -48,12 +48,12 @@ class Log(NamedTuple):
 
 
 def logs_in(folder: Path) -> list[Log]:
-    """All logs of a folder, in the order in which they were written."""
+    """Return all logs of a folder, in the order in which they were written."""
     return [read_log(path) for path in sorted(folder.glob("*.log"), key=number_of)]
 
 
 def bytes_of_logs(folder: Path) -> int:
-    """The size of all logs of a folder; RocksDB may delete some meanwhile."""
+    """Return the size of all logs of a folder; RocksDB may delete some meanwhile."""
     size = 0
     with suppress(OSError):
         for path in folder.glob("*.log"):
@@ -63,7 +63,7 @@ def bytes_of_logs(folder: Path) -> int:
 
 
 def number_of(path: Path) -> int:
-    """The number in the name of a log; a file with another name is no log of RocksDB and gets -1."""
+    """Return the number in the name of a log; a file with another name is no log of RocksDB and gets -1."""
     return int(path.stem) if path.stem.isdecimal() else -1
 
 
@@ -85,7 +85,7 @@ def read_log(path: Path) -> Log:
 
 
 def first_change(path: Path) -> int:
-    """The sequence number of the first change in a log; 0 where it has no record."""
+    """Return the sequence number of the first change in a log; 0 where it has no record."""
     with path.open("rb") as file:
         opening = file.read(2 * BLOCK)
     return next((first for first, _, _ in _records(opening, whole=False)), 0)

@@ -81,7 +81,7 @@ class Manifest(NamedTuple):
 
 
 def manifest_of(folder: Path) -> Manifest:
-    """The MANIFEST that a folder has now; without a path when RocksDB is replacing it at this moment."""
+    """Return the MANIFEST of a folder; without a path while RocksDB is replacing it."""
     try:
         path = folder / (folder / "CURRENT").read_text().strip()
         return Manifest(os.fspath(path), int(path.name.rpartition("-")[2]), path.stat().st_size)
@@ -191,7 +191,7 @@ class SyncedMark:
 
 
 def encode_slot(mark: Mark) -> bytes:
-    """One slot: a checksum over everything behind it."""
+    """Return one slot: a checksum over everything behind it."""
     body = _COUNTS.pack(mark.generation, mark.synced) + _seldom_changed(mark)
     return _OPENING.pack(_MAGIC, crc32(body)) + body
 
@@ -202,7 +202,7 @@ def _seldom_changed(mark: Mark) -> bytes:
 
 
 def decode_slot(slot: bytes) -> Mark | None:
-    """The mark in a slot; None where the slot is not as it was written."""
+    """Return the mark in a slot; None where the slot is not as it was written."""
     try:
         magic, checksum = _OPENING.unpack_from(slot)
         generation, synced = _COUNTS.unpack_from(slot, _OPENING.size)
@@ -223,7 +223,7 @@ def write_mark(folder: Path, mark: Mark) -> None:
 
 
 def read_mark(folder: Path) -> Mark | None:
-    """The mark of a folder; None when there is none, or none that is as it was written."""
+    """Return the mark of a folder; None when there is none, or none that is as it was written."""
     try:
         content = (folder / NAME).read_bytes()
     except FileNotFoundError:

@@ -46,19 +46,19 @@ class MemoryDisk:
     # Operations of a disk
 
     def get(self, table: str, key: bytes) -> bytes | None:
-        """One row's value, or None."""
+        """Return one row's value, or None."""
         self._must_be_usable()
         return self._rows[table].values.get(key)
 
     def range(
         self, table: str, first: bytes, last: bytes, *, limit: int, reverse: bool = False
     ) -> list[tuple[bytes, bytes]]:
-        """Up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
+        """Return up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
         self._must_be_usable()
         return self._rows[table].range(first, last, limit, reverse)
 
     def frozen(self) -> Reads:
-        """All rows as they are now."""
+        """Return all rows as they are now."""
         self._must_be_usable()
         return _Frozen({name: rows.copy() for name, rows in self._rows.items()})
 
@@ -94,7 +94,7 @@ class MemoryDisk:
     # Injected faults
 
     def crash(self, chance: Chance) -> Self:
-        """The disk as the next process finds it; this one is not usable any more."""
+        """Return the disk as the next process finds it; this one is not usable any more."""
         survivor = type(self)(self._durable)
         kept = chance.bits(32) % (len(self._unsynced) + 1)
         for name, rows in self._durable.items():
@@ -195,7 +195,7 @@ class _SortedRows:
 
 
 def _change(tables: dict[str, _SortedRows], changes: Changes) -> None:
-    """All or nothing: an unknown table is found before the first change."""
+    """Apply all changes or none: an unknown table is found before the first change."""
     emptied = [(tables[table], first, last) for table, first, last in changes.ranges]
     changed = [(tables[table], puts) for table, puts in changes.puts.items()]
     for rows, first, last in emptied:

@@ -57,12 +57,12 @@ def open_database(folder: Path, tables: tuple[str, ...], *, create: bool) -> Ope
 
 
 def lowest_log(db: Rdict) -> int:
-    """The number of the oldest log that RocksDB needs."""
+    """Return the number of the oldest log that RocksDB needs."""
     return db.property_int_value(LOWEST_LOG) or 0
 
 
 def _check_manifest(folder: Path, mark: Mark | None) -> None:
-    """RocksDB takes a MANIFEST that was cut for an older one, and deletes the files that it does not name."""
+    """Refuse a cut MANIFEST: RocksDB would take it for an older one and delete the files it does not name."""
     if mark is None or not mark.manifest:
         return
     manifest = folder / f"MANIFEST-{mark.manifest:06}"
@@ -89,7 +89,7 @@ def _check_logs(folder: Path, tables: tuple[str, ...], mark: Mark | None) -> Non
 
 
 def _opened(folder: Path, tables: tuple[str, ...], mark: Mark | None) -> Rdict:
-    """The database, when everything that was synced is in it."""
+    """Return the database, when everything that was synced is in it."""
     try:
         create = mark is None and not _holds_rows(folder)
         db = _rdict(folder, tables, tuning.database(tuning.strict(), create=create))
@@ -120,7 +120,7 @@ def _must_reach(mark: Mark | None, db: Rdict, folder: Path) -> Rdict:
 
 
 def _read_only(folder: Path, tables: tuple[str, ...], options: Options) -> Rdict:
-    """The database as it is; a table that an older release did not have is not made here."""
+    """Return the database as it is; a table that an older release did not have is not made here."""
     there = set(Rdict.list_cf(str(folder), options))
     return _rdict(
         folder, tuple(name for name in tables if name in there), options, AccessType.read_only(False)

@@ -61,7 +61,7 @@ class RocksDisk:
         self._syncing = Lock()
 
     def get(self, table: str, key: bytes) -> bytes | None:
-        """One row's value, or None."""
+        """Return one row's value, or None."""
         try:
             value: bytes | None = self._readers[table].get(key, None, self._checked)
         except Exception as why:
@@ -71,7 +71,7 @@ class RocksDisk:
     def range(
         self, table: str, first: bytes, last: bytes, *, limit: int, reverse: bool = False
     ) -> list[tuple[bytes, bytes]]:
-        """Up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
+        """Return up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
         if limit <= 0 or first >= last:
             return []
         try:
@@ -80,7 +80,7 @@ class RocksDisk:
             raise self._fault(why) from why
 
     def frozen(self) -> Reads:
-        """All rows as they are now, between two batches; it may be asked for in any thread."""
+        """Return all rows as they are now, between two batches; any thread may call this."""
         self._must_be_usable()
         while True:
             before = self._db.latest_sequence_number()
@@ -217,7 +217,7 @@ class RocksDisk:
         return fault_of(why, self.folder)
 
     def _last_fault(self, why: Exception) -> Exception:
-        """The fault of a write: the disk works no more, see `disk.py`."""
+        """Return the fault of a write: the disk does not work any more, see `disk.py`."""
         self._failure = fault_of(why, self.folder)
         self._readers = {}  # so that reads pay nothing to find it out
         return self._failure
@@ -248,7 +248,7 @@ class _FrozenRocks:
 
 
 def tables_in(folder: str | Path) -> list[str]:
-    """The tables of a store, as the folder itself knows them."""
+    """Return the tables of a store, as the folder itself knows them."""
     folder = Path(folder)
     with translate_errors(folder):
         store_format.claim(folder, create=False)
@@ -313,7 +313,7 @@ def _forward(reader: Rdict, first: bytes, last: bytes, limit: int) -> list[tuple
 
 
 def _backward(reader: Rdict, first: bytes, last: bytes, limit: int) -> list[tuple[bytes, bytes]]:
-    """From the end, and not below `first`: down there may lie all the tombstones of another queue.
+    """Read from the end and not below `first`: there may be all the tombstones of another queue.
 
     Usually the limit or a live row of the neighbour ends the walk.  When there are only tombstones to
     be seen, it asks from the front for the lowest row of the range, and walks down no further than that.

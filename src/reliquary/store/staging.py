@@ -107,7 +107,7 @@ class StagedRows:
             stage.delete_range(first, last)
 
     def get(self, table: Table[Record], key: bytes) -> Record | None:
-        """One record as the batch has left it, or None."""
+        """Return one record as the batch has left it, or None."""
         stage = self._stages.get(table.name)
         if stage is not None:
             record: Record | None = stage.rows.get(key, _UNSTAGED)
@@ -121,7 +121,7 @@ class StagedRows:
     def range(
         self, table: Table[Record], first: bytes, last: bytes, *, limit: int, reverse: bool = False
     ) -> list[tuple[bytes, Record]]:
-        """Up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
+        """Return up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
         if limit <= 0 or first >= last:
             return []
         stage = self._stages.get(table.name)
@@ -138,7 +138,7 @@ class StagedRows:
     def _unchanged(
         self, stage: _TableChanges, first: bytes, last: bytes, limit: int, reverse: bool
     ) -> list[tuple[bytes, bytes]]:
-        """Up to `limit` rows of the disk that this batch leaves as they are."""
+        """Return up to `limit` rows of the disk that this batch leaves as they are."""
         rows: list[tuple[bytes, bytes]] = []
         for low, high in stage.gaps(first, last, reverse):
             rows += self._unhidden(stage, low, high, limit - len(rows), reverse)
@@ -196,7 +196,7 @@ class _TableChanges:
         return any(first <= key < last for first, last in self.ranges)
 
     def live(self, first: bytes, last: bytes, limit: int, reverse: bool) -> list[tuple[bytes, Any]]:
-        """Up to `limit` staged rows of a range, without the deleted ones."""
+        """Return up to `limit` staged rows of a range, without the deleted ones."""
         if self.order is None:
             self.order = sorted(self.rows)
         begin, end = bisect_left(self.order, first), bisect_left(self.order, last)
@@ -210,7 +210,7 @@ class _TableChanges:
         return found
 
     def gaps(self, first: bytes, last: bytes, reverse: bool) -> list[tuple[bytes, bytes]]:
-        """The parts of a range that no deleted range covers, in the order they are read."""
+        """Return the parts of a range that no deleted range covers, in the order they are read."""
         if not self.ranges:
             return [(first, last)]
         found = []

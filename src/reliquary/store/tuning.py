@@ -46,7 +46,7 @@ def up_to_the_tear() -> DBRecoveryMode:
 
 
 def database(recovery: DBRecoveryMode, *, create: bool = False) -> Options:
-    """The options of the whole database."""
+    """Return the options of the whole database."""
     options = table(Cache(8 * _MIB))  # the default table is never used
     options.create_if_missing(create)
     options.create_missing_column_families(True)
@@ -62,7 +62,7 @@ def database(recovery: DBRecoveryMode, *, create: bool = False) -> Options:
 
 
 def table(cache: Cache) -> Options:
-    """The options of one table; all tables share the cache."""
+    """Return the options of one table; all tables share the cache."""
     options = Options(raw_mode=True)
     options.set_write_buffer_size(WRITE_BUFFER)
     options.set_max_write_buffer_number(4)

@@ -54,7 +54,7 @@ def beside(folder: Path) -> Path | None:
 
 
 def encode(owner: bytes, synced: int) -> bytes:
-    """The content of the file."""
+    """Return the content of the file."""
     body = BODY.pack(owner, synced)
     return OPENING.pack(MAGIC, crc32(body)) + body
 

@@ -39,7 +39,7 @@ class SessionKeyBlob(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, data: bytes) -> SessionKeyBlob:
-        """The key in a blob; PacketFault if it is another kind of blob."""
+        """Return the key in a blob; PacketFault if it is another kind of blob."""
         reader = Reader(data, 0, len(data))
         reader.begin(SESSION_KEY_SPEC)
         kind, algorithm, exchange = reader.unpack(_SIMPLE, "a session key")
@@ -66,7 +66,7 @@ class PublicKeyBlob(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, data: bytes) -> PublicKeyBlob:
-        """The key in a blob; PacketFault if it is another kind of blob."""
+        """Return the key in a blob; PacketFault if it is another kind of blob."""
         reader = Reader(data, 0, len(data))
         reader.begin(PUBLIC_KEY_SPEC)
         kind, exchange, magic, bits, exponent = reader.unpack(_PUBLIC, "a public key")

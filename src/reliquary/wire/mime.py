@@ -104,7 +104,7 @@ def fields_of(head: bytes, part: str) -> dict[str, str]:
 
 
 def split(body: bytes, boundary: str) -> list[Part]:
-    """The parts of a body, in their order."""
+    """Return the parts of a body, in their order."""
     if not boundary:
         raise MimeFault("Content-Type", "a multipart body needs a boundary")
     delimiter, opening, closing = _delimiters(boundary)
@@ -153,7 +153,7 @@ def _after_padded_delimiter(body: bytes, at: int, delimiter: bytes) -> int:
 
 
 def _part(body: bytes, at: int, delimiter: bytes, number: int) -> tuple[Part, int]:
-    """The part that begins here, and where the delimiter behind it begins."""
+    """Return the part that begins here, and where the delimiter behind it begins."""
     if body.startswith(b"\r\n", at):
         content_type, content_id, length = _NO_FIELDS
         at += 2

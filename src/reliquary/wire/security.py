@@ -74,7 +74,7 @@ def encode_sid(sid: Sid) -> bytes:
 
 
 def decode_sid(data: bytes, at: int = 0) -> tuple[Sid, int]:
-    """The SID that begins here, and where it ends."""
+    """Return the SID that begins here, and where it ends."""
     revision, count, authority = _read(_SID, data, at, "a SID")
     if revision != 1:
         raise _fault(at, f"a SID has the revision 1, not {revision}")
@@ -119,7 +119,7 @@ def encode_ace(ace: Ace | OtherAce) -> bytes:
 
 
 def decode_ace(data: bytes, at: int = 0) -> tuple[Ace | OtherAce, int]:
-    """The ACE that begins here, and where it ends."""
+    """Return the ACE that begins here, and where it ends."""
     kind, flags, size = _read(_ACE, data, at, "an ACE")
     start, end = at + _ACE.size, at + size
     if size % 4 or not start <= end <= len(data):
@@ -150,7 +150,7 @@ def encode_acl(acl: Acl) -> bytes:
 
 
 def decode_acl(data: bytes, at: int = 0) -> tuple[Acl, int]:
-    """The list that begins here, and where it ends."""
+    """Return the list that begins here, and where it ends."""
     revision, _, size, count, _ = _read(_ACL, data, at, "an ACL")
     if revision not in (_PLAIN, _WITH_OBJECTS):
         raise _fault(at, f"an ACL has the revision {_PLAIN} or {_WITH_OBJECTS}, not {revision}")
@@ -180,7 +180,7 @@ class SecurityDescriptor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def encode_descriptor(descriptor: SecurityDescriptor) -> bytes:
-    """A descriptor in self-relative form."""
+    """Return a descriptor in self-relative form."""
     control = descriptor.control & ~_DERIVED | SELF_RELATIVE
     control |= DACL_PRESENT if descriptor.dacl is not None else 0
     control |= SACL_PRESENT if descriptor.sacl is not None else 0

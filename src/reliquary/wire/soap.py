@@ -38,7 +38,7 @@ class SoapFault(PeerFault):
 
 
 def header_of(data: bytes) -> Element:
-    """The Header of an envelope, with its blocks as children."""
+    """Return the Header of an envelope, with its blocks as children."""
     if len(data) > ENVELOPE_LIMIT:
         raise SoapFault("Envelope", f"an envelope has at most {ENVELOPE_LIMIT} bytes, this one {len(data)}")
     try:
@@ -66,7 +66,7 @@ def _check_attributes(root: Element) -> None:
 
 
 def block_text(data: bytes, namespace: str, name: str) -> str:
-    """The first element of this name that is a header block, as it stands in a well-formed envelope."""
+    """Return the text of the first header block of this name, as it stands in the envelope."""
     wanted, depth, begin, end = f"{namespace} {name}", 0, -1, -1
 
     def opened(found: str, _: object) -> None:

@@ -46,7 +46,7 @@ class XmlFault(Exception):
 
 
 def root_of(data: bytes) -> Element:
-    """The root of a document that is written in UTF-8."""
+    """Return the root of a document that is written in UTF-8."""
     if not data.startswith(b"<") or data.startswith((b"<?", b"<!")):
         _check_prolog(data)
     try:

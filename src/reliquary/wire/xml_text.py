@@ -22,7 +22,7 @@ _ESCAPES: Final = {
 
 
 def escaped(text: str) -> str:
-    """Text as the content of an element.
+    """Return text as the content of an element.
 
     >>> escaped("R&D <1>")
     'R&amp;D &lt;1&gt;'

@@ -68,7 +68,7 @@ class _Element:
         self.text = ""
 
     def find(self, *names: str) -> Iterator[_Element]:
-        """The elements at the end of this way down."""
+        """Yield the elements at the end of this path."""
         for child in self.children:
             if child.name == f"{NAMESPACE} {names[0]}":
                 if len(names) > 1:
@@ -114,7 +114,7 @@ class _Reader:
 
 
 def read_signatures(envelope: str) -> tuple[Signature, ...]:
-    """The signatures in the header of an envelope; there is one, if all is well."""
+    """Return the signatures in the header of an envelope; there is one, if all is well."""
     data = envelope.encode()
     reader = _Reader(data)
     try:

@@ -98,7 +98,7 @@ def _check_ecdsa(key: ec.EllipticCurvePublicKey, value: bytes, data: bytes) -> N
 
 
 def _sign_dsa(key: dsa.DSAPrivateKey, data: bytes) -> bytes:
-    """The library draws the nonce, so each signature is another, and all of them are good."""
+    """Return the signature; the library draws the nonce, so each signature differs, and all are valid."""
     return _joined(key.sign(data, hashes.SHA1()), _order_bits(key.parameters()))
 
 
@@ -139,5 +139,5 @@ METHODS: Final[Mapping[str, Method]] = {
 
 
 def method_for(key: PrivateKey) -> str:
-    """The method that a key signs with."""
+    """Return the method that a key signs with."""
     return next(uri for uri, method in METHODS.items() if isinstance(key, method.private_key))

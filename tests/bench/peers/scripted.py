@@ -25,7 +25,7 @@ class Transport:
 
 
 def linked(kind: type[Link], in_flight: int = 1, queue: str = "orders") -> tuple[Any, Transport]:
-    """A link without a network, and its transport."""
+    """Return a link without a network, and its transport."""
     settings = Settings("host", 1, queue, producers=1, in_flight=in_flight, consumers=1, seconds=1)
     link, transport = kind(settings), Transport()
     link.connection_made(cast(asyncio.BaseTransport, transport))
@@ -33,7 +33,7 @@ def linked(kind: type[Link], in_flight: int = 1, queue: str = "orders") -> tuple
 
 
 def answered(link: Link, wish: Callable[[], Awaitable[Any]], *answers: bytes) -> Any:
-    """The result of a wish; its peer's answers come octet by octet after the wish was written."""
+    """Return the result of a command; its peer answers octet by octet after the command was written."""
 
     async def scene() -> Any:
         asked = asyncio.ensure_future(wish())

@@ -6,12 +6,12 @@ import inspect
 
 
 def public(kind: type) -> set[str]:
-    """The names a caller may use."""
+    """Return the names a caller may use."""
     return {name for each in kind.__mro__[:-1] for name in vars(each) if not name.startswith("_")}
 
 
 def differences(sync: type, asynchronous: type, *, inside: set[str]) -> list[str]:
-    """What one has and the other has not; `inside` is for the two faces themselves."""
+    """Return what one has and the other has not; `inside` is for the two faces themselves."""
     found = sorted(public(sync) ^ (public(asynchronous) - inside))
     for name in sorted(public(sync) & public(asynchronous)):
         ours, theirs = (inspect.getattr_static(kind, name) for kind in (sync, asynchronous))

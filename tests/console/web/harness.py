@@ -25,7 +25,7 @@ class Outline(HTMLParser):
         self.text += data
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
-        """The attributes of all tags of a name."""
+        """Return the attributes of all tags of a name."""
         return [attributes for name, attributes in self.tags if name == tag]
 
     @property
@@ -49,7 +49,7 @@ class Reader:
         return await self.stage.control.request("GET", path, b"", headers)
 
     async def read(self, path: str, status: int = 200) -> Outline:
-        """A page, which must have this status."""
+        """Return a page, which must have this status."""
         answer = await self.get(path)
         assert answer.status == status, answer.body
         return Outline(answer.body.decode())

@@ -12,7 +12,7 @@ ORDERS = "/console/queue?name=orders"
 
 
 async def first_message(reader: Reader, queue: str) -> str:
-    """The path of the page of the first message of a queue."""
+    """Return the path of the page of the first message of a queue."""
     page = await reader.read(queue)
     return next(link for link in page.links if link.startswith("/console/message?"))
 

@@ -58,23 +58,23 @@ class Harness:
     port: int
 
     async def call(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        """One request with JSON; the answer's status and JSON."""
+        """Send one request with JSON; return the answer's status and JSON."""
         data = b"" if body is None else json.dumps(body).encode()
         return await self.raw(method, path, data)
 
     async def raw(self, method: str, path: str, data: bytes) -> tuple[int, Any]:
-        """One request with any bytes."""
+        """Send one request with any bytes."""
         answer = await self.client.request(method, API + path, data)
         return answer.status, json.loads(answer.body) if answer.body else None
 
     async def ok(self, method: str, path: str, body: object = None) -> Any:
-        """One request that is done."""
+        """Send one request that must be done."""
         status, answer = await self.call(method, path, body)
         assert status < 300, answer
         return answer
 
     async def refused(self, method: str, path: str, body: object = None) -> tuple[int, str, str]:
-        """One request that is not: status, code and sentence."""
+        """Send one request that must be refused; return status, code and sentence."""
         status, answer = await self.call(method, path, body)
         assert status >= 400, answer
         assert set(answer) == {"error", "code"}
@@ -104,12 +104,12 @@ class Harness:
 
 
 def on(queue: str, verb: str) -> str:
-    """A path of a queue."""
+    """Return a path of a queue."""
     return f"/queues/{quote(queue, safe='')}/{verb}"
 
 
 def bodies(answer: Any) -> list[str]:
-    """The texts of an answer with messages."""
+    """Return the texts of an answer with messages."""
     return [b64decode(each["body"]).decode() for each in answer["messages"]]
 
 
@@ -165,7 +165,7 @@ def play(scene: Scene, disk: MemoryDisk | None = None) -> None:
 
 
 def refusal(act: Callable[[], object]) -> str:
-    """The sentence of a UsageError."""
+    """Return the sentence of a UsageError."""
     try:
         act()
     except UsageError as why:

@@ -63,7 +63,7 @@ def test_the_count_is_that_of_the_values(value: object) -> None:
 
 
 def _count(value: object) -> tuple[int, int]:
-    """How many objects a value has, and how many commas its JSON has."""
+    """Return how many objects a value has, and how many commas its JSON has."""
     inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
     counted = [_count(each) for each in inner]
     objects = sum(each for each, _ in counted) + isinstance(value, dict)

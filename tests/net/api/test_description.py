@@ -11,7 +11,7 @@ from tests.console.harness import Harness, play
 
 
 def routes_of(harness: Harness) -> set[tuple[str, str]]:
-    """The methods and paths of the tables that the server answers by."""
+    """Return the methods and paths of the tables that the server answers by."""
     plane = next(each.plane for each in harness.server.endpoints if isinstance(each, ApiEndpoint))
     table = plane._routes
     return {(method, path_of(shape)) for shape, methods in table.items() for method in methods}

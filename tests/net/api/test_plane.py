@@ -229,7 +229,7 @@ def replaced(body: object, known: dict[str, str]) -> bytes:
 
 
 async def answered(harness: Harness, method: str, path: str, data: bytes) -> None:
-    """An answer comes, if need be because the wait is ended, and it is no 500."""
+    """Check that an answer comes, also because the wait is ended, and that it is no 500."""
     asking = asyncio.ensure_future(harness.client.request(method, path, data))
     while not asking.done():
         for caller in list(harness.state.open.callers):

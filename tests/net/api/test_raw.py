@@ -22,7 +22,7 @@ OCTETS = b"application/octet-stream"
 
 
 def as_it_came(fields: Headers) -> Headers:
-    """The fields as a parser of HTTP hands them over."""
+    """Return the fields as a parser of HTTP hands them over."""
     lines = format_headers(fields).decode("latin-1").split("\r\n")[:-1]
     return [
         (name.encode(), value.strip().encode("latin-1"))

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 
 def call(url: str, method: str, path: str, body: object = None, token: str = "") -> tuple[int, Any]:
-    """One request; the answer's status and JSON, or its bytes."""
+    """Send one request; return the answer's status and JSON, or its bytes."""
     connection = HTTPConnection(urlsplit(url).netloc, timeout=30)
     data = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -24,7 +24,7 @@ def call(url: str, method: str, path: str, body: object = None, token: str = "")
 
 
 def refused(url: str, method: str, path: str, body: object = None, token: str = "") -> tuple[int, str, str]:
-    """One that is refused: status, code and sentence."""
+    """Send one request that must be refused; return status, code and sentence."""
     status, answer = call(url, method, path, body, token)
     assert status >= 400, answer
     assert set(answer) == {"error", "code"}

@@ -17,26 +17,26 @@ _names = count(1)
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server that runs for all tests of a module."""
+    """Yield a server that runs for all tests of a module."""
     with served(tmp_path_factory.mktemp("served")) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def qm(server: Served) -> Iterator[Manager]:
-    """A client of the server's manager."""
+    """Yield a client of the server's manager."""
     with reliquary.connect(server.data, control=server.control) as manager:
         yield manager
 
 
 @pytest.fixture
 def queue(qm: Manager) -> Queue:
-    """A queue that no test has used."""
+    """Return a queue that no test has used."""
     return qm.create_queue(f"q{next(_names)}")
 
 
 @pytest.fixture(scope="module")
 def client(server: Served) -> Iterator[FeedClient]:
-    """A client for feeds and batches of the server."""
+    """Yield a client for feeds and batches of the server."""
     with FeedClient(server.data, pauses=()) as client:
         yield client

@@ -59,7 +59,7 @@ positions = st.builds(
 
 
 def disk_with(stored: dict[int, Message]) -> MemoryDisk:
-    """A disk with these messages under their numbers."""
+    """Return a disk with these messages under their numbers."""
     disk = MemoryDisk([POSITIONS.name, MESSAGES.name, "pieces", "spools"])
     rows = {message_key(number): message for number, message in stored.items()}
     disk.apply(Changes(puts={MESSAGES.name: MESSAGES.encode_all(rows)}))

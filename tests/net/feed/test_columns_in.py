@@ -49,7 +49,7 @@ def batch_of(rows: list[dict[str, Any]], names: list[str]) -> pa.RecordBatch:
 
 
 def expected(row: dict[str, Any]) -> Message | str:
-    """What a send of these fields is, or why it is none."""
+    """Return what a send of these fields is, or why it is none."""
     given = {name: value for name, value in row.items() if value is not None}
     if given.get("deadletter") is False:
         del given["deadletter"]  # a column has no third value: what is refused is kept

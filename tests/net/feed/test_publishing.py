@@ -15,7 +15,7 @@ BATCH = pa.record_batch({"body": pa.array(["a", "b"])})
 
 
 def staged(client: FeedClient, queue: Queue, batch: int = 1, part: int = 0, attempt: str = "a") -> int:
-    """A part that may be published."""
+    """Return a part that may be published."""
     place = StagePlace(queue.name, batch, part, attempt)
     return client.stage(queue.name, place, [BATCH], BATCH.schema).stage
 

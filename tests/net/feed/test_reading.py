@@ -28,7 +28,7 @@ LARGE = b"x" * 1_000_000
 def rows(
     client: FeedClient, queue: str, after: int, until: int, consumer: str = ""
 ) -> list[dict[str, object]]:
-    """The places and bodies of a range."""
+    """Return the places and bodies of a range."""
     columns = ["feed_id", "body"]
     return [
         row
@@ -39,7 +39,7 @@ def rows(
 
 @pytest.fixture(scope="module")
 def reported(client: FeedClient, server: Served) -> tuple[str, int, list[dict[str, object]]]:
-    """A feed of which some has left its queue, its mark and all of its rows."""
+    """Return a feed of which some has left its queue, its mark and all of its rows."""
     with reliquary.connect(server.data, control=server.control) as manager:
         queue = manager.create_queue("reported")
         client.open_consumer("reported", "lake", "earliest")

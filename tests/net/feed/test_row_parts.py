@@ -22,7 +22,7 @@ NUMBERS = st.sampled_from([0, 1, 127, 128, 255, 256, 65_535, 65_536, 2**32 - 1, 
 
 
 def record(message: Message) -> bytes:
-    """A message as it lies in its row."""
+    """Return a message as it lies in its row."""
     key = message_key(1)
     return bytes(MESSAGES.records([(key, MESSAGES.encode(key, message))])[0])
 

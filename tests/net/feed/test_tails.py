@@ -18,13 +18,13 @@ from tests.net.feed.messages import messages
 
 
 def record(message: Message) -> bytes:
-    """A message as it lies in its row."""
+    """Return a message as it lies in its row."""
     key = message_key(1)
     return bytes(MESSAGES.records([(key, MESSAGES.encode(key, message))])[0])
 
 
 def tails_of(rows: list[Message]) -> list[bytes]:
-    """The tails of their rows."""
+    """Return the tails of their rows."""
     return [RowParts([record(message)]).tails[0].as_py() for message in rows]
 
 
@@ -33,7 +33,7 @@ def comparable(value: Any) -> Any:
 
 
 def stored(message: Message, name: str) -> Any:
-    """A field as the row has it, read without what is tested."""
+    """Return a field as the row has it, read without what is tested."""
     *own, rare = msgspec.msgpack.decode(record(message))
     values = dict(zip(OWN, own, strict=True)) | (rare or {})
     return comparable(values.get(name, DEFAULTS[name]))

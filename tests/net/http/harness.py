@@ -136,14 +136,14 @@ class Glass(asyncio.Transport):
 
 
 def everywhere(handler: Handler) -> Mount:
-    """The mount of a listener with one handler."""
+    """Return the mount of a listener with one handler."""
     return Mount(prefix="", handler=handler)
 
 
 def share(
     handler: Handler, limits: Limits | None = None, *mounts: Mount, budget: Budget | None = None
 ) -> Shared:
-    """What the connections of one listener share, at time 0."""
+    """Return what the connections of one listener share, at time 0."""
     table = Mounts([everywhere(handler), *mounts])
     return Shared(table, limits or Limits(), ResponseHeads(NOON), 0, budget)
 
@@ -151,7 +151,7 @@ def share(
 def connect(
     handler: Handler, limits: Limits | None = None, *mounts: Mount, tls: bool = False
 ) -> tuple[Connection, Glass]:
-    """A connection on a recording transport, at time 0."""
+    """Return a connection on a recording transport, at time 0."""
     return connect_to(share(handler, limits, *mounts), tls=tls)
 
 
@@ -163,20 +163,20 @@ def connect_to(shared: Shared, *, tls: bool = False) -> tuple[Connection, Glass]
 
 
 def post(path: str = "/q", body: bytes = b"hello", *more: str) -> bytes:
-    """The bytes of a POST."""
+    """Return the bytes of a POST."""
     lines = [f"POST {path} HTTP/1.1", "Host: here", f"Content-Length: {len(body)}", *more, "", ""]
     return "\r\n".join(lines).encode() + body
 
 
 def chunked(*parts: bytes, trailers: bytes = b"") -> bytes:
-    """The bytes of a POST whose body comes in chunks."""
+    """Return the bytes of a POST whose body comes in chunks."""
     head = b"POST /chunks HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunks = b"".join([b"%x\r\n%b\r\n" % (len(part), part) for part in parts])
     return head + chunks + b"0\r\n" + trailers + b"\r\n"
 
 
 def bodies(sent: bytes) -> list[tuple[int, bytes]]:
-    """The status and body of each response in what was sent."""
+    """Return the status and body of each response in what was sent."""
     found = []
     while sent:
         head, _, rest = sent.partition(b"\r\n\r\n")
@@ -198,14 +198,14 @@ class Wire(StreamClient):
         self._writer.write_eof()
 
     async def read(self) -> tuple[int, bytes]:
-        """The status and body of the next response."""
+        """Return the status and body of the next response."""
         head = await self._reader.readuntil(b"\r\n\r\n")
         lines = head.split(b"\r\n")
         length = next((int(line[15:]) for line in lines if line.startswith(b"content-length:")), 0)
         return int(lines[0].split(b" ")[1]), await self._reader.readexactly(length)
 
     async def rest(self) -> bytes:
-        """All bytes until the listener hangs up."""
+        """Return all bytes until the listener hangs up."""
         return await self._reader.read()
 
 
@@ -213,7 +213,7 @@ class Wire(StreamClient):
 async def listening(
     handler: Handler, limits: Limits | None = None, *mounts: Mount
 ) -> AsyncIterator[tuple[Listener, int]]:
-    """A listener on a free port of the loopback; it is drained at the end, and nothing is left."""
+    """Yield a listener on a free port of the loopback; it is drained at the end, and nothing is left."""
     listener = Listener([everywhere(handler), *mounts], limits=limits)
     _, port = await listener.listen()
     try:
@@ -224,12 +224,12 @@ async def listening(
 
 
 def wire(port: int) -> AbstractAsyncContextManager[Wire]:
-    """A raw client of a port."""
+    """Return a raw client of a port."""
     return connected(Wire, port)
 
 
 def refusal(transport: Glass) -> tuple[int, str]:
-    """The last answer: its status and its sentence."""
+    """Return the last answer: its status and its sentence."""
     status, body = bodies(transport.sent)[-1]
     assert b"connection: close" in transport.sent
     return status, json.loads(body)["error"]

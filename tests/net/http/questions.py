@@ -107,7 +107,7 @@ async def asking(
     response_time: Duration = seconds(60),  # noqa: B008
     **how: object,
 ) -> AsyncIterator[Asking]:
-    """A courier that is stopped at the end; `how` are its terms."""
+    """Yield a courier that is stopped at the end, with the terms `how`."""
     terms = Terms(response_time=response_time, overdue="no answer", **how)  # type: ignore[arg-type]
     made = Asking(server if isinstance(server, str) else f"http://127.0.0.1:{server.port}", terms)
     try:

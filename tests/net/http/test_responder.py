@@ -365,7 +365,7 @@ class TestStreamed:
 
 
 def unchunked(data: bytes) -> bytes:
-    """The body of a chunked response."""
+    """Return the body of a chunked response."""
     body = b""
     while True:
         line, _, rest = data.partition(b"\r\n")

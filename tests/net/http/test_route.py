@@ -29,7 +29,7 @@ def yes(*numbers: int) -> list[tuple[int, bytes]]:
 
 
 def agreeing(times: int | None = None) -> Behaviour:
-    """Answers this many requests with yes, or all, and then hangs up."""
+    """Return a handler that answers this many requests with yes, or all, and then hangs up."""
 
     async def behave(server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         done = 0

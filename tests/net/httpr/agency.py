@@ -40,7 +40,7 @@ PULL = b"request:PULL HTTPR/1.0\r\nsessionid:1\r\noutcome:COMMIT\r\ncompleted:00
 
 
 def committed(event: RequestArrived) -> Answer | None:
-    """The answer to whatever comes: it was taken."""
+    """Return the answer to any request: the batch was taken."""
     batch = event.header.transaction_id if event.header else None
     return Answer(ResponseHeader(responder=RESPONDER, outcome=Outcome.COMMIT, completed=batch or 0))
 
@@ -64,7 +64,7 @@ class Clerk(DeafClerk):
         return Turn() if answer is None else Turn(effects=(Reply(event.to, answer),))
 
     def kinds(self) -> list[str]:
-        """The names of the events that came."""
+        """Return the names of the events that came."""
         return [type(event).__name__ for event in self.heard]
 
 
@@ -90,5 +90,5 @@ class Agency(EndpointHarness[Clerk]):
 
 
 def agency(started: bool = True, users: tuple[User, ...] = ()) -> AbstractAsyncContextManager[Agency]:
-    """An endpoint that is open."""
+    """Return an endpoint that is open."""
     return opened(Agency(started, users))

@@ -89,7 +89,7 @@ class Server:
             self.gone += 1
 
     async def read(self, reader: asyncio.StreamReader) -> bytes:
-        """The next request; its body."""
+        """Return the next request; its body."""
         head = await reader.readuntil(b"\r\n\r\n")
         lines = head.lower().split(b"\r\n")
         self.heads.append(head)
@@ -129,18 +129,18 @@ def http_chunked(body: bytes, size: int) -> bytes:
 
 
 def committed(number: int) -> bytes:
-    """The answer to a PUSH."""
+    """Return the answer to a PUSH."""
     return b"outcome:COMMIT\r\ncompleted:%016X\r\n\r\n" % number
 
 
 def pulled(number: int, *bodies: bytes, last: bytes = b"payload-disposition:last\r\n") -> bytes:
-    """The answer to a PULL."""
+    """Return the answer to a PULL."""
     messages = b"".join([b"message-size:%d\r\napp-x:1\r\n\r\n%b\r\n" % (len(body), body) for body in bodies])
     return b"transactionid:%016X\r\n\r\n" % number + messages + last
 
 
 def answering(*answers: bytes) -> Behaviour:
-    """Answers each request in turn; after the last it hangs up; without any it commits all for ever."""
+    """Return a handler that answers each request in turn and then hangs up; without any it commits all."""
 
     async def behaviour(server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         number = 0
@@ -169,7 +169,7 @@ def silent(requests: int) -> Behaviour:
 
 
 def push(number: int) -> RequestHeader:
-    """The header of a PUSH in a session."""
+    """Return the header of a PUSH in a session."""
     return RequestHeader(command=Command.PUSH, session_id="1", transaction_id=number)
 
 
@@ -211,7 +211,7 @@ async def desk(
     response_time: Duration = seconds(60),  # noqa: B008
     body_store: BodyStore | None = None,
 ) -> AsyncIterator[Desk]:
-    """A courier that is stopped at the end."""
+    """Yield a courier that is stopped at the end."""
     made = Desk(
         server if isinstance(server, str) else f"http://127.0.0.1:{server.port}", response_time, body_store
     )

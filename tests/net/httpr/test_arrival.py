@@ -34,14 +34,14 @@ HEAD = b"POST /httpr/orders HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\
 
 
 def sized(size: int) -> Iterator[bytes]:
-    """A message by its size, a chunk of HTTP at a time."""
+    """Yield a message by its size, a chunk of HTTP at a time."""
     yield b"message-size:%d\r\napp-x:sized\r\n\r\n" % size
     yield from data(size)
     yield b"\r\n"
 
 
 def in_chunks(size: int) -> Iterator[bytes]:
-    """A message in chunks of its own."""
+    """Yield a message in chunks of its own."""
     yield b"message-encoding:chunked\r\napp-x:chunked\r\n\r\n"
     for part in data(size):
         yield b"%x\r\n" % len(part) + part + b"\r\n"

@@ -72,7 +72,7 @@ async def count(reader: asyncio.StreamReader) -> int:
 
 
 def peak_of(scene: Callable[[], None]) -> int:
-    """The most bytes that were held at once while a scene was played."""
+    """Return the most bytes that were held at once while a scene was played."""
     tracemalloc.start()
     try:
         scene()
@@ -82,7 +82,7 @@ def peak_of(scene: Callable[[], None]) -> int:
 
 
 def sizes(*params: int) -> list[object]:
-    """A size for every day, and one for the long tier."""
+    """Return a size for every day, and one for the long tier."""
     return [params[0], *(pytest.param(size, marks=pytest.mark.long) for size in params[1:])]
 
 

@@ -24,7 +24,7 @@ HEAD = b"POST /httpr/orders HTTP/1.1\r\nhost: beta.example:81\r\ncontent-type: a
 
 
 def came(text: str, body: bytes) -> Message:
-    """A message that goes on as it came."""
+    """Return a message that goes on as it came."""
     return Message.of(carrier_header=text, body=body)
 
 

@@ -39,7 +39,7 @@ def later(event: RequestArrived) -> Answer | None:
 
 
 def chunked(body: bytes, *cuts: int) -> bytes:
-    """A POST whose chunks end at these places."""
+    """Return a POST whose chunks end at these places."""
     head = f"POST {ORDERS} HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
     places = [0, *cuts, len(body)]
     parts = [body[start:stop] for start, stop in pairwise(places)]
@@ -47,7 +47,7 @@ def chunked(body: bytes, *cuts: int) -> bytes:
 
 
 async def exchange(here: Agency, *sent: bytes) -> tuple[bytes, bytes]:
-    """One request on a connection of its own: the head and the body of its response."""
+    """Send one request on a connection of its own; return the head and the body of its response."""
     async with wire(here.port) as client:
         for part in sent:
             client.send(part)
@@ -484,7 +484,7 @@ class TestAnswers:
 
 
 def unchunked(data: bytes) -> bytes:
-    """The body of a chunked response."""
+    """Return the body of a chunked response."""
     body = b""
     while size := int(data.partition(b"\r\n")[0], 16):
         start = data.index(b"\r\n") + 2

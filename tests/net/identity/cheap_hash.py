@@ -10,10 +10,10 @@ CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 def cheap_hash(password: str) -> str:
-    """A hash of argon2id that takes less than a millisecond to verify."""
+    """Return a hash of argon2id that takes less than a millisecond to verify."""
     return CHEAP.hash(password)
 
 
 def basic(name: str, password: str) -> str:
-    """The header field of HTTP Basic."""
+    """Return the header field of HTTP Basic."""
     return "Authorization: Basic " + b64encode(f"{name}:{password}".encode()).decode()

@@ -39,7 +39,7 @@ class Asked:
 
 
 def admission(users: Users = USERS) -> Admission:
-    """The admission of a server at a clock that stands still."""
+    """Return the admission of a server at a clock that stands still."""
     return admission_of(users, Failures(lambda: 0))
 
 

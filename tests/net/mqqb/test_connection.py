@@ -263,7 +263,7 @@ def test_pressure_stops_reading_and_what_came_is_read_afterwards() -> None:
 
 
 async def read_all(reader: asyncio.StreamReader) -> bytes:
-    """All until the other side closes, in whichever way it does so."""
+    """Return all until the other side closes, in whichever way it does so."""
     try:
         return await asyncio.wait_for(reader.read(), 30)
     except ConnectionError:

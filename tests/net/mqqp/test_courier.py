@@ -68,7 +68,7 @@ def couriers(
     mapped: int = 0,
     limits: DialLimits = DialLimits(),  # noqa: B008 - it is frozen
 ) -> Iterator[Harness]:
-    """A courier that asks a mapper with one answer for all interfaces."""
+    """Yield a courier that asks a mapper with one answer for all interfaces."""
     events: list[object] = []
 
     async def mapper(host: str, interface: SyntaxId) -> int:
@@ -107,7 +107,7 @@ ANSWERS: Final = answering(
 
 
 def at(server: RpcServer, **more: object) -> ServerSettings:
-    """The settings that lead `far` to a server of the test."""
+    """Return the settings that lead `far` to a server of the test."""
     return ServerSettings(name=FAR, host=HOST, port=server.port, **more)  # type: ignore[arg-type]
 
 

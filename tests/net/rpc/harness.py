@@ -59,7 +59,7 @@ def share(
     limits: Limits | None = None,
     keeps: Callable[[int], bool] = lambda association: False,
 ) -> RpcShared:
-    """What the connections of one listener share, at time 0."""
+    """Return what the connections of one listener share, at time 0."""
     return RpcShared(
         {QM2QM: desk, QMCOMM: desk},
         connections=most,
@@ -138,7 +138,7 @@ class Caller(StreamClient):
         self.send()
 
     async def call(self, opnum: int, stub: bytes = b"") -> bytes | int | None:
-        """The stub of the answer, or the status of a fault; None when the server hangs up."""
+        """Return the stub of the answer, or the status of a fault; None when the server hangs up."""
         self.ask(opnum, stub)
         match await self.hear():
             case Returned(stub=answer):
@@ -171,7 +171,7 @@ class EchoDesk(Desk):
 async def listening(
     services: Mapping[SyntaxId, RpcService], **options: Any
 ) -> AsyncIterator[tuple[RpcListener, int]]:
-    """A listener on a free port of the loopback; it is drained at the end, and nothing is left."""
+    """Yield a listener on a free port of the loopback; it is drained at the end, and nothing is left."""
     listener = RpcListener(services, users=USERS, **options)
     for service in services.values():
         if isinstance(service, EchoDesk):
@@ -185,5 +185,5 @@ async def listening(
 
 
 def caller(port: int) -> AbstractAsyncContextManager[Caller]:
-    """A client of a port, which has bound nothing yet."""
+    """Return a client of a port, which has bound nothing yet."""
     return connected(Caller, port)

@@ -32,7 +32,7 @@ def calling(
     group: int | None = None,
     encodings: Sequence[Encoding] = (NDR20, NDR64),
 ) -> Iterator[tuple[Association, Notes]]:
-    """An association with a server, and the caller that takes its answers; `group` replaces the server's."""
+    """Yield an association with a server, and the caller of its answers; `group` replaces the server's."""
     notes = Notes()
 
     async def find() -> ServerAddress:

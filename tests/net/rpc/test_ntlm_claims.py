@@ -20,7 +20,7 @@ CLAIM = Claim("Domain", "User", bytes(16) + b"client part")
 
 
 def authenticate(*, domain: bytes = b"", user: bytes = b"", response: bytes = b"", flags: int = 1) -> bytes:
-    """An AUTHENTICATE message with nothing but the claim."""
+    """Return an AUTHENTICATE message with nothing but the claim."""
     fields, payload = [], b""
     for part in (b"", response, domain, user, b"", b""):
         fields.append(pack("<HHI", len(part), len(part), 64 + len(payload)))

@@ -34,7 +34,7 @@ class Authority:
         self.file.write_bytes(made.public_bytes(serialization.Encoding.PEM))
 
     def vouch(self, name: str) -> Path:
-        """A PEM file with a key and its certificate, for `localhost` and a name, and for no address."""
+        """Write a PEM file with a key and its certificate, for `localhost` and a name, and for no address."""
         key = ec.generate_private_key(ec.SECP256R1())
         names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.DNSName(name)])
         identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
@@ -68,7 +68,7 @@ class Authority:
 
 
 def serving(certificate: Path, clients: Path | None = None) -> ssl.SSLContext:
-    """The context of a server; with `clients`, every client must show a certificate from there."""
+    """Return the context of a server; with `clients`, every client must show a certificate from there."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     if clients is not None:

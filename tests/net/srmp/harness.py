@@ -45,7 +45,7 @@ class Office(EndpointHarness[Clerk]):
 
 
 def office(started: bool = True) -> AbstractAsyncContextManager[Office]:
-    """An endpoint that is open."""
+    """Return an endpoint that is open."""
     return opened(Office(started))
 
 
@@ -74,7 +74,7 @@ class Peer:
         await behaviour(reader, writer)
 
     async def read(self, reader: asyncio.StreamReader) -> bytes:
-        """The next POST; its body."""
+        """Return the next POST; its body."""
         head = await reader.readuntil(b"\r\n\r\n")
         lines = head.split(b"\r\n")
         length = next(int(line[15:]) for line in lines if line.lower().startswith(b"content-length:"))
@@ -94,7 +94,7 @@ async def peer(*behaviours: Callable[[Peer], Behaviour]) -> AsyncIterator[Peer]:
 
 
 def answering(*answers: bytes) -> Callable[[Peer], Behaviour]:
-    """Answers each POST in turn; after the last answer it hangs up, without any it answers 200 for ever."""
+    """Return a handler that answers each POST in turn and then hangs up; without any it answers 200."""
 
     def behaviour(made: Peer) -> Behaviour:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -161,7 +161,7 @@ class Desk:
 
 @asynccontextmanager
 async def desk(server: str, **how: object) -> AsyncIterator[Desk]:
-    """A courier that is stopped at the end."""
+    """Yield a courier that is stopped at the end."""
     made = Desk(server, **how)  # type: ignore[arg-type]
     try:
         yield made

@@ -88,7 +88,7 @@ class Client(StreamClient):
         self._writer.write(line.encode() + b"\n")
 
     async def read(self) -> str:
-        """The next line; empty at the end."""
+        """Return the next line; empty at the end."""
         return (await self._reader.readline()).decode().rstrip("\n")
 
     async def ask(self, line: str) -> str:
@@ -98,7 +98,7 @@ class Client(StreamClient):
 
 @asynccontextmanager
 async def accepting(most: int = 10, idle_time: float = 60) -> AsyncIterator[tuple[Acceptor, Lines]]:
-    """An acceptor that listens nowhere yet; it is drained at the end."""
+    """Yield an acceptor that does not listen yet; it is drained at the end."""
     clock = RealClock()
     lines = Lines(most, seconds(idle_time), clock.monotonic())
     acceptor = Acceptor(lambda: LineConnection(lines), lines, clock=clock, handshake_time=seconds(1))
@@ -110,5 +110,5 @@ async def accepting(most: int = 10, idle_time: float = 60) -> AsyncIterator[tupl
 
 
 def client_of(port: int) -> AbstractAsyncContextManager[Client]:
-    """A client of a port."""
+    """Return a client of a port."""
     return connected(Client, port)

@@ -79,7 +79,7 @@ class Accepted(asyncio.Protocol):
 async def serving(
     tls: ssl.SSLContext | None = None, **how: bool
 ) -> AsyncIterator[tuple[Server, ServerAddress]]:
-    """A server whose client leaves nothing open; `tls` is for the client, the server does not know it."""
+    """Run a server whose client leaves nothing open; `tls` is for the client alone."""
     made = Server(**how)
     server = await asyncio.get_running_loop().create_server(made.accept, "127.0.0.1", 0)
     yield made, ServerAddress("localhost" if tls else "127.0.0.1", server.sockets[0].getsockname()[1], tls)

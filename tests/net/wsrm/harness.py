@@ -28,7 +28,7 @@ CLOSED = WsrmSettings(endpoints=(EndpointSettings(name="in"),), open_endpoints=F
 
 
 def taken(_: PostArrived) -> PostAnswer | None:
-    """The answer to an envelope that nothing is sent back for."""
+    """Return the answer to an envelope that nothing is sent back for."""
     return PostAnswer(202)
 
 
@@ -75,5 +75,5 @@ class Office(EndpointHarness[Clerk]):
 def office(
     started: bool = True, users: tuple[User, ...] = (), settings: WsrmSettings = SETTINGS
 ) -> AbstractAsyncContextManager[Office]:
-    """An endpoint that is open."""
+    """Return an endpoint that is open."""
     return opened(Office(started, users, settings))

@@ -57,7 +57,7 @@ class Desk:
 
 @asynccontextmanager
 async def desk(port: int, **how: object) -> AsyncIterator[Desk]:
-    """A courier that is stopped at the end."""
+    """Yield a courier that is stopped at the end."""
     made = Desk(port, **how)  # type: ignore[arg-type]
     try:
         yield made

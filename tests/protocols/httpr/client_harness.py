@@ -72,7 +72,7 @@ class Client:
         return self.bench.httpr.state.server.channels[self.row.number]
 
     def answer_to(self, caller: int) -> Answer | None:
-        """What came for a request; None while it waits."""
+        """Return what came for a request; None while it waits."""
         answer: Answer | None = self.bench.answer_to(caller)
         return answer
 
@@ -87,7 +87,7 @@ class Client:
         self.bench.handle(ConnectionGone(self.connection))
 
     def header(self, command: Command, **fields: Any) -> RequestHeader:
-        """A header of this channel: with the session, or with all that names it."""
+        """Return a header of this channel: with the session, or with all that names it."""
         if self.session and command is not Command.GET_RESPONDER_INFO:
             return RequestHeader(command=command, **{"session_id": self.session, **fields})
         named = {"requester": self.requester, "channel": self.channel}
@@ -168,17 +168,17 @@ class Client:
 
 
 def assured(body: bytes, *fields: str) -> Carried:
-    """A message of a batch."""
+    """Return a message of a batch."""
     return Carried("".join(f"{field}\r\n" for field in ("class-of-service:assured", *fields)), body)
 
 
 def pair(answer: Answer) -> tuple[Outcome | None, int | None]:
-    """What an answer says of the client's batches."""
+    """Return what an answer says of the client's batches."""
     return answer.header.outcome, answer.header.completed
 
 
 def error(answer: Answer) -> int:
-    """The number of its error; 0 for none."""
+    """Return the number of its error; 0 for none."""
     return 0 if answer.header.error is None else answer.header.error.number
 
 

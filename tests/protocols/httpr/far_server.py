@@ -180,24 +180,24 @@ class ClientBench(HttprBench):
         return self.requests[self.heard_of :]
 
     def next_request(self) -> SendRequest:
-        """The oldest request that was not taken yet."""
+        """Return the oldest request that was not taken yet."""
         request = self.unanswered[0]
         self.heard_of += 1
         return request
 
     def commands(self) -> list[Command]:
-        """What was asked so far."""
+        """Return what was asked so far."""
         return [request.header.command for request in self.requests]
 
     def answer(self, far: Far) -> SendRequest:
-        """The far server answers one request."""
+        """Answer one request as the far server, and return it."""
         request = self.next_request()
         header, batch = far.take(request)
         self.respond(request, header, *batch)
         return request
 
     def talk(self, far: Far, most: int = 100) -> list[SendRequest]:
-        """It answers until nothing is asked; where it is asked for ever, so often."""
+        """Answer until nothing is asked; where requests never end, this number of times."""
         reported = []
         while self.unanswered and most:
             most -= 1
@@ -205,17 +205,17 @@ class ClientBench(HttprBench):
         return reported
 
     def channel(self) -> Any:
-        """The only channel of the client under test."""
+        """Return the only channel of the client under test."""
         (channel,) = self.httpr.state.channels.values()
         return channel
 
     def client_channel(self) -> Any:
-        """What the client agent knows of it."""
+        """Return the client agent's row of the channel."""
         (channel,) = self.httpr.state.client.channels.values()
         return channel
 
     def link(self) -> Link:
-        """The way out of the only outgoing queue."""
+        """Return the link of the only outgoing queue."""
         (queue,) = self.state.names.outgoing.values()
         assert queue.link is not None, "an outgoing queue has a link"
         return queue.link

@@ -85,14 +85,14 @@ class HttprBench(ProtocolBench):
         service: str = "orders",
         **more: Any,
     ) -> int:
-        """A whole request comes; the number of its caller."""
+        """Let a whole request come; return the number of its caller."""
         caller = self.new_caller()
         ending = disposition if header.command in SENDS else None
         self.handle(RequestArrived(caller, connection, service, header, batch, ending, **more))
         return caller
 
     def request(self, header: RequestHeader, *batch: Carried, **more: Any) -> Answer:
-        """A whole request comes, and is answered at once."""
+        """Let a whole request come, and return its answer."""
         answer = self.answer_to(self.request_later(header, *batch, **more))
         assert isinstance(answer, Answer), f"no answer: {answer!r}"
         return answer

@@ -63,7 +63,7 @@ names = st.one_of(
 
 @st.composite
 def sendable(draw: st.DrawFn) -> Message:
-    """A message of an application, as it lies in a queue."""
+    """Return a message of an application, as it lies in a queue."""
     identifier = draw(identifiers)
     tracing = draw(st.one_of(st.none(), guids))
     return Message.of(
@@ -97,16 +97,16 @@ def sendable(draw: st.DrawFn) -> Message:
 
 
 def written(message: Message, home: str = "") -> dict[str, str]:
-    """The fields of a message that leaves."""
+    """Return the fields of a message that leaves."""
     header, _ = encode_message(message, home)
     return fields_of(Message.of(carrier_header=header))
 
 
 def taken(header: str, body: bytes = b"") -> Message:
-    """The message that comes with a header."""
+    """Return the message that comes with a header."""
     return decode_message(Carried(header, body))[1]
 
 
 def passed(message: Message) -> Message:
-    """The message at the other end, without the header that it came with."""
+    """Return the message at the other end, without the header that it came with."""
     return taken(*encode_message(message)).changed(carrier_header="")

@@ -133,7 +133,7 @@ class Walk:
             self.many(BLANKS)
 
     def a_field(self) -> tuple[str, str, str]:
-        """Its name in lower case, its value, and the line as it was but for folds."""
+        """Return its name in lower case, its value, and the line as it was but for folds."""
         name = self.token().decode("ascii")
         self.lws()
         demand(self.take(1) == b":", f"a colon at {self.at}")
@@ -151,7 +151,7 @@ class Walk:
 
 
 def request_body(data: bytes, *, largest: int, most: int) -> Body:
-    """A request, 5.1 to 5.5."""
+    """Return a request, 5.1 to 5.5."""
     walk, body = Walk(data), Body()
     fields = walk.fields()
     demand(bool(fields) and fields[0][0] == "request", "the first line is request")
@@ -257,7 +257,7 @@ def capabilities(text: str) -> dict[str, Any]:
 
 
 def parameter(walk: Walk) -> str:
-    """A quoted-string, or whatever there is up to the separator; quotes protect separators anywhere."""
+    """Return a quoted-string, or all up to the separator; quotes protect separators anywhere."""
     walk.many(BLANKS)
     start, quoted = walk.at, []
     while walk.peek() not in (b"", b",", b";"):
@@ -271,7 +271,7 @@ def parameter(walk: Walk) -> str:
 
 
 def a_quoted_string(walk: Walk) -> tuple[str, int]:
-    """What it says, and where it ends."""
+    """Return the text of a quoted-string, and where it ends."""
     walk.take(1)
     found = bytearray()
     while (octet := walk.take(1)) != b'"':

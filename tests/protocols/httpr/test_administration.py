@@ -15,7 +15,7 @@ from tests.protocols.httpr.httpr_harness import HttprBench
 
 
 def fetched() -> Client:
-    """A client that got a batch, and was never heard of again."""
+    """Return a bench whose client got a batch, and sent nothing after that."""
     client = Client(HttprBench())
     client.bench.send("orders", b"a", b"b")
     assert bodies(client.pull()) == [b"a", b"b"]

@@ -71,7 +71,7 @@ class End(HttprBench):
 
 
 def carried(batch: tuple[Message, ...], host: str) -> tuple[Carried, ...]:
-    """A batch on the wire."""
+    """Return a batch on the wire."""
     return tuple(Carried(*encode_message(message, f"httpr://{host}/httpr/mq")) for message in batch)
 
 
@@ -148,7 +148,7 @@ class Conversation(RuleBasedStateMachine):
         )
 
     def _first(self) -> SendRequest | None:
-        """The first request whose response has not come."""
+        """Return the first request whose response has not come."""
         waiting = [*(request for request, _ in self.back), *self.asked.values(), *self.flying]
         return min(waiting, key=lambda request: request.number, default=None)
 
@@ -251,7 +251,7 @@ class Conversation(RuleBasedStateMachine):
         self._collect()
 
     def _may_come_late(self, request: SendRequest) -> bool:
-        """As in the simulator: what the protocol can tell from something new."""
+        """Whether the protocol can tell a late request from something new, as in the simulator."""
         command = request.header.command
         fresh = self.given_up_at.get(id(request), 0) == self.forgotten
         return command is not Command.REPORT and (command not in SENDS or fresh)

@@ -27,7 +27,7 @@ SOURCE = Service(name="orders", source="orders")
 
 
 def restore(bench: HttprBench, number: int = 1) -> int:
-    """The store of a bench is restored as it is: nothing was lost, but that is not known.
+    """Restore the store of a bench as it is: nothing was lost, but the manager does not know that.
 
     Returns when the era began.
     """
@@ -46,7 +46,7 @@ def dead(bench: HttprBench) -> list[bytes]:
 
 
 def reported(bench: HttprBench) -> list[str]:
-    """What a person was warned of, but for the restore itself."""
+    """Return the warnings to a person, without that of the restore itself."""
     left_out = ("restored", "cannot be delivered")
     return [each.what for each in bench.warnings if not any(word in each.what for word in left_out)]
 
@@ -87,7 +87,7 @@ def test_a_restored_channel_is_compared_with_its_backup(
 
 
 def fetched_from(*messages: bytes) -> tuple[HttprBench, Client]:
-    """A client has fetched these messages one by one, and has acknowledged all but the last."""
+    """Return a client that has fetched these messages one by one, and acknowledged all but the last."""
     bench = HttprBench(settings=HttprSettings(services=(SOURCE,)))
     client = Client(bench)
     for number, body in enumerate(messages):

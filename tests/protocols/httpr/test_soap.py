@@ -21,7 +21,7 @@ ANSWERS = "DIRECT=HTTPR://here/httpr/mq#answers"
 
 
 def sent(message: Message, **attributes: object) -> Message:
-    """The message at the other end."""
+    """Return the message at the other end."""
     stamped = message.changed(identifier=ObjectId(HERE, 7), source_machine=HERE, **attributes)
     return decode_message(Carried(*encode_message(stamped)))[1]
 

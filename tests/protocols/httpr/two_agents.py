@@ -182,5 +182,5 @@ class TwoAgents:
 
 
 def carried(message: Message) -> Carried:
-    """A message as it comes off the wire."""
+    """Return a message as it comes off the wire."""
     return Carried(*encode_message(message))

@@ -159,7 +159,7 @@ class MqqbBench(ProtocolBench):
 def parameters_with(
     window: int = 64, recoverable_ack_timeout: int = 500, ack_timeout: int = 20_000
 ) -> ConnectionParameters:
-    """The ConnectionParameters of a peer."""
+    """Return the ConnectionParameters of a peer."""
     return ConnectionParameters(
         recoverable_ack_timeout=recoverable_ack_timeout, ack_timeout=ack_timeout, window=window
     )
@@ -320,7 +320,7 @@ class Peer:
 
 
 def link(bench: MqqbBench, name: str = ELSEWHERE) -> Link:
-    """The link of an outgoing queue."""
+    """Return the link of an outgoing queue."""
     queue = destinations.find(bench.state, name)
     assert queue is not None, f"nothing was sent to {name}"
     assert queue.link is not None
@@ -328,13 +328,13 @@ def link(bench: MqqbBench, name: str = ELSEWHERE) -> Link:
 
 
 def waiting(bench: MqqbBench, name: str = ELSEWHERE) -> int:
-    """How many messages an outgoing queue has, sent or not."""
+    """Return how many messages an outgoing queue has, sent or not."""
     queue = destinations.find(bench.state, name)
     return 0 if queue is None else len(queue.order) + len(queue.order.locked)
 
 
 def stream_of(packet: UserMessage) -> int:
-    """The stream that a message belongs to."""
+    """Return the stream that a message belongs to."""
     assert packet.transaction is not None
     return packet.transaction.timestamp << 32 | packet.transaction.ordinal
 

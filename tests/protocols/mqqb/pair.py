@@ -46,7 +46,7 @@ class _Wire:
         """How many bytes it still carries; None for no limit."""
 
     def other(self, address: str) -> str:
-        """The address of the other end."""
+        """Return the address of the other end."""
         return next(each for each in self.ends if each != address)
 
 

@@ -16,7 +16,7 @@ BATCHES = {transfer.MessagesWaiting, transfer.MessagesReserved, transfer.BatchJu
 
 
 def defined(module: object, kind: type) -> set[type]:
-    """The classes of a kind that a module defines."""
+    """Return the classes of a kind that a module defines."""
     return {each for each in vars(module).values() if isinstance(each, type) and issubclass(each, kind)}
 
 

@@ -151,7 +151,7 @@ class Network:
         self.now = end
 
     def count(self, kind: type | PgmPacketType) -> int:
-        """How many packets of a kind were sent."""
+        """Return how many packets of a kind were sent."""
         return sum(
             isinstance(packet, Nak) and packet.kind is kind
             if isinstance(kind, PgmPacketType)

@@ -97,7 +97,7 @@ HOUR = 3600 * SECOND
 
 
 def forgotten_at(who: Receiver, **last: object) -> Receiver:
-    """A source has sent the numbers up to 60 and fell silent; all of it was an hour ago."""
+    """Return a receiver whose source has sent the numbers up to 60, and nothing for an hour."""
     hear(who, spm(1, 700, 50, 59))
     hear(who, data(1, 60))
     if last:
@@ -196,7 +196,7 @@ def test_after_rst_a_newer_spm_without_it_begins_another_session() -> None:
 
 
 def flooded(settings: PgmSettings | None = None) -> Receiver:
-    """A receiver that heard 96 packets of 32 made-up sources: as many gaps, each as wide as can be."""
+    """Return a receiver that heard 96 packets of 32 made-up sources: as many gaps, each as wide as can be."""
     who = receiver(settings)
     for source in range(32):
         hear(who, spm(source, 1, 0, 9))
@@ -257,7 +257,7 @@ def test_a_receiver_that_is_closed_misses_nothing() -> None:
 
 
 def asks(done: list[tuple[Instant, Action]], source: int) -> list[tuple[Instant, tuple[int, ...]]]:
-    """When a source was asked, and for which numbers."""
+    """Return when a source was asked, and for which numbers."""
     return [
         (moment, action.packet.numbers)
         for moment, action in done

@@ -75,7 +75,7 @@ def _word(action: Action) -> str:
 
 
 def asked(actions: list[Action]) -> list[tuple[int, ...]]:
-    """What the NAKs ask for."""
+    """Return what the NAKs ask for."""
     return [action.packet.numbers for action in actions if isinstance(action, Unicast)]
 
 

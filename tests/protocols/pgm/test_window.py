@@ -9,7 +9,7 @@ from reliquary.protocols.pgm.window import Held, TransmitWindow
 
 
 def filled(count: int, first: int = 100) -> TransmitWindow:
-    """A packet of one byte each second."""
+    """Return a packet of one byte each second."""
     window = TransmitWindow(first)
     for at in range(count):
         window.add(Held(bytes([at]), None, False, Instant(at * 1_000_000)))

@@ -51,7 +51,7 @@ def mapping(
     an_object: UUID | None = None,
     length: int | None = None,
 ) -> bytes:
-    """The stub of an ept_map request."""
+    """Return the stub of an ept_map request."""
     request = NdrWriter(encoding)
     request.pointer(0 if an_object is None else 1)
     if an_object is not None:
@@ -76,7 +76,7 @@ def looking(
     handle: UUID = NIL_UUID,
     most: int = 10,
 ) -> bytes:
-    """The stub of an ept_lookup request."""
+    """Return the stub of an ept_lookup request."""
     request = NdrWriter(encoding)
     request.u32(inquiry)
     request.pointer(0 if an_object is None else 1)
@@ -100,7 +100,7 @@ def answered(opnum: int, stub: bytes, encoding: Encoding = NDR20) -> bytes:
 
 
 def found(stub: bytes, encoding: Encoding = NDR20) -> tuple[list[tuple[str, Tower]], UUID, int]:
-    """The entries of an ept_lookup response with their annotations, the handle and the status."""
+    """Return the entries of an ept_lookup response with their annotations, the handle and the status."""
     response = NdrReader(answered(EPT_LOOKUP, stub, encoding), encoding)
     handle, count = response.handle(), response.u32()
     response.size()

@@ -42,7 +42,7 @@ _PROPERTIES = (
 
 
 def stream_id(number: int = STREAM, sender: UUID = ALPHA) -> str:
-    """The text of a streamId."""
+    """Return the text of a streamId."""
     return f"uid:{sender}\\{number}"
 
 
@@ -63,7 +63,7 @@ def envelope(
     sender: UUID = ALPHA,
     ttrq: str = LATER,
 ) -> str:
-    """An envelope.  `commitment` is its sendTo and then positiveOnly, negativeOnly or both."""
+    """Return an envelope.  `commitment` is its sendTo and then positiveOnly, negativeOnly or both."""
     services = "<durable/>" if durable else ""
     if delivery_to:
         request = f"<sendTo>{delivery_to}</sendTo>"
@@ -84,7 +84,7 @@ def envelope(
 
 
 def multipart(text: str, body: bytes) -> Post:
-    """An envelope with a body beside it."""
+    """Return an envelope with a body beside it."""
     boundary = b"MSMQ - SOAP boundary, 101"
     parts = [
         (b"text/xml; charset=UTF-8", b"", text.encode()),
@@ -102,7 +102,7 @@ def multipart(text: str, body: bytes) -> Post:
 
 
 def user_message(to: str = ORDERS, body: bytes = b"hello", **elements: Any) -> Post:
-    """A message that is not of a stream."""
+    """Return a message that is not of a stream."""
     return multipart(envelope(to, **elements), body)
 
 
@@ -116,7 +116,7 @@ def stream_message(
     receipts_to: str = RECEIPTS,
     **elements: Any,
 ) -> Post:
-    """A message of a stream; its identifier is the number, its body says it."""
+    """Return a message of a stream; its identifier is the number, its body says it."""
     place = (
         f"<streamId>{stream_id(stream, elements.get('sender', ALPHA))}</streamId><current>{current}</current>"
     )
@@ -130,7 +130,7 @@ def stream_message(
 
 
 def receipt(to: str, block: str, message_class: int, **elements: Any) -> Post:
-    """A receipt of any kind."""
+    """Return a receipt of any kind."""
     text = envelope(to, block=block, message_class=message_class, durable=False, **elements)
     return "text/xml", text.encode()
 
@@ -142,7 +142,7 @@ def delivery_receipt(to: str, about: str = "uuid:1@x", **elements: Any) -> Post:
 
 
 def commitment_block(decision: str, about: str = "uuid:1@x") -> str:
-    """What a commitment receipt says."""
+    """Return the content of a commitment receipt."""
     return (
         f"<commitmentReceipt><decidedAt>{SENT}</decidedAt><decision>{decision}</decision>"
         f"<id>{about}</id></commitmentReceipt>"
@@ -150,18 +150,18 @@ def commitment_block(decision: str, about: str = "uuid:1@x") -> str:
 
 
 def stream_receipt_block(last: int, stream: str = "") -> str:
-    """What a stream receipt says."""
+    """Return the content of a stream receipt."""
     stream = stream or stream_id()
     return f"<streamReceipt><streamId>{stream}</streamId><lastOrdinal>{last}</lastOrdinal></streamReceipt>"
 
 
 def read(text: str | bytes) -> dict[str, str]:
-    """The text of each element of an envelope, by its local name; of those that occur twice, the last."""
+    """Return the text of each element of an envelope by its local name; of equal names the last one."""
     return {element.tag.rpartition("}")[2]: element.text or "" for element in Tree.fromstring(text).iter()}
 
 
 def apdu(post: Post, group: str = "234.1.1.1:8001") -> bytes:
-    """What goes by multicast: the POST, head and all."""
+    """Return the bytes that go by multicast: the POST with its head."""
     content_type, body = post
     head = [
         f"POST {group} HTTP/1.1",

@@ -60,21 +60,21 @@ class Receiving(SrmpBench):
 
 
 def leaves(blocks: str) -> dict[str, str]:
-    """The elements with text of some header blocks."""
+    """Return the elements with text of some header blocks."""
     return {
         element.tag: element.text for element in Tree.fromstring(f"<x>{blocks}</x>").iter() if element.text
     }
 
 
 def first(bench: Receiving, path: str = "orders") -> Message:
-    """The message at the head of a queue."""
+    """Return the message at the head of a queue."""
     position = bench.queue(path).order.first()
     assert position is not None
     return bench.state.messages.get(position)
 
 
 def contents(bench: Receiving) -> tuple[Any, ...]:
-    """All that a message could have changed."""
+    """Return all that a message could have changed."""
     state = bench.srmp.state
     return (
         bench.bodies("orders"),

@@ -69,7 +69,7 @@ def demand(condition: bool, what: str) -> None:
 
 
 def second_decode(content_type: str, body: bytes) -> Said:
-    """All that a message says, under the names of the specification; what it does not say is not there."""
+    """Return all that a message says, under the names of the specification, and nothing else."""
     if content_type == "text/xml":
         return read_envelope(body)
     found = re.fullmatch(r'multipart/related; boundary="([^"]+)"; type=text/xml', content_type)
@@ -87,7 +87,7 @@ def second_decode(content_type: str, body: bytes) -> Said:
 
 
 def cut(body: bytes, boundary: bytes) -> list[tuple[dict[str, str], bytes]]:
-    """The parts, read line by line up to each blank line and then byte by byte as they say."""
+    """Return the parts: lines up to each blank line, and then as many bytes as they say."""
     parts: list[tuple[dict[str, str], bytes]] = []
     rest = body
     while True:
@@ -150,7 +150,7 @@ def read_envelope(data: bytes) -> Said:
 
 
 def children(block: ElementTree.Element, namespace: str, names: list[str]) -> dict[str, ElementTree.Element]:
-    """The children by name: known ones only, each once, in this order."""
+    """Return the children by name: known ones only, each once, in this order."""
     found = [child.tag for child in block]
     demand(all(tag.startswith(namespace) for tag in found), f"namespaces in {block.tag}")
     plain = [tag.removeprefix(namespace) for tag in found]

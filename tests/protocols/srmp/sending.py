@@ -60,7 +60,7 @@ class Sender(SrmpBench):
     """A manager that sends by SRMP; the test is its peer."""
 
     def run(self, event: Event) -> Turn:
-        """One turn of both machines."""
+        """Run one turn of both machines."""
         if isinstance(event, ReceiptCame):
             event.rule(self.srmp.state, event.envelope, self.now)
             return self.spread(self.srmp.state.draft.take())
@@ -115,7 +115,7 @@ class Sender(SrmpBench):
         return decode(post.content_type, post.body, largest=LARGEST)
 
     def place(self, post: Post) -> StreamPlace:
-        """Its place in the stream."""
+        """Return the place of a message in its stream."""
         place = self.arrived(post).envelope.stream
         assert place is not None, "no message of a stream"
         return place
@@ -131,7 +131,7 @@ class Sender(SrmpBench):
         return [place.current for place in self.places]
 
     def sent_bodies(self) -> list[bytes]:
-        """The bodies of all that was posted."""
+        """Return the bodies of all that was posted."""
         return [self.arrived(post).body for post in self.posts]
 
     @property
@@ -195,18 +195,18 @@ class Sender(SrmpBench):
         return self.srmp.state.sender.sessions[self.outgoing().number]
 
     def outgoing(self, destination: str = SHOP) -> QueueState:
-        """The outgoing queue of a destination."""
+        """Return the outgoing queue of a destination."""
         found = find(self.state, destination)
         assert found is not None, f"nothing was ever sent to {destination}"
         return found
 
     def waiting(self, destination: str = SHOP) -> int:
-        """How many messages an outgoing queue holds; it may be gone."""
+        """Return how many messages an outgoing queue holds; 0 when the queue is gone."""
         queue = find(self.state, destination)
         return len(queue.order) + len(queue.order.locked) if queue is not None else 0
 
     def link(self, destination: str = SHOP) -> Any:
-        """The way out of an outgoing queue."""
+        """Return the link of an outgoing queue."""
         return link_of(self.outgoing(destination))
 
     def pause(self, destination: str = SHOP) -> None:

@@ -135,7 +135,7 @@ def test_a_redirection_leads_to_another_host() -> None:
 
 
 def redirected(*to: str) -> Receiving:
-    """A manager that sends on what comes to these URLs, by another protocol."""
+    """Return a manager that sends on what comes to these URLs, by another protocol."""
     return Receiving(
         settings=SrmpSettings(inbound_redirections=tuple(Redirection(each, AGENT) for each in to))
     )

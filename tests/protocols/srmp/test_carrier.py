@@ -84,7 +84,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 def a_bench() -> Bench:
-    """A manager that knows SRMP's carrier, and no machine beside it."""
+    """Return a manager that knows SRMP's carrier, and no machine beside it."""
     return Bench(carriers=(carrier(signs=False),))
 
 
@@ -146,7 +146,7 @@ def test_a_transaction_goes_to_a_url_and_not_to_a_multicast_address() -> None:
 
 
 def refused_size(answer: Any) -> int:
-    """The size that a refusal speaks of."""
+    """Return the size that a refusal names."""
     assert answer.status is HResult.INVALID_PARAMETER
     return int(answer.why.rpartition(" ")[2])
 

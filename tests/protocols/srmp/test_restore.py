@@ -20,7 +20,7 @@ DEAD_STREAM = "system$;deadxact"
 
 
 def backup(talker: Talker) -> MemoryDisk:
-    """All that is on disk now."""
+    """Return all that is on disk now."""
     talker.flush()
     return deepcopy(talker.disk)
 
@@ -48,7 +48,7 @@ def dead(talker: Talker) -> list[bytes]:
 
 
 def numbers_given(talker: Talker) -> int:
-    """How many messages of its one stream have a number."""
+    """Return how many messages of its one stream have a number."""
     (sent,) = talker.srmp.state.sent.values()
     return sent.stream.last
 

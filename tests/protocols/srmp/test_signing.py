@@ -172,7 +172,7 @@ def test_what_is_obsolete_is_refused_unless_it_is_allowed() -> None:
 
 
 def referring(*uris: str, message: Message = MESSAGE) -> Arrived:
-    """A message with references that were put together by hand."""
+    """Return a message with references that were put together by hand."""
     text = signed(BODY_ALONE)
     start, end = text.index("<Reference "), text.index("</SignedInfo>")
     one = text[start:end]

@@ -23,7 +23,7 @@ ENDPOINT = EndpointSettings(name="in", queue="orders")
 
 
 def empty() -> State:
-    """The state of a machine that has seen nothing."""
+    """Return the state of a machine that has seen nothing."""
     return State(StagedRows(MemoryDisk((COUNTERS.name,))), WsrmSettings())
 
 

@@ -21,7 +21,7 @@ from tests.protocols.wsrm.wsrm_harness import WsrmBench, acknowledged, message
 
 
 def ask(bench: WsrmBench, kind: Any, sequence: int) -> Done:
-    """What an administrator is answered."""
+    """Return the answer to a request of an administrator."""
     caller = bench.new_caller()
     bench.handle(kind(caller, sequence))
     answer = bench.answer_to(caller)

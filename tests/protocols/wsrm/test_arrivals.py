@@ -31,7 +31,7 @@ OFFER = Offer("urn:uuid:00000000-0000-4000-8000-00000000000f")
 
 
 def fault_in(envelope: Envelope | None) -> Fault:
-    """The fault that a response is."""
+    """Return the fault that a response is."""
     assert envelope is not None
     assert isinstance(envelope.body, Fault), envelope.body
     return envelope.body

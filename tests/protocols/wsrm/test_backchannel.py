@@ -38,7 +38,7 @@ class ReplyBench(WsrmBench):
     """A manager whose application answers requests."""
 
     def request(self, sequence: str, number: int = 1, message_id: str = REQUEST, **parts: Any) -> int:
-        """A client posts a request; the caller that waits."""
+        """Post a request as a client; return the caller that waits."""
         return self.begin_post(message(sequence, number, message_id=message_id, **parts))
 
     def reply(self, content: bytes = b"<reply/>") -> None:
@@ -49,7 +49,7 @@ class ReplyBench(WsrmBench):
         assert not answer.why
 
     def envelope_to(self, caller: int) -> Envelope:
-        """The envelope of a response."""
+        """Return the envelope of a response."""
         answer = self.response_to(caller)
         assert answer is not None
         return decode(answer.content_type, answer.body)
@@ -159,7 +159,7 @@ def poll(bench: WsrmBench, **selection: str) -> Envelope | None:
 
 
 def polled_sequence(bench: WsrmBench, offer: Offer | None = None) -> str:
-    """A client that polls creates a sequence; its identifier."""
+    """Create a sequence as a client that polls; return its identifier."""
     asked = Envelope(
         dialect=Dialect(),
         to=Reference(URL),

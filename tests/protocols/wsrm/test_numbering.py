@@ -16,7 +16,7 @@ from reliquary.store.staging import StagedRows
 
 
 def state_on(rows: Rows, seed: bytes = b"seed") -> State:
-    """A state with its rows read."""
+    """Return a state with its rows read."""
     state = State(rows, WsrmSettings(seed=seed))
     recover(state)
     return state

@@ -21,7 +21,7 @@ FAR = "DIRECT=WSRM://far.example/svc"
 
 
 def code_of(response: Envelope | None) -> FaultCode:
-    """The code of the fault that a response is."""
+    """Return the code of the fault that a response is."""
     assert response is not None
     assert isinstance(response.body, Fault)
     return response.body.code
@@ -60,7 +60,7 @@ def test_a_name_that_is_no_endpoint_is_unreachable() -> None:
 
 
 def replying(into: str) -> WsrmBench:
-    """A bench whose peer answers a message with a reply outside any sequence."""
+    """Return a bench whose peer answers a message with a reply outside any sequence."""
     peer = PeerSettings(address="wsrm://far.example/*", replies_into=into)
     bench = WsrmBench(settings=WsrmSettings(peers=(peer,), seed=b"x"))
     bench.send(FAR, b"<ask/>")

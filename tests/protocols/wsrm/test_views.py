@@ -167,7 +167,7 @@ def test_what_is_acknowledged_and_the_gaps_are_all_numbers_up_to_the_last(number
 
 
 def read(text: str) -> set[int]:
-    """The numbers of `1-5, 7`."""
+    """Return the numbers of `1-5, 7`."""
     found: set[int] = set()
     for part in filter(None, text.split(", ")):
         low, _, high = part.partition("-")

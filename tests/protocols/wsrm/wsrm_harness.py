@@ -67,25 +67,25 @@ class WsrmBench(ProtocolBench):
     # -- a peer posts
 
     def begin_post(self, envelope: Envelope, endpoint: str = "orders", **options: Any) -> int:
-        """A peer posts; return the caller, whose answer may come later."""
+        """Post as a peer; return the caller, whose answer may come later."""
         caller, encoded = self.new_caller(), encode(envelope)
         self.handle(PostArrived(caller, endpoint, encoded.content_type, encoded.data, **options))
         return caller
 
     def response_to(self, caller: int) -> PostAnswer | None:
-        """The response to a caller, if there is one."""
+        """Return the response to a caller, if there is one."""
         answer = self.answer_to(caller) if self.answers.get(caller) else None
         assert answer is None or isinstance(answer, PostAnswer)
         return answer
 
     def send_in(self, envelope: Envelope, endpoint: str = "orders", **options: Any) -> PostAnswer:
-        """A peer posts; the response as it goes over HTTP."""
+        """Post as a peer; return the response as it goes over HTTP."""
         answer = self.response_to(self.begin_post(envelope, endpoint, **options))
         assert answer is not None, "no response"
         return answer
 
     def post(self, envelope: Envelope, endpoint: str = "orders", **options: Any) -> Envelope | None:
-        """A peer posts; the envelope of the response, None for 202."""
+        """Return a peer posts; the envelope of the response, None for 202."""
         answer = self.send_in(envelope, endpoint, **options)
         assert (answer.status == 202) is (not answer.body)
         return decode(answer.content_type, answer.body) if answer.body else None
@@ -156,14 +156,14 @@ def message(
     last: bool = False,
     **parts: Any,
 ) -> Envelope:
-    """An application message in its place."""
+    """Return an application message in its place."""
     place = SequenceHeader(identifier, number, last)
     parts = dict[str, Any](action="urn:test/order", to=Reference(URL)) | parts
     return Envelope(dialect=dialect, sequence=place, body=Payload(content), **parts)
 
 
 def acknowledged(envelope: Envelope | None) -> Acknowledgement:
-    """The one acknowledgement that an envelope has."""
+    """Return the one acknowledgement that an envelope has."""
     assert envelope is not None
     (only,) = envelope.acknowledgements
     return only

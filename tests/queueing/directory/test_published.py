@@ -19,7 +19,7 @@ SALES, LIST = UUID(int=77), UUID(int=78)
 
 
 def with_another_manager() -> Bench:
-    """A directory with the manager OTHER, its queue sales, and a list of both managers' queues."""
+    """Return a directory with the manager OTHER, its queue sales, and a list of both managers' queues."""
     bench = integrated("orders")
     add(bench, ManagerObject(identifier=OTHER, computer_name="OTHER"))
     add(

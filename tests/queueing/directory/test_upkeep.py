@@ -35,7 +35,7 @@ GATE, AWAY = UUID(int=30), UUID(int=31)
 
 
 def in_the_north() -> Bench:
-    """A manager in the site north, with a gate, an intermediary and a network."""
+    """Return a manager in the site north, with a gate, an intermediary and a network."""
     bench = integrated()
     add_sites(bench)
     add(bench, ManagerObject(identifier=GATE, computer_name="GATE", site_identifiers=(NORTH,)))

@@ -35,7 +35,7 @@ def mark(bench: Bench, queue: str = "orders") -> int:
 def feed(
     bench: Bench, after: int = 0, until: int | None = None, queue: str = "orders", name: str = LAKE
 ) -> dict[int, bytes]:
-    """The bodies of a range by their numbers; up to the mark where nothing else is said."""
+    """Return the bodies of a range by their numbers; without a limit, up to the mark."""
     until = mark(bench, queue) if until is None else until
     read = bench.ask(ReadFeed(0, queue, after, until, 10_000, name))
     return {arrival_of(each): bench.state.messages.get(each).body for each in read.positions}
@@ -44,5 +44,5 @@ def feed(
 def bodies(
     bench: Bench, after: int = 0, until: int | None = None, queue: str = "orders", name: str = LAKE
 ) -> list[bytes]:
-    """The bodies of a range."""
+    """Return the bodies of a range."""
     return list(feed(bench, after, until, queue, name).values())

@@ -83,7 +83,7 @@ class Readers:
         assert (due - given).total() <= owed.lost, "lost in silence"
 
     def _range(self, path: str, name: str, after: int, until: int) -> dict[int, Row]:
-        """A range, page by page."""
+        """Return a range, page by page."""
         found: list[tuple[int, Row]] = []
         more = True
         while more:

@@ -16,7 +16,7 @@ from tests.queueing.state_checks import check
 
 @pytest.fixture
 def bench() -> Bench:
-    """A queue with a message that waits, and two that left and are kept."""
+    """Return a queue with a message that waits, and two that left and are kept."""
     made = Bench()
     opened(made, at=0)
     made.send("orders", b"first", b"second", b"third")

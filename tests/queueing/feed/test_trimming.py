@@ -21,7 +21,7 @@ SIZES = Sizes(at_once=3)
 
 @pytest.fixture
 def bench() -> Bench:
-    """A queue from which ten messages went that a consumer has yet to read."""
+    """Return a queue from which ten messages went that a consumer has yet to read."""
     made = Bench(sizes=SIZES)
     opened(made)
     made.send("orders", *[b"%d" % each for each in range(10)])

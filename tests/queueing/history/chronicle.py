@@ -43,7 +43,7 @@ def words(events: Iterable[Event], *names: str) -> list[tuple[Any, ...]]:
 
 
 def standing(state: State) -> tuple[int, int, int]:
-    """The last event, the last one in files, and how many are missing."""
+    """Return the last event, the last one in files, and how many are missing."""
     history = state.history
     if history is None:
         return (0, 0, 0)
@@ -55,7 +55,7 @@ Place = tuple[str, int, int]
 
 
 def folded(events: Iterable[Event]) -> set[Place]:
-    """What is in which queue when all this has happened; express messages are left out."""
+    """Return the content of each queue after these events, without express messages."""
     express: set[int] = set()
     there: set[Place] = set()
     for event in events:

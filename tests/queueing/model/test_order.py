@@ -93,7 +93,7 @@ class OnDisk:
         return floors
 
     def rebuilt(self, stored: int, held: list[Position] | None = None) -> Order:
-        """The order that a new process makes from a count, the floors and the rows."""
+        """Return the order that a new process makes from a count, the floors and the rows."""
         floors = self.flush()
         order = Order(self.rows, NUMBER, stored=stored, floors=floors, window=self.window)
         for position in held or []:

@@ -62,7 +62,7 @@ def opened(packet: UserMessage, key: rsa.RSAPrivateKey, *, weak: bool = False) -
 def old_packet(
     level: int, algorithm: int, session_key: bytes, body: bytes, key: rsa.RSAPrivateKey
 ) -> UserMessage:
-    """As an old peer makes it."""
+    """Return a packet as an old peer makes it."""
     encrypted = key.public_key().encrypt(session_key, PKCS1v15())
     return UserMessage(
         properties=PropertiesHeader(privacy=level, encryption_algorithm=algorithm, body=body),

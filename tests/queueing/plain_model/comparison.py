@@ -256,7 +256,7 @@ class Comparison:
             self.plain.cancel(caller)
 
     def held(self) -> list[Handle]:
-        """Everything under which messages are held: handles, and reads by name that the model remembers."""
+        """Return everything under which messages are held: handles, and reads by name."""
         known = {id(handle.open): handle for handle in self.handles}
         state = self.bench.state
         return [

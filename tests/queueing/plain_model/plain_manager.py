@@ -50,7 +50,7 @@ class PlainManager(PlainReads):
         self.flushed = self._durable()
 
     def restart(self, *, crash: bool) -> PlainManager:
-        """The manager that the next process is: what was flushed, and nothing that only lived."""
+        """Return the manager of the next process: what was flushed, and nothing from memory."""
         if not crash:
             self.flush()
         again = deepcopy(self.flushed)
@@ -64,7 +64,7 @@ class PlainManager(PlainReads):
         return again
 
     def _durable(self) -> PlainManager:
-        """A copy of all that outlives the process: no express message, no lock of what only lived."""
+        """Return a copy of all that a restart keeps: no express message, and no lock of a handle."""
         kept = deepcopy(self, {id(getattr(self, "flushed", None)): None, id(self.answers): {}})
         kept.transactions = {name: each for name, each in kept.transactions.items() if each.prepared}
         for transaction in kept.transactions.values():

@@ -86,7 +86,7 @@ class PlainQueue:
         return [entry for entry in self.entries if entry.owner is None]
 
     def visible(self, now: int) -> list[Entry]:
-        """What a peek sees: what is available, and what is locked, not hidden, and allows it."""
+        """Return what a peek sees: what is available, and what is locked, not hidden, and allows it."""
         return [
             entry
             for entry in self.entries
@@ -180,7 +180,7 @@ class PlainTransaction:
 
 
 def excludes(existing: Open, access: Access, share: Share) -> bool:
-    """The sharing matrix; ReceiveAdminAccess counts as ReceiveAccess (AN-48)."""
+    """Whether two modes exclude each other by the sharing matrix; admin receive is receive (AN-48)."""
     reads, peeks = (Access.RECEIVE, Access.RECEIVE_ADMIN), (Access.PEEK, Access.PEEK_ADMIN)
     alone = existing.share is Share.DENY_RECEIVE
     if alone and existing.access in reads:

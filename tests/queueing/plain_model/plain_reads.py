@@ -168,7 +168,7 @@ class PlainReads(PlainStore):
         return (found[0], OK) if found else (None, HResult.MESSAGE_NOT_FOUND)
 
     def _current(self, queue: PlainQueue, key: Key, *, peek: bool) -> tuple[Entry | None, HResult]:
-        """What a prepared transaction has sent is locked and invisible."""
+        """Return the current message; what a prepared transaction has sent is locked and invisible."""
         entry = queue.at(key)
         if entry is None:
             sent = any(

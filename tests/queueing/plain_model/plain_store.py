@@ -195,7 +195,7 @@ class PlainStore:
         return bodies
 
     def usable(self, identifier: UUID) -> PlainTransaction | None:
-        """A transaction that can still do something."""
+        """Return a transaction that can still do something."""
         transaction = self.transactions.get(identifier)
         if transaction is None or transaction.prepared or transaction.undone:
             return None

@@ -112,7 +112,7 @@ class Life(RuleBasedStateMachine):
     # -- choosing
 
     def _inside(self, way: str, number: int) -> Any:
-        """A transaction, when one is wanted: nearly always one that can be used."""
+        """Return a transaction, when one is wanted: nearly always one that can be used."""
         if way != "inside":
             return None
         usable = [each for each in self.both.transactions if self.both.plain.usable(each)]
@@ -122,7 +122,7 @@ class Life(RuleBasedStateMachine):
         return usable[-1] if number else self._transaction(number)
 
     def _transaction(self, number: int) -> Any:
-        """A transaction: one that has not ended, if there is one."""
+        """Return a transaction: one that has not ended, if there is one."""
         alive = list(self.both.plain.transactions) or self.both.transactions
         if not alive:
             self.both.begin()
@@ -145,7 +145,7 @@ class Life(RuleBasedStateMachine):
         return usable[number % len(usable)] if usable else None
 
     def _key(self, number: int, path: str) -> Key:
-        """The place of a message: one of this queue, or any there ever was."""
+        """Return the place of a message: one of this queue, or any there ever was."""
         queue = self.both.plain.find(path)
         here = [entry.key for entry in queue.entries if entry.key in self.both.lookup_ids] if queue else []
         keys = here if here and number else sorted(self.both.lookup_ids)

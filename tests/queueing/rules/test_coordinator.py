@@ -213,7 +213,7 @@ def test_a_commit_of_what_never_was_is_not_confirmed() -> None:
 
 
 def in_doubt(wait: float, *more: UUID) -> Bench:
-    """A manager that starts again with prepared transactions, and waits for their outcomes."""
+    """Return a manager that starts again with prepared transactions, and waits for their outcomes."""
     bench = Bench(in_doubt_wait=wait)
     for identifier in (THEIRS, *more):
         bench.ask(DtcPrepare(0, enlisted(bench, identifier)))

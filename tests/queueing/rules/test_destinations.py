@@ -95,7 +95,7 @@ def test_a_queue_that_would_be_here_and_is_not_is_not_found() -> None:
 
 
 def addressed(*authorities: str) -> Bench:
-    """A bench that is reached under these authorities."""
+    """Return a bench that is reached under these authorities."""
     bench = Bench("orders", "orders;retry", "so many")
     bench.create(".\\public")
     bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset(authorities)), bench.now)
@@ -197,7 +197,7 @@ AGENT = "httpr://elsewhere/svc#Orders"
 
 
 def agent(*authorities: str) -> Bench:
-    """A bench whose agents have these authorities."""
+    """Return a bench whose agents have these authorities."""
     bench = Bench("orders", "orders;retry", "so many")
     bench.create(".\\public")
     bench.manager.hear(AddressesKnown(WORDS, frozenset(authorities), AGENT_PATH), bench.now)

@@ -37,7 +37,7 @@ from tests.queueing.state_checks import check, every, walk
 
 
 def sized(size: int) -> bytes:
-    """The body of a message of this size."""
+    """Return the body of a message of this size."""
     return b"x" * (size - PACKET_HEADERS)
 
 

@@ -38,7 +38,7 @@ DEAD, DEAD_TRANSACTIONAL, JOURNAL = "system$;deadletter", "system$;deadxact", "s
 
 
 def sized(size: int) -> bytes:
-    """The body of a message of this size."""
+    """Return the body of a message of this size."""
     return b"x" * (size - PACKET_HEADERS)
 
 
@@ -394,7 +394,7 @@ def test_the_system_journal_has_the_quota_of_the_manager() -> None:
 
 
 def required(quota: int = 1) -> Bench:
-    """A queue whose journal has room for one message of the two."""
+    """Return a queue whose journal has room for one message of the two."""
     bench = Bench("other")
     bench.create("orders", journaling=True, journal_required=True, journal_quota=quota)
     bench.send("orders", sized(600), sized(600))

@@ -118,7 +118,7 @@ BY_SRMP = TRAVELLED.changed(soap_envelope="<se:Envelope/>", final_ack_required=T
 
 
 def arrive(message: Message, *, how: str = "", heard: bool = True) -> Bench:
-    """A message came by SRMP, and left its queue like this."""
+    """Let a message come by SRMP, and leave its queue for this reason."""
     bench = Bench("orders", "admin", carriers=carriers() if heard else [])
     enqueue(bench.state, bench.queue(), (message,), bench.now, travelled=True)
     bench.manager._finish(bench.now)

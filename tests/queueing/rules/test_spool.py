@@ -54,7 +54,7 @@ WHOLE = b"".join(PARTS)
 
 
 def store(bench: Bench, *parts: bytes) -> StoredBody:
-    """A loose body of these pieces."""
+    """Return a loose body of these pieces."""
     body = StoredBody(0, 0, 0)
     for data in parts or PARTS:
         answer = bench.ask(StorePiece(0, body.spool, data))
@@ -65,7 +65,7 @@ def store(bench: Bench, *parts: bytes) -> StoredBody:
 
 
 def large(bench: Bench, *parts: bytes, **attributes: Any) -> Message:
-    """A message whose body has just been stored."""
+    """Return a message whose body has just been stored."""
     return message(stored_body=store(bench, *parts), **attributes)
 
 
@@ -361,7 +361,7 @@ def test_the_body_of_a_message_that_a_batch_leaves_out_goes() -> None:
 
 
 def hold(exchange: Exchange) -> Message:
-    """A message that a carrier holds."""
+    """Return a message that a carrier holds."""
     exchange.say(ReservationWanted("clerk", (1, 7), ("orders",), 1, 1_000_000))
     [held] = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)][-1].messages
     return held
@@ -516,7 +516,7 @@ def test_an_express_message_works_while_we_live_and_leaves_nothing_behind() -> N
 
 
 def steps(bench: Bench) -> Iterator[list[bytes]]:
-    """A body comes, is stored with its message, and goes; a batch each."""
+    """Yield after each batch: a body comes, is stored with its message, and is deleted."""
     number = 0
     for data in PARTS:
         number = bench.ask(StorePiece(0, number, data)).spool

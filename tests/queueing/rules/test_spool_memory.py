@@ -84,7 +84,7 @@ class OverRocks:
 
 
 def piece(index: int) -> bytes:
-    """Bytes that differ from piece to piece, and that no store makes smaller."""
+    """Return bytes that differ from piece to piece, and that no store makes smaller."""
     return Random(index).randbytes(PIECE)
 
 

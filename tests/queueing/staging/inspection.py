@@ -13,7 +13,7 @@ from reliquary.queueing.model.state import State
 
 
 def staged(state: State) -> list[int]:
-    """The numbers of all messages that are in parts of batches."""
+    """Return the numbers of all messages that are in parts of batches."""
     return [number for _, chunk in every(state.rows, tables.STAGED) for number in numbers_of(chunk)]
 
 
@@ -37,7 +37,7 @@ def staging_of(state: State) -> Any:
 
 
 def hidden(state: State) -> set[bytes]:
-    """The keys of positions that no reader may see yet."""
+    """Return the keys of positions that no reader may see yet."""
     if state.staging.current is None:
         return set()
     record = state.staging.current.record
@@ -50,7 +50,7 @@ def hidden(state: State) -> set[bytes]:
 
 
 def check_staging(state: State, shown: Iterable[Position]) -> set[int]:
-    """Each chunk is of a part that is there, and what is staged is in no queue; its messages."""
+    """Check that each chunk has its part, and no staged message is in a queue; return the messages."""
     staging, numbers = state.staging, staged(state)
     assert len(set(numbers)) == len(numbers), "one message is in two parts"
     assert not {position.message for position in shown} & set(numbers), (

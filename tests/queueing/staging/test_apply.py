@@ -31,7 +31,7 @@ MESSAGES_OF_IT = (message(b"a"), message(b"b"))
 
 
 def made() -> Bench:
-    """A manager with one part that has two messages for the queue "orders"."""
+    """Return a manager with one part that has two messages for the queue "orders"."""
     bench = Bench()
     number = bench.queue().number
     chunk = StagedChunk(number, 101, (230, 231))

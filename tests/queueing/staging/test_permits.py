@@ -25,7 +25,7 @@ from tests.queueing.state_checks import durable
 
 @pytest.fixture
 def bench() -> Bench:
-    """A manager whose affairs are those of administrators; alice has published one batch."""
+    """Return a manager whose affairs are those of administrators; alice has published one batch."""
     made = Bench()
     made.state.access.first_list = MANAGER_LIST
     publish(made, written(made), writer="w", by=ALICE)
@@ -33,7 +33,7 @@ def bench() -> Bench:
 
 
 def written(bench: Bench, batch: int = 0, part: int = 0) -> int:
-    """A complete part of alice's."""
+    """Return a complete part of alice's."""
     number = begin(bench, batch, part, by=ALICE)
     assert stage(bench, number, b"a", by=ALICE).status is HResult.OK
     assert bench.ask(CompleteStage(0, number, by=ALICE)).status is HResult.OK

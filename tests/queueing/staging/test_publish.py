@@ -246,7 +246,7 @@ NOT_ALIKE = dict.fromkeys(("identifier", "transaction", "correlation"))
 
 
 def events_of(bench: Bench) -> list[Any]:
-    """All that lies in the queues, but for what things are called and in which rows they lie."""
+    """Return all that is in the queues, without names and keys of rows."""
     found: list[Any] = []
     for number, queue in sorted(bench.state.queues.items()):
         for position in [*walk(queue), *some_delayed(bench.state, queue, -1, 100)]:

@@ -29,7 +29,7 @@ BODIES = [b"%d" % number for number in range(9)]
 
 
 def begun(*queues: str, turns: int = 2) -> tuple[Bench, int]:
-    """A manager that has begun to publish a batch of nine, and the caller who waits for it."""
+    """Return a manager that has begun to publish a batch of nine, and the caller who waits for it."""
     bench = Bench(*queues, sizes=SMALL)
     bench.send("orders", b"before")
     first, last = write(bench, *BODIES[:5], part=0), write(bench, *BODIES[5:], part=1)

@@ -58,7 +58,7 @@ def write(
     queue: str = "orders",
     **attributes: Any,
 ) -> int:
-    """A part from its beginning to its end; its number."""
+    """Write a part from its beginning to its end; return its number."""
     number = begin(bench, batch, part, attempt, query=query)
     if bodies:
         answer = stage(bench, number, *bodies, queue=queue, **attributes)

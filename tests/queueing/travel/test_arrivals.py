@@ -300,7 +300,7 @@ def bring(exchange: Exchange, **options: Any) -> ArrivalJudged:
 
 
 def full() -> Exchange:
-    """A manager with a queue that has no room."""
+    """Return a manager with a queue that has no room."""
     exchange = Exchange()
     exchange.create("small", quota=1)
     exchange.create("acks")

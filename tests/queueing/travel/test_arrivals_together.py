@@ -44,7 +44,7 @@ HINDRANCES = ["", "", "", "throttled", "offline", "stopped"]
 
 
 def prepared(hindrance: str, *, watched: bool) -> Exchange:
-    """A manager with queues of many kinds."""
+    """Return a manager with queues of many kinds."""
     exchange = Exchange()
     exchange.create("strict", transactional=True)
     exchange.create("narrow", quota=1)
@@ -87,7 +87,7 @@ def brought(
 def differences(
     names: tuple[str, ...], kinds: Sequence[str], by: Principal, hindrance: str, *, watched: bool
 ) -> tuple[object, object]:
-    """The outcome on the short path, and on the long one."""
+    """Return the outcome on the short path, and on the long one."""
     short, long = (prepared(hindrance, watched=watched) for _ in range(2))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(arrivals, "_put_together", lambda *_: False)

@@ -22,19 +22,19 @@ def by_host(name: SingleName) -> bool:
 
 
 def carrier(*, holds: bool, claims: Callable[[SingleName], bool] = by_host) -> Carrier:
-    """A carrier for names with a host."""
+    """Return a carrier for names with a host."""
     return Carrier(name="binary", claims=claims, holds_backlog=holds)
 
 
 def restarted(bench: Bench, *carriers: Carrier) -> Bench:
-    """The bench after a start with other carriers; its signals go nowhere."""
+    """Return the bench after a start with other carriers; its signals go nowhere."""
     bench.carriers = carriers
     bench.restart()
     return bench
 
 
 def state_of(bench: Bench, name: str) -> OutgoingState:
-    """The state of an outgoing queue."""
+    """Return the state of an outgoing queue."""
     queue = destinations.find(bench.state, name)
     assert queue is not None
     assert queue.link is not None

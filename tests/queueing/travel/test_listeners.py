@@ -45,7 +45,7 @@ def judge(exchange: Exchange, address: str = GROUP, **attributes: object) -> tup
 
 
 def listening(**queues: str) -> Exchange:
-    """An exchange whose queues listen to these addresses."""
+    """Return an exchange whose queues listen to these addresses."""
     exchange = Exchange()
     for path, address in queues.items():
         assert exchange.create(path, multicast_address=address).status is HResult.OK

@@ -61,7 +61,7 @@ def hold(
 
 
 def held(exchange: Exchange, *queues: str | int, **options: Any) -> list[bytes]:
-    """The bodies of what it holds."""
+    """Return the bodies of what it holds."""
     return [message.body for message in hold(exchange, *queues, **options).messages]
 
 

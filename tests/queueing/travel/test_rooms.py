@@ -15,7 +15,7 @@ from tests.queueing.manager_harness import message
 
 
 def watching(*names: str, **settings: int) -> Exchange:
-    """An exchange whose carrier watches these queues; `bounded` has the settings."""
+    """Return an exchange whose carrier watches these queues; `bounded` has the settings."""
     exchange = Exchange()
     if settings:
         exchange.create("bounded", **settings)
@@ -24,7 +24,7 @@ def watching(*names: str, **settings: int) -> Exchange:
 
 
 def rooms(exchange: Exchange) -> list[tuple[str, int, int | None]]:
-    """What the carrier heard of room since the last call."""
+    """Return what the carrier heard of room since the last call."""
     heard = [each for each in exchange.clerk.heard if isinstance(each, RoomKnown)]
     exchange.clerk.heard.clear()
     assert all(each.to == "clerk" for each in heard)

@@ -100,7 +100,7 @@ class Side(HttprBench):
     # -- what is written down
 
     def run(self, event: Event) -> Turn:
-        """One turn; its facts are on disk when the first of its effects leaves."""
+        """Run one turn; its facts are on disk when the first of its effects leaves."""
         before = len(self.out)
         turn = super().run(event)
         lines = [line for fact in turn.facts for line in _written(fact)]
@@ -109,7 +109,7 @@ class Side(HttprBench):
         return turn
 
     def happened(self) -> list[str]:
-        """What was written and what left, since this was last asked."""
+        """Return what was written and what left, since the last call."""
         happened = self.diary[:]
         self.diary.clear()
         return happened
@@ -137,7 +137,7 @@ class Side(HttprBench):
     # -- bytes
 
     def post(self, data: bytes, connection: int, service: str = "service", by: Principal = ANONYMOUS) -> int:
-        """A POST comes; the number of its caller."""
+        """Post to the server; return the number of the caller."""
         reader = RequestReader(lambda header: limits_of(self.httpr.state, service, header))
         intake = Intake(self, lambda: None)
         fault, why = None, ""
@@ -164,7 +164,7 @@ class Side(HttprBench):
         return said if answer.header.transaction_id is None else whole(said, answer.batch, self.home)
 
     def request_bytes(self, request: SendRequest) -> bytes:
-        """What a request of ours is on the wire."""
+        """Return what a request of ours is on the wire."""
         said = encode_request(request.header)
         return whole(said, request.batch, self.home) if request.header.command in SENDS else said
 
@@ -209,7 +209,7 @@ def _read(reader: RequestReader | ResponseReader, intake: Intake, data: bytes) -
 
 
 def _written(fact: Fact) -> list[str]:
-    """The words of chapter 4 for a write."""
+    """Return the words of chapter 4 for a write."""
     match fact:
         case MessagesStored(messages=messages):
             return ["save " + " ".join(message.body.decode() for message in messages)]
@@ -232,7 +232,7 @@ def _written(fact: Fact) -> list[str]:
 
 
 def _left(effect: Effect) -> list[str]:
-    """What left, in a word."""
+    """Return what left, in a word."""
     match effect:
         case SendRequest(header=header):
             return [f"--> {header.command.value}" + (f" {header.transaction_id}" if effect.batch else "")]
@@ -259,16 +259,16 @@ class ScriptedClient:
         self.connection = next(_connections)
 
     def says(self, *lines: str) -> list[str]:
-        """A request; its answer, as soon as there is one."""
+        """Send a request; return its answer, as soon as there is one."""
         return self.hears(self.sends(*lines))
 
     def sends(self, *lines: str) -> int:
-        """A request whose answer is looked for later, by this number."""
+        """Send a request; return the number under which its answer is looked for."""
         data = to_bytes(*map(self.sessions.to_wire, lines))
         return self.side.post(data, self.connection, self.service, self.by)
 
     def hears(self, caller: int) -> list[str]:
-        """The answer; time passes until it is there."""
+        """Return the answer; let time pass until it is there."""
         for _ in range(200):
             data = self.side.response(caller)
             if data is not None:

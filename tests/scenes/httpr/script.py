@@ -24,7 +24,7 @@ _MESSAGE = re.compile(r"<([^>]*)>")
 
 
 def to_bytes(*lines: str) -> bytes:
-    """The bytes of a request or a response."""
+    """Return the bytes of a request or a response."""
     header, batch = [], b""
     for line in lines:
         if line.startswith("<"):
@@ -69,7 +69,7 @@ class Sessions:
         return f"{name}:{self.names[int(value) - 1]}" if known else line
 
     def from_wire(self, line: str) -> str:
-        """The other way; one that was not heard of yet is the next."""
+        """Return the words of the script for bytes; a name that is new gets the next number."""
         name, _, value = line.partition(":")
         if name != "sessionid":
             return line

@@ -25,7 +25,7 @@ NO_PAIR, ROLLED_BACK, NOTHING_YET = "", "ROLLBACK 1", "COMMIT 0"
 
 
 def with_header(*changes: tuple[str, str]) -> bytes:
-    """A PUSH whose header is changed."""
+    """Return a PUSH whose header is changed."""
     text = "\n".join(PUSH)
     for old, new in changes:
         assert old in text
@@ -34,23 +34,23 @@ def with_header(*changes: tuple[str, str]) -> bytes:
 
 
 def with_batch(old: bytes, new: bytes) -> bytes:
-    """A PUSH whose batch is changed."""
+    """Return a PUSH whose batch is changed."""
     assert old in WHOLE
     return WHOLE.replace(old, new)
 
 
 def with_field(*fields: str) -> bytes:
-    """A PUSH whose message has these fields."""
+    """Return a PUSH whose message has these fields."""
     return to_bytes(*PUSH, "<hello|" + "|".join(fields) + ">", LAST)
 
 
 def proposing(capabilities: str) -> bytes:
-    """A PUSH with these capabilities."""
+    """Return a PUSH with these capabilities."""
     return to_bytes(*PUSH, f"capabilities:{capabilities}", "<hello>", LAST)
 
 
 def chunked(data: bytes) -> bytes:
-    """A PUSH whose message is chunked."""
+    """Return a PUSH whose message is chunked."""
     return with_batch(b"message-size:5\r\n\r\nhello\r\n", b"message-encoding:chunked\r\n\r\n" + data)
 
 

@@ -22,7 +22,7 @@ FORGOTTEN = ("last-pulled-id:0000000000000000", "outcome:COMMIT", "completed:000
 
 
 def peer(**chosen: object) -> Peer:
-    """How our client speaks with the script."""
+    """Return the peers of a client that speaks with the script."""
     return Peer(**{"responder": RESPONDER, "channel": "primary", "into": "incoming", **chosen})  # type: ignore[arg-type]
 
 

@@ -32,7 +32,7 @@ class Pair:
         self.network = Network(self.client, self.server)
 
     def happened(self) -> list[str]:
-        """All that can go has gone: what happened."""
+        """Send all that can be sent, and return what happened."""
         self.network.carry()
         return self.client.happened()
 
@@ -62,7 +62,7 @@ class Pair:
 
 
 def pushed(batch: int, body: str) -> list[str]:
-    """What a batch of one message leaves on disk, on its way from C to S."""
+    """Return what a batch of one message leaves on disk, on its way from C to S."""
     return [
         f"C set {batch} indoubt, last-source-id={batch}",
         f"C --> PUSH {batch}",

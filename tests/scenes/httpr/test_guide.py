@@ -26,7 +26,7 @@ MESSAGE_FIELDS = [
 
 
 def documented() -> set[str]:
-    """The fields of the table; `-tag` beside `app-reliquary-body-type` is `app-reliquary-tag`."""
+    """Return the fields of the table; `-tag` beside `app-reliquary-body-type` is `app-reliquary-tag`."""
     found = set()
     for names in ROWS:
         first, *others = re.findall(r"`([^`]+)`", names)

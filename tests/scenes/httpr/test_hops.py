@@ -44,7 +44,7 @@ HOP = "app-reliquary-hops:1\r\n"
 
 
 def first(side: Side, path: str = "incoming") -> Message:
-    """The message at the head of a queue."""
+    """Return the message at the head of a queue."""
     position = side.queue(path).order.first()
     assert position is not None, f"nothing is in {path}"
     return side.state.messages.get(position)

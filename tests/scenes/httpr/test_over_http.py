@@ -43,7 +43,7 @@ def port_of(here: Site) -> int:
 
 
 def channels(here: Site) -> list[tuple[int, int, tuple[int, ...]]]:
-    """What the server knows of its channels: last received, last sent, in doubt."""
+    """Return what the server knows of its channels: last received, last sent, in doubt."""
     known = here.server.opened.machine(Httpr).state.channels.values()
     return [(row.last_received_id, row.last_source_id, row.in_doubt) for row in known]
 

@@ -60,7 +60,7 @@ def never(lines: list[str]) -> bool:
 
 
 def dead(side: Side) -> list[bytes]:
-    """The bodies of dead letters; all of them have the reason."""
+    """Return the bodies of dead letters; all of them have the reason."""
     kept = walk(side.queue(DEAD))
     assert {position.reason for position in kept} <= {NOT_KNOWN}
     return [side.state.messages.get(position).body for position in kept]

@@ -37,7 +37,7 @@ def pull(client: ScriptedClient, completed: int = 0) -> list[str]:
 
 
 def between(service: str) -> tuple[Side, Side, Network]:
-    """A side that has sent a message of this class to another."""
+    """Return a side that has sent a message of this class to another."""
     here, there = Side("here.example"), Side("there.example")
     to = "DIRECT=HTTPR://there.example/httpr/mq#incoming"
     if service == "assured":
@@ -117,7 +117,7 @@ def test_a_priority_that_we_do_not_have_goes_on_as_it_came() -> None:
 
 
 def answered_after(side: Side, caller: int) -> int:
-    """Milliseconds that pass until there is an answer."""
+    """Return milliseconds that pass until there is an answer."""
     for passed in range(0, 20_000, 10):
         if side.response(caller) is not None:
             return passed

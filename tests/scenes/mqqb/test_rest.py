@@ -48,7 +48,7 @@ STRANGER = UUID("11111111-2222-3333-4444-555555555555")
 
 
 def reported(bench: MqqbBench) -> list[int]:
-    """The classes of administration acknowledgements that the bench wants to send."""
+    """Return the classes of administration acknowledgements that the bench wants to send."""
     if not bench.dials:
         return []
     peer = bench.dialled()

@@ -21,7 +21,7 @@ QUEUE = "DIRECT=OS:a04bm02\\q"
 
 
 def known_as(guid: UUID) -> MqqbBench:
-    """A bench whose manager has this GUID, at the time of the sample."""
+    """Return a bench whose manager has this GUID, at the time of the sample."""
     bench = MqqbBench(".\\q")
     bench.mqqb.identity = Identity(guid, guid, "BENCH")
     bench.now = SENT

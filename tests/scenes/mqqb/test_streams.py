@@ -34,14 +34,14 @@ STRANGER = UUID("11111111-2222-3333-4444-555555555555")
 
 
 def receiving(**options: object) -> tuple[MqqbBench, Peer]:
-    """A bench with a transactional queue, and a peer."""
+    """Return a bench with a transactional queue, and a peer."""
     bench = MqqbBench(**options)  # type: ignore[arg-type]
     bench.create("ledger", transactional=True)
     return bench, bench.accepted()
 
 
 def sent_five(**attributes: object) -> tuple[MqqbBench, Peer, int]:
-    """A bench that has sent five messages of a stream; the peer has acknowledged nothing."""
+    """Return a bench that has sent five messages of a stream; the peer has acknowledged nothing."""
     bench = MqqbBench()
     bench.transact(ELSEWHERE, b"1", b"2", b"3", b"4", b"5", **attributes)
     peer = bench.dialled()
@@ -432,7 +432,7 @@ def test_a_final_acknowledgement_counts_once_and_only_for_its_own_message() -> N
 
 
 def link_queue(bench: MqqbBench) -> int:
-    """The number of the outgoing queue."""
+    """Return the number of the outgoing queue."""
     return next(iter(bench.mqqb.sender.routes))
 
 

@@ -53,7 +53,7 @@ class Side(SrmpBench):
         return self.state.identity().identifier
 
     def url(self, queue: str = "orders") -> str:
-        """The format name under which others send to a queue here."""
+        """Return the format name under which others send to a queue here."""
         return f"DIRECT=HTTP://{self.host}/msmq/private$/{queue}"
 
     def plain(self, to: str, *bodies: bytes, **attributes: Any) -> None:
@@ -67,17 +67,17 @@ class Side(SrmpBench):
         self.ask(CommitTransaction(0, transaction))
 
     def waiting(self, to: str) -> int:
-        """How many messages wait to go there."""
+        """Return how many messages wait for this destination."""
         queue = find(self.state, to)
         return 0 if queue is None else len(queue.order) + len(queue.order.locked)
 
     def all_waiting(self) -> int:
-        """How many messages wait to go anywhere."""
+        """Return how many messages wait for any destination."""
         queues = self.state.names.outgoing.values()
         return sum(len(queue.order) + len(queue.order.locked) for queue in queues)
 
     def first(self, path: str = "orders") -> Message:
-        """The message at the head of a queue."""
+        """Return the message at the head of a queue."""
         position = self.queue(path).order.first()
         assert position is not None, f"nothing is in {path}"
         return self.state.messages.get(position)
@@ -101,7 +101,7 @@ class Went(msgspec.Struct, frozen=True):
 
 
 def envelope_of(body: bytes) -> bytes:
-    """The envelope in the body of a POST."""
+    """Return the envelope in the body of a POST."""
     end = b"</se:Envelope>"
     return body[body.index(b"<se:Envelope") : body.index(end) + len(end)]
 

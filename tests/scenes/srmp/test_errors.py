@@ -46,23 +46,23 @@ BOUNDARY = b"--MSMQ - SOAP boundary, 101"
 
 
 def parts(old: bytes, new: bytes) -> Post:
-    """A message with one thing wrong round its envelope."""
+    """Return a message with one thing wrong round its envelope."""
     assert old in WHOLE[1]
     return WHOLE[0], WHOLE[1].replace(old, new)
 
 
 def other(*changes: tuple[str, str], of: str = PLAIN) -> Post:
-    """An envelope with something changed."""
+    """Return an envelope with something changed."""
     return "text/xml", changed(of, *changes).encode()
 
 
 def lacks(name: str, of: str = PLAIN) -> Post:
-    """An envelope without an element."""
+    """Return an envelope without an element."""
     return "text/xml", without(of, name).encode()
 
 
 def twice(name: str, of: str = PLAIN) -> Post:
-    """An envelope with an element twice."""
+    """Return an envelope with an element twice."""
     return "text/xml", doubled(of, name).encode()
 
 

@@ -31,7 +31,7 @@ def play(scene: Callable[[Server], Awaitable[None]], quota: int | None = None) -
 
 
 def refusals(log: Log) -> list[str]:
-    """What the log says of them since it was last asked."""
+    """Return the refusals that the log has since the last call."""
     found = [text for record in log.records if "refused with" in (text := record.getMessage())]
     log.clear()
     return found

@@ -30,7 +30,7 @@ STREAM = "uid:2744e4e1-2b48-43e8-b441-42745f280d53\\4839986701558349830"
 
 
 def as_posted(name: str, body: bytes, boundary: int) -> Post:
-    """The envelope with its body as the example frames them: no line break before a delimiter."""
+    """Return the envelope with its body as the example frames them: no line break before a delimiter."""
     envelope = PUBLISHED[name].strip()
     delimiter = b"--MSMQ - SOAP boundary, %d" % boundary
     head = b"Content-Type: text/xml; charset=UTF-8\r\nContent-Length: %d\r\n\r\n" % len(envelope)
@@ -41,7 +41,7 @@ def as_posted(name: str, body: bytes, boundary: int) -> Post:
 
 
 def at(side: Side, moment: str) -> Side:
-    """It is this moment there."""
+    """Set the clock of that manager to this moment."""
     side.now = Instant(timegm(datetime.strptime(moment, "%Y%m%dT%H%M%S").timetuple()) * SECOND)  # noqa: DTZ007
     return side
 
@@ -54,13 +54,13 @@ def machine2(moment: str) -> Side:
 
 
 def says(text: str | bytes) -> dict[str, str]:
-    """What an envelope says beside what every manager chooses, and beside elements that say nothing."""
+    """Return what an envelope says, without what every manager chooses and without empty elements."""
     said = {name: value.strip() for name, value in read(text).items()}
     return {n: v for n, v in said.items() if n not in CHOSEN and NOTHING.get(n) != v}
 
 
 def blocks(text: str | bytes) -> list[str]:
-    """The blocks of the header, in their order."""
+    """Return the blocks of the header, in their order."""
     return [block.tag for block in Tree.fromstring(text)[0]]
 
 

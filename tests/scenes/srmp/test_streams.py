@@ -33,7 +33,7 @@ def is_receipt(post: Post) -> bool:
 
 
 def number(post: Post) -> int:
-    """The number of a message in its stream, 0 of anything else."""
+    """Return the number of a message in its stream, 0 of anything else."""
     text = envelope_of(post.body).decode()
     return int(text.partition("<current>")[2].partition("<")[0] or 0)
 

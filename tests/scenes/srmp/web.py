@@ -76,7 +76,7 @@ class Server:
             return int(answer.split(b" ")[1]) if answer else 0
 
     def bodies(self, path: str = "orders") -> list[bytes]:
-        """What is in a queue."""
+        """Return what is in a queue."""
         state = self.manager.state
         queue = state.find(state.parse(path))
         assert queue is not None
@@ -89,7 +89,7 @@ class Server:
 
 @asynccontextmanager
 async def server(quota: int | None = None) -> AsyncIterator[Server]:
-    """A server that is open."""
+    """Yield a server that is open."""
     made = Server(quota)
     await made.open()
     try:

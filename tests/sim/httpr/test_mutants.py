@@ -96,7 +96,7 @@ def late_on_old_connections(monkeypatch: pytest.MonkeyPatch, late: None) -> None
 
 
 def first_failure(process: type[Process] = Process, seeds: range = SEEDS) -> str:
-    """What the checkers say about the first seed in which they find something."""
+    """Return what the checkers say about the first seed in which they find something."""
     return find_failure(partial(simulate, plugins=[HttprPlugin], process=process), seeds, "httpr")
 
 

@@ -49,7 +49,7 @@ FOUND = (
 
 
 def first_failure(process: type[Process] = Process, seeds: range = SEEDS) -> str:
-    """What the checkers say about the first seed in which they find something."""
+    """Return what the checkers say about the first seed in which they find something."""
     failure = find_failure(partial(simulate, plugins=[MqqbPlugin], process=process), seeds, "mqqb")
     assert failure.startswith(FOUND), failure
     return failure

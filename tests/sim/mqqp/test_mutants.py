@@ -30,7 +30,7 @@ SEEDS = range(1, 41)
 
 
 def first_failure(process: type[Process] = Process) -> str:
-    """What the checkers say about the first seed in which they find something."""
+    """Return what the checkers say about the first seed in which they find something."""
     return find_failure(partial(simulate, plugins=[MqqpPlugin], process=process), SEEDS, "mqqp")
 
 

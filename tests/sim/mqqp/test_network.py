@@ -17,7 +17,7 @@ from tests.sim.mqqp.two_sites import OPEN, VERSION, VERSION_CALL, TwoSites, ends
 
 
 def linked(plan: Plan = Plan.EACH, seed: int = 1, **faults: Any) -> TwoSites:
-    """Two sites with a link whose association is known to both."""
+    """Return two sites with a link whose association is known to both."""
     sites = TwoSites(seed, plan)
     sites.call(VERSION_CALL)
     sites.passes()

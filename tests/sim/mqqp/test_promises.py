@@ -23,7 +23,7 @@ def sent(number: int) -> Sending:
 
 
 def check(*sendings: Sending, readings: Readings | None = None) -> None:
-    """One reader got these, in this order."""
+    """Check that one reader got these, in this order."""
     register, readings = Register(()), readings or Readings()
     for each in sendings:
         register.sendings[each.body] = each

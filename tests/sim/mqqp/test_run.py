@@ -83,7 +83,7 @@ def test_runs_do_a_little_of_everything() -> None:
 
 
 def vars_of(module: object) -> list[type]:
-    """The events that a module defines."""
+    """Return the events that a module defines."""
     found = [each for each in vars(module).values() if isinstance(each, type)]
     return [each for each in found if each.__module__ == events.__name__]
 

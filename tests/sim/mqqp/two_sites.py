@@ -49,21 +49,21 @@ class TwoSites:
         self._calls = 0
 
     def call(self, *requests: Request, link: int = 1, server: str = "B") -> None:
-        """The client calls, over one link."""
+        """Call as the client, over one link."""
         for request in requests:
             self._calls += 1
             self.perform(CallServer(link, self._calls, server, 0, request))
 
     def perform(self, effect: Effect) -> None:
-        """An effect of the client."""
+        """Perform an effect of the client."""
         self.network.perform("a.example", self.client, effect)
 
     def serve(self, effect: Effect) -> None:
-        """An effect of the server."""
+        """Perform an effect of the server."""
         self.network.perform("b.example", self.server, effect)
 
     def respond(self, called: ClientCalled) -> None:
-        """The server answers a call with its version, or that a read has ended."""
+        """Answer a call as the server, with its version, or report that a read has ended."""
         response = ENDED if isinstance(called.request, EndReceive) else VERSION
         self.serve(Respond(called.connection, called.call, response))
 

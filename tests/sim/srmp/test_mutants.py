@@ -38,7 +38,7 @@ HEARD: dict[Any, Any] = machine._HEARD
 
 
 def first_failure(process: type[Process] = Process) -> str:
-    """What the checkers say about the first seed in which they find something."""
+    """Return what the checkers say about the first seed in which they find something."""
     return find_failure(partial(simulate, plugins=[SrmpPlugin], process=process), SEEDS, "srmp")
 
 

@@ -54,7 +54,7 @@ class AskEnded(Event, frozen=True):
 
 
 def request_of(effect: Effect) -> Request | Close | None:
-    """What the network is to do."""
+    """Return the request or the end of a connection that an effect asks for."""
     match effect:
         case Ask(number=number, epoch=epoch, server=server):
             return Request(server, lambda to: Asked(to, number), partial(AskEnded, number), epoch, AskerLeft)

@@ -28,7 +28,7 @@ SEEDS = range(1, 41)
 
 
 def first_failure(process: type[Process] = Process, seeds: range = SEEDS) -> str:
-    """What the checkers say about the first seed in which they find something."""
+    """Return what the checkers say about the first seed in which they find something."""
     return find_failure(partial(simulate, plugins=[WsrmPlugin], process=process), seeds, "wsrm")
 
 

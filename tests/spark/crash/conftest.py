@@ -11,14 +11,14 @@ from tests.spark.crash.harness import Drivers, Ground, ground
 
 @pytest.fixture(scope="session")
 def crash_ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
-    """A server that is started again whenever it dies, for all tests of the folder."""
+    """Yield a server that is started again whenever it dies, for all tests of the folder."""
     with ground(tmp_path_factory.mktemp("crash")) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def drivers(crash_ground: Ground) -> Iterator[Drivers]:
-    """The driver programs, which run one at a time."""
+    """Yield the driver programs, which run one at a time."""
     running = Drivers(crash_ground.folder)
     yield running
     running.close()

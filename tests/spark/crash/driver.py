@@ -53,7 +53,7 @@ class Done(msgspec.Struct, frozen=True):
 
 
 def run(spark: SparkSession, job: Job) -> None:
-    """One run of the query, to the end of what is there."""
+    """Run the query once, to the end of what is there."""
     access = {"url": job.url, "timeout": str(job.timeout), "faults": job.folder}
     rows = (
         spark.readStream.format("faulty")
@@ -74,7 +74,7 @@ def run(spark: SparkSession, job: Job) -> None:
 
 
 def run_until_it_ends_well(spark: SparkSession, job: Job) -> Done:
-    """As often as faults are met; a machine too busy to start a process is none of them."""
+    """Run as often as faults are met; a machine too busy to start a process is no fault."""
     errors: list[str] = []
     while True:
         met = fired(job)
@@ -91,7 +91,7 @@ def run_until_it_ends_well(spark: SparkSession, job: Job) -> Done:
 
 
 def fired(job: Job) -> set[str]:
-    """The faults that were met."""
+    """Return the faults that were met."""
     return {path.name for path in Path(job.folder).glob("fired.*")}
 
 

@@ -77,7 +77,7 @@ class Plan:
         self.faults = msgspec.json.decode((self.folder / "faults.json").read_bytes(), type=list[Fault])
 
     def meet(self, phase: str, batch: int) -> None:
-        """The fault that is planned for here, if it has not been met."""
+        """Raise or perform the fault that is planned for here, if it has not been met."""
         for fault in self.faults:
             if (fault.phase, fault.batch) == (phase, batch) and self._first(fault):
                 self._strike(fault)
@@ -113,7 +113,7 @@ class Plan:
             os.kill(int((self.folder.parent / victim).read_text()), signal.SIGKILL)
 
     def batch_at_hand(self) -> int:
-        """The last batch whose offsets Spark has written; -1 before the first."""
+        """Return the last batch whose offsets Spark has written; -1 before the first."""
         offsets = self.folder / "checkpoint" / "offsets"
         return max((int(path.name) for path in offsets.glob("*") if path.name.isdigit()), default=-1)
 
@@ -124,7 +124,7 @@ def parent_of(pid: int) -> int:
 
 
 def task_batch() -> int:
-    """The batch of the task that runs."""
+    """Return the batch of the task that runs."""
     context = TaskContext.get()
     assert context is not None
     return int(context.getLocalProperty("streaming.sql.batchId") or -1)
@@ -153,14 +153,14 @@ class FaultyReader(StreamReader):
         self._plan_of_faults = plan
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802 - Spark's name
-        """Runs in the process of the driver, and meets the faults of `plan`."""
+        """Return the offset, in the process of the driver, and meet the faults of `plan`."""
         end = super().latestOffset(start, limit)
         if end != start:
             self._plan_of_faults.meet("plan", self._plan_of_faults.batch_at_hand() + 1)
         return end
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
-        """Runs in the process of the driver, and meets the faults of `logged`."""
+        """Return the partitions, in the process of the driver, and meet the faults of `logged`."""
         self._plan_of_faults.meet("logged", self._plan_of_faults.batch_at_hand())
         return super().partitions(start, end)
 
@@ -169,7 +169,7 @@ class FaultyReader(StreamReader):
         return meeting(super().read(partition), self._plan_of_faults, "read")
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Runs in the driver; Spark commits a batch when the next one is logged."""
+        """Commit in the driver; Spark commits a batch when the next one is logged."""
         self._plan_of_faults.meet("moving", self._plan_of_faults.batch_at_hand() - 1)
         super().commit(end)
         self._plan_of_faults.meet("moved", self._plan_of_faults.batch_at_hand() - 1)
@@ -235,7 +235,7 @@ class FaultyWriter(StreamWriter):
         return part
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's
-        """Runs in a process of the driver, and meets the faults of a publish."""
+        """Commit in a process of the driver, and meet the faults of a publish."""
         self._plan.meet("unpublished", batchId)
         super().commit(messages, batchId)
         self._plan.meet("published", batchId)
@@ -250,7 +250,7 @@ class FaultySource(ReliquarySource):
 
     @classmethod
     def name(cls) -> str:
-        """The name that `format` takes in Spark."""
+        """Return the name that `format` takes in Spark."""
         return "faulty"
 
     def streamReader(self, schema: StructType) -> FaultyReader:  # noqa: N802 - Spark's name

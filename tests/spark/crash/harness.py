@@ -38,7 +38,7 @@ LIVES = 6
 
 
 def environment() -> dict[str, str]:
-    """Every process of Spark finds our package and these tests."""
+    """Return an environment in which every process of Spark finds our package and these tests."""
     return os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
         "PYSPARK_PYTHON": sys.executable,
@@ -97,7 +97,7 @@ class Ground:
 
     @contextmanager
     def away(self) -> Iterator[None]:
-        """While the block runs, a server that was killed is not started again."""
+        """Start no killed server again while the block runs."""
         self._may_return.clear()
         try:
             yield
@@ -115,7 +115,7 @@ class Ground:
 
 @contextmanager
 def ground(folder: Path, **settings: str) -> Iterator[Ground]:
-    """A server while the block runs; afterwards its store is whole, and nothing that was staged is left."""
+    """Run a server while the block runs; then check its store, in which nothing staged is left."""
     running = Ground(folder, **settings)
     try:
         yield running
@@ -235,7 +235,7 @@ class Crossing:
         return -(-len(self.labels) // self._rows_per_batch) - 1
 
     def job(self, faults: Sequence[Fault], timeout: float = 60.0, consumer: str = CONSUMER) -> Job:
-        """The query with these faults."""
+        """Return the query with these faults."""
         (self.folder / "faults.json").write_bytes(msgspec.json.encode(list(faults)))
         return Job(
             str(self.folder),
@@ -248,11 +248,11 @@ class Crossing:
         )
 
     def fired(self) -> set[str]:
-        """The faults that were met."""
+        """Return the faults that were met."""
         return {path.name.removeprefix("fired.") for path in self.folder.glob("fired.*")}
 
     def assert_arrived(self, consumers: int = 1) -> None:
-        """Every row once and in order, one query in the ledger, and the consumer where it must be."""
+        """Check each row once and in order, one query in the ledger, and the place of the consumer."""
         with connect(self._ground.data, control=self._ground.control) as manager:
             arrived = [(each.label, each.body) for each in manager.queue(self.target).browse()]
         assert arrived == [(label, body_of(label)) for label in self.labels]
@@ -270,6 +270,6 @@ class Crossing:
         return str(msgspec.json.decode((self.folder / "checkpoint" / "metadata").read_bytes())["id"])
 
     def _offset(self, batch: int) -> int:
-        """The end of a batch in the feed of the source, as Spark has written it."""
+        """Return the end of a batch in the feed of the source, as Spark has written it."""
         written = (self.folder / "checkpoint" / "offsets" / str(batch)).read_text().splitlines()
         return int(next(iter(msgspec.json.decode(written[2])["managers"].values()))[self.source]["id"])

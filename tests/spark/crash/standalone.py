@@ -22,7 +22,7 @@ HOME = Path(pyspark.__file__).parent
 
 @contextmanager
 def started(folder: Path, words: Sequence[str], ready: str) -> Iterator[None]:
-    """A program of Spark while the block runs, from the moment when it says a word."""
+    """Run a program of Spark while the block runs, from the moment when it prints a word."""
     surroundings = environment() | {
         "SPARK_HOME": str(HOME),
         "SPARK_WORKER_DIR": str(folder / "work"),
@@ -74,7 +74,7 @@ def master(folder: Path) -> Iterator[str]:
 
 @contextmanager
 def worker(folder: Path, address: str) -> Iterator[None]:
-    """A worker of a master, with one core."""
+    """Yield a worker of a master, with one core."""
     words = ["org.apache.spark.deploy.worker.Worker", "-c", "1", "-m", "1g", "--host", "127.0.0.1"]
     with started(folder, [*words, "--webui-port", "0", address], "Successfully registered with master"):
         yield
@@ -82,7 +82,7 @@ def worker(folder: Path, address: str) -> Iterator[None]:
 
 @contextmanager
 def connect_server(folder: Path) -> Iterator[str]:
-    """A Connect server; its address."""
+    """Yield a Connect server; its address."""
     port = free_port()
     settings = {
         "spark.master": "local[2,4]",

@@ -65,7 +65,7 @@ def write_messages(folder: Path, name: str, rows: Iterable[Mapping[str, Any]]) -
 
 
 def write_history(folder: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """As the exporter does: by the day and hour of the first event, named by first and last."""
+    """Write files as the exporter does: by the day and hour of the first event, named by first and last."""
     first, last = rows[0], rows[-1]
     place = folder / first["time"].strftime("day=%Y-%m-%d/hour=%H")
     _write(place / f"{first['event_id']}-{last['event_id']}.parquet", rows, HISTORY)
@@ -79,7 +79,7 @@ def _write(path: Path, rows: Iterable[Mapping[str, Any]], schema: Any) -> None:
 
 
 def files_feed(folder: Path) -> Any:
-    """A feed that reads the files of a folder, one a batch."""
+    """Return a feed that reads the files of a folder, one a batch."""
 
     def feed(spark: SparkSession, _: LakeSettings) -> DataFrame:
         from pyspark.sql.pandas.types import from_arrow_schema

@@ -86,7 +86,7 @@ class Arrow(Table):
 
 
 def filled(folder: Path, batches: int = 4) -> Arrow:
-    """A table with a row of each day in each batch, but for batch 2, which has none."""
+    """Return a table with a row of each day in each batch, but for batch 2, which has none."""
     table = Arrow(folder)
     for batch in range(batches):
         days = DAYS if batch != 2 else ()

@@ -11,7 +11,7 @@ from reliquary.spark.pipelines.tables import Table
 
 
 def table(folder: Path, *batches: list[str]) -> Table:
-    """A table with batches that have rows of these days."""
+    """Return a table with batches that have rows of these days."""
     for number, days in enumerate(batches):
         for day in days:
             (folder / f"batch={number}" / f"day={day}").mkdir(parents=True)

@@ -121,7 +121,7 @@ def histories(draw: st.DrawFn) -> tuple[list[tuple[int, HistoryRow]], list[dict[
 
 
 def _reported(draw: st.DrawFn, notes: Notes, moment: int, after: int) -> list[dict[str, Any]]:
-    """One call of the notes, and what it must become."""
+    """Return one call of the notes, and what it must become."""
     some = draw(groups(after))
     initiator, reason, way = (
         draw(initiators),

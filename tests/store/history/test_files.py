@@ -34,7 +34,7 @@ def written(folder: Path, tables: list[pa.Table], *, file_events: int = 1000) ->
 
 
 def numbers_in(folder: Path) -> list[int]:
-    """All events of all files, in the order of their names."""
+    """Return all events of all files, in the order of their names."""
     found = [
         pq.read_table(file.path, partitioning=None).column("event_id").to_pylist()
         for file in files_in(folder)

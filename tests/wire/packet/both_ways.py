@@ -13,7 +13,7 @@ Header = TypeVar("Header")
 
 
 def read(decode: Callable[[Reader], Header], data: bytes) -> Header:
-    """All of the bytes as one header."""
+    """Return all of the bytes as one header."""
     reader = Reader(data, 0, len(data))
     header = decode(reader)
     assert reader.at == len(data)

@@ -36,7 +36,7 @@ varyings = st.builds(
 
 
 def without_rare(packet: UserMessage) -> UserMessage:
-    """The packet without the headers that a pattern cannot have."""
+    """Return the packet without the headers that a pattern cannot have."""
     transaction = packet.transaction
     return replace(
         packet,
@@ -51,7 +51,7 @@ plain = strategies.packets().map(without_rare)
 
 
 def filled(packet: UserMessage, varying: Varying) -> tuple[UserMessage, Varying]:
-    """The packet with these fields; one outside streams has no place in one."""
+    """Return the packet with these fields; one outside streams has no place in one."""
     if packet.transaction is None:
         varying = replace(varying, transaction=None)
     return replace(

@@ -9,7 +9,7 @@ from io import BytesIO
 
 
 def fields(raw: bytes) -> dict[str, object]:
-    """Everything that a packet says, by the names of the RFC in lower case."""
+    """Return everything that a packet says, by the names of the RFC in lower case."""
     stream = BytesIO(raw)
     said: dict[str, object] = {"sport": number(stream, 2), "dport": number(stream, 2)}
     kind, flags = number(stream, 1), number(stream, 1)

@@ -102,7 +102,7 @@ def test_a_changed_packet_with_a_true_checksum_is_a_packet_or_is_refused(
 
 
 def signed(raw: bytes | bytearray) -> bytes:
-    """The bytes with a checksum that is right."""
+    """Return the bytes with a checksum that is right."""
     raw = bytearray(raw)
     raw[6:8] = b"\0\0"
     raw[6:8] = (0xFFFF - plain_decoder.ones_complement_sum(raw) or 0xFFFF).to_bytes(2, "big")

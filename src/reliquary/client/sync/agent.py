@@ -22,7 +22,7 @@ class Agent(OnPortal[AsyncAgent]):
     # -- to the server
 
     def destination(self, queue: str) -> str:
-        """The format name of a queue of the server."""
+        """Return the format name of a queue of the server."""
         return self._inner.destination(queue)
 
     def send(self, queue: str, body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> Sent:
@@ -57,17 +57,17 @@ class Agent(OnPortal[AsyncAgent]):
         self._portal.call(self._inner.flush(timeout))
 
     def dead_letters(self) -> Queue:
-        """Messages that the server refused, or that expired on their way; `message_class` has the reason."""
+        """Return the queue of messages that were refused or expired; `message_class` has the reason."""
         return Queue(self._portal, self._inner.dead_letters())
 
     # -- from the server
 
     def queue(self, name: str) -> Queue:
-        """A queue here that messages are fetched into."""
+        """Return a queue here that messages are fetched into."""
         return Queue(self._portal, self._inner.queue(name))
 
     def receive(self, queue: str, timeout: float | None = 0, within: float = 60) -> Receiving:
-        """A block with the next message, or None when none comes in `timeout` seconds.
+        """Return a block with the next message, or None when none comes in `timeout` seconds.
 
         The message is gone when the block is left in order, together with all that was sent in it; after
         an exception, a crash, or more than `within` seconds it is back, and nothing was sent.
@@ -81,7 +81,7 @@ class Agent(OnPortal[AsyncAgent]):
         return Consumer(self._portal, self._inner.consume(queue, batch, hold, timeout))
 
     def transaction(self, timeout: float = 60) -> Transaction:
-        """A block in which all that is sent and received takes effect as a whole."""
+        """Return a block in which all that is sent and received takes effect as a whole."""
         return Transaction(self._portal, self._inner.transaction(timeout))
 
     # -- the agent itself

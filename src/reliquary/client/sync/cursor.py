@@ -19,7 +19,7 @@ class Cursor:
         self._inner = inner
 
     def peek(self, timeout: float | None = 0) -> Message | None:
-        """The message under the cursor; where there is none yet, the next one."""
+        """Return the message under the cursor; where there is none yet, the next one."""
         return self._portal.call(self._inner.peek(timeout))
 
     def next(self, timeout: float | None = 0) -> Message | None:

@@ -28,11 +28,11 @@ class Directory:
         return self._portal.call(self._inner.detach())
 
     def objects(self, kind: str, *where: str) -> list[dict[str, Any]]:
-        """The objects of a type for which all conditions hold, such as `actual_cost<9`."""
+        """Return the objects of a type for which all conditions hold, such as `actual_cost<9`."""
         return self._portal.call(self._inner.objects(kind, *where))
 
     def object(self, kind: str, which: str) -> dict[str, Any]:
-        """One object, by its identifier or its name."""
+        """Return one object, by its identifier or its name."""
         return self._portal.call(self._inner.object(kind, which))
 
     def add(self, kind: str, **fields: Any) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class Directory:
         self._portal.call(self._inner.remove(kind, which))
 
     def export_text(self) -> str:
-        """All objects as a TOML file."""
+        """Return all objects as a TOML file."""
         return self._portal.call(self._inner.export_text())
 
     def import_text(self, text: str) -> int:

@@ -32,7 +32,7 @@ class ExactlyOnce:
         self._inner = AsyncExactlyOnce(manager, connection, owner, timeout, portal.call)
 
     def step(self) -> Step:
-        """A block that happens exactly once as a whole; the first one recovers."""
+        """Return a block that happens exactly once as a whole; the first one recovers."""
         return Step(self._inner)
 
     def recover(self) -> Recovered:

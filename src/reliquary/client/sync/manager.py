@@ -44,7 +44,7 @@ class Manager(Administration[AsyncManager]):
         return Queue(self._portal, made)
 
     def queues(self) -> list[QueueInfo]:
-        """All queues of this manager, by name; those to other managers are in `outgoing`."""
+        """Return all queues of this manager, by name; those to other managers are in `outgoing`."""
         return self.list_records(QUEUE)
 
     def delete_queue(self, name: str) -> int:
@@ -62,7 +62,7 @@ class Manager(Administration[AsyncManager]):
         id: str | None = None,  # noqa: A002 - the word of the API
         owner: str = "",
     ) -> Transaction:
-        """A block that takes effect as a whole; it is aborted when unused for `timeout` seconds.
+        """Return a block that takes effect as a whole; it is aborted when unused for `timeout` seconds.
 
         With the `id` of another coordinator the transaction is external: once prepared, it waits for that
         coordinator's outcome through every restart.  `owner` names the application that will ask.
@@ -81,7 +81,7 @@ class Manager(Administration[AsyncManager]):
         return self.list_records(TRANSACTION, owner=owner, ended=ended)
 
     def transaction_info(self, transaction: str) -> TransactionInfo:
-        """One transaction that has not ended, or whose outcome is remembered."""
+        """Return one transaction that has not ended, or whose outcome is remembered."""
         return self.show_record(TRANSACTION, transaction)
 
     def commit(self, transaction: str, *, by: str = "") -> None:
@@ -156,7 +156,7 @@ class Manager(Administration[AsyncManager]):
         self._portal.call(self._inner.backup(path, with_history=with_history))
 
     def acts(self, *, limit: int = 100, who: str = "", act: str = "") -> list[ActInfo]:
-        """The latest administrative acts of a server, the latest first; `who` and `act` leave out others."""
+        """Return the latest administrative acts, the latest first; `who` and `act` leave out others."""
         return self._portal.call(self._inner.acts(limit=limit, who=who, act=act))
 
     def reload(self) -> ReloadInfo:
@@ -173,7 +173,7 @@ def connect(
     user: str | None = None,
     password: str | None = None,
 ) -> Manager:
-    """A queue manager: a server such as `http://127.0.0.1:8480`, or a folder to run one in process.
+    """Return a queue manager: a server such as `http://127.0.0.1:8480`, or a folder to run one in process.
 
         with connect() as qm:
             qm.queue("orders").send("hello")

@@ -101,7 +101,7 @@ class _Call(Generic[T]):
         self._task.cancel()
 
     def result(self) -> T:
-        """The result once it has ended; CancelledError is the one of threads."""
+        """Return the result once it has ended; CancelledError is the one of threads."""
         assert self._task is not None, "a call that has ended was begun"
         try:
             return self._task.result()

@@ -69,7 +69,7 @@ class Queue:
         return self._portal.call(self._inner.peek(timeout))
 
     def lookup(self, lookup_id: int, seek: Seek = "current", *, receive: bool = False) -> Message | None:
-        """The message at a place, or next to it; None when there is none.  `receive` takes it."""
+        """Return the message at a place, or next to it; None when there is none.  `receive` takes it."""
         return self._portal.call(self._inner.lookup(lookup_id, seek, receive=receive))
 
     def browse(self, after: int | None = None) -> Iterator[Message]:
@@ -86,7 +86,7 @@ class Queue:
         self._portal.call(self._inner.reject(message))
 
     def poison(self) -> Queue:
-        """The subqueue for messages that were returned too often; it exists once there was one."""
+        """Return the subqueue for messages that were returned too often; it exists once there was one."""
         return Queue(self._portal, self._inner.poison())
 
     def return_poison(self, *messages: Message | int) -> int:

@@ -25,7 +25,7 @@ class Transaction:
         return self._inner.id
 
     def queue(self, name: str) -> Queue:
-        """A queue whose sends, receives and moves are in this transaction."""
+        """Return a queue whose sends, receives and moves are in this transaction."""
         from reliquary.client.sync.queue import Queue
 
         return Queue(self._portal, self._inner.queue(name))

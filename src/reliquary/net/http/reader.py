@@ -368,7 +368,7 @@ class RequestReader:
         return self._request
 
     def mount(self) -> Mount | None:
-        """The mount of the current request; None while its target has not come, or cannot be read."""
+        """Return the mount of the current request; None while its target has not come, or cannot be read."""
         if self._request is not None:
             return self._request.mount
         if not self._url:

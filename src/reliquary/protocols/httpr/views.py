@@ -21,7 +21,7 @@ from reliquary.queueing.model.tables import reservation_key
 
 
 def channels(state: State, httpr: HttprState) -> Iterator[ChannelInfo]:
-    """All channels, by their numbers."""
+    """Yield all channels, by their numbers."""
     for _, each in sorted(httpr.channels.items()):
         yield _view(state, httpr, each)
 

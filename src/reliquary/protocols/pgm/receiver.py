@@ -40,7 +40,7 @@ class Receiver:
         """
 
     def hear(self, packet: Packet, source: str, now: Instant) -> PgmResult:
-        """A packet came, from this address."""
+        """Process a packet that came from this address."""
         actions: list[Action] = []
         session = self.sessions.get(packet.tsi)
         if isinstance(packet, Nak):
@@ -155,13 +155,13 @@ class Receiver:
 
 
 def _due(session: Session) -> Instant:
-    """When a session has something to do next."""
+    """Return when a session has something to do next."""
     due = session.next_wake()
     return NEVER if due is None else due
 
 
 def _first_number(packet: Data | Spm) -> int | None:
-    """The number that a session begins with; None if this packet begins none."""
+    """Return the number that a session begins with; None if this packet begins none."""
     if isinstance(packet, Spm):
         if not packet.has_window or packet.reset is not None:
             return None

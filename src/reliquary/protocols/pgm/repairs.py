@@ -133,7 +133,7 @@ class Repairs:
             self._step(number, repair, heard, now, Duration(0))
 
     def pass_by(self, trail: int, now: Instant) -> None:
-        """The source keeps nothing before this number any more."""
+        """Give up all numbers before this one, because the source does not keep them any more."""
         for number in list(takewhile(lambda number: number < trail, self._missing)):
             self.hear(number, RepairEvent.PASSED, now)
 
@@ -144,7 +144,7 @@ class Repairs:
         self._timers.clear()
 
     def take_due(self, now: Instant) -> tuple[list[int], list[int]]:
-        """Whose timers ran out first: the numbers to ask for in one NAK, and those that are given up.
+        """Return whose timers ran out first: the numbers to ask for in one NAK, and those that are given up.
 
         There may be more: as long as the next timer is due, the caller comes back, and does other work
         in between.
@@ -167,7 +167,7 @@ class Repairs:
         return sorted(ask), sorted(lost)
 
     def next_due(self) -> Instant | None:
-        """When the next timer runs out."""
+        """Return when the next timer runs out."""
         timers = self._timers
         while timers:
             due, number = timers[0]

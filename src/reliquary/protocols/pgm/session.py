@@ -135,7 +135,7 @@ class Session:
         return bool(ask)
 
     def next_wake(self) -> Instant | None:
-        """When the next NAK or retry is due; there is none before the first SPM (6.2)."""
+        """Return when the next NAK or retry is due; there is none before the first SPM (6.2)."""
         return self._repairs.next_due() if self._spms.is_known else None
 
     def give_way(self, actions: list[Action]) -> None:
@@ -144,7 +144,7 @@ class Session:
             self._end("the source began anew", actions)
 
     def close(self) -> int:
-        """The session is forgotten; the answer is the number that it was at."""
+        """Forget the session; return the number that it was at."""
         for data in self._held.values():
             self._shared.buffered -= len(data.payload)
         self._held.clear()
@@ -192,7 +192,7 @@ class Session:
         self._deliver(actions)
 
     def _held_before(self, trail: int) -> list[int]:
-        """The numbers before `trail` of packets that wait behind a gap, in order."""
+        """Return the numbers before `trail` of packets that wait behind a gap, in order."""
         if trail - self._next < len(self._held):
             return [number for number in range(self._next, trail) if number in self._held]
         return sorted(number for number in self._held if number < trail)

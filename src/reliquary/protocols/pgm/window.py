@@ -38,7 +38,7 @@ class TransmitWindow:
         self._held: deque[Held] = deque()
 
     def add(self, held: Held) -> int:
-        """A packet is sent; the answer is its number."""
+        """Keep a packet that is sent; return its number."""
         self._held.append(held)
         self.size += len(held.payload)
         self.lead += 1

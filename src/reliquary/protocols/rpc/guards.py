@@ -53,7 +53,7 @@ class Guard:
         return Verifier(self.kind, self.level, self.number, token, padding)
 
     def overhead(self) -> int:
-        """Bytes that the protection adds to a fragment whose stub is aligned."""
+        """Return bytes that the protection adds to a fragment whose stub is aligned."""
         return TRAILER_SIZE + self.context.signature_size
 
     def protect(self, head: bytes, stub: bytes) -> bytes:

@@ -156,7 +156,7 @@ def _check_multicast(state: State, name: MulticastName, message: Message, *, in_
 
 
 def size_on_wire(state: State, name: MulticastName, message: Message) -> int:
-    """The bytes that a message takes in its group, with an envelope whose numbers are all at their longest.
+    """Return the bytes of a message in its group, in an envelope whose numbers are at their longest.
 
     A signature is counted with the most room that it may need, because the key is not known here.
     """
@@ -175,13 +175,13 @@ def size_on_wire(state: State, name: MulticastName, message: Message) -> int:
 
 
 def _longest_origin(state: State) -> str:
-    """The longest beginning that URLs of our queues may have."""
+    """Return the longest beginning that URLs of our queues may have."""
     known = {authority for each in state.travel.own_urls.values() for authority in each.authorities}
     return f"https://{max(known, key=len, default=state.identity().computer_name)}"
 
 
 def _texts(message: Message) -> Iterator[tuple[str, str]]:
-    """All that an application writes into the envelope."""
+    """Yield all that an application writes into the envelope."""
     yield "a label", message.label
     for name in (message.response_queue, *message.response_queues):
         yield "the name of a response queue", name

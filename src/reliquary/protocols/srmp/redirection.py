@@ -27,5 +27,5 @@ def matches(pattern: str, url: str) -> bool:
 
 
 def redirected(redirections: Iterable[Redirection], url: str) -> str | None:
-    """The target of the first redirection that matches a URL; None when none does."""
+    """Return the target of the first redirection that matches a URL; None when none does."""
     return next((each.target for each in redirections if matches(each.origin, url)), None)

@@ -92,7 +92,7 @@ def sign(message: Message, source: UUID, trust: Trust) -> tuple[Message, str]:
 
 
 def parts_source(message: Message) -> UUID:
-    """The GUID in the Content-Ids of a message's parts.
+    """Return the GUID in the Content-Ids of a message's parts.
 
     Of a message that goes on with its envelope it is the one that the signature there speaks of.
     """
@@ -107,7 +107,7 @@ def parts_source(message: Message) -> UUID:
 
 
 def _hash_for(message: Message, trust: Trust) -> HashAlgorithm:
-    """The hash that the message asks for, or a strong one in place of what is unknown or not allowed."""
+    """Return the hash that the message asks for, or a strong one if that is unknown or not allowed."""
     uri = DIGEST_OF.get(message.hash_algorithm)
     if uri is None or not trust.allows(DIGESTS[uri].obsolete):
         return STRONG
@@ -141,14 +141,14 @@ class Case:
         return self.signature.references
 
     def part(self, reference: Reference) -> bytes | None:
-        """The part that a reference means; None if it is not there."""
+        """Return the part that a reference means; None if it is not there."""
         if _kind(reference) == "body":
             return self.arrived.body if self.arrived.has_body else None
         return self.arrived.extension if self.arrived.has_extension else None
 
 
 def verify(arrived: Arrived, message: Message, trust: Trust, now: Instant) -> Message:
-    """The message, authenticated by its signature; SrmpFault says what is wrong with that."""
+    """Return the message, authenticated by its signature; SrmpFault says what is wrong with that."""
     try:
         case = Case(arrived, read_signatures(arrived.text), trust, now)
     except PeerFault as why:

@@ -133,7 +133,7 @@ def _key_usage(certificate: x509.Certificate) -> x509.KeyUsage | None:
 
 
 def read_certificate(encoded: bytes) -> x509.Certificate | None:
-    """A certificate in DER; None when it cannot be read, or only with a warning of the library."""
+    """Return a certificate in DER; None when it cannot be read, or only with a warning of the library."""
     try:
         with catch_warnings(action="error", category=CryptographyDeprecationWarning):
             return x509.load_der_x509_certificate(encoded)
@@ -142,7 +142,7 @@ def read_certificate(encoded: bytes) -> x509.Certificate | None:
 
 
 def read_certificates(pem: bytes) -> tuple[x509.Certificate, ...]:
-    """All certificates of a PEM file."""
+    """Return all certificates of a PEM file."""
     try:
         return tuple(x509.load_pem_x509_certificates(pem))
     except _BAD_CERTIFICATE as why:
@@ -150,7 +150,7 @@ def read_certificates(pem: bytes) -> tuple[x509.Certificate, ...]:
 
 
 def read_signer(key: bytes, certificate: bytes) -> Signer:
-    """A key and its certificate from PEM; of several certificates the first is its own."""
+    """Return a key and its certificate from PEM; of several certificates the first is its own."""
     try:
         private = load_pem_private_key(key, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as why:

@@ -13,7 +13,7 @@ from reliquary.streams.records import StreamInfo, incoming_record, outgoing_reco
 
 
 def streams(state: State, srmp: SrmpState) -> Iterator[StreamInfo]:
-    """All streams: those that go, by destination, then those that come, by queue."""
+    """Yield all streams: those that go, by destination, then those that come, by queue."""
     yield from sorted(_outgoing(state, srmp), key=lambda each: each.queue.casefold())
     incoming = [incoming_record(NAME, each) for each in srmp.incoming.values()]
     yield from sorted(incoming, key=lambda each: (each.queue, each.peer))

@@ -32,7 +32,7 @@ class OutboxSender(Sender):
         yield from self.send(self._queue, self.chance.pick((1, 1, 2, 4)))
 
     def wishes(self, *, express: bool) -> Message:
-        """A message without further attributes."""
+        """Return a message without further attributes."""
         del express
         return Message()
 

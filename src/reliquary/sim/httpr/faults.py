@@ -25,7 +25,7 @@ class HttprFaults(NetworkFaults):
 
     @classmethod
     def drawn(cls, chance: SeededChance) -> HttprFaults:
-        """The faults of a seed."""
+        """Return the faults of a seed."""
         return cls(
             **asdict(NetworkFaults.drawn(chance)),
             stalled=chance.pick((0.0, 0.02, 0.1)),
@@ -35,6 +35,6 @@ class HttprFaults(NetworkFaults):
         )
 
     def end(self) -> None:
-        """From now on nothing goes wrong."""
+        """Let nothing fail from now on."""
         NetworkFaults.end(self)
         self.stalled = self.truncated = self.late_response = self.close_unnoticed = 0.0

@@ -101,7 +101,7 @@ class HttprMonitor(Monitor):
     # -- what leaves
 
     def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:
-        """A request leaves: P1, P3, and that REPORT says the highest id."""
+        """Check a request that leaves: P1, P3, and that REPORT says the highest id."""
         if not isinstance(effect, SendRequest):
             return
         header, number = effect.header, effect.channel
@@ -119,7 +119,7 @@ class HttprMonitor(Monitor):
             )
 
     def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> None:
-        """A response leaves: P1, P3 and P8."""
+        """Check a response that leaves: P1, P3 and P8."""
         if isinstance(reply.answer, Answer):
             request, header = self._asked(life, reply.to), reply.answer.header
             channel = self._channel(request)

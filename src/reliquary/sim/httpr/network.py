@@ -174,7 +174,7 @@ class HttprNetwork(SiteNetwork):
             self._give_up(connection)
 
     def _cut(self, server: Process, number: int) -> None:
-        """The server ends a connection."""
+        """Let the server end a connection."""
         connection = self._accepted.get((server, number))
         if connection is not None and connection.number == number and connection.process is server:
             connection.gone = True
@@ -184,7 +184,7 @@ class HttprNetwork(SiteNetwork):
     # -- on the way there
 
     def _begin(self, flight: _Flight) -> None:
-        """The header is there; the batch is on the way."""
+        """Deliver the header; the batch is still on the way."""
         process = self._process_at(flight.connection.server)
         if process is None or not process.accepting or flight.connection.stuck:
             return
@@ -232,12 +232,12 @@ class HttprNetwork(SiteNetwork):
             self._submit(process, number, flight)
 
     def _reject(self, flight: _Flight, status: int) -> None:
-        """A proxy rejects a request; what is pipelined behind it does not arrive either."""
+        """Let a proxy reject a request; what is pipelined behind it does not arrive either."""
         self._say(flight, status)
         flight.connection.stuck = True
 
     def _repeat(self, flight: _Flight) -> None:
-        """A proxy has kept a request that its client gave up, and sends it on a connection of its own.
+        """Let a proxy send a request that its client gave up, later and on a connection of its own.
 
         What was pipelined before it has arrived: a proxy keeps the order of requests.
         """
@@ -387,7 +387,7 @@ class HttprNetwork(SiteNetwork):
             self._break(flight.connection, Failure.TIMED_OUT)
 
     def _break(self, connection: _Connection, failure: Failure) -> None:
-        """All that has no response will have none."""
+        """End all requests that have no response without one."""
         if connection.given_up:
             return
         if failure is Failure.NO_CONNECTION:  # nothing was sent
@@ -404,7 +404,7 @@ class HttprNetwork(SiteNetwork):
             connection.client.submit(RequestFailed(first.channel, first.epoch, first.number, failure))
 
     def _give_up(self, connection: _Connection) -> None:
-        """The client hears nothing more of it; the server may notice."""
+        """Report nothing more of it to the client; the server may notice."""
         connection.flights = []
         if connection.given_up:
             return
@@ -422,7 +422,7 @@ class HttprNetwork(SiteNetwork):
             server.submit(ConnectionGone(number))
 
     def _ended(self, process: Process) -> None:
-        """A process has ended: its connections break, at both ends."""
+        """Break the connections of a process that has ended, at both ends."""
         for key, connection in list(self._connections.items()):
             if connection.client is process:
                 self._give_up(connection)
@@ -450,7 +450,7 @@ def _batch_bytes(batch: Sequence[Message], authority: str) -> bytes:
 
 
 def _odd_pieces(chance: SeededChance, whole: bytes) -> Iterator[bytes]:
-    """All of it, now and then in three pieces that end anywhere."""
+    """Yield all bytes, now and then in three pieces that end anywhere."""
     if chance.happens(0.3):
         one, other = sorted((chance.between(0, len(whole)), chance.between(0, len(whole))))
         yield from (piece for piece in (whole[:one], whole[one:other], whole[other:]) if piece)

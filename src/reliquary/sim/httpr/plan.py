@@ -67,7 +67,7 @@ class Plan:
 
     @classmethod
     def drawn(cls, chance: SeededChance, names: tuple[str, ...]) -> Plan:
-        """The plan of a seed."""
+        """Return the plan of a seed."""
         plan = cls()
         for one, other in combinations(names, 2):
             pair = (one, other) if chance.happens(0.5) else (other, one)

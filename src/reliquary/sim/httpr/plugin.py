@@ -65,7 +65,7 @@ class HttprPlugin(Plugin):
         return httpr(self.plan.settings[site])
 
     def first_events(self, site: str) -> tuple[Event, ...]:
-        """The address under which other sites reach this one."""
+        """Return the address under which other sites reach this one."""
         return (Addressed(f"httpr://{site}", frozenset({site})),)
 
     def network(self, scheduler: Scheduler, chance: SeededChance, faults: HttprFaults) -> HttprNetwork:
@@ -76,11 +76,11 @@ class HttprPlugin(Plugin):
     # -- names of queues
 
     def queue_name(self, site: str, queue: str) -> str:
-        """The name of a queue for senders at other sites."""
+        """Return the name of a queue for senders at other sites."""
         return f"DIRECT=HTTPR://{site}/httpr/mq#{queue}"
 
     def target(self, sending: Sending) -> tuple[str, str]:
-        """The site and the queue that a message is for, by its name or by the site that fetches it."""
+        """Return the site and the queue that a message is for, by its name or by the site that fetches it."""
         if sending.queue in self.fetched_queues:
             return self.plan.target_of(self.register.home(sending), sending.queue)
         return super().target(sending)
@@ -88,7 +88,7 @@ class HttprPlugin(Plugin):
     # -- messages that go on by another protocol
 
     def gateway_name(self, site: str, queue: str) -> str:
-        """The name of a service of its own; a Destination of the manager's service is a queue."""
+        """Return the name of a service of its own; a Destination of the manager's service is a queue."""
         return f"DIRECT=HTTPR://{site}/httpr/{queue}"
 
     def pass_on(self, site: str, queue: str, onward: str) -> None:
@@ -150,6 +150,6 @@ class HttprPlugin(Plugin):
         }
 
     def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:
-        """All that one application sends to a queue with one priority, where there is one path to it."""
+        """Return sender, queue and priority as one stream, where there is one path to the queue."""
         single = self.plan.is_single_path(self.register.home(sending), sending.queue, arrival.site)
         return (sending.queue, sending.priority) if single else None

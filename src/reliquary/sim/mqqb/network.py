@@ -214,7 +214,7 @@ class StreamNetwork(SiteNetwork):
     # -- endings
 
     def _close(self, connection: _Connection, end: _End) -> None:
-        """A machine hangs up: what it wrote before still arrives, then the other side learns of it."""
+        """Close a machine's connection: what it wrote still arrives, then the other side is notified."""
         if end.closed:
             return
         end.closed = True
@@ -249,7 +249,7 @@ class StreamNetwork(SiteNetwork):
             process.submit(event)
 
     def _ended(self, process: Process) -> None:
-        """A process has ended: its connections break, and the other sides mostly notice."""
+        """Break the connections of a process that has ended; the other sides mostly notice."""
         for key, connection in list(self._connections.items()):
             if key[0] is process:
                 del self._connections[key]

@@ -82,7 +82,7 @@ class MqqbPlugin(StreamPlugin):
         return mqqb(self.settings[site])
 
     def first_events(self, site: str) -> tuple[Event, ...]:
-        """The address and the name under which other sites reach this one."""
+        """Return the address and the name under which other sites reach this one."""
         return (Addressed(frozenset({self.addresses[site]}), frozenset({site})),)
 
     def network(self, scheduler: Scheduler, chance: SeededChance, faults: Any) -> SiteNetwork:
@@ -92,14 +92,14 @@ class MqqbPlugin(StreamPlugin):
     # -- names of queues
 
     def queue_name(self, site: str, queue: str) -> str:
-        """The name of a queue for senders at other sites."""
+        """Return the name of a queue for senders at other sites."""
         names = self.names[site]
         if names is Names.ADDRESS or (names is Names.BOTH and len(queue) % 2):
             return f"DIRECT=TCP:{self.addresses[site]}\\private$\\{queue}"
         return f"DIRECT=OS:{site}\\private$\\{queue}"
 
     def target(self, sending: Sending) -> tuple[str, str]:
-        """The site and the queue that a message is for."""
+        """Return the site and the queue that a message is for."""
         name = parse_single(sending.queue)
         assert isinstance(name, DirectName), f"{sending.queue} does not say which site has the queue"
         sites = {address: site for site, address in self.addresses.items()}
@@ -108,14 +108,14 @@ class MqqbPlugin(StreamPlugin):
     # -- applications
 
     def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
-        """Where messages are sent: also to wrong queues."""
+        """Return where messages are sent: also to wrong queues."""
         del site
         return Destinations(others, self.queue_name)
 
     # -- checks
 
     def monitor(self, witness: SiteWitness) -> MqqbMonitor:
-        """What is checked at one site while it runs."""
+        """Return the checks that run at one site."""
         return MqqbMonitor(witness, self.carried)
 
     def may_wait(self, position: Position) -> bool:
@@ -130,7 +130,7 @@ class MqqbPlugin(StreamPlugin):
         return sending.body in self.carried.too_late or monitor.may_be_refused(sending.body)
 
     def left_behind(self, process: Process) -> Mapping[str, object]:
-        """Numbers that no acknowledgement has covered, and messages that are not judged."""
+        """Return numbers that no acknowledgement has covered, and messages that are not judged."""
         state = process.machine(Mqqb).state
         return {
             "numbers": {queue: sent.awaiting for queue, sent in state.sent.items() if sent.awaiting},

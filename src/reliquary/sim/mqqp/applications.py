@@ -100,19 +100,19 @@ class Elsewhere(Reader):
         self.readings = readings
 
     def a_source(self) -> str:
-        """The name of a queue of another site."""
+        """Return the name of a queue of another site."""
         return self.chance.pick(self._wrong if self.chance.happens(0.03) else self._sources)
 
     def a_queue(self) -> str:
-        """The name of a queue of another site."""
+        """Return the name of a queue of another site."""
         return self.a_source()
 
     def a_wait(self) -> Duration:
-        """How long to wait for a message: long enough that connections are lost meanwhile."""
+        """Return how long to wait for a message: long enough that connections are lost meanwhile."""
         return Duration(0) if self.chance.happens(0.3) else self.a_while(800)
 
     def own(self, messages: Sequence[Delivered]) -> list[bytes]:
-        """The messages that applications sent; the readers of MQQP read no queue with copies of them."""
+        """Return the messages of applications; the readers of MQQP read no queue with copies of them."""
         return [each.message.body for each in messages if each.message.message_class == MessageClass.NORMAL]
 
     def open(self) -> Script:
@@ -248,7 +248,7 @@ def applications_of(
     *,
     receipts: bool,
 ) -> Iterator[Application]:
-    """The applications of a site: senders to its own queues, readers of the queues of others."""
+    """Yield the applications of a site: senders to its own queues, readers of the queues of others."""
     yield LocalSender(f"{site}/mqqp.sender", context, receipts=receipts)
     yield LocalTransactor(f"{site}/mqqp.transactor", context, receipts=receipts)
     yield AssociationAdministrator(f"{site}/mqqp.administrator", context)

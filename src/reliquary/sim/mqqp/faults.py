@@ -32,7 +32,7 @@ class MqqpFaults(NetworkFaults):
 
     @classmethod
     def drawn(cls, chance: SeededChance) -> MqqpFaults:
-        """The faults of a seed."""
+        """Return the faults of a seed."""
         return cls(
             lost=chance.pick((0.0, 0.003, 0.02)),
             answer_lost=chance.pick((0.0, 0.003, 0.02)),
@@ -48,7 +48,7 @@ class MqqpFaults(NetworkFaults):
         )
 
     def end(self) -> None:
-        """From now on nothing goes wrong."""
+        """Let nothing fail from now on."""
         NetworkFaults.end(self)
         self.cancelled = self.end_unnoticed = self.end_lost = 0.0
         self.cut_every = 0

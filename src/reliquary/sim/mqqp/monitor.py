@@ -33,11 +33,11 @@ class MqqpMonitor(Monitor):
         return is_elsewhere(request)
 
     def read_by(self, turned: Turned) -> Iterable[bytes]:
-        """The message that a client elsewhere acknowledges in this turn."""
+        """Return the message that a client elsewhere acknowledges in this turn."""
         return self._server.read_by(turned)
 
     def purged_by(self, turned: Turned) -> Iterable[str]:
-        """The queue that a client elsewhere purges in this turn."""
+        """Return the queue that a client elsewhere purges in this turn."""
         return self._server.purged_by(turned)
 
     def turned(self, turned: Turned, turn: Turn) -> None:
@@ -46,7 +46,7 @@ class MqqpMonitor(Monitor):
         self.client.turned(turned, turn)
 
     def shown_by_effect(self, effect: Effect) -> int:
-        """The batch that a response shows."""
+        """Return the batch that a response shows."""
         return self._server.shown_by(effect)
 
     def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> None:

@@ -122,7 +122,7 @@ class MqqpNetwork(SiteNetwork):
             self._dial(group, interface)
 
     def _authority(self, server: str) -> str:
-        """The site that a computer's name stands for."""
+        """Return the site that a computer's name stands for."""
         return next((each for each in self._hosts if each.partition(".")[0] == server.casefold()), "")
 
     def _place(self, group: Group, asked: CallServer) -> None:
@@ -145,7 +145,7 @@ class MqqpNetwork(SiteNetwork):
         return connection
 
     def _bind(self, connection: Connection) -> None:
-        """A new connection, or the refusal of one, at the server."""
+        """Open a new connection at the server, or let the server refuse it."""
         link, group = connection.link, connection.group
         process = self._process_at(link.server)
         if link.over and self._chance.happens(0.5):  # the client has closed it before the server accepted it
@@ -181,7 +181,7 @@ class MqqpNetwork(SiteNetwork):
         connection.process.submit(ClientBound(association, connection.number, peer, interface))
 
     def _bound(self, connection: Connection) -> None:
-        """The client may call: what waited for this goes out in its order."""
+        """Let the client call: what waited for the bind goes out in its order."""
         group = connection.group
         if group.link.over or connection.stuck:
             return
@@ -252,7 +252,7 @@ class MqqpNetwork(SiteNetwork):
             connection.process.submit(CallCancelled(connection.number, call.number, forgotten=call.forgotten))
 
     def _answer(self, server: Process, effect: Respond | RaiseFault, ending: Callable[[Call], Event]) -> None:
-        """A call is answered; one whose connection is gone is not, and none is answered twice."""
+        """Answer a call once; one whose connection was lost gets no answer."""
         connection = self._accepted.get((server, effect.connection))
         if connection is None:
             return
@@ -285,7 +285,7 @@ class MqqpNetwork(SiteNetwork):
             link.client.submit(event)
 
     def _end_association(self, server: Process, association: int) -> None:
-        """The server closes all connections of a client."""
+        """Let the server close all connections of a client."""
         for connection in list(self._accepted.values()):
             if connection.process is server and connection.group.association == association:
                 self._after(self._delay(), self._lose, connection.link, Failure.LOST)
@@ -310,7 +310,7 @@ class MqqpNetwork(SiteNetwork):
             self._cut_later()
 
     def _cut(self, connection: Connection) -> None:
-        """A connection breaks; its client may notice only when it calls again."""
+        """Break a connection; its client may notice only when it calls again."""
         if connection.process is None or connection.gone or connection.link.over:
             return
         self._notice_later(connection)
@@ -318,14 +318,14 @@ class MqqpNetwork(SiteNetwork):
             self._after(self._notice_span(), self._lose, connection.link, Failure.LOST)
 
     def _lose(self, link: Link, failure: Failure) -> None:
-        """The client notices that a link is gone."""
+        """Let the client notice that a link is lost."""
         if not link.over:
             self._leave(link)
             if link.client.alive:
                 link.client.submit(LinkLost(link.number, failure, failure.value))
 
     def _leave(self, link: Link) -> None:
-        """The client uses a link no more; the server notices it for each connection."""
+        """Let the client stop using a link; the server notices it for each connection."""
         if not link.over:
             link.over = True
             for group in link.groups.values():
@@ -344,7 +344,7 @@ class MqqpNetwork(SiteNetwork):
         return self._delay()
 
     def _notice(self, connection: Connection) -> None:
-        """The server notices that a connection is gone, and with the last one, that the client is."""
+        """Let the server notice that a connection was lost, and with the last one, that the client was."""
         process = connection.process
         if connection.gone or process is None:
             return
@@ -357,7 +357,7 @@ class MqqpNetwork(SiteNetwork):
             process.submit(AssociationLost(connection.group.association))
 
     def _ended(self, process: Process) -> None:
-        """A process has ended: its links are gone, and those to it will be found broken."""
+        """Break the links of a process that has ended; those to it fail at the next call."""
         for key, link in list(self._links.items()):
             if link.client is process:
                 self._leave(link)

@@ -85,7 +85,7 @@ class MqqpPlugin(Plugin):
         return mqqp(self.settings[site])
 
     def first_events(self, site: str) -> tuple[Event, ...]:
-        """The ports that the site listens to."""
+        """Return the ports that the site listens to."""
         del site
         return (PortsKnown(PORTS["qmcomm"], PORTS["qm2qm"]),)
 
@@ -96,11 +96,11 @@ class MqqpPlugin(Plugin):
     # -- names of queues
 
     def queue_name(self, site: str, queue: str) -> str:
-        """The name of a queue for readers at other sites: with the computer's name."""
+        """Return the name of a queue for readers at other sites: with the computer's name."""
         return f"DIRECT=OS:{site.partition('.')[0]}\\private$\\{queue}"
 
     def target(self, sending: Sending) -> tuple[str, str]:
-        """The queue of the sender's own site."""
+        """Return the queue of the sender's own site."""
         return self.register.home(sending), sending.queue
 
     # -- applications
@@ -126,7 +126,7 @@ class MqqpPlugin(Plugin):
         return MqqpMonitor(witness, self.packets, self.readings, self.settings[witness.site])
 
     def durable_state(self, state: State) -> Mapping[str, object]:
-        """The messages whose removal is in doubt."""
+        """Return the messages whose removal is in doubt."""
         return {"doubts": state.client.doubts}
 
     def left_behind(self, process: Process) -> Mapping[str, object]:

@@ -37,6 +37,6 @@ def check_order(register: Register, readings: Readings) -> None:
 
 
 def check_delivered(site: str, owed: Sequence[str]) -> None:
-    """No application waits for a message that its server has removed."""
+    """Check that no application waits for a message that its server has removed."""
     if owed:
         raise Violation(f"loss: the client of {site} acknowledged {owed}, and no application got that")

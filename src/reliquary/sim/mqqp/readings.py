@@ -27,7 +27,7 @@ class Readings:
     """
 
     def take_back(self, bodies: Iterable[bytes]) -> None:
-        """A site was restored: these messages are in its queues once more, and may be read again."""
+        """Note that a site was restored: these messages are in its queues again, and may be read again."""
         there = set(bodies)
         self.acknowledged -= there
         self.out_of_turn |= there

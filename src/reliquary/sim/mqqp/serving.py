@@ -64,7 +64,7 @@ class ServerMonitor:
     # -- why messages leave
 
     def read_by(self, turned: Turned) -> Iterator[bytes]:
-        """The message that a client acknowledges in this turn."""
+        """Yield the message that a client acknowledges in this turn."""
         event = turned.event
         if isinstance(event, ClientCalled) and isinstance(event.request, EndReceive):
             trial = self._trials.get(event.request.handle)
@@ -72,7 +72,7 @@ class ServerMonitor:
                 yield trial.body
 
     def purged_by(self, turned: Turned) -> Iterator[str]:
-        """The queue that a client purges in this turn."""
+        """Yield the queue that a client purges in this turn."""
         event = turned.event
         if isinstance(event, ClientCalled) and isinstance(event.request, qm2qm.PurgeQueue):
             queue = self._queues.get(event.request.queue)
@@ -161,7 +161,7 @@ class ServerMonitor:
             self._check_first(turned, called.request, message)
 
     def _check_first(self, turned: Turned, request: Request, message: Message) -> None:
-        """No message before this one is available."""
+        """Check that no message before this one is available."""
         process = self._witness.host.process
         assert process is not None
         state = process.manager.state

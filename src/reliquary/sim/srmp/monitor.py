@@ -74,7 +74,7 @@ class SrmpMonitor(Monitor):
                 )
 
     def shown_by_effect(self, effect: Effect) -> int:
-        """The batch that a POST shows: that of its message, and of its number."""
+        """Return the batch that a POST shows: that of its message, and of its number."""
         if not isinstance(effect, Post):
             return 0
         post = effect
@@ -83,7 +83,7 @@ class SrmpMonitor(Monitor):
         return max(numbered, self.witness.ledger.changed.get(name, 0))
 
     def shown_by_answer(self, turned: Turned, to: int, answer: object) -> int:
-        """The batch that a 200 shows; how a POST is answered is noted for the other sites."""
+        """Return the batch that a 200 shows; note for the other sites how the POST is answered."""
         if not isinstance(answer, PostAnswer) or not to:
             return 0
         request = self.witness.history.requests[turned.life, to]
@@ -97,7 +97,7 @@ class SrmpMonitor(Monitor):
         return self._promised(turned, content)
 
     def _promised(self, turned: Turned, content: Content) -> int:
-        """The batch that a 200 speaks of; a message outside any stream must be here by now."""
+        """Return the batch that a 200 promises; a message outside any stream must be here by now."""
         envelope = content.arrived.envelope
         is_message = envelope.msmq is not None and envelope.msmq.message_class == MessageClass.NORMAL
         alone = is_message and envelope.stream is None
@@ -113,7 +113,7 @@ class SrmpMonitor(Monitor):
     # -- what leaves
 
     def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:
-        """A receipt that leaves says no more than what is on disk."""
+        """Check that a receipt that leaves says no more than what is on disk."""
         if not isinstance(effect, Post):
             return
         self._numbers.posts(effect)

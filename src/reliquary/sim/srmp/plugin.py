@@ -56,11 +56,11 @@ class SrmpPlugin(StreamPlugin):
         return srmp(self.settings[site])
 
     def first_events(self, site: str) -> tuple[Event, ...]:
-        """The address under which other sites reach this one."""
+        """Return the address under which other sites reach this one."""
         return (Addressed(site, frozenset({site})),)
 
     def request(self, effect: Effect) -> Request | Close | None:
-        """The POST or the end of a session that an effect asks for; there is no multicast."""
+        """Return the POST or the end of a session that an effect asks for; there is no multicast."""
         if isinstance(effect, EndSession):
             return Close((effect.session, effect.epoch))
         if not isinstance(effect, Post):
@@ -75,7 +75,7 @@ class SrmpPlugin(StreamPlugin):
     # -- names of queues
 
     def queue_name(self, site: str, queue: str) -> str:
-        """The name of a queue for senders at other sites."""
+        """Return the name of a queue for senders at other sites."""
         return f"DIRECT=http://{site}/msmq/private$/{queue}"
 
     # -- messages that go on by another protocol
@@ -111,7 +111,7 @@ class SrmpPlugin(StreamPlugin):
         return position.dead_letter
 
     def left_behind(self, process: Process) -> Mapping[str, object]:
-        """Numbers that no receipt has covered, POSTs without an answer, messages that are not judged."""
+        """Return numbers without a receipt, POSTs without an answer, and messages that are not judged."""
         state = process.machine(Srmp).state
         return {
             "numbers": {queue: sent.awaiting for queue, sent in state.sent.items() if sent.awaiting},
@@ -127,7 +127,7 @@ class SrmpPlugin(StreamPlugin):
         check_receipts(deliveries)
 
     def may_be_late(self, body: bytes) -> bool:
-        """A message whose stream was given up got a second number."""
+        """Whether a message may be late, because its stream was given up and it got a second number."""
         return body in self._renumbered
 
 

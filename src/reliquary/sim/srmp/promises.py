@@ -17,7 +17,7 @@ from reliquary.streams import facts as streams
 
 
 def renumbered_in(deliveries: Deliveries) -> set[bytes]:
-    """Messages that got a second number, because their stream was given up."""
+    """Return messages that got a second number, because their stream was given up."""
     counts: Counter[tuple[str, int, int]] = Counter()
     for site, witness in deliveries.register.sites.items():
         for turned, fact in stated(witness.history):

@@ -61,7 +61,7 @@ class QueueCreator(Administrator):
             yield from self.ask_until_answered(lambda to: CreateQueue(to, path, QueueSettings()))  # noqa: B023
 
     def some_settings(self, *, transactional: bool = False) -> QueueSettings:
-        """Settings that are drawn from chance."""
+        """Return settings that are drawn from chance."""
         return QueueSettings(
             transactional=transactional,
             journaling=self.chance.happens(0.3),
@@ -83,11 +83,11 @@ class RemoteSender(Sender):
             self.asking = 0.0
 
     def somewhere(self, queue: str) -> str:
-        """The name of this queue at one of the other sites."""
+        """Return the name of this queue at one of the other sites."""
         return self.destinations.queue_name(self.chance.pick(self.destinations.others), queue)
 
     def right_or_wrong(self, right: str, *wrong: str) -> str:
-        """The right queue of another site; now and then one that does not accept the message."""
+        """Return the right queue of another site; now and then one that does not accept the message."""
         wrongly = self.chance.happens(0.04) and self.destinations.mistakes
         return self.somewhere(self.chance.pick(wrong) if wrongly else right)
 
@@ -168,6 +168,6 @@ def senders_to(
 
 
 def readers_of(site: str, context: ApplicationContext) -> Iterator[Application]:
-    """The applications of a site that read what came from other sites."""
+    """Yield the applications of a site that read what came from other sites."""
     yield TransactionalReader(f"{site}/transactional_reader", context)
     yield Taker(f"{site}/reader", context)

@@ -66,7 +66,7 @@ class Chain:
         return self.sites[-1], LEDGER
 
     def _names(self) -> list[str]:
-        """The name of each hop's destination, for senders at the site before it."""
+        """Return the name of each hop's destination, for senders at the site before it."""
         between = zip(self.plugins[:-1], self.sites[1:-1], strict=True)
         last = self.plugins[-1].queue_name(*self.target)
         return [*(plugin.gateway_name(site, self.queue) for plugin, site in between), last]
@@ -87,11 +87,11 @@ class Chain:
         )
 
     def sites_after(self, site: str) -> tuple[str, ...]:
-        """The sites that a message reaches later than this one; all of them for a site beside the chain."""
+        """Return the sites that a message reaches after this one; all of them for a site beside the chain."""
         return self.sites[self.sites.index(site) + 1 :] if site in self.sites else self.sites
 
     def senders(self, site: str, context: ApplicationContext) -> Iterator[Application]:
-        """The application that sends into the chain, at its first site."""
+        """Yield the application that sends into the chain, at its first site."""
         if site == self.sites[0]:
             destinations = Destinations(
                 self.sites[-1:], lambda *_: self.entry, mistakes=False, receipts=False, times=LONG
@@ -125,7 +125,7 @@ def drawn(chance: SeededChance, items: Sequence[Item], count: int) -> tuple[Item
 
 
 def _check_none_refused(entries: Mapping[str, Chain], deliveries: Deliveries) -> None:
-    """A chain leads to a queue that takes its messages: a site that refuses one was handed a wrong one."""
+    """Check that no site of a chain refuses a message: one that does got a wrong message."""
     for sending in deliveries.register.sendings.values():
         if sending.queue not in entries or sending.standing is not Standing.CONFIRMED:
             continue

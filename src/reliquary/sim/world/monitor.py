@@ -34,27 +34,27 @@ class Monitor:
     # -- what a turn is for, before its facts are judged
 
     def read_by(self, turned: Turned) -> Iterable[bytes]:
-        """The messages that an application of another site has received, which this turn removes."""
+        """Return the messages that an application of another site has received, which this turn removes."""
         del turned
         return ()
 
     def purged_by(self, turned: Turned) -> Iterable[str]:
-        """The names of the queues that another site purges in this turn."""
+        """Return the names of the queues that another site purges in this turn."""
         del turned
         return ()
 
     # -- turns and what leaves
 
     def turned(self, turned: Turned, turn: Turn) -> None:
-        """A turn was run at the site."""
+        """Note that a turn was run at the site."""
 
     def shown_by_answer(self, turned: Turned, to: int, answer: object) -> int:
-        """The batch that must be on disk before an answer leaves, in addition to that of its turn."""
+        """Return the batch that must be on disk before an answer leaves, in addition to that of its turn."""
         del turned, to, answer
         return 0
 
     def shown_by_effect(self, effect: Effect) -> int:
-        """The batch that must be on disk before an effect leaves, in addition to that of its turn."""
+        """Return the batch that must be on disk before an effect leaves, in addition to that of its turn."""
         del effect
         return 0
 
@@ -104,8 +104,8 @@ class Monitor:
     # -- crashes
 
     def crashed(self) -> None:
-        """The process has ended, and its volatile state is gone; turns that were lost are marked."""
+        """Mark turns that were lost: the process has ended with its volatile state."""
 
     def restored(self) -> None:
-        """The store was replaced by a backup; turns that are forgotten are marked."""
+        """Mark turns that are forgotten: the store was replaced by a backup."""
         self.crashed()

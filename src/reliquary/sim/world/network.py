@@ -38,10 +38,10 @@ class SiteNetwork(ABC):
 
     @abstractmethod
     def _ended(self, process: Process) -> None:
-        """A process has ended: its connections break, at both ends."""
+        """Break the connections of a process that has ended, at both ends."""
 
     def _process_at(self, authority: str) -> Process | None:
-        """The process that runs at a site, whether it accepts requests or not."""
+        """Return the process that runs at a site, whether it accepts requests or not."""
         process = self._hosts[authority].process if authority in self._hosts else None
         return process if process is not None and process.alive else None
 

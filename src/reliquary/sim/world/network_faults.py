@@ -38,7 +38,7 @@ class NetworkFaults:
 
     @classmethod
     def drawn(cls, chance: SeededChance) -> NetworkFaults:
-        """The faults of a seed."""
+        """Return the faults of a seed."""
         return cls(
             lost=chance.pick((0.0, 0.01, 0.1)),
             answer_lost=chance.pick((0.0, 0.01, 0.1)),
@@ -52,7 +52,7 @@ class NetworkFaults:
         )
 
     def end(self) -> None:
-        """From now on nothing goes wrong."""
+        """Let nothing fail from now on."""
         self.lost = self.answer_lost = self.cut = self.repeated = self.rejected = self.answer_replaced = 0.0
         self.overtaken = 0.0
         self.silenced = None

@@ -107,7 +107,7 @@ class Plugin(ABC):
         return carrier is not None and carrier.claims(parse_single(queue))
 
     def target(self, sending: Sending) -> tuple[str, str]:
-        """The site and the queue that a message is for."""
+        """Return the site and the queue that a message is for."""
         name = parse_single(sending.queue)
         assert isinstance(name, DirectName), f"{sending.queue} does not say which site has the queue"
         return name.authority, local_name(name.queue_path)
@@ -132,7 +132,7 @@ class Plugin(ABC):
     def applications(
         self, site: str, context: ApplicationContext, others: tuple[str, ...]
     ) -> Iterable[Application]:
-        """The applications of a site that use this protocol; each site has readers for all protocols."""
+        """Return the applications of a site that use this protocol; each site reads for all protocols."""
         return senders_to(self.destinations(site, others), f"{site}/{self.name}", context)
 
     def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
@@ -147,7 +147,7 @@ class Plugin(ABC):
         return Monitor(witness)
 
     def durable_state(self, state: Any) -> Mapping[str, object]:
-        """The parts of its machine's state that a restart does not change, by name."""
+        """Return the parts of its machine's state that a restart does not change, by name."""
         del state
         return {}
 
@@ -181,7 +181,7 @@ class Plugin(ABC):
         check_order(self.register, deliveries, self)
 
     def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:
-        """The stream of a message: those of one sender and stream arrive in order; None for no stream."""
+        """Return the stream of a message; one sender's messages of it arrive in order; None for no stream."""
         del sending, arrival
         return None
 

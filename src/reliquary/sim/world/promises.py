@@ -129,7 +129,7 @@ class Deliveries:
 
 
 def stated(history: History) -> Iterator[tuple[Turned, Fact]]:
-    """The facts of a site, each with its turn; without those that a crash took, except of new queues.
+    """Yield the facts of a site, each with its turn; without those that a crash took, except of new queues.
 
     Express messages may be in a queue whose creation was lost with them.  Of a removal that was lost, what
     it says of express messages stays: an express acknowledgement of it may have been read before the crash.
@@ -144,7 +144,7 @@ def stated(history: History) -> Iterator[tuple[Turned, Fact]]:
 
 
 def check_loss(register: Register, deliveries: Deliveries) -> None:
-    """Every confirmed recoverable message is or was at its destination, or there is a reason."""
+    """Check that every confirmed recoverable message is or was at its destination, or has a reason."""
     for sending in register.sendings.values():
         target, arrivals = register.target(sending), deliveries.arrivals[sending.body]
         wrong = [each for each in arrivals if (each.site, each.name) != target]

@@ -44,16 +44,16 @@ class Register:
         return any(self.sites[other].keeps(name) for other in others if other != site)
 
     def home(self, sending: Sending) -> str:
-        """The authority of the site whose application sent it."""
+        """Return the authority of the site whose application sent it."""
         return sending.sender.partition("/")[0]
 
     def target(self, sending: Sending) -> tuple[str, str]:
-        """The site and the queue that a message is for."""
+        """Return the site and the queue that a message is for."""
         chain = self.chains.get(sending.queue)
         return self.plugin_for(sending.queue).target(sending) if chain is None else chain.target
 
     def last_plugin(self, sending: Sending) -> Plugin:
-        """The protocol that brings a message to its destination."""
+        """Return the protocol that brings a message to its destination."""
         chain = self.chains.get(sending.queue)
         return self.plugin_for(sending.queue) if chain is None else chain.plugins[-1]
 
@@ -80,7 +80,7 @@ class Register:
         return any(queue in each.fetched_queues for each in self.plugins)
 
     def plugin_for(self, queue: str) -> Plugin:
-        """The protocol that carries messages to a queue of this name, or that fetches or reads them there."""
+        """Return the protocol that carries messages to a queue of this name, or fetches or reads them."""
         plugin = self._carriers.get(queue)
         if plugin is None:
             fetched = (each for each in self.plugins if queue in each.fetched_queues | each.local_queues)
@@ -90,5 +90,5 @@ class Register:
 
 
 def local_name(pathname: str) -> str:
-    """The name of a queue at its own site: in lower case, without computer and folder."""
+    """Return the name of a queue at its own site: in lower case, without computer and folder."""
     return pathname.rpartition("\\")[2].casefold()

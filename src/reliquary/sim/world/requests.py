@@ -195,7 +195,7 @@ class RequestNetwork(SiteNetwork):
         self._answer(flight, Ending(status=BAD_GATEWAY) if replaced else Ending(answer))
 
     def _answer(self, flight: _Flight, ending: Ending) -> None:
-        """Answers leave in the order of the requests."""
+        """Send the answers in the order of the requests."""
         flight.ending = ending
         connection = flight.connection
         if connection.stuck or connection.broken:
@@ -240,12 +240,12 @@ class RequestNetwork(SiteNetwork):
         connection.flights = []
 
     def _notice(self, server: Process, event: Event) -> None:
-        """The server has noticed that a client is gone which it has not answered."""
+        """Let the server notice that a client is lost which it has not answered."""
         if server.alive:
             server.submit(event)
 
     def _ended(self, process: Process) -> None:
-        """A process has ended: its connections break, at both ends."""
+        """Break the connections of a process that has ended, at both ends."""
         for key, connection in list(self._connections.items()):
             if connection.client is process:
                 self._forget(connection)

@@ -137,7 +137,7 @@ class World:
     # -- the run
 
     def play(self, steps: int) -> None:
-        """From the first start to the last comparison."""
+        """Run from the first start to the last comparison."""
         for name, site in self.sites.items():
             site.host.boot()
             site.context.enter(QueueCreator(f"{name}/creator", site.context, self._fetched))
@@ -233,7 +233,7 @@ class World:
             self.scheduler.pass_time(ROUND)
 
     def _under_way(self) -> int:
-        """How many messages are in outgoing queues."""
+        """Return how many messages are in outgoing queues."""
         return sum(sum(under_way(each.manager.state, self.register).values()) for each in self._processes())
 
     def _processes(self) -> Iterator[Process]:

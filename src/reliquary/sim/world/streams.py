@@ -25,7 +25,7 @@ class StreamPlugin(Plugin):
     def applications(
         self, site: str, context: ApplicationContext, others: tuple[str, ...]
     ) -> Iterable[Application]:
-        """The applications of a site that use outgoing queues."""
+        """Return the applications of a site that use outgoing queues."""
         return senders_to(self.destinations(site, others), f"{site}/{self.name}", context, transactional=2)
 
     def durable_state(self, state: StreamState) -> Mapping[str, object]:
@@ -44,6 +44,6 @@ class StreamPlugin(Plugin):
         return True
 
     def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:
-        """All that one application sends to a site in transactions is one stream."""
+        """Return sender and site as one stream, for messages that are sent in transactions."""
         del arrival
         return None if sending.transaction is None else "transactional"

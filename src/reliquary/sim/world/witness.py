@@ -96,7 +96,7 @@ class SiteWitness(Witness):
         return sending is not None and self.register.home(sending) == self.site
 
     def monitor_for(self, queue: str) -> Monitor:
-        """The monitor of the protocol that carries messages to a queue of this name."""
+        """Return the monitor of the protocol that carries messages to a queue of this name."""
         return self.monitors[self.register.plugin_for(queue).name]
 
     def keeps(self, name: bytes) -> bool:
@@ -164,7 +164,7 @@ class SiteWitness(Witness):
             )
 
     def _check_put_aside(self, turned: Turned, message: Message) -> None:
-        """A message may have come before only if it was sent before: SentTime has whole seconds."""
+        """Check that a message came before only if it was sent before: SentTime has whole seconds."""
         if not self.replaced or not 0 < message.sent_time <= self._alive_until // SECOND:
             raise Violation(
                 f"dead letter: {shown(named(message))} is put aside in turn {turned.number} of {self.site},"
@@ -199,20 +199,20 @@ class SiteWitness(Witness):
     # -- crashes and comparisons
 
     def crashed(self, survivor: SimulatedDisk) -> None:
-        """The process is gone, and what was only in its memory with it."""
+        """Note that the process has ended, with what was only in its memory."""
         super().crashed(survivor)
         self._effects.clear()
         for monitor in self.monitors.values():
             monitor.crashed()
 
     def restored(self, survivor: SimulatedDisk, kept: frozenset[int]) -> None:
-        """The store was replaced by a backup."""
+        """Note that the store was replaced by a backup."""
         super().restored(survivor, kept)
         for monitor in self.monitors.values():
             monitor.restored()
 
     def compare_machines(self, protocol: str, live: Machine, rebuilt: Machine) -> None:
-        """The machine of a protocol, rebuilt from the rows, equals the one that runs."""
+        """Check that the machine of a protocol, rebuilt from the rows, equals the one that runs."""
         if protocol == LOOPBACK.name:
             return  # it has no state
         states: list[Any] = [getattr(machine, "state", None) for machine in (live, rebuilt)]

@@ -71,7 +71,7 @@ class DestinationMonitor:
                     pass
 
     def check_stored(self, turned: Turned, manager: State) -> None:
-        """Messages that a turn stored in a bounded queue are within its window."""
+        """Check that messages that a turn stored in a bounded queue are within its window."""
         if not self._alone:
             return
         for fact in turned.facts:

@@ -58,7 +58,7 @@ def _milliseconds(chance: SeededChance, *spans: int) -> Duration:
 
 
 def _endpoints(chance: SeededChance) -> Iterator[EndpointSettings]:
-    """The queues that are read: bounded and not, sometimes one that is not listed."""
+    """Yield the queues that are read: bounded and not, sometimes one that is not listed."""
     for queue in (INBOX, LEDGER):
         if chance.happens(0.85):
             yield EndpointSettings(

@@ -76,11 +76,11 @@ class WsrmMonitor(Monitor):
     # -- what leaves
 
     def shown_by_effect(self, effect: Effect) -> int:
-        """The batch that a request shows: that of its number, and of what it acknowledges."""
+        """Return the batch that a request shows: that of its number, and of what it acknowledges."""
         return self._shown(effect, effect.url) if isinstance(effect, Post) else 0
 
     def shown_by_answer(self, turned: Turned, to: int, answer: object) -> int:
-        """The batch that a response shows."""
+        """Return the batch that a response shows."""
         self._begin(turned)
         return self._shown(answer, "") if isinstance(answer, PostAnswer) and to else 0
 

@@ -67,11 +67,11 @@ class WsrmPlugin(Plugin):
         return wsrm(self.settings[site])
 
     def first_events(self, site: str) -> tuple[Event, ...]:
-        """The address under which other sites reach this one."""
+        """Return the address under which other sites reach this one."""
         return (Addressed(f"http://{site}", frozenset({site})),)
 
     def request(self, effect: Effect) -> Request | Close | None:
-        """The request, or the end of a connection, that an effect asks for."""
+        """Return the request, or the end of a connection, that an effect asks for."""
         if isinstance(effect, HangUp):
             return Close((effect.route, effect.epoch))
         assert isinstance(effect, Post), f"WS-RM has no effect {effect}"
@@ -86,7 +86,7 @@ class WsrmPlugin(Plugin):
     # -- names of queues
 
     def queue_name(self, site: str, queue: str) -> str:
-        """The name of a queue for senders at other sites."""
+        """Return the name of a queue for senders at other sites."""
         return f"DIRECT=WSRM://{site}{ENDPOINT_PATH}{queue}"
 
     # -- messages that go on by another protocol
@@ -120,7 +120,7 @@ class WsrmPlugin(Plugin):
         }
 
     def left_behind(self, process: Process) -> Mapping[str, object]:
-        """Numbers without an acknowledgement, messages behind a gap, requests that wait for a reply."""
+        """Return numbers without acknowledgement, messages behind a gap, requests that wait for a reply."""
         state = process.machine(Wsrm).state
         incoming, outgoing = state.destination.sequences, state.source.sequences
         return {
@@ -136,7 +136,7 @@ class WsrmPlugin(Plugin):
         super().check_promises(deliveries)
 
     def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:
-        """All that one application sends to an ordered endpoint with one priority."""
+        """Return sender, endpoint and priority as one stream, for an ordered endpoint."""
         endpoint = self.settings[arrival.site].endpoint(arrival.name)
         ordered = endpoint is not None and endpoint.ordered
         return (sending.queue, sending.priority) if ordered else None

@@ -17,7 +17,7 @@ from reliquary.sim.world.promises import Deliveries, stated
 
 
 def renumbered_in(deliveries: Deliveries) -> set[bytes]:
-    """Messages that got a number in more than one sequence.
+    """Return messages that got a number in more than one sequence.
 
     When a destination ends a sequence with gaps, what lies behind the gaps is delivered, because it was
     acknowledged; the messages that were missing come later, in the next sequence.
@@ -41,7 +41,7 @@ def renumbered_in(deliveries: Deliveries) -> set[bytes]:
 
 
 def outlived_in(deliveries: Deliveries) -> set[bytes]:
-    """Messages that waited behind a gap until the time of their sequence was over: they were acknowledged.
+    """Return acknowledged messages that waited behind a gap until the time of their sequence was over.
 
     Their source does not end the sequence, because it does not reach the destination or has forgotten it.
     """

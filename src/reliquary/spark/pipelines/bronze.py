@@ -91,7 +91,7 @@ def take_history(spark: SparkSession, table: Table, folders: Sequence[Path]) -> 
 
 
 def history_files(folders: Iterable[Path]) -> list[str]:
-    """The files of the exporter that are whole, each folder in the order of its names."""
+    """Return the files of the exporter that are whole, each folder in the order of its names."""
     return [
         str(path)
         for folder in folders

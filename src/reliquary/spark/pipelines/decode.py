@@ -137,7 +137,7 @@ def decode_body(body: bytes, body_type: int = 0) -> Content | Damage:
 
 
 def _neither(body: bytes) -> Content | Damage:
-    """What is no text is binary, but for a document that is damaged."""
+    """Return what is no text as binary, or as damage where it is a damaged document."""
     head = body[:64].decode("latin-1")
     kind = BodyKind.XML if _XML(head) is not None else BodyKind.JSON if _JSON(head) is not None else None
     if kind is None:
@@ -315,7 +315,7 @@ def _read_httpr(
 
 @lru_cache(maxsize=1024)
 def _fields(header: str) -> Mapping[str, str]:
-    """The fields of a message's header, by name; what senders repeat is read once."""
+    """Return the fields of a message's header, by name; what senders repeat is read once."""
     if not header:
         return {}
     try:
@@ -330,7 +330,7 @@ def _fields_of(block: bytes) -> Mapping[str, str]:
 
 
 def _enclosed(compound: str) -> Arrived:
-    """What came by SRMP, from the text of the whole: an envelope alone, or parts."""
+    """Return what came by SRMP, from the text of the whole: an envelope alone, or parts."""
     body = compound.encode()
     boundary = _BOUNDARY(body)
     kind = "text/xml" if boundary is None else f'multipart/related; boundary="{boundary[1].decode()}"'

@@ -47,7 +47,7 @@ class DeltaTable(Table):
     """Readers of Delta have tools for that, which keep its log."""
 
     def batches(self) -> list[int]:
-        """The numbers of the batches that the log has, in order."""
+        """Return the numbers of the batches that the log has, in order."""
         entered = self._entered()
         return [batch for batch in super().batches() if batch <= entered]
 
@@ -132,7 +132,7 @@ class DeltaTable(Table):
         return rows
 
     def read_days(self, spark: SparkSession) -> DataFrame | None:
-        """All rows of a table that is replaced by days."""
+        """Return all rows of a table that is replaced by days."""
         from deltalake import DeltaTable as Log
 
         if not Log.is_deltatable(str(self.folder)):

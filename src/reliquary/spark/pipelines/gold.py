@@ -60,7 +60,7 @@ def _words(events: Iterable[HistoryEvent]) -> list[str]:
 
 
 def came(history: DataFrame) -> DataFrame:
-    """What is known of each message on its manager, and when it was sent.
+    """Return what is known of each message on its manager, and when it was sent.
 
     SentTime has whole seconds; an event of that second, mostly of the manager that it was sent at, tells the
     moment.
@@ -80,7 +80,7 @@ def came(history: DataFrame) -> DataFrame:
 
 
 def events_of_day(history: DataFrame, day: str) -> DataFrame:
-    """The events of a day that are counted, with their minute, their bytes and the time since the sending."""
+    """Return the counted events of a day, with minute, bytes and the time since the sending."""
     from pyspark.sql import functions as f
 
     counted = _words(COMES | LEAVES | RETRIES)
@@ -99,7 +99,7 @@ def events_of_day(history: DataFrame, day: str) -> DataFrame:
 
 
 def seen(frame: DataFrame, word: str) -> DataFrame:
-    """Messages of the feed, as if they were events."""
+    """Return messages of the feed, as if they were events."""
     from pyspark.sql import functions as f
 
     return frame.select(
@@ -114,7 +114,7 @@ def seen(frame: DataFrame, word: str) -> DataFrame:
 
 
 def counted(rows: DataFrame) -> DataFrame:
-    """All numbers of all tables, for each queue and minute; dead letters apart, by their reason."""
+    """Return all numbers of all tables, for each queue and minute; dead letters apart, by their reason."""
     from pyspark.sql import functions as f
 
     event = f.col("event")
@@ -174,13 +174,13 @@ def flow(numbers: pa.Table) -> pa.Table:
 
 
 def latency(numbers: pa.Table) -> pa.Table:
-    """From the sending to the receiving, for each queue and minute of receiving."""
+    """Return the time from sending to receiving, for each queue and minute of receiving."""
     columns = ["received", "unmeasured", *(f"{name}_ms" for name in PERCENTILES), "longest_ms", "mean_ms"]
     return numbers.filter(pc.greater(numbers["received"], 0)).select([*KEYS, *columns])
 
 
 def retries(numbers: pa.Table) -> pa.Table:
-    """What had to be tried again, for each queue and minute."""
+    """Return what had to be tried again, for each queue and minute."""
     tried = ("again", "returned", "released", "poisoned")
     rows = numbers.filter(_any(pc.greater(numbers[name], 0) for name in tried))
     return rows.select([*KEYS, "handed_out", *tried, "most_attempts"])
@@ -217,7 +217,7 @@ class Sources:
         self.history = history
 
     def touched(self, counted: dict[str, int], lookback: int) -> list[str]:
-        """The days that batches behind those that are counted belong to, and those that depend on them."""
+        """Return the days of batches that are not counted yet, and the days that depend on them."""
         feed = {day for table in (self.silver, self.quarantine) for day in _days(table, counted["silver"])}
         counted_days = _days(self.history, counted["history"])
         later = {

@@ -167,7 +167,7 @@ def _begin(folder: Path, kept_as: str) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """One run at a time; the lock of a run that died is free."""
+    """Let one run work at a time; the lock of a process that ended is free."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("w") as file:
         try:
@@ -229,7 +229,7 @@ class _Run:
             query.stop()
 
     def _keep_up(self, every: float, go_on: Callable[[], bool]) -> None:
-        """Without queues, look for new files of the history at the interval of the settings."""
+        """Look for new files of the history at the interval of the settings, where there are no queues."""
         while go_on():
             self._follow()
             again = time.monotonic() + every
@@ -320,7 +320,7 @@ def _wait_for_batch(query: StreamingQuery) -> None:
 
 
 def _lag(progress: Any) -> int | None:
-    """Rows that the source knows to wait, if it says so."""
+    """Return rows that the source knows to wait, if it says so."""
     for source in progress.sources:
         metrics = source.metrics or {}
         if "lag" in metrics:

@@ -69,7 +69,7 @@ class Shown(Progress):
 
 
 def line_of(step: str, what: str, rows: int, seconds: float, lag: int | None) -> str:
-    """One line of progress.
+    """Return one line of progress.
 
     >>> line_of("bronze", "batch 3", 1200, 2.0, 50)
     'bronze  batch 3  1,200 rows  600 rows/s  50 to go'

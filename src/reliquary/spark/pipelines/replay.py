@@ -73,7 +73,7 @@ class ReplaySettings:
             raise UsageError(f"since is {self.since}, which is not before until, {self.until}")
 
     def name_of(self, lake: str) -> str:
-        """The name of this replay: the given one, or one that says slice and target."""
+        """Return the name of this replay: the given one, or one that says slice and target."""
         if self.run_id:
             return self.run_id
         said = (lake, self.layer, self.queue, self.since, self.until, self.where, self.server, self.to_queue)
@@ -144,7 +144,7 @@ def run_replay(
 
 
 def slice_of(spark: SparkSession, lake: Lake, settings: ReplaySettings) -> DataFrame | None:
-    """The messages of a slice, as they came; None where the lake has none at all."""
+    """Return the messages of a slice, as they came; None where the lake has none at all."""
     messages = lake.messages.read(spark)
     if messages is None:
         return None

@@ -75,7 +75,7 @@ class LakeSettings:
 
 
 def load(file: Path | None, given: Mapping[str, object]) -> LakeSettings:
-    """Settings from a file, and what is given over them; None means not given."""
+    """Return settings from a file, and what is given over them; None means not given."""
     chosen: dict[str, Any] = {}
     if file is not None:
         chosen.update(_read(file))

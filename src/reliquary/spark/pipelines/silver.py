@@ -110,7 +110,7 @@ FAULT: Final = ("fault", "fault_place", "fault_position")
 
 
 def decoded_columns(sources: Sequence[pa.Array]) -> list[pa.Array]:
-    """The columns of DECODED from those of DECODED_FROM, one row for each."""
+    """Return the columns of DECODED from those of DECODED_FROM, one row for each."""
     rows = zip(*[_values(source) for source in sources], strict=True)
     found = [decode(*row) for row in rows]
     good = [each if isinstance(each, Content) else None for each in found]
@@ -139,12 +139,12 @@ def _values(source: pa.Array) -> Sequence[Any]:
 
 
 def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
-    """A column, which in most batches has nothing."""
+    """Return a column, which in most batches has nothing."""
     return pa.nulls(len(values), kind) if values.count(None) == len(values) else pa.array(values, kind)
 
 
 def _envelopes(envelopes: Sequence[Envelope | None]) -> pa.Array:
-    """A column for each field: many times as fast as a dictionary for each row."""
+    """Return a column for each field: many times as fast as a dictionary for each row."""
     if envelopes.count(None) == len(envelopes):
         return pa.nulls(len(envelopes), _ENVELOPE)
     missing = pa.array([envelope is None for envelope in envelopes], pa.bool_())
@@ -261,7 +261,7 @@ def _with_record(frame: DataFrame, schema: str, is_json: Column) -> DataFrame:
 
 
 def understood(frame: DataFrame, columns: Sequence[str] = ()) -> DataFrame:
-    """The rows of silver: without a fault, and without the bytes that bronze keeps.
+    """Return the rows of silver: without a fault, and without the bytes that bronze keeps.
 
     `columns` are the names of bronze's, for a frame that may not be asked for them.
     """
@@ -273,5 +273,5 @@ def understood(frame: DataFrame, columns: Sequence[str] = ()) -> DataFrame:
 
 
 def quarantined(frame: DataFrame, bronze: Sequence[str]) -> DataFrame:
-    """The rows of the quarantine: as they came, with what is wrong."""
+    """Return the rows of the quarantine: as they came, with what is wrong."""
     return frame.where("fault is not null").select(*bronze, "kind", *FAULT)

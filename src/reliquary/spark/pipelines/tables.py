@@ -124,7 +124,7 @@ class Table:
         return sorted(numbers | self._span_of.keys())
 
     def spans(self) -> list[Span]:
-        """The compactions of this table, in the order of their batches."""
+        """Return the compactions of this table, in the order of their batches."""
         for path in (self.folder / COMPACTED).glob("*"):
             if path.name not in self._spans:
                 span = self._spans[path.name] = _read_span(path)
@@ -132,11 +132,11 @@ class Table:
         return sorted(self._spans.values(), key=lambda span: span.last)
 
     def single_batches(self) -> list[int]:
-        """The numbers of the batches that are not compacted, in order."""
+        """Return the numbers of the batches that are not compacted, in order."""
         return [batch for batch in self.batches() if batch not in self._span_of]
 
     def last(self) -> int:
-        """The last batch; -1 before the first."""
+        """Return the last batch; -1 before the first."""
         return max(self.batches(), default=-1)
 
     def commit_of(self, batch: int) -> Commit:
@@ -151,11 +151,11 @@ class Table:
         return sum(self.commit_of(batch).rows for batch in self.batches())
 
     def place(self, batch: int) -> Path:
-        """The folder of a batch."""
+        """Return the folder of a batch."""
         return self.folder / f"{_BATCH}{batch}"
 
     def days(self, batch: int) -> list[str]:
-        """The days that a batch has rows of."""
+        """Return the days that a batch has rows of."""
         if (span := self._span_of.get(batch)) is not None:
             return span.days[batch]
         return sorted(path.name.removeprefix(_DAY) for path in self.place(batch).glob(f"{_DAY}*"))
@@ -167,7 +167,7 @@ class Table:
         batches: Iterable[int] | None = None,
         days: Iterable[str] | None = None,
     ) -> DataFrame | None:
-        """The rows of these batches and days, with columns `batch` and `day`; None if there is no file.
+        """Return the rows of these batches and days, with columns `batch` and `day`; None without files.
 
         Without a schema they have the columns of the last of these batches.
         """
@@ -261,7 +261,7 @@ class Table:
         }
 
     def read_days(self, spark: SparkSession) -> DataFrame | None:
-        """All rows of a table that is replaced by days."""
+        """Return all rows of a table that is replaced by days."""
         return spark.read.parquet(str(self.folder)) if self.day_rows() else None
 
 
@@ -328,7 +328,7 @@ def write_synced(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """All files below a folder, and the folders."""
+    """Sync all files below a folder, and the folders."""
     for path in _below(folder):
         (_sync_folder if path.is_dir() else _sync_file)(path)
     _sync_folder(folder)

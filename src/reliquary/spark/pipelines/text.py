@@ -54,7 +54,7 @@ class NotInItsEncoding(Exception):
 
 
 def text_of(data: bytes, body_type: int = 0) -> Text | None:
-    """The text that these bytes are; None for binary ones."""
+    """Return the text that these bytes are; None for binary ones."""
     if body_type in (VT_BSTR, VT_LPWSTR):
         if (found := _decoded(data, "utf-16-le")) is not None:
             return found
@@ -98,6 +98,6 @@ def has_controls(text: str) -> bool:
 
 
 def without_declaration(text: str) -> str:
-    """A document without its XML declaration, whose encoding is of the bytes that it was."""
+    """Return a document without its XML declaration, whose encoding is of the bytes that it was."""
     found = _DECLARATION.match(text)
     return text if found is None else text[found.end() :]

@@ -108,7 +108,7 @@ class _Gathered:
         self.correlations += events.correlations
 
     def ids(self) -> pa.Array:
-        """The numbers of all events."""
+        """Return the numbers of all events."""
         runs = [pc.add(_counted(count), first - 1) for first, count in self._runs]
         return pa.concat_arrays(runs) if runs else pa.array([], pa.int64())
 
@@ -145,7 +145,7 @@ _COLUMNS: Final = {column.name: column for column in COLUMNS}
 
 
 def table_of(rows: Iterable[Numbered], manager: UUID, manager_name: str) -> pa.Table:
-    """All events of these rows, in their order; words that repeat are there once (`PACKED`)."""
+    """Return all events of these rows, in their order; words that repeat are there once (`PACKED`)."""
     gathered = _Gathered(rows)
     heads = list(gathered.heads)
     spread = _Spread(gathered, heads)
@@ -214,7 +214,7 @@ class _Spread:
         return pa.array([bool(head.shape & shape) for head in self.heads], pa.bool_())
 
     def words(self, values: Sequence[str]) -> pa.Array:
-        """One word a head; an empty one is none."""
+        """Return one word a head; an empty one is none."""
         known = {word: place for place, word in enumerate(dict.fromkeys(filter(None, values)))}
         if not known:
             return pa.nulls(self.count, _WORDS)
@@ -225,7 +225,7 @@ class _Spread:
         return pa.DictionaryArray.from_arrays(codes, pa.array(list(known), pa.string()))
 
     def numbers(self, name: str) -> pa.Array:
-        """The numbers of a column; null where the head of the event does not have it."""
+        """Return the numbers of a column; null where the head of the event does not have it."""
         column = _COLUMNS[name]
         firsts = self._gathered.first_numbers(column)
         if not len(firsts):
@@ -242,7 +242,7 @@ class _Spread:
         return numbers
 
     def some(self, correlations: list[str]) -> pa.Array:
-        """The messages that others name."""
+        """Return the messages that others name."""
         empty = pa.nulls(self.count, pa.string())
         if not correlations:
             return empty
@@ -286,7 +286,7 @@ def read_rows(disk: Disk, first: bytes, limit: int) -> list[Numbered]:
 
 
 def rows_of(disk: Disk) -> pa.Table:
-    """All events that are in a store and in no file yet; for tests, the simulator and small stores."""
+    """Return all events that are in a store and in no file yet; for tests, the simulator and small stores."""
     value = disk.get(MANAGER.name, ONLY)
     record = None if value is None else MANAGER.decode(ONLY, value)
     manager, name = (NO_GUID, "") if record is None else (record.identifier, record.computer_name)

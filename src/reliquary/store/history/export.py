@@ -37,7 +37,7 @@ class Whose(NamedTuple):
 
 
 def last_in(folder: Path, manager: UUID | None) -> int:
-    """The last event that the files of a folder know; refused when they are of another manager."""
+    """Return the last event in the files of a folder; refuse files of another manager."""
     files = files_in(folder)
     if not files:
         return 0
@@ -69,7 +69,7 @@ def export(
 
 
 def _pieces(disk: Disk, after: int, until: int, most: int) -> Iterator[list[Numbered]]:
-    """Rows that have any of these events, as many at once as may be in memory."""
+    """Yield rows that have any of these events, as many at once as may be in memory."""
     piece: list[Numbered] = []
     count, key = 0, _first_key(disk, after + 1)
     while rows := read_rows(disk, key, ROWS_AT_ONCE):
@@ -89,13 +89,13 @@ def _pieces(disk: Disk, after: int, until: int, most: int) -> Iterator[list[Numb
 
 
 def _first_key(disk: Disk, event: int) -> bytes:
-    """The key of the row that may have this event."""
+    """Return the key of the row that may have this event."""
     before = disk.range(HISTORY.name, b"", history_key(event + 1), limit=1, reverse=True)
     return before[0][0] if before else history_key(event)
 
 
 def _between(table: pa.Table, after: int, until: int) -> pa.Table:
-    """Without the events that are in files already, or may not be yet."""
+    """Return the table without the events that are in files already, or may not be yet."""
     numbers = table.column("event_id")
     if not len(table) or (numbers[0].as_py() > after and numbers[-1].as_py() <= until):
         return table

@@ -54,7 +54,7 @@ class Kept(NamedTuple):
 
 
 def files_in(folder: Path) -> list[HistoryFile]:
-    """All whole files, the oldest events first."""
+    """Return all whole files, the oldest events first."""
     found = []
     for hour in folder.glob("day=*/hour=*/"):
         # another process may be moving the file just now

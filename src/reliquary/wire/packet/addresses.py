@@ -55,7 +55,7 @@ class Address(msgspec.Struct, frozen=True, gc=False):
     r"""A direct name without `DIRECT=`: `OS:host\private$\orders`."""
 
     def content(self) -> bytes:
-        """The field without its padding."""
+        """Return the field without its padding."""
         match self.kind:
             case AddressKind.NONE | AddressKind.SAME_AS_ADMIN:
                 return b""

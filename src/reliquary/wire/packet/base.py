@@ -40,7 +40,7 @@ class BaseHeader(msgspec.Struct, frozen=True, gc=False):
     """Seconds after SentTime; in a remote read the moment itself ([MS-MQRR] 2.2.5.1)."""
 
     def encode(self, size: int, presence: int) -> bytes:
-        """The header of a packet of `size` bytes; `presence` are the flags SESSION and DEBUG."""
+        """Return the header of a packet of `size` bytes; `presence` are the flags SESSION and DEBUG."""
         if size > SIZE_LIMIT:
             raise UsageError(f"a packet has at most {SIZE_LIMIT} bytes, this one would have {size}")
         if not 0 <= self.priority <= PRIORITY:
@@ -52,7 +52,7 @@ class BaseHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> tuple[BaseHeader, int, int]:
-        """The header, its flags, and the size that the packet claims.  Reserved bits are ignored."""
+        """Return the header, its flags, and the size that the packet claims.  Reserved bits are ignored."""
         header, flags, size = cls.decode_any(reader)
         if flags & INTERNAL:
             raise reader.fault("the packet is an internal one, not a user's message", reader.start + 2)

@@ -34,7 +34,7 @@ class DebugHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> DebugHeader:
-        """The header.  Reserved bits are ignored."""
+        """Return the header.  Reserved bits are ignored."""
         reader.begin(SPEC)
         flags, _ = reader.unpack(_LAYOUT, "a debug header")
         kind = flags & 3

@@ -48,7 +48,7 @@ class Reader:
         self.spec = ""
 
     def begin(self, spec: str) -> None:
-        """The next header begins here."""
+        """Note that the next header begins here."""
         self.start = self.at
         self.spec = spec
 
@@ -95,7 +95,7 @@ class Reader:
         return text[:-1]
 
     def wide_to_zero(self, end: int, what: str) -> str:
-        """The next wide string, which ends with the first zero before `end`."""
+        """Return the next wide string, which ends with the first zero before `end`."""
         start = self.at
         end = min(end, start + NAME_LIMIT)
         zero = self.data.find(b"\0\0", start, end)
@@ -117,7 +117,7 @@ class Reader:
 
 @lru_cache(maxsize=KNOWN_GUIDS)
 def guid_of(raw: bytes) -> UUID:
-    """A GUID out of its 16 bytes; those of the managers that write to us come again and again."""
+    """Return the GUID in 16 bytes; it is cached, because few managers write to us."""
     return NO_GUID if raw == NO_GUID_BYTES else UUID(bytes_le=raw)
 
 
@@ -128,12 +128,12 @@ def guid_bytes(guid: UUID) -> bytes:
 
 
 def padded(raw: bytes) -> bytes:
-    """With zeros up to the next multiple of four."""
+    """Return the bytes with zeros up to the next multiple of four."""
     return raw + _PADDING[-len(raw) & 3]
 
 
 def wide(text: str, what: str) -> bytes:
-    """A wide string with its zero."""
+    """Return a wide string with its zero."""
     if "\0" in text:
         raise UsageError(f"{what} has a zero character, which would end it in a packet")
     try:

@@ -57,7 +57,7 @@ class ListedQueue(msgspec.Struct, frozen=True, gc=False):
     direct: str = ""
 
     def content(self) -> bytes:
-        """The bytes that follow the kind and its padding."""
+        """Return the bytes that follow the kind and its padding."""
         match self.kind:
             case ListedKind.DIRECT:
                 check_direct(self.direct)

@@ -100,7 +100,7 @@ class PropertiesHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @classmethod
     def decode(cls, reader: Reader) -> PropertiesHeader:
-        """The header.  Reserved bits are ignored."""
+        """Return the header.  Reserved bits are ignored."""
         reader.begin(SPEC)
         (
             flags,

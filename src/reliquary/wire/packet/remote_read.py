@@ -98,7 +98,7 @@ class ExtendedAddressHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> ExtendedAddressHeader:
-        """The header; of the kind 0 all else is ignored."""
+        """Return the header; of the kind 0 all else is ignored."""
         reader.begin(ADDRESS_SPEC)
         size, length, kind, scope, address = reader.unpack(_ADDRESS_LAYOUT, "an extended address header")
         if size != _ADDRESS_LAYOUT.size:
@@ -158,7 +158,7 @@ class ReadPacket(msgspec.Struct, frozen=True, gc=False):
     extension: Extension = Extension()
 
     def encode(self) -> bytes:
-        """The bytes of the answer."""
+        """Return the bytes of the answer."""
         try:
             return self.message.encode() + self.extension.encode()
         except struct.error as why:

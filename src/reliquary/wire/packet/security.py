@@ -45,7 +45,7 @@ class ProviderInfo(msgspec.Struct, frozen=True, gc=False):
     name: str = ""
 
     def encode(self) -> bytes:
-        """The type, and the name with its zero."""
+        """Return the type, and the name with its zero."""
         return _TYPE.pack(self.kind) + wide(self.name, "a provider's name")
 
     @classmethod
@@ -108,7 +108,7 @@ class SecurityHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @classmethod
     def decode(cls, reader: Reader) -> SecurityHeader:
-        """The header.  Reserved bits are ignored."""
+        """Return the header.  Reserved bits are ignored."""
         reader.begin(SPEC)
         flags, sender, key, signature, certificate, provider = reader.unpack(_LAYOUT, "a security header")
         sender_kind = flags & _SENDER_KIND

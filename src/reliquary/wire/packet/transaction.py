@@ -66,7 +66,7 @@ class TransactionHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> TransactionHeader:
-        """The header.  Reserved bits are ignored."""
+        """Return the header.  Reserved bits are ignored."""
         reader.begin(SPEC)
         flags, ordinal, timestamp, number, previous = reader.unpack(_LAYOUT, "a transaction header")
         connector = reader.guid("the connector's manager") if flags & CONNECTOR else None

@@ -65,7 +65,7 @@ class UserHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     connector_type: UUID | None = None
 
     def encode(self, presence: int) -> bytes:
-        """The header; `presence` are the flags of the headers that follow."""
+        """Return the header; `presence` are the flags of the headers that follow."""
         if self.destination.kind not in _DESTINATIONS or self.admin.kind not in _ADMINS:
             raise UsageError(
                 f"a destination cannot be {self.destination.kind.name},"
@@ -101,7 +101,7 @@ class UserHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @classmethod
     def decode(cls, reader: Reader) -> tuple[UserHeader, int]:
-        """The header and its flags.  Reserved bits are ignored."""
+        """Return the header and its flags.  Reserved bits are ignored."""
         reader.begin(SPEC)
         source, address, time_to_be_received, sent_time, message_id, flags = reader.unpack(
             _LAYOUT, "a user header"

@@ -88,7 +88,7 @@ def decode_user_message(data: bytes) -> UserMessage:
 
 
 def decode_leading(data: bytes) -> tuple[UserMessage, int]:
-    """The packet that these bytes begin with, and how many of them it takes."""
+    """Return the packet that these bytes begin with, and how many of them it takes."""
     reader = Reader(data, 0, len(data))
     base_header, base_flags, size = BaseHeader.decode(reader)
     if size > len(data):

@@ -75,7 +75,7 @@ class Options(msgspec.Struct, frozen=True, gc=False):
     reset: Reset | None = None
 
     def encode(self) -> bytes:
-        """The extensions, what routers look at first; empty when there are none."""
+        """Return the extensions, first those that routers read; empty when there are none."""
         raw: list[bytearray] = []
         if self.listed:
             raw.append(_option(_NAK_LIST, b"".join(map(_NUMBER.pack, self.listed))))
@@ -101,7 +101,7 @@ class Options(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> Options:
-        """The extensions that begin here."""
+        """Return the extensions that begin here."""
         reader.begin(SPEC)
         kind, size, total = reader.unpack(_LENGTH_LAYOUT, "OPT_LENGTH")
         if (kind, size) != (_LENGTH, _LENGTH_LAYOUT.size):
@@ -133,7 +133,7 @@ def _option(kind: int, value: bytes = b"", specific: int = 0) -> bytearray:
 
 
 def _meaning(kind: int, specific: int, value: bytes, reader: Reader, at: int) -> tuple[str, object]:
-    """The name and the content of an option; no name if it is not known."""
+    """Return the name and the content of an option; no name if it is not known."""
     if kind == _FRAGMENT:
         return "fragment", Fragment(*_FRAGMENT_LAYOUT.unpack(value))
     if kind == _NAK_LIST:

@@ -142,7 +142,7 @@ Packet = Spm | Data | Nak
 
 
 def encode(packet: Packet) -> bytes:
-    """The packet, with its checksum."""
+    """Return the packet, with its checksum."""
     tsi, payload = packet.tsi, b""
     ports = (tsi.port, packet.port)
     if isinstance(packet, Data):
@@ -176,7 +176,7 @@ def encode(packet: Packet) -> bytes:
 
 
 def decode(raw: bytes) -> Packet:
-    """The packet; PacketFault for anything that is not one, NotServed for one that calls for nothing here."""
+    """Return the packet; PacketFault for bytes that are none, NotServed for one that is not used here."""
     reader = Reader(raw, 0, len(raw))
     reader.begin(SPEC)
     sender, receiver, code, flags, checksum, source, size = reader.unpack(_HEADER, "the PGM header")
@@ -247,7 +247,7 @@ def _nak(reader: Reader, kind: PgmPacketType, flags: int, tsi: Tsi, port: int) -
 
 
 def _options(reader: Reader, flags: int) -> Options:
-    """The options of a packet that has no data: nothing comes after them."""
+    """Return the options of a packet that has no data: nothing comes after them."""
     options = Options.decode(reader) if flags & _HAS_OPTIONS else NO_OPTIONS
     if reader.at != reader.end:
         raise reader.fault(f"{reader.end - reader.at} bytes are left over", reader.at)
@@ -255,14 +255,14 @@ def _options(reader: Reader, flags: int) -> Options:
 
 
 def _sum(raw: bytes | bytearray) -> int:
-    """The one's complement sum of 16-bit words: a number to base 65536 leaves the sum of its digits."""
+    """Return the one's complement sum of 16-bit words: the sum of the digits of a number to base 65536."""
     number = int.from_bytes(raw, "big")
     return (number << 8 if len(raw) & 1 else number) % 0xFFFF
 
 
 @lru_cache(maxsize=1024)
 def _address(text: str) -> bytes:
-    """A network-layer address with its family."""
+    """Return a network-layer address with its family."""
     try:
         address = ip_address(text)
     except ValueError:

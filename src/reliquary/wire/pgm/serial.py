@@ -23,7 +23,7 @@ def distance(start: int, end: int) -> int:
 
 
 def unfolded(number: int, near: int) -> int:
-    """The count without end, nearest to `near`, that a number on the wire stands for.
+    """Return the count without end, nearest to `near`, that a number on the wire stands for.
 
     >>> hex(unfolded(1, near=0xFFFFFFFE))
     '0x100000001'

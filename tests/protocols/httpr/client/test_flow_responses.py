@@ -22,7 +22,7 @@ ONE_EACH = (("maximum_batch_size", "1"), ("maximum_pipeline_depth", "3"))
 
 
 def pipelined() -> tuple[ClientBench, Far, list[SendRequest]]:
-    """Three batches of one message are on the way."""
+    """Return a bench with three batches of one message on the way."""
     bench, far = ClientBench(), Far(capabilities=ONE_EACH)
     bench.send(ORDERS, b"a", b"b", b"c", b"d")
     assert len(bench.unanswered) == 1  # HR-034: not before there is a session

@@ -21,7 +21,7 @@ GRI, PUSH, PULL, EXCHANGE, REPORT = Command
 
 
 def careless() -> Mapping[tuple[By, transactions.BatchPosition, Outcome], Fate]:
-    """The table as 3.4 has it by the letter: GET-RESPONDER-INFO gives back what it does not name."""
+    """Return the table of 3.4 by the letter: GET-RESPONDER-INFO gives back what it does not name."""
     return {
         (by, place, outcome): FATES[By.REPORT if by is By.INFO_ANSWER else by, place, outcome]
         for by, place, outcome in FATES

@@ -68,7 +68,7 @@ def _both(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def requests(draw: st.DrawFn, commands: Any = Command) -> RequestHeader:
-    """Any header of a request."""
+    """Return any header of a request."""
     command = draw(st.sampled_from(commands))
     more: dict[str, Any] = {}
     if command is Command.GET_RESPONDER_INFO or draw(st.booleans()):
@@ -88,7 +88,7 @@ def requests(draw: st.DrawFn, commands: Any = Command) -> RequestHeader:
 
 @st.composite
 def responses(draw: st.DrawFn) -> ResponseHeader:
-    """Any header of a response."""
+    """Return any header of a response."""
     vector = draw(st.none() | vectors())
     named = st.sampled_from([("maximum_batch_size", "5"), ("flows", "PUSH"), ("app-x", "a, b")])
     return ResponseHeader(

@@ -64,7 +64,7 @@ def reader(limits: BatchLimits = LIMITS) -> RequestReader:
 
 
 def read(parts: Iterable[bytes], using: RequestReader | ResponseReader) -> list[Read]:
-    """All that is read of a body that comes in these parts."""
+    """Return all that is read of a body that comes in these parts."""
     events = [event for part in parts for event in using.feed(part)]
     using.end()
     assert using.done
@@ -72,7 +72,7 @@ def read(parts: Iterable[bytes], using: RequestReader | ResponseReader) -> list[
 
 
 def pushed(batch: bytes, limits: BatchLimits = LIMITS) -> list[Carried]:
-    """The messages of a batch."""
+    """Return the messages of a batch."""
     events = read([PUSH + batch], reader(limits))
     assert isinstance(events[0], HeaderRead)
     assert events[-1] == BatchEnded(Disposition.LAST)
@@ -164,7 +164,7 @@ def test_a_damaged_body_gets_one_verdict_in_every_split() -> None:
 
 
 def outcome(parts: Iterable[bytes], using: RequestReader | ResponseReader) -> object:
-    """What a body means: what is read of it, or why it is refused, and whether its header was understood."""
+    """Return what is read of a body, or why it is refused, and whether its header was understood."""
     try:
         return read(parts, using)
     except HttprFault as fault:

@@ -51,7 +51,7 @@ ON_THE_WIRE = {
 
 
 def first(data: bytes, *, request: bool) -> Body | None:
-    """What our reader makes of a body; None where it refuses it."""
+    """Return what our reader makes of a body; None where it refuses it."""
     using = RequestReader(lambda _: LIMITS) if request else ResponseReader(LIMITS)
     try:
         events = using.feed(data)
@@ -102,7 +102,7 @@ def plain(value: Any) -> Any:
 
 
 def all_of(vector: Capabilities) -> dict[str, Any]:
-    """Every capability, said or not."""
+    """Return every capability, also those that are not named."""
     found = {name: value for name, value in asdict(vector).items() if isinstance(value, int)}
     levels = {"SESSION": found.pop("sessions"), "SESSIONLESS": found.pop("sessionless")}
     return (

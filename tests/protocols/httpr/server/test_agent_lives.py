@@ -73,7 +73,7 @@ class Life:
     # -- the network
 
     def deliver(self, sent: Sent, connection: int) -> Answer | None:
-        """A request reaches the server, which may crash before its write."""
+        """Deliver a request to the server, which may crash before its write."""
         caller = self.bench.new_caller()
         ending = sent.options.get("disposition", Disposition.LAST) if sent.header.command in SENDS else None
         fault = sent.options.get("fault")
@@ -130,7 +130,7 @@ class Life:
             self._transfer()
 
     def _ask(self, command: Command, **fields: Any) -> ResponseHeader | None:
-        """One request, and its answer if it comes; else all is to be resolved."""
+        """Return one request, and its answer if it comes; else all is to be resolved."""
         answers = self.exchange([Sent(self.client.header(command, **fields))])
         if not answers or answers[0].header.error is not None:
             self._lose()
@@ -205,7 +205,7 @@ class Life:
         return Sent(self.client.header(command, **fields), batch, options)
 
     def _take(self, answer: Answer) -> bool:
-        """An answer comes; False when nothing behind it is to be looked at."""
+        """Take an answer; return False when nothing behind it is to be looked at."""
         header = answer.header
         self._settle(header, By.RESPONSE)
         if header.transaction_id is not None:

@@ -33,7 +33,7 @@ def text(answer: Answer) -> bytes:
 
 @pytest.fixture
 def client() -> Client:
-    """In a session, on a connection that knows our agent-type."""
+    """Return a client in a session, on a connection that knows our agent-type."""
     client = Client(HttprBench())
     client.begin()
     return client

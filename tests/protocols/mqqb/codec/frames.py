@@ -25,7 +25,7 @@ def _load(file: str) -> dict[str, bytes]:
 
 
 def _word(word: str) -> bytes:
-    """The bytes of `5A`, or of `5A*512`."""
+    """Return the bytes of `5A`, or of `5A*512`."""
     digits, _, count = word.partition("*")
     return bytes.fromhex(digits) * int(count or 1)
 

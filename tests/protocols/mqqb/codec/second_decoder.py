@@ -28,7 +28,7 @@ def guid(data: bytes, at: int) -> str:
 
 
 def split(stream: bytes) -> tuple[list[bytes], bytes]:
-    """All packets of a stream, and the bytes that are left; Bad where a packet cannot begin."""
+    """Return all packets of a stream, and the bytes that are left; Bad where a packet cannot begin."""
     packets = []
     while len(stream) >= 16:
         if stream[0] != 0x10 or stream[4:8] != b"LIOR":
@@ -64,7 +64,7 @@ def session_header(data: bytes, at: int) -> dict[str, int]:
 
 
 def packet(data: bytes) -> dict[str, Any]:
-    """One packet as its fields."""
+    """Return one packet as its fields."""
     if len(data) < 20 or data[0] != 0x10 or data[4:8] != b"LIOR":
         raise Bad("no packet")
     flags = number(data, 2, 2)
@@ -106,7 +106,7 @@ def internal(data: bytes, flags: int) -> dict[str, Any]:
 
 
 def message(data: bytes, flags: int) -> dict[str, Any]:
-    """The parts of a user message that a session needs; the headers behind are left to the codec."""
+    """Return the parts of a user message that a session needs; the headers behind are left to the codec."""
     size = number(data, 8, 4)
     word = number(data, 60, 4)
     if word & 0x02000000:
@@ -156,7 +156,7 @@ def message(data: bytes, flags: int) -> dict[str, Any]:
 
 
 def queue(data: bytes, at: int, kind: int) -> tuple[int, object]:
-    """Where the field of a queue ends, and what it says."""
+    """Return where the field of a queue ends, and its content."""
     if kind in (2, 3, 4):
         return at + 4, number(data, at, 4)
     if kind == 5:

@@ -25,7 +25,7 @@ messages = strategies.packets().filter(lambda each: each.envelope is None and ea
 
 
 def as_fields(packet: Packet) -> dict[str, Any]:
-    """A packet in the words of the second decoder."""
+    """Return a packet in the words of the second decoder."""
     match packet:
         case EstablishConnection():
             return {

@@ -35,7 +35,7 @@ MESSAGES = [f"frame {number}" for number in range(3, 9)]
 
 
 def unreserved(name: str) -> bytes:
-    """A frame as we write it: the reserved byte of the base header is 0."""
+    """Return a frame as we write it: the reserved byte of the base header is 0."""
     return changed(SAMPLE[name], 1, to=b"\0")
 
 

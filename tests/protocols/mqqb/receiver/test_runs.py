@@ -142,7 +142,7 @@ def packets_of(peer: Peer, wanted: list[dict[str, Any]]) -> list[UserMessage]:
 
 
 def outcome(bench: MqqbBench, peer: Peer) -> dict[str, Any]:
-    """What can be seen of both sides in the end."""
+    """Return what can be seen of both sides in the end."""
     state = peer.state
     return {
         "bodies": {queue: bench.bodies(queue) for queue in (*QUEUES, "strict")},

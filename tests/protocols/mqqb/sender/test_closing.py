@@ -9,7 +9,7 @@ from tests.protocols.mqqb.mqqb_harness import ELSEWHERE, MqqbBench, stream_of, w
 
 
 def restored(*, numbered: bool) -> MqqbBench:
-    """A bench whose store was restored from a backup with two messages of a stream."""
+    """Return a bench whose store was restored from a backup with two messages of a stream."""
     bench = MqqbBench()
     bench.transact(ELSEWHERE, b"1", b"2")
     if numbered:

@@ -25,12 +25,12 @@ def test_large_packets_are_limited_by_their_bytes() -> None:
 
 
 def with_second_too_large(state: State, route: SessionQueue, entry: Entry, sent: Sent, number: int) -> bytes:
-    """The packet of a message; that of the second one is larger than a packet may be."""
+    """Return the packet of a message; that of the second one is larger than a packet may be."""
     return bytes(1 << 23) if number == 2 else packets.stream_packet(state, route, entry, sent, number)
 
 
 def of_turn(bench: MqqbBench, peer: Peer) -> list[tuple[type, list[bytes]]]:
-    """The effects of the last turn for a peer, and the bodies in them."""
+    """Return the effects of the last turn for a peer, and the bodies in them."""
     effects = [each for each in bench.out if isinstance(each, SendPackets) and each.session == peer.session]
     bench.out.clear()
     packets = [(type(each), [decode_packet(data) for data in each.packets]) for each in effects]

@@ -45,7 +45,7 @@ from tests.queueing.state_checks import walk
 
 
 def descriptor(two: TwoManagers) -> ReadDescriptor:
-    """The REMOTEREADDESC that went out last."""
+    """Return the REMOTEREADDESC that went out last."""
     reads = [each for each in two.asked(Request) if isinstance(each, StartReceive2 | StartReceiveByLookupId)]
     assert reads[-1].read is not None
     return reads[-1].read
@@ -346,7 +346,7 @@ def test_a_message_that_cannot_be_rebuilt_goes_back_and_the_read_fails(hold: flo
 
 
 def spoiled(two: TwoManagers) -> Callable[[Request], Any]:
-    """The server's response with a packet that is cut off."""
+    """Return the server's response with a packet that is cut off."""
 
     def play(request: Request) -> Any:
         response = two.truth(request)

@@ -233,7 +233,7 @@ def test_an_application_that_leaves_gets_what_is_being_removed_and_gives_the_oth
 
 
 def doubtful(*bodies: bytes) -> TwoManagers:
-    """The first message was delivered, and its server has it still."""
+    """Return a bench whose first message was delivered, and is still on its server."""
     two = TwoManagers(*bodies)
     two.script[EndReceive] = Silence.BEFORE
     two.begin(ReceiveMessages(0, FAR))

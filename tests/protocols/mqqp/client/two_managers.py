@@ -84,7 +84,7 @@ class Near(Bench):
         self.out.clear()
 
     def run(self, event: Event) -> Turn:
-        """One turn of both machines; what goes out is kept for the network."""
+        """Run one turn of both machines; what goes out is kept for the network."""
         turn = self.core.turn(event, self.now)
         rest: list[Effect] = []
         for effect in turn.effects:

@@ -19,7 +19,7 @@ Item = tuple[str, Any]
 
 
 def pack(items: Iterator[Item], encoding: Encoding) -> bytes:
-    """The bytes of a stub."""
+    """Return the bytes of a stub."""
     order, wide = ">" if encoding.big_endian else "<", encoding.wide
     words = {"pointer": "Q" if wide else "I", "count": "Q" if wide else "I", "enum": "I" if wide else "H"}
     stub = bytearray()
@@ -42,7 +42,7 @@ def pack(items: Iterator[Item], encoding: Encoding) -> bytes:
 
 
 def handle(value: UUID) -> list[Item]:
-    """A context handle: attributes and a GUID."""
+    """Return a context handle: attributes and a GUID."""
     return [("I", 0), ("guid", value)]
 
 
@@ -135,14 +135,14 @@ def request_items(request: Request) -> Iterator[Item]:
 
 
 def transfer_buffer() -> Iterator[Item]:
-    """The members of CACTransferBufferV1 behind the tag; P is a pointer, the others are numbers."""
+    """Yield the members of CACTransferBufferV1 behind the tag; P is a pointer, the others are numbers."""
     send, members = "PP", "PPPPPPPPPPPIIPPIPIPIPPPPPPIPPPPIPPIPPiPIPBBHPIPPPPIPPPP"
     for letter in send + members:
         yield "pointer" if letter == "P" else letter, 0
 
 
 def response_items(response: Response) -> Iterator[Item]:
-    """What a method returns, its status last."""
+    """Yield what a method returns, its status last."""
     match response:
         case qm2qm.ReadStarted(identifier, read, status):
             yield from [*handle(identifier), *descriptor(read, 0x20000), ("I", status)]

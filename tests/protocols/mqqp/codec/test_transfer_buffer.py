@@ -24,7 +24,7 @@ NULL = ("pointer", 0)
 
 
 def skipped(stub: bytes, encoding: Encoding) -> int:
-    """Bytes that are left after the structure."""
+    """Return bytes that are left after the structure."""
     reader = NdrReader(stub, encoding)
     skip_transfer_buffer(reader)
     return reader.left
@@ -35,7 +35,7 @@ def tagged(kind: int, tag: int | None = None) -> list[Item]:
 
 
 def members(changes: dict[int, Item]) -> Iterator[Item]:
-    """The members behind the union, all zero but for those whose place is in `changes`."""
+    """Yield the members behind the union, all zero but for those whose place is in `changes`."""
     for place, letter in enumerate("PPPPPPPPPPPIIPPIPIPIPPPPPPIPPPPIPPIPPiPIPBBHPIPPPPIPPPP"):
         yield changes.get(place, NULL if letter == "P" else (letter, 0))
 

@@ -16,7 +16,7 @@ def _rows(file: str) -> list[list[str]]:
 
 
 def named_stubs(file: str) -> dict[tuple[str, Encoding], bytes]:
-    """The stubs of a file that has a name and a transfer syntax in each line."""
+    """Return the stubs of a file that has a name and a transfer syntax in each line."""
     return {
         (name, encoding): bytes.fromhex(stub)
         for name, syntax, stub in _rows(file)
@@ -25,7 +25,7 @@ def named_stubs(file: str) -> dict[tuple[str, Encoding], bytes]:
 
 
 def recorded_calls(file: str) -> list[tuple[int, bytes, bytes]]:
-    """Each call of a recorded conversation: opnum, the stub of the request, the stub of the answer."""
+    """Return each call of a recorded conversation: opnum, the stub of the request, the stub of the answer."""
     rows = [(int(opnum), bytes.fromhex(stub)) for _, opnum, stub in _rows(file)]
     return [
         (opnum, request, answer) for (opnum, request), (_, answer) in zip(rows[::2], rows[1::2], strict=True)

@@ -93,7 +93,7 @@ class ServerBench(Bench):
         return turn
 
     def run(self, event: Event) -> Turn:
-        """One turn of both machines; what goes to clients is kept for them."""
+        """Run one turn of both machines; what goes to clients is kept for them."""
         turn = self.core.turn(event, self.now)
         rest: list[Effect] = []
         for effect in turn.effects:

@@ -52,7 +52,7 @@ def requests_with(handle: UUID) -> dict[str, Request]:
 
 
 def opened_with_message(client: Client) -> tuple[Open, dict[str, UUID]]:
-    """A queue, and a context handle of each type, by the method that takes it."""
+    """Return a queue, and a context handle of each type, by the method that takes it."""
     client.bench.send("orders", b"m")
     queue = client.open()
     return queue, {

@@ -19,7 +19,7 @@ FINAL = VECTORS["c6_final"].envelope
 
 
 def changed(envelope: str, *changes: tuple[str, str]) -> str:
-    """With each text replaced by another, everywhere it stands; it must stand there."""
+    """Return the text with each of these texts replaced by another wherever it occurs; it must occur."""
     for old, new in changes:
         assert old in envelope, f"{old} is not in {envelope}"
         envelope = envelope.replace(old, new)
@@ -27,7 +27,7 @@ def changed(envelope: str, *changes: tuple[str, str]) -> str:
 
 
 def without(envelope: str, name: str) -> str:
-    """Without the first element of this name."""
+    """Return the envelope without the first element of this name."""
     start = envelope.index(f"<{name}")
     if envelope.startswith(f"<{name}/>", start):
         return envelope[:start] + envelope[start + len(name) + 3 :]
@@ -36,13 +36,13 @@ def without(envelope: str, name: str) -> str:
 
 
 def element(envelope: str, name: str) -> str:
-    """The first element of this name, as it stands there."""
+    """Return the first element of this name, as it stands there."""
     start = envelope.index(f"<{name}")
     end = envelope.index(f"</{name}>", start) + len(name) + 3
     return envelope[start:end]
 
 
 def doubled(envelope: str, name: str) -> str:
-    """With the first element of this name twice."""
+    """Return the envelope with the first element of this name twice."""
     found = f"<{name}/>" if f"<{name}/>" in envelope else element(envelope, name)
     return envelope.replace(found, found + found, 1)

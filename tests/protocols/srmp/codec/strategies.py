@@ -52,7 +52,7 @@ _acknowledgements = st.lists(st.sampled_from(Acknowledgement), unique=True, max_
 
 @st.composite
 def places(draw: st.DrawFn) -> StreamPlace:
-    """Any place in a stream."""
+    """Return any place in a stream."""
     sender, number = draw(guid), draw(st.integers(1, 2**64 - 1))
     current = draw(st.just(1) | st.integers(1, FOREVER))
     return StreamPlace(
@@ -67,7 +67,7 @@ def places(draw: st.DrawFn) -> StreamPlace:
 
 @st.composite
 def sendable(draw: st.DrawFn, /, destination: str = "") -> Message:
-    """Any message that has a form in SRMP, to any destination or to this one."""
+    """Return any message that has a form in SRMP, to any destination or to this one."""
     source, flags = draw(guid), draw(st.integers(0, 31))
     attributes: dict[str, Any] = {
         "identifier": ObjectId(source, draw(long)),

@@ -24,7 +24,7 @@ GROUP = f"MSMQ:MULTICAST={ADDRESS}"
 
 
 def listening(**options: Any) -> Receiving:
-    """With two queues that listen."""
+    """Return a bench with two queues that listen."""
     bench = Receiving(**options)
     for name in ("one", "two"):
         bench.create(name, multicast_address=ADDRESS)
@@ -32,7 +32,7 @@ def listening(**options: Any) -> Receiving:
 
 
 def come(bench: Receiving, post: tuple[str, bytes], address: str = ADDRESS) -> int:
-    """A message comes; how many answers were given."""
+    """Let a message come; return how many answers were given."""
     before = sum(map(len, bench.answers.values()))
     bench.handle(ApduArrived(address, apdu(post, address)))
     return sum(map(len, bench.answers.values())) - before

@@ -42,7 +42,7 @@ BOTH = (ADMIN, "positiveOnly", "negativeOnly")
 def committed(
     decision: str, message_class: int, *, to: str = ADMIN, about: str = ID, label: str = ""
 ) -> Receipt:
-    """A commitment receipt that is written at the bench's noon."""
+    """Return a commitment receipt that is written at the bench's noon."""
     return Receipt(to, message_class, {"decidedAt": SENT, "decision": decision, "id": about}, label)
 
 
@@ -357,7 +357,7 @@ def test_a_final_receipt_outlives_a_crash() -> None:
 
 
 def written(bench: Receiving, reason: MessageClass) -> list[MessageArrived]:
-    """What is written when the message at the head leaves for this reason."""
+    """Return what is written when the message at the head leaves for this reason."""
     position = bench.queue("torders").order.first()
     assert position is not None
     due = ReceiptDue("srmp", bench.queue("torders").number, bench.state.messages.get(position), reason)

@@ -28,12 +28,12 @@ def signature_of(body: bytes, by: Trust = SIGNS) -> str:
 
 
 def signed(body: bytes = b"hello", **elements: Any) -> Post:
-    """A message whose signature is right."""
+    """Return a message whose signature is right."""
     return user_message(body=body, block=signature_of(body), **elements)
 
 
 def forged(**elements: Any) -> Post:
-    """A message that is not what was signed."""
+    """Return a message that is not what was signed."""
     return user_message(body=b"jello", block=signature_of(b"hello"), **elements)
 
 

@@ -17,7 +17,7 @@ DEAD_STREAM = "system$;deadxact"
 
 
 def restored(*bodies: bytes, **attributes: Any) -> Sender:
-    """A manager that was restored while a stream of these messages waited for its receipts."""
+    """Return a manager that was restored while a stream of these messages waited for its receipts."""
     bench = Sender()
     bench.stream(*bodies, **attributes)
     bench.answer_all()

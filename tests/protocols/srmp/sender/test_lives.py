@@ -41,7 +41,7 @@ class Receiver:
         """Messages that their sender wants to hear of: stream, number, body."""
 
     def take(self, place: StreamPlace, identifier: ObjectId, body: bytes, *, final: bool) -> int:
-        """The status of the answer."""
+        """Return the status of the answer."""
         if body.startswith(REFUSED):
             return 400
         begins = bool(place.receipts_to) and place.current == 1 and place.number > self.stream

@@ -30,7 +30,7 @@ def signing(kind: str = "rsa", **settings: Any) -> SrmpSettings:
 
 
 def authenticated(arrived: Arrived, now: Instant, by: str = "rsa") -> Message:
-    """What a receiver that trusts the signer makes of it."""
+    """Return the message as a receiver that trusts the signer reads it."""
     assert arrived.envelope.signature
     return verify(arrived, message_of(arrived), trust(by), now)
 

@@ -85,7 +85,7 @@ SEEDS: dict[str, tuple[str, bytes]] = {
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
-    """A body with one to three wounds."""
+    """Return a body with one to three changes."""
     tokens = _TOKENS.findall(data)
     for _ in range(chance.randrange(1, 4)):
         at = chance.randrange(len(tokens))

@@ -50,7 +50,7 @@ _flow = etree.XMLSchema(etree.fromstring(_ROOM))
 
 
 def schema_of(element: Element, dialect: Dialect) -> etree.XMLSchema | None:
-    """The schema for an element; None where no specification has one."""
+    """Return the schema for an element; None where no specification has one."""
     namespace = etree.QName(element).namespace
     wsa = dialect.addressing
     if namespace == names.RM[dialect.version]:
@@ -79,7 +79,7 @@ def check_schemas(encoded: Encoded, dialect: Dialect) -> int:
 
 
 def _alone(element: Element) -> Element:
-    """The element as a document of its own, with the namespaces that its QNames need."""
+    """Return the element as a document of its own, with the namespaces that its QNames need."""
     return etree.fromstring(etree.tostring(element, with_tail=False))
 
 

@@ -107,7 +107,7 @@ def faults(draw: st.DrawFn, dialect: Dialect, addresses: st.SearchStrategy[str])
 
 
 def protocol_bodies(dialect: Dialect, addresses: st.SearchStrategy[str] = uris) -> st.SearchStrategy[Body]:
-    """Any body but an application's."""
+    """Return any body but an application's."""
     expires = st.none() | durations
     in11 = dialect.version is Version.RM11
     incomplete = st.none() | st.sampled_from(Incomplete) if in11 else st.none()
@@ -197,7 +197,7 @@ properties = st.builds(
 
 @st.composite
 def envelopes(draw: st.DrawFn, addresses: st.SearchStrategy[str] = uris) -> Envelope:
-    """Any envelope, in any dialect, that comes back as it was but for an action that was empty."""
+    """Return any envelope, in any dialect, that comes back as it was but for an action that was empty."""
     dialect = draw(dialects)
     in10 = dialect.version is Version.RM10
     optional = st.just("") | addresses

@@ -37,7 +37,7 @@ def written(number: object, content: str = "<o/>", message_id: str = "urn:m") ->
 
 
 def outcome(data: bytes, content_type: str = XML_TYPE) -> object:
-    """The envelope, or what the fault says."""
+    """Return the envelope, or what the fault says."""
     try:
         return decode(content_type, data)
     except WsrmFault as fault:

@@ -26,7 +26,7 @@ _END = """
 
 
 def published_message(number: int) -> bytes:
-    """Messages 1, 3 and 6 of [MS-WSRVCRM] 4.1, E.2 of the requirements."""
+    """Return messages 1, 3 and 6 of [MS-WSRVCRM] 4.1, E.2 of the requirements."""
     return f"""{_BEGIN}    <r:Sequence s:mustUnderstand="1">
       <r:Identifier>
         {SEQUENCE}
@@ -40,7 +40,7 @@ def published_message(number: int) -> bytes:
 
 
 def published_acknowledgement(upper: int, room: object) -> bytes:
-    """Messages 2, 4, 5 and 7, E.3 of the requirements."""
+    """Return messages 2, 4, 5 and 7, E.3 of the requirements."""
     return f"""{_BEGIN}    <r:SequenceAcknowledgement>
       <r:Identifier>
         {SEQUENCE}
@@ -56,7 +56,7 @@ def published_acknowledgement(upper: int, room: object) -> bytes:
 
 
 def soap12(blocks: str, body: str = "", *, version: Version = Version.RM11) -> bytes:
-    """An envelope of SOAP 1.2 with prefixes s, a (WS-Addressing 1.0), r (WS-RM), f (flow control)."""
+    """Return an envelope of SOAP 1.2 with prefixes s, a (WS-Addressing 1.0), r (WS-RM), f (flow control)."""
     return (
         f'<s:Envelope xmlns:s="{names.SOAP[Soap.SOAP12]}" xmlns:a="http://www.w3.org/2005/08/addressing"'
         f' xmlns:r="{names.RM[version]}" xmlns:f="{names.FLOW}">'

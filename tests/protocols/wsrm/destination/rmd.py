@@ -122,7 +122,7 @@ class Rmd:
         return self.state.destination
 
     def sequence(self, identifier: str) -> Sequence:
-        """A sequence by its identifier."""
+        """Return a sequence by its identifier."""
         return self.here.sequences[self.here.by_identifier[identifier]]
 
     # -- turns
@@ -191,7 +191,7 @@ class Rmd:
     # -- the queue manager
 
     def free(self, name: str) -> int | None:
-        """Bytes that still fit into a queue."""
+        """Return bytes that still fit into a queue."""
         return None if self.quota is None else self.quota - sum(map(size_of, self.queues[name]))
 
     def tell_room(self, name: str = "orders") -> None:
@@ -337,7 +337,7 @@ class Rmd:
         return [each.answer for each in self.effects if isinstance(each, Reply)]
 
     def durable(self) -> dict[str, Any]:
-        """What another process must find again."""
+        """Return the state that another process must find again."""
         here = self.here
         return {
             "sequences": {
@@ -360,7 +360,7 @@ class Rmd:
 
 
 def message(identifier: str, number: int, **parts: Any) -> Envelope:
-    """A message of a sequence, with its number as body."""
+    """Return a message of a sequence, with its number as body."""
     last = parts.pop("last", False)
     content = parts.pop("content", b"<m>%d</m>" % number)
     chosen: dict[str, Any] = {
@@ -372,5 +372,5 @@ def message(identifier: str, number: int, **parts: Any) -> Envelope:
 
 
 def numbered(*numbers: int) -> list[bytes]:
-    """The bodies of messages with these numbers."""
+    """Return the bodies of messages with these numbers."""
     return [b"<m>%d</m>" % number for number in numbers]

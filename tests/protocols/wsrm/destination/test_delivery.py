@@ -207,7 +207,7 @@ def test_a_whole_sequence_waits_for_room_for_all_of_it() -> None:
 
 
 def held_behind_a_gap(quota: int) -> tuple[Rmd, str]:
-    """Three messages are held; then the queue has room for few of them."""
+    """Return a destination that holds three messages, and whose queue has room for few of them."""
     rmd = Rmd(quota=100_000)
     sequence = rmd.create()
     rmd.send(sequence, 2, 3, 4)
@@ -365,7 +365,7 @@ def test_two_sequences_that_wait_share_the_room_that_comes() -> None:
 
 
 def left_behind() -> tuple[Rmd, str]:
-    """A sequence ended while the queue had no room for its messages 2 and 3; the next one is open."""
+    """Return a sequence that ended without room for its messages 2 and 3; the next one is open."""
     rmd = Rmd(quota=100_000)
     rmd.reports_first = True
     ended = rmd.create()

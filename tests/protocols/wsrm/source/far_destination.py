@@ -206,7 +206,7 @@ class Network:
         self.answered = [each for each in self.answered if (each[0].route, each[0].epoch) != (route, epoch)]
 
     def arrive(self) -> bool:
-        """The oldest request reaches the destination; False where none is under way."""
+        """Deliver the oldest request to the destination; return False where none is under way."""
         self.collect()
         if not self.sent:
             return False
@@ -219,7 +219,7 @@ class Network:
         return True
 
     def respond(self) -> bool:
-        """The oldest response reaches us; False where none is under way."""
+        """Deliver the oldest response to the source; return False where none is under way."""
         self.collect()
         if not self.answered:
             return False

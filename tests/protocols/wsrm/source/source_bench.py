@@ -216,7 +216,7 @@ class SourceBench(ProtocolBench):
         return decode(post.content_type, post.body)
 
     def sent(self, body: type | None = None) -> list[Envelope]:
-        """All that was posted since `forget`, or only what has a body of this type."""
+        """Return all that was posted since `forget`, or only what has a body of this type."""
         envelopes = [self.read(post) for post in self.posts]
         return [each for each in envelopes if body is None or isinstance(each.body, body)]
 
@@ -231,7 +231,7 @@ class SourceBench(ProtocolBench):
         return [word_of(each) for each in self.sent(Payload) if each.sequence is not None]
 
     def kinds(self) -> list[str]:
-        """What was posted since `forget`, by the names of the bodies; messages by their numbers."""
+        """Return what was posted since `forget`, by the names of the bodies; messages by their numbers."""
         return [kind_of(each) for each in self.sent()]
 
     def forget(self) -> None:
@@ -315,17 +315,17 @@ class SourceBench(ProtocolBench):
         return self.wsrm.source.sessions[self.outgoing().number]
 
     def outgoing(self, destination: str = SHOP) -> QueueState:
-        """The outgoing queue of a destination."""
+        """Return the outgoing queue of a destination."""
         found = find(self.state, destination)
         assert found is not None, f"nothing was ever sent to {destination}"
         return found
 
     def link(self, destination: str = SHOP) -> Any:
-        """The way out of an outgoing queue."""
+        """Return the link of an outgoing queue."""
         return link_of(self.outgoing(destination))
 
     def waiting(self, destination: str = SHOP) -> int:
-        """How many messages an outgoing queue holds; it may be gone."""
+        """Return how many messages an outgoing queue holds; 0 when the queue is gone."""
         queue = find(self.state, destination)
         return 0 if queue is None else len(walk(queue)) + len(queue.order.locked)
 
@@ -361,7 +361,7 @@ def kind_of(envelope: Envelope) -> str:
 
 
 def word_of(envelope: Envelope) -> str:
-    """The word in the body of a message."""
+    """Return the word in the body of a message."""
     assert isinstance(envelope.body, Payload)
     return envelope.body.content.decode().removeprefix("<m>").removesuffix("</m>")
 

@@ -17,7 +17,7 @@ SETS = st.sets(st.integers(1, 12))
 
 
 def sent(*words: str, **peer: object) -> SourceBench:
-    """A source that has sent all of these; the first is acknowledged."""
+    """Return a source that has sent all of these; the first is acknowledged."""
     bench = SourceBench(settings=WsrmSettings(peers=(PeerSettings(address="*", **peer),)))  # type: ignore[arg-type]
     bench.put(*words)
     bench.open()

@@ -22,7 +22,7 @@ RM10 = Dialect(version=Version.RM10)
 
 
 def idle(**peer: object) -> SourceBench:
-    """A source whose only message has arrived, after the idle time."""
+    """Return a source whose only message has arrived, after the idle time."""
     peers = (PeerSettings(address="*", **peer),)  # type: ignore[arg-type]
     bench = SourceBench(settings=WsrmSettings(peers=peers, retries=2))
     bench.put("a")

@@ -62,7 +62,7 @@ class Client(SourceBench):
         return self._turn(Spread(turn))
 
     def run(self, event: Event) -> Turn:
-        """One turn of both machines."""
+        """Run one turn of both machines."""
         if isinstance(event, Spread):
             turn = self.core._spread(event.turn, self.now)
             return Turn(turn.facts, turn.signals, self.keep(turn), turn.waits)

@@ -16,7 +16,7 @@ OTHER = "DIRECT=WSRM://other.example/orders"
 
 
 def full(*later: str) -> SourceBench:
-    """A source whose peer has taken message 1 and has no more room; `later` waits."""
+    """Return a source whose peer has taken message 1 and has no more room; `later` waits."""
     bench = SourceBench()
     bench.put("first", *later)
     bench.open()

@@ -12,7 +12,7 @@ from tests.protocols.wsrm.source.source_bench import FIRST, URL, SourceBench, cl
 
 
 def running() -> SourceBench:
-    """A source that has sent three messages, of which the first is acknowledged."""
+    """Return a source that has sent three messages, of which the first is acknowledged."""
     bench = SourceBench()
     bench.put("a", "b", "c")
     bench.open()

@@ -22,7 +22,7 @@ SECOND = "urn:second"
 
 
 def backed_up(*words: str, version: Version = Version.RM11) -> SourceBench:
-    """A source that has sent a first message, which was acknowledged, and these, which were not."""
+    """Return a source that has sent a first message, which was acknowledged, and these, which were not."""
     peers = (PeerSettings(address="*", dialect=Dialect(version=version)),)
     bench = SourceBench(settings=WsrmSettings(peers=peers))
     bench.put("first")

@@ -20,7 +20,7 @@ DEAD = "system$;deadletter"
 
 
 def sent(*words: str, retries: int = 3, **peer: object) -> SourceBench:
-    """A source whose peer took the first message and has all others before it."""
+    """Return a source whose peer took the first message and has all others before it."""
     peers = (PeerSettings(address="*", **peer),)  # type: ignore[arg-type]
     bench = SourceBench(settings=WsrmSettings(peers=peers, retries=retries))
     bench.put("first", *words, negative_journaling=True)

@@ -25,7 +25,7 @@ RM10 = Dialect(version=Version.RM10)
 
 
 def sent(*words: str, retries: int = 3, **peer: object) -> SourceBench:
-    """A source whose peer has the first message, says nothing of it, and so counts as silent."""
+    """Return a source whose peer has the first message, does not acknowledge it, and counts as silent."""
     peers = (PeerSettings(address="*", **peer),)  # type: ignore[arg-type]
     bench = SourceBench(settings=WsrmSettings(peers=peers, retries=retries))
     bench.put(*words, negative_journaling=True)

@@ -23,7 +23,7 @@ WORD = "PIGEON"
 
 @pytest.fixture
 def pigeon() -> Iterator[Scheme]:
-    """A scheme of a protocol, for one test."""
+    """Yield a scheme of a protocol, for one test."""
     yield register(Scheme(WORD, "7", lambda path: path.partition("#")[2], opaque=True))
     del SCHEMES[WORD]
     parse_single.__globals__["parse_format"].cache_clear()

@@ -38,7 +38,7 @@ ELSEWHERE = (
 
 
 def manager_with_users(allowed: AnonymousAct = NOTHING) -> Bench:
-    """A manager that knows its users; every user may use its queue `orders`, which was there before."""
+    """Return a manager with users; every user may use its older queue `orders`."""
     bench = Bench()
     bench.send("orders", b"one")
     bench.restart(start=False)

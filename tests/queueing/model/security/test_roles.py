@@ -25,7 +25,7 @@ LOOK = {Act.SHOW, Act.SHOW_ACCESS}
 
 
 def may(role: Role | None, place: QueueKind) -> set[Act]:
-    """All that alice may do in this role with a queue of bob, or with a queue of the manager."""
+    """Return all that alice may do in this role with a queue of bob, or with a queue of the manager."""
     rights = rights_of_role(role)
     alice = replace(ALICE, on_queues=rights.on_queues, on_manager=rights.on_manager)
     found = set()

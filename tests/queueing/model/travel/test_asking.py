@@ -82,7 +82,7 @@ class Asking(Bench):
         return self.core.turn(event, self.now)
 
     def begin_request(self, request: Any) -> int:
-        """The protocol asks; return the number of its caller."""
+        """Ask as the protocol; return the number of its caller."""
         self.last_number -= 1
         self.handle(Asked((msgspec.structs.replace(request, to=self.last_number),)))
         return self.last_number

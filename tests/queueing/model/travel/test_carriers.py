@@ -30,7 +30,7 @@ FAR, NEAR = r"DIRECT=OS:far\private$\orders", r"DIRECT=OS:near\private$\orders"
 
 
 def reaches(*hosts: str) -> Carrier:
-    """A carrier to these hosts, which is called like the first of them."""
+    """Return a carrier to these hosts, which is called like the first of them."""
     return Carrier(
         name=hosts[0], claims=lambda name: isinstance(name, DirectName) and name.host.casefold() in hosts
     )

@@ -34,7 +34,7 @@ class Audited:
 
 @pytest.fixture(scope="session")
 def audited(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Audited:
-    """The audit of six worlds, three of them with every fault."""
+    """Return the audit of six worlds, three of them with every fault."""
     from reliquary.spark.pipelines.audit.run import AuditConfig, run_audit
 
     worlds = [World(seed, FAULTS if seed % 2 else ()) for seed in range(6)]

@@ -141,7 +141,7 @@ class Reference:
     # -- between managers
 
     def _there(self, source: Gathered) -> list[Gathered]:
-        """What other managers, or this one by another way, tell of a message that left."""
+        """Return what other managers, or this one by another way, tell of a message that left."""
         assert source.identifier is not None
         return [
             each
@@ -289,7 +289,7 @@ class Reference:
             self._line(its)
 
     def _keeps_order(self, each: Gathered, entry: Row) -> bool:
-        """A transactional queue does, unless its readers choose; others where it is said."""
+        """Whether a queue keeps its order: a transactional one, unless readers choose; others if named."""
         if entry["queue"] == self.in_order:
             return True
         transactional = any(row["transaction"] or row["stream"] for row in each.rows)

@@ -42,12 +42,12 @@ class RememberingMqqb(MqqbPlugin):
 
 
 def srmp(seed: int) -> World:
-    """Managers that send by SRMP, with duplicate detection for the whole run."""
+    """Return managers that send by SRMP, with duplicate detection for the whole run."""
     return World(seed, [RememberingSrmp])
 
 
 def forgetful(seed: int) -> World:
-    """Managers that talk by SRMP with drawn settings, small histories of identifiers among them."""
+    """Return managers that talk by SRMP with drawn settings, small histories of identifiers among them."""
     return World(seed, [SrmpPlugin])
 
 
@@ -67,7 +67,7 @@ def mqqp(seed: int) -> World:
 
 
 def mqqb(seed: int) -> World:
-    """Managers that talk by MQQB, and remember long enough which messages they know."""
+    """Return managers that talk by MQQB, and remember long enough which messages they know."""
     return World(seed, [RememberingMqqb])
 
 
@@ -78,7 +78,7 @@ def played(world: World) -> list[Row]:
 
 
 def rows(table: pa.Table) -> list[Row]:
-    """As the world of tests has them: times are numbers, 0 and empty stand for none."""
+    """Return the rows as the world of tests has them: times are numbers, 0 and empty stand for none."""
     for name in ("time", "deadline", "sent"):
         place = table.schema.get_field_index(name)
         table = table.set_column(place, name, table[name].cast(pa.int64()))
@@ -94,7 +94,7 @@ def rows(table: pa.Table) -> list[Row]:
 
 
 def without(all_rows: list[Row], manager: str, identifier: str) -> list[Row]:
-    """A history that knows nothing of one message at one manager, numbered again without a gap."""
+    """Return a history that knows nothing of one message at one manager, numbered again without a gap."""
     numbers = {
         row["message"] for row in all_rows if row["manager"] == manager and row["message_id"] == identifier
     }

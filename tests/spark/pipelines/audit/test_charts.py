@@ -65,7 +65,7 @@ def test_steps_reach_the_largest_value_in_a_few_steps(most: int) -> None:
 
 
 def spans(chart: str) -> list[tuple[float, float, float]]:
-    """From where to where each text reaches, and at which height."""
+    """Return the beginning, the end and the height of each text."""
     found = []
     for text in parsed(chart).findall(".//{*}text"):
         words = "".join(text.itertext()) if text.find("{*}title") is None else (text[0].tail or "")

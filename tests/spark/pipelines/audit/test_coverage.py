@@ -15,7 +15,7 @@ from reliquary.spark.pipelines.audit.verdicts import Reason
 
 
 def blocks_of(numbers: list[int], gaps: frozenset[int] = frozenset(), manager: str = "m") -> list[Block]:
-    """The blocks of these events; the time of event n is 10 n."""
+    """Return the blocks of these events; the time of event n is 10 n."""
     found = []
     for number, group in groupby(sorted(numbers), lambda each: each // SIZE):
         its = list(group)

@@ -29,7 +29,7 @@ def stored(content: pa.Table) -> pa.Buffer:
 
 
 def whole(data: pa.Buffer) -> tuple[Table, Survey]:
-    """All traces of a file, and its survey."""
+    """Return all traces of a file, and its survey."""
     tables, surveys = zip(*traces_of(data, "file"), strict=True)
     return merged(tables), combined(surveys)
 

@@ -21,7 +21,7 @@ def table(rows: list[tuple[int, int, int]]) -> Table:
 
 
 def overtaken(rows: list[tuple[int, int, int]]) -> set[int]:
-    """When those came that came after a higher turn of their line."""
+    """Return the rows that came after a higher turn of their line."""
     return {
         came
         for line, turn, came in rows

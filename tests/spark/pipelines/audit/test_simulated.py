@@ -110,5 +110,5 @@ def three_of_known_routes(rows: list[Row]) -> list[tuple[str, str]]:
 
 
 def nameless(rows: list[Row]) -> list[Row]:
-    """Managers of many worlds share a few names: what arrived must say which is which."""
+    """Return managers of many worlds share a few names: what arrived must say which is which."""
     return [row | {"manager_name": ""} for row in rows]

@@ -84,7 +84,7 @@ class Explained(World):
         }
 
     def parts(self) -> tuple[list[Row], list[Row]]:
-        """What is there at first, and what comes late: the history of gamma, and the last events."""
+        """Return what is there at first, and what comes late: gamma's history, and the last events."""
         late = self.managers[2].identifier
         first = [row for row in self.rows() if row["manager"] != late and row["time"] <= self.end + 1]
         second = [row for row in self.rows() if row["manager"] == late or row["time"] > self.end + 1]
@@ -112,7 +112,7 @@ def test_files_that_were_read_are_not_new(tmp_path: Path) -> None:
 
 
 def result(out: Path) -> dict[str, Any]:
-    """All that a run leaves for people, in an order of its own."""
+    """Return all that a run leaves for people, in an order of its own."""
     findings = pq.read_table(out / "findings").to_pylist()
     streams = pq.read_table(out / "streams").to_pylist()
     return {
@@ -123,7 +123,7 @@ def result(out: Path) -> dict[str, Any]:
 
 
 def audited(folder: Path, runs: list[list[list[Row]]]) -> dict[str, Any]:
-    """The report after these runs, each over some more files."""
+    """Return the report after these runs, each over some more files."""
     config = AuditConfig([str(folder / "history")], folder / "out")
     for number, files in enumerate(runs):
         for place, rows in enumerate(files):

@@ -128,13 +128,13 @@ class World:
         } | more
 
     def _close(self, manager: Manager) -> None:
-        """The last message of a history says how far it reaches."""
+        """Add the last message of a history, which says how far it reaches."""
         subject = self._subject(manager)
         manager.tell(self.end, "accepted", "clock", **subject)
         manager.tell(self.end + 1, "received", "clock", subject["message"])
 
     def _after(self, line: tuple[Any, ...], at: int) -> int:
-        """A moment for this line: what comes later there comes after it."""
+        """Return a moment for this line: what comes later there comes after it."""
         self.free[line] = max(self.free.get(line, 0), at) + 1
         return self.free[line]
 
@@ -174,7 +174,7 @@ class World:
         self._leave(manager, queue, subject["message"], at, delayed=delayed)
 
     def _leave(self, manager: Manager, queue: str, message: int, at: int, *, delayed: bool = False) -> None:
-        """How a message ends in its queue; one that was delayed, or is plain, waits in no line."""
+        """End a message in its queue; one that was delayed, or is plain, waits in no line."""
         fate = self.random.choice(
             ("read",) * 5 + ("read elsewhere", "tried", "expired", "purged", "moved", "waits", "journaled")
         )
@@ -224,7 +224,7 @@ class World:
         return queue, subject, at
 
     def _number(self, source: Manager, queue: str, way: str = "stream") -> Row:
-        """The number of the next message, as its protocol tells it; nothing for protocols without numbers."""
+        """Return the number of the next message in the form of its protocol; nothing if it has no numbers."""
         if way not in {*NUMBERED, "wsrm"}:
             return {}
         key = (source.name, queue)
@@ -277,7 +277,7 @@ class World:
         *,
         again: bool = False,
     ) -> int:
-        """A message goes over, arrives and ends; returns when it arrived."""
+        """Let a message cross, arrive and end; return when it arrived."""
         message = subject["message"]
         came = at + self.random.randrange(1, 20 * SECOND)
         if way != "plain":
@@ -326,7 +326,7 @@ class World:
         self._expect("lost", subject, source, queue)
 
     def _know(self, source: Manager, target: Manager, at: int, way: str) -> None:
-        """One that arrives shows where the queue leads; the name alone would do as well."""
+        """Let a message arrive that shows where the queue leads; the name alone would do as well."""
         if self.random.random() < 0.5:
             queue, subject, at = self._queued(source, target, at, way)
             self._cross(source, target, queue, subject, at, way)
@@ -346,7 +346,7 @@ class World:
         self._expect("lost", subject, source, queue)
 
     def _held_and_overtaken(self, source: Manager, target: Manager, at: int) -> None:
-        """It is in doubt as well; one loss has one name."""
+        """Let a message be overtaken and in doubt; the audit has one finding for one loss."""
         queue, subject, at = self._queued(source, target, at, "stream")
         source.tell(at + 1, "held", queue, subject["message"], kind="outgoing", batch="8")
         _, later, after = self._queued(source, target, at, "stream")

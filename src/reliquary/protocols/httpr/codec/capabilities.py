@@ -61,7 +61,7 @@ _CAPABILITY: Final = re.compile(rf"({TOKEN})[ \t]*(?:[=:](.*))?")
 
 
 def said(text: str) -> Fields:
-    """The capabilities that a peer names: known ones first, values as we would write them."""
+    """Return the capabilities that a peer names: known ones first, values as we would write them."""
     found: dict[str, str] = {}
     for element in elements(text):
         match = _CAPABILITY.fullmatch(element)
@@ -120,7 +120,7 @@ def read_capabilities(text: str) -> Capabilities:
 
 
 def _overlaid(under: Capabilities, fields: Fields) -> Capabilities:
-    """The values of `under`, but where fields say otherwise; product specific ones only from the fields."""
+    """Return the values of `under`, replaced where fields say otherwise; products only from the fields."""
     values: dict[str, Any] = asdict(under)
     values["product"] = tuple((name, value) for name, value in fields if name not in KNOWN)
     for name, value in fields:
@@ -169,7 +169,7 @@ def _different(capabilities: Capabilities, others: Capabilities) -> list[tuple[s
 
 
 def granted(proposed: Capabilities, offered: Capabilities) -> Capabilities:
-    """The most that both can (HR-037, HR-091); without a flow in common, that is error 510.
+    """Return the most that both can (HR-037, HR-091); without a flow in common, that is error 510.
 
     A server without sessions says so, even to a client that wanted nothing else (HR-065).
     """

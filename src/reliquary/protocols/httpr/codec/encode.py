@@ -29,31 +29,31 @@ _LAST: Final = TERMINATOR[Disposition.LAST]
 
 
 def message_head(header: str, size: int) -> bytes:
-    """The header of a message whose data has this size."""
+    """Return the header of a message whose data has this size."""
     return f"message-size:{size}\r\n{_whole(header)}\r\n".encode("latin-1")
 
 
 def chunked_head(header: str) -> bytes:
-    """The header of a message whose data comes in chunks."""
+    """Return the header of a message whose data comes in chunks."""
     return f"message-encoding:chunked\r\n{_whole(header)}\r\n".encode("latin-1")
 
 
 def _whole(header: str) -> str:
-    """Lines without a blank one among them, which would end the header too early (HR-124)."""
+    """Return lines without a blank one among them, which would end the header too early (HR-124)."""
     if header and (header[-2:] != "\r\n" or header[0] == "\r" or "\r\n\r\n" in header):
         raise UsageError("the header of a message is lines that end with CRLF, none of them blank")
     return header
 
 
 def chunk(data: bytes | memoryview) -> bytes:
-    """One chunk; an empty one would end the message."""
+    """Return one chunk; an empty one would end the message."""
     if not data:
         raise UsageError("a chunk has at least one byte")
     return b"%x\r\n%b\r\n" % (len(data), bytes(data))
 
 
 def batch_bytes(batch: Iterable[tuple[str, bytes]]) -> bytes:
-    """A whole batch of (header, body), terminator `last`."""
+    """Return a whole batch of (header, body), terminator `last`."""
     parts: list[bytes] = []
     for header, body in batch:
         if header[-2:] != "\r\n" or header[0] == "\r" or "\r\n\r\n" in header:

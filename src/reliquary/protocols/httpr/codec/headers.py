@@ -68,7 +68,7 @@ _ERROR: Final = re.compile(r"([0-9]{1,9})(?:[ \t]+(.*))?")
 
 
 def lines_of(block: bytes, most: int) -> list[str]:
-    """The lines of a block that ends with its blank line, folded ones as one."""
+    """Return the lines of a block that ends with its blank line, folded ones as one."""
     lines = unfolded(block).decode("latin-1").split(CRLF)
     if len(lines) - 2 > most:
         raise malformed(f"a header has at most {most} fields", "2.3")
@@ -78,12 +78,12 @@ def lines_of(block: bytes, most: int) -> list[str]:
 
 
 def fields_of(block: bytes) -> list[tuple[str, str]]:
-    """Names in lower case, and values without blanks around them."""
+    """Return names in lower case, and values without blanks around them."""
     return [read_field(line) for line in lines_of(block, MOST_FIELDS)]
 
 
 def read_field(line: str) -> tuple[str, str]:
-    """One line in its parts."""
+    """Return one line in its parts."""
     found = _FIELD(line)
     if found is None:
         raise malformed(f"{shortened(line)} is no field", "2.3")
@@ -97,7 +97,7 @@ def _bounded(block: bytes) -> None:
 
 
 def _version(text: str) -> str:
-    """Our version, or a fault that says which of both is wrong (HR-086)."""
+    """Return our version, or a fault that says which of both is wrong (HR-086)."""
     if text.upper() == VERSION:
         return VERSION
     if _OTHER_VERSION.fullmatch(text):
@@ -201,7 +201,7 @@ _RESPONSE: Final[dict[str, tuple[str, _Read]]] = {
 
 
 def _values(fields: list[tuple[str, str]], known: dict[str, tuple[str, _Read]]) -> dict[str, Any]:
-    """The arguments of a header; differing values of one field are malformed."""
+    """Return the arguments of a header; differing values of one field are malformed."""
     values: dict[str, Any] = {}
     product = []
     for name, text in fields:
@@ -232,7 +232,7 @@ def not_httpr() -> HttprFault:
 
 
 def read_request(block: bytes, *, lenient: bool = False) -> RequestHeader:
-    """The header of a request, blank line and all.
+    """Return the header of a request, blank line and all.
 
     Lenient, the version may be missing as it is in the examples of chapter 4 (H-01).
     """
@@ -286,7 +286,7 @@ def _check(header: RequestHeader) -> None:
 
 
 def read_response(block: bytes) -> ResponseHeader:
-    """The header of a response, blank line and all; the version may open any of them (H-02)."""
+    """Return the header of a response, blank line and all; the version may open any of them (H-02)."""
     _bounded(block)
     version = ""
     line, _, rest = block.partition(b"\r\n")
@@ -302,7 +302,7 @@ def read_response(block: bytes) -> ResponseHeader:
 
 
 def encode_request(header: RequestHeader) -> bytes:
-    """The header of a request, with the blank line."""
+    """Return the header of a request, with the blank line."""
     informs = header.command is Command.GET_RESPONDER_INFO
     return _block(
         f"request:{header.command.value} {header.version}",
@@ -325,7 +325,7 @@ def encode_request(header: RequestHeader) -> bytes:
 
 
 def encode_response(header: ResponseHeader) -> bytes:
-    """The header of a response, with the blank line."""
+    """Return the header of a response, with the blank line."""
     informs = bool(header.version) or header.last_pulled_id is not None
     return _block(
         header.version,

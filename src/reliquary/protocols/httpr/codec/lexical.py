@@ -65,7 +65,7 @@ def id_text(value: int) -> str:
 
 
 def read_id(text: str) -> int:
-    """A transaction id; blanks between digits and other numbers of digits are as the examples have them."""
+    """Return a transaction id; its digits may be fewer or have blanks between them, as in the examples."""
     if not _ID.fullmatch(text):
         text = text.replace(" ", "").replace("\t", "")
         if not _HEX.fullmatch(text) or len(text.lstrip("0")) > 16:
@@ -85,7 +85,7 @@ def read_number(text: str, name: str, section: str) -> int:
 
 
 def date_text(seconds: int) -> str:
-    """A moment, in seconds since 1970, as an http-r-date (HR-112)."""
+    """Return a moment, in seconds since 1970, as an http-r-date (HR-112)."""
     if not _EARLIEST <= seconds <= _LATEST:
         raise UsageError(f"a date is between the years 1 and 9999, not {seconds} seconds after 1970")
     days, second = divmod(seconds, 86_400)
@@ -95,7 +95,7 @@ def date_text(seconds: int) -> str:
 
 
 def read_date(text: str) -> int:
-    """Seconds since 1970; before it, a number below zero."""
+    """Return seconds since 1970; before it, a number below zero."""
     found = _DATE.fullmatch(text)
     try:
         if found is None:
@@ -111,7 +111,7 @@ def read_date(text: str) -> int:
 
 
 def word_text(value: str) -> str:
-    """A value, quoted where it is no token."""
+    """Return a value, quoted where it is no token."""
     if _PLAIN.fullmatch(value):
         return value
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
@@ -119,7 +119,7 @@ def word_text(value: str) -> str:
 
 
 def read_word(text: str) -> str:
-    """A value with or without quotes."""
+    """Return a value with or without quotes."""
     found = _QUOTED.fullmatch(text)
     return text if found is None else _PAIR.sub(r"\1", found[1])
 
@@ -142,5 +142,5 @@ def elements(text: str) -> list[str]:
 
 
 def unfolded(block: bytes) -> bytes:
-    """Each field on one line (HR-004)."""
+    """Return a header in which each field has one line (HR-004)."""
     return _FOLD.sub(b" ", block) if b"\r\n " in block or b"\r\n\t" in block else block

@@ -191,7 +191,7 @@ class _Reader:
         return found
 
     def end(self) -> None:
-        """No more bytes come: was that all?"""
+        """Take the end of the bytes; a body that is not complete is refused."""
         if not self.done:
             raise Cut("the body ended before its end")
 
@@ -209,7 +209,7 @@ class _Reader:
     # -- messages
 
     def _read_messages(self, found: list[Read]) -> bool:
-        """The messages that are whole and have the usual form; then what is not."""
+        """Read the messages that are whole and have the usual form; then all that follows."""
         buffer, at, room = self._buffer, self._at, self._limits.messages - self._messages
         largest, budget = min(self._limits.message_bytes, LARGE), IN_MEMORY - self._held
         before = len(found)
@@ -253,7 +253,7 @@ class _Reader:
         return self._finish()
 
     def _refuse_what_begins_nothing(self) -> None:
-        """Not every byte has to come before it is clear that this is no message and no terminator."""
+        """Refuse bytes that begin neither a message nor a terminator, before all of them are there."""
         head = self._buffer[self._at : self._at + len(_NAMES[-1])].lower()
         if not any(name.startswith(head[: len(name)]) for name in _NAMES):
             raise malformed(f"{shortened(head.decode('latin-1'))} begins no message", "6.2.1")
@@ -290,7 +290,7 @@ class _Reader:
         return True
 
     def _announce(self, size: int) -> None:
-        """Bytes of data are to come; nothing of them is kept if they are too many (F-06)."""
+        """Announce that bytes of data follow; too many are refused before one of them is kept (F-06)."""
         self._missing = size
         self._announced += size
         if self._announced > self._limits.message_bytes:
@@ -301,7 +301,7 @@ class _Reader:
             )
 
     def _block(self, limit: int) -> bytes | None:
-        """The next block, blank line and all; None while it is not whole."""
+        """Return the next block, blank line and all; None while it is not whole."""
         end = self._buffer.find(_BLANK, max(self._at, self._searched))
         stop = len(self._buffer) if end < 0 else end + len(_BLANK)
         if stop - self._at > limit:
@@ -363,7 +363,7 @@ class _Reader:
         return True
 
     def _read_end_of_chunks(self, found: list[Read]) -> bool:
-        """The end of the message; after the end of its chunks it may be missing (H-18)."""
+        """Read the end of the message; after the end of its chunks it may be missing (H-18)."""
         if self._buffer[self._at] == _END[0]:
             if len(self._buffer) - self._at < len(_END):
                 return False
@@ -441,7 +441,7 @@ class RequestReader(_Reader):
         return True
 
     def end(self) -> None:
-        """No more bytes come: was that all?"""
+        """Take the end of the bytes; a body that is not complete is refused."""
         if self.header is None and not is_request(self._long or self._buffer):
             raise not_httpr()
         super().end()
@@ -487,7 +487,7 @@ def _endless_terminator() -> HttprFault:
 
 
 def _message_header(block: bytes) -> tuple[str, int | None]:
-    """The fields of a message but those that say how long it is, and its size; None of a chunked one."""
+    """Return the fields of a message without those of its length, and its size; None for a chunked one."""
     framing: set[tuple[str, str]] = set()
     kept = []
     for place, line in enumerate(lines_of(block, MOST_MESSAGE_FIELDS)):

@@ -97,7 +97,7 @@ class Error(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def of(cls, number: ErrorNumber) -> Error:
-        """The error with its own text."""
+        """Return the error with its own text."""
         return cls(number, number.name.replace("_", "-"))
 
 

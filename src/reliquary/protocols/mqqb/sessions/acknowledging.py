@@ -96,7 +96,7 @@ def rides(session: Session, now: Instant) -> bool:
 
 
 def on_ack_send(state: State, number: int, now: Instant) -> None:
-    """Session Ack Send Timer Event, 3.1.6.4."""
+    """Send an acknowledgement when the Session Ack Send Timer fires, 3.1.6.4."""
     del now
     session = state.sessions.get(number)
     if session is None:

@@ -96,7 +96,7 @@ def _end_next(state: State, link: Link, ending: Ending) -> None:
 
 
 def on_ended(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> Ending | None:
-    """A read is ended; the answer is the ending that was the last of its reads, if this was."""
+    """End a read; return the ending whose last read this was, if there is one."""
     del now
     ending = link.endings[call.ending]
     forget_read(state, link, ending.left.pop(0).request)

@@ -78,7 +78,7 @@ def _no_cursor(request: qmcomm.CreateRemoteCursor, status: int) -> Response:
 
 
 def _no_status(request: qmcomm.CloseRemoteQueueContext, status: int) -> int:
-    """A method that returns nothing can be refused only by the runtime."""
+    """Return nothing to encode: only the runtime can refuse a method that returns nothing."""
     del request, status
     return FaultStatus.ACCESS_DENIED
 

@@ -170,7 +170,7 @@ def _read(text: str) -> Known | None:
 def _repeated(
     action: str, to: str, manager: str, expires_at: str, sent_at: str | None, durable: bool, msmq: str
 ) -> tuple[Envelope, Message | None] | None:
-    """All that senders repeat from message to message; None where it is not of this form."""
+    """Return all that senders repeat from message to message; None where it is not of this form."""
     said = _msmq(msmq)
     if said is None or not (_is_plain(action) and _is_plain(to)):
         return None

@@ -24,7 +24,7 @@ _HTTP_HEAD_LIMIT: Final = 8 * 1024
 
 
 def decode(content_type: str, body: bytes, *, largest: int) -> Arrived:
-    """The message that a POST carries; `largest` is how many bytes one may have."""
+    """Return the message that a POST carries; `largest` is how many bytes one may have."""
     if len(body) > largest:
         raise SrmpFault(
             "the message", f"a message has at most {largest} bytes, this one {len(body)}", spec="MC-MQSRM 1.6"
@@ -48,7 +48,7 @@ def decode(content_type: str, body: bytes, *, largest: int) -> Arrived:
 
 
 def decode_apdu(data: bytes, *, largest: int) -> Arrived:
-    """The message that came by multicast: all of a POST, of whose head only the content counts (2.1.2)."""
+    """Return the message that came by multicast: a POST, of whose head only the content counts (2.1.2)."""
     head, found, body = data.partition(b"\r\n\r\n")
     if not found or len(head) > _HTTP_HEAD_LIMIT:
         raise SrmpFault("the APDU", "it does not begin with the head of a POST", spec="MC-MQSRM 2.1.2")
@@ -76,7 +76,7 @@ def decode_envelope(text: str | bytes) -> Envelope:
 
 
 def parsed_blocks(text: str) -> Header:
-    """The blocks of any envelope."""
+    """Return the blocks of any envelope."""
     try:
         data = text.encode()
         return read_blocks(header_of(data), data)

@@ -86,7 +86,7 @@ _UNDERSTOOD: Final = ("path", "properties", "services", "stream")
 
 
 def read_blocks(header: Element, data: bytes) -> Header:
-    """The blocks of a header; `data` is the envelope that it stands in."""
+    """Return the blocks of a header; `data` is the envelope that it stands in."""
     blocks: dict[str, Fields] = {}
     capital_stream = False
     for block in header:

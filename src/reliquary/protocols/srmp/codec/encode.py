@@ -32,7 +32,7 @@ def encode(
     capital_stream: bool = False,
     here: str = "",
 ) -> str:
-    """The envelope of a message; `here`, as `http://host`, makes URLs of path names of our own."""
+    """Return the envelope of a message; `here`, as `http://host`, makes URLs of path names of our own."""
     envelope = envelope_of(message, place, here=here)
     if signature:
         envelope = msgspec.structs.replace(envelope, signature=signature)
@@ -40,7 +40,7 @@ def encode(
 
 
 def write(envelope: Envelope, *, blocks: str = "", capital_stream: bool = False) -> str:
-    """An envelope with all that it says; `blocks` are more of them, in front of `Msmq`."""
+    """Return an envelope with all that it says; `blocks` are more of them, in front of `Msmq`."""
     parts = [_PATH, escaped(envelope.action), "</action><to>", escaped(envelope.to)]
     parts += ("</to><id>", escaped(envelope.id), "</id>")
     if envelope.via:
@@ -96,7 +96,7 @@ def _stream(place: StreamPlace, name: str) -> str:
 
 
 def _unconfirmed(url: str) -> str:
-    """A block of our own, which others pass over (SOAP 1.1, 4.2.3)."""
+    """Return a block of our own, which others pass over (SOAP 1.1, 4.2.3)."""
     return f'<unconfirmed xmlns="{OURS}"><sendReceiptsTo>{escaped(url)}</sendReceiptsTo></unconfirmed>'
 
 
@@ -143,5 +143,5 @@ def _eod(msmq: Msmq, parts: list[str]) -> None:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    """Every name followed by a space (SR-285)."""
+    """Return every name followed by a space (SR-285)."""
     return escaped(" ".join(names)) + " "

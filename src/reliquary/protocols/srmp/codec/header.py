@@ -119,7 +119,7 @@ def numbered(
     *,
     capital_stream: bool = False,
 ) -> Envelope:
-    """The envelope of one message, with its `id`, the number in that, and its place in a stream."""
+    """Return the envelope of one message, with its `id`, the number in that, and its place in a stream."""
     assert envelope.msmq is not None, "a message without <Msmq> has no identifier and no stream"
     # DEPARTS from 2.2.5.3 (SR-068): <Stream>, the spelling of Windows, is accepted without <durable> too,
     # because the published streams have none; the message is recoverable nevertheless.
@@ -141,7 +141,7 @@ def _required(blocks: dict[str, Fields], name: str, section: str) -> Fields:
 
 
 def _text(found: Fields, name: str, section: str) -> str:
-    """The text of an element that must be there."""
+    """Return the text of an element that must be there."""
     text = found.get(name)
     if not isinstance(text, str):
         raise SrmpFault(name, f"there is no <{name}>", spec=spec(section))
@@ -156,7 +156,7 @@ def _inner(found: Fields, name: str) -> Fields:
 
 
 def _name(found: Fields, name: str, section: str) -> str:
-    """A URL or another name, without the white space around it."""
+    """Return a URL or another name, without the white space around it."""
     text = _text(found, name, section).strip(SPACE)
     if len(text) > NAME_LIMIT:
         raise SrmpFault(name, f"<{name}> has more than {NAME_LIMIT} characters", spec=spec(section))
@@ -217,7 +217,7 @@ def read_path(found: Fields) -> Path:
 
 
 def read_properties(found: Fields) -> tuple[int, int | None]:
-    """When it expires, and when it was sent."""
+    """Return when it expires, and when it was sent."""
     expires_at = moment(_text(found, "expiresAt", "2.2.5.1.1"), "expiresAt", "2.2.5.1.1")
     if "sentAt" not in found:
         return expires_at, None
@@ -244,7 +244,7 @@ def _read_services(found: Fields | None) -> Services:
 
 
 def read_stream(found: Fields) -> StreamPlace:
-    """The place of a message in its stream."""
+    """Return the place of a message in its stream."""
     name = stream_name(_text(found, "streamId", "2.2.5.3.1"))
     current = number(_text(found, "current", "2.2.5.3.2"), "current", "2.2.5.3.2", FOREVER)
     previous = None
@@ -264,13 +264,13 @@ class StreamName(NamedTuple):
 
 
 def stream_name(text: str) -> StreamName:
-    """The stream that a `streamId` names."""
+    """Return the stream that a `streamId` names."""
     identifier = text.strip(SPACE)
     return StreamName(identifier, *stream_id(identifier, "2.2.5.3.1"))
 
 
 def place_in(name: StreamName, current: int, previous: int | None, receipts_to: str = "") -> StreamPlace:
-    """The place of a message in this stream; `receipts_to` is empty where there is no `start`."""
+    """Return the place of a message in this stream; `receipts_to` is empty where there is no `start`."""
     identifier, sender, value = name
     if not current:
         raise SrmpFault("current", "<current> is 1 in the first message of a stream", spec=spec("2.2.5.3.2"))

@@ -37,7 +37,7 @@ _CORRELATION_SIZE: Final = 20
 
 
 def spec(section: str) -> str:
-    """A section of [MC-MQSRM] as faults cite it."""
+    """Return a section of [MC-MQSRM] as faults cite it."""
     return f"MC-MQSRM {section}"
 
 
@@ -45,7 +45,7 @@ def spec(section: str) -> str:
 
 
 def number(text: str, element: str, section: str, limit: int = ULONG) -> int:
-    """A ULONG, no greater than its attribute holds."""
+    """Return a ULONG, no greater than its attribute holds."""
     digits = text if text.isdigit() else text.strip(SPACE)
     if digits.isascii() and digits.isdigit() and len(digits) <= 20:
         value = int(digits)
@@ -66,7 +66,7 @@ def _guid(text: str) -> UUID | None:
 
 
 def guid(text: str, element: str, section: str) -> UUID:
-    """A GUID in its text form, without braces."""
+    """Return a GUID in its text form, without braces."""
     value = _guid(text) if len(text) <= KEPT_LIMIT else None
     if value is None:
         raise SrmpFault(element, f"<{element}> is a GUID, not {text[:60]!r}", spec=spec(section))
@@ -92,7 +92,7 @@ def _moment(text: str) -> int:
 
 
 def moment(text: str, element: str, section: str) -> int:
-    """A DATE as seconds since 1970."""
+    """Return a DATE as seconds since 1970."""
     value = _moment(text) if len(text) <= KEPT_LIMIT else -1
     if value < 0:
         raise SrmpFault(
@@ -105,7 +105,7 @@ def moment(text: str, element: str, section: str) -> int:
 
 @lru_cache(maxsize=4096)
 def moment_text(value: int) -> str:
-    """Seconds since 1970 as a DATE.
+    """Return seconds since 1970 as a DATE.
 
     >>> moment_text(1_375_358_400)
     '20130801T120000'
@@ -128,12 +128,12 @@ def message_id(text: str, section: str = "2.2.4.3") -> ObjectId:
 
 
 def message_id_text(identifier: ObjectId) -> str:
-    """An identifier as `path/id` has it (SR-275)."""
+    """Return an identifier as `path/id` has it (SR-275)."""
     return f"uuid:{identifier.uniquifier}@{guid_text(identifier.lineage)}"
 
 
 def stream_id(text: str, section: str) -> tuple[UUID, int]:
-    r"""The manager and the number of `uid:GUID\number`."""
+    r"""Return the manager and the number of `uid:GUID\number`."""
     head, found, tail = text.strip(SPACE).partition("\\")
     if not found or not head.startswith("uid:"):
         raise SrmpFault("streamId", f"<streamId> is uid:GUID\\number, not {text[:80]!r}", spec=spec(section))
@@ -141,7 +141,7 @@ def stream_id(text: str, section: str) -> tuple[UUID, int]:
 
 
 def stream_id_text(sender: UUID, value: int) -> str:
-    """The name of a stream (SR-279)."""
+    """Return the name of a stream (SR-279)."""
     return f"uid:{guid_text(sender)}\\{value}"
 
 
@@ -165,5 +165,5 @@ def correlation(text: str) -> ObjectId:
 
 
 def correlation_text(value: ObjectId) -> str:
-    """A correlation identifier as 28 characters."""
+    """Return a correlation identifier as 28 characters."""
     return b64encode(value.lineage.bytes_le + value.uniquifier.to_bytes(4, "little")).decode()

@@ -106,7 +106,7 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
 
 @lru_cache(maxsize=4096)
 def format_name(url: str) -> str:
-    """The format name of a queue that an envelope names; empty for what is no name (F-26)."""
+    """Return the format name of a queue that an envelope names; empty for what is no name (F-26)."""
     # DEPARTS from 3.1.5.1.1 (SR-168): response and administration queues get their DIRECT= too, because
     # an application could not send to a bare URL.
     if url[:8].lower().startswith(_WEB):
@@ -143,7 +143,7 @@ def url_of(format_name: str, here: str = "") -> str:
 
 
 def message_of(arrived: Arrived, *, now: int = 0) -> Message:
-    """The message that came.  `now`, in seconds, stands in where it does not say when it was sent."""
+    """Return the message that came.  `now`, in seconds, stands in where it does not say when it was sent."""
     envelope, place = arrived.envelope, arrived.envelope.stream
     repeated = arrived.repeated or attributes_of(envelope, now=now)
     assert repeated.more is not None, "an envelope names the destination of its message"
@@ -176,7 +176,7 @@ def message_of(arrived: Arrived, *, now: int = 0) -> Message:
 
 
 def attributes_of(envelope: Envelope, *, now: int) -> Message:
-    """The attributes that an envelope gives its message, but for its identifier and its place in a stream."""
+    """Return the attributes that an envelope gives a message, without identifier and place in a stream."""
     response_queue = format_name(envelope.via)
     own: dict[str, Any] = {}
     rare: dict[str, Any] = {}
@@ -217,13 +217,13 @@ def attributes_of(envelope: Envelope, *, now: int) -> Message:
 
 
 def label_of(envelope: Envelope) -> str:
-    """The label that `action` carries; an action of another kind carries none (SR-165)."""
+    """Return the label that `action` carries; an action of another kind carries none (SR-165)."""
     action = envelope.action.lstrip(SPACE)
     return action.removeprefix(LABEL) if action.startswith(LABEL) else ""
 
 
 def _span(envelope: Envelope, end: int, now: int) -> int:
-    """Seconds from the sending to a moment."""
+    """Return seconds from the sending to a moment."""
     if end == NO_END:
         return FOREVER
     start = now if envelope.sent_at is None else envelope.sent_at
@@ -285,7 +285,7 @@ def _read_requests(envelope: Envelope, into: dict[str, Any]) -> None:
 
 
 def _read_receipt(envelope: Envelope, into: dict[str, Any]) -> None:
-    """A receipt is correlated with its message, as an acknowledgement of the queue manager is."""
+    """Correlate a receipt with its message, as an acknowledgement of the queue manager is."""
     receipt = envelope.delivery_receipt or envelope.commitment_receipt
     if receipt is not None and into.get("correlation", NO_OBJECT) == NO_OBJECT:
         try:
@@ -366,7 +366,7 @@ def _requests(message: Message, here: str) -> tuple[str, CommitmentRequest | Non
 
 
 def _receipts(message: Message) -> tuple[DeliveryReceipt | None, CommitmentReceipt | None]:
-    """An acknowledgement of the queue manager's own as a receipt, where no block was made for it."""
+    """Return an acknowledgement of the queue manager's own as a receipt, where no block was made for it."""
     if message.message_class == MessageClass.ACK_REACH_QUEUE:
         text = message_id_text(message.correlation)
         return DeliveryReceipt(received_at=message.sent_time, id=text), None

@@ -24,7 +24,7 @@ NO_ADDRESS: Final = "a stream cannot go on after the restore"
 
 
 def reconsidered(state: State, key: StreamKey, place: StreamPlace, verdict: Verdict, now: Instant) -> Verdict:
-    """The verdict on a message, if the store was restored or an administrator has reset the stream."""
+    """Return the verdict on a message, if the store was restored or an administrator has reset the stream."""
     # DEPARTS from 2.2.5.3 (SR-070): a message is taken before its predecessor if that one will never come,
     # because its sender has a receipt for it and the store with it is gone: the stream would stand still.
     found = reconsider(

@@ -46,7 +46,7 @@ class PostAddress(msgspec.Struct, frozen=True):
 
 
 def route_to(destination: str, settings: SrmpSettings) -> PostAddress:
-    """The route to a destination that SRMP serves."""
+    """Return the route to a destination that SRMP serves."""
     name = parse_single(destination)
     if isinstance(name, MulticastName):
         return PostAddress(multicast=f"{name.address}:{name.port}")
@@ -56,7 +56,7 @@ def route_to(destination: str, settings: SrmpSettings) -> PostAddress:
 
 
 def _server(url: str, settings: SrmpSettings) -> str:
-    """The server to connect to (SR-311); for an excepted destination it is its own (SR-312)."""
+    """Return the server to connect to (SR-311); for an excepted destination it is its own (SR-312)."""
     # DEPARTS from 3.1.7.9 (SR-311): the whole URL is matched, not its host, because a rule for one queue of a
     # host could not be written.
     if any(matches(each, url) for each in settings.outbound_exceptions):

@@ -41,7 +41,7 @@ _REASONS: Final[Mapping[int, MessageClass]] = {
 
 
 def reaction_to(status: int, permanent: Collection[int]) -> Reaction:
-    """The reaction to a status; 0 stands for no answer.
+    """Return the reaction to a status; 0 stands for no answer.
 
     >>> reaction_to(404, permanent=(400,))
     <Reaction.RETRY: 'retry'>

@@ -66,7 +66,7 @@ def on_final_receipt(state: State, envelope: Envelope, now: Instant) -> None:
 
 
 def _numbered_anew(state: State, envelope: Envelope, text: str) -> tuple[int, int]:
-    """The queue and the message of a receipt for a stream that was given up: it has another number now.
+    """Return queue and message of a receipt for a stream that was given up, now under another number.
 
     Copies of one message to several queues have one identifier; where the receipt comes from tells which.
     """

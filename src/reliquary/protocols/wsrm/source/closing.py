@@ -94,7 +94,7 @@ def close_again(state: State, sequence: Sequence, now: Instant) -> None:
 
 
 def ask_at_the_end(state: State, sequence: Sequence, now: Instant) -> None:
-    """No last acknowledgement comes: WS-RM 1.0 has one more place for it, the response to the end itself.
+    """Ask for the last acknowledgement with the response to the end itself, which WS-RM 1.0 allows.
 
     gSOAP writes it only there, where acknowledgements go on responses.
     """

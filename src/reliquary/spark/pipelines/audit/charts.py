@@ -29,7 +29,7 @@ class Series:
 
 
 def number(value: float) -> str:
-    """A count as people write it.
+    """Return a count as people write it.
 
     >>> number(12345678), number(950)
     ('12,345,678', '950')
@@ -38,7 +38,7 @@ def number(value: float) -> str:
 
 
 def span(seconds: float | None) -> str:
-    """A span of time as people say it.
+    """Return a span of time as people say it.
 
     >>> span(0.0123), span(75), span(5400), span(None)
     ('12 ms', '1.25 min', '1.5 h', '–')
@@ -104,7 +104,7 @@ def lines(title: str, labels: Sequence[str], series: Sequence[Series], height: i
 
 
 def bars(title: str, rows: Sequence[tuple[str, float, str]]) -> str:
-    """Rows of a name, a value and a color."""
+    """Return rows of a name, a value and a color."""
     left, right, each = 240, 90, 30
     height = each * len(rows) + 8
     most = max((value for _, value, _ in rows), default=0) or 1
@@ -209,7 +209,7 @@ def _short(name: str, most: int) -> str:
 
 
 def _every(labels: Sequence[str], wide: float) -> int:
-    """Every which of these labels is written, so that none touches the next; the ends lean inwards."""
+    """Return the step between written labels, so that none touches the next; the ends lean inwards."""
     longest = max(map(len, labels), default=0) * LETTER
     return max(1, math.ceil(1.5 * longest * max(len(labels) - 1, 1) / wide))
 

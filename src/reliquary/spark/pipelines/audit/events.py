@@ -63,7 +63,7 @@ _LINEAGE: Final = 36
 
 
 def traces_of(data: pa.Buffer, name: str) -> Iterator[tuple[Table, Survey]]:
-    """The traces of the messages that a file tells of, and the survey of its events, piece by piece."""
+    """Yield the traces of the messages that a file tells of, and the survey of its events, piece by piece."""
     for batch in _batches(data, name):
         events = _Events(batch, name)
         yield events.traces(), events.survey()
@@ -100,7 +100,7 @@ class _Events:
     # -- columns
 
     def mapped(self, column: str, meaning: Callable[[str | None], int]) -> Ints:
-        """The meaning of a word for each event, asked once a word; None for no word."""
+        """Return the meaning of a word for each event, asked once a word; None for no word."""
         codes, words = self._coded(column)
         if not words:
             return filled(self.count, meaning(None))
@@ -133,7 +133,7 @@ class _Events:
         return np.asarray(self.batch.column(column).is_valid())
 
     def _identifiers(self) -> dict[str, Ints]:
-        """The GUID, as two numbers, and the number of each message identifier."""
+        """Return the GUID, as two numbers, and the number of each message identifier."""
         columns = {name: filled(self.count, NONE) for name in ("id_high", "id_low", "id_number")}
         if "message_id" not in self.batch.schema.names:
             return columns
@@ -157,7 +157,7 @@ class _Events:
     # -- what there is
 
     def survey(self) -> Survey:
-        """The blocks of these events, and the names in them."""
+        """Return the blocks of these events, and the names in them."""
         newest = int(self._number("version", VERSION).max()) if self.count else VERSION
         if newest > VERSION:
             raise UsageError(
@@ -170,7 +170,7 @@ class _Events:
         return Survey(tuple(self._blocks()), tuple(self._places(names)))
 
     def _names(self, *columns: str) -> set[tuple[str, ...]]:
-        """The combinations of words that there are in these columns."""
+        """Return the combinations of words that there are in these columns."""
         coded = [self._coded(column) for column in columns]
         combined = filled(self.count, 0)
         for codes, words in coded:
@@ -212,7 +212,7 @@ class _Events:
     # -- traces
 
     def traces(self) -> Table:
-        """One row for each message."""
+        """Return one row for each message."""
         values = self._values()
         message, number = self._number("message", 0), values["id_number"]
         named = (message > 0) | (number != NONE)
@@ -237,7 +237,7 @@ class _Events:
         return Table(columns)
 
     def _values(self) -> dict[str, Ints]:
-        """The numbers of each event that traces are made of.
+        """Return the numbers of each event that traces are made of.
 
         What is read from a journal or a dead-letter queue is the reading of a copy.
         """
@@ -292,7 +292,7 @@ class _Events:
         return mask
 
     def _place(self) -> Ints:
-        """The number of the queue of each event."""
+        """Return the number of the queue of each event."""
         codes, managers = self._coded("manager")
         if len(managers) == 1:
             return self.mapped("queue", partial(_place_of, managers[0]))
@@ -303,7 +303,7 @@ class _Events:
         return places
 
     def _streams(self, ordered: Bools) -> tuple[Ints, Ints]:
-        """The stream and the number of each arrival, for protocols with numbers and those with batches."""
+        """Return stream and number of each arrival, for protocols with numbers and those with batches."""
         stream = self.mapped("stream", lambda word: hashed(word) if word else NONE)
         number = self._number("stream_number", NONE)
         arrived = self.code == _CODES["arrived"]

@@ -21,13 +21,13 @@ _COLUMNS: Final = {
 
 
 def anchor(report: AuditReport, place: int) -> str | None:
-    """The name of the lines of the finding at this place; None where none of its files could be opened."""
+    """Return the name of the lines of the finding here; None where none of its files could be opened."""
     row = report.shown[place]
     return f"lines-{place + 1}" if any(proof in report.quoted for proof in proofs(row)) else None
 
 
 def lines(report: AuditReport) -> str:
-    """The lines of all findings that have some."""
+    """Return the lines of all findings that have some."""
     parts = [
         _section(report, place, name) for place in range(len(report.shown)) if (name := anchor(report, place))
     ]
@@ -49,7 +49,7 @@ def _section(report: AuditReport, place: int, name: str) -> str:
 
 
 def _table(report: AuditReport, manager: str, events: set[int]) -> str:
-    """The lines of one manager."""
+    """Return the lines of one manager."""
     rows = [report.quoted[manager, event] for event in sorted(events) if (manager, event) in report.quoted]
     if not rows:
         return ""

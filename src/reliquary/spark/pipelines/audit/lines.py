@@ -51,7 +51,7 @@ def _lane(table: Table) -> Ints:
 
 
 def between(passages: Table) -> Table:
-    """Messages in the streams from one manager to the next."""
+    """Return messages in the streams from one manager to the next."""
     numbered = known(passages["other_number"])
     batched = (passages["other_mask"] & masks.BATCHED) != 0
     its = passages.where(
@@ -74,7 +74,7 @@ def between(passages: Table) -> Table:
 
 
 def within(traces: Table, in_order: Sequence[int], any_order: Sequence[int]) -> Table:
-    """Messages in queues that promise an order: those of transactions, and the queues `in_order`."""
+    """Return messages in queues that promise an order: those of transactions, and the queues `in_order`."""
     chosen: Bools = (has(traces, masks.TRANSACTIONAL) & ~np.isin(traces["place"], any_order)) | np.isin(
         traces["place"], in_order
     )
@@ -97,7 +97,7 @@ def within(traces: Table, in_order: Sequence[int], any_order: Sequence[int]) -> 
 
 
 def judged(line_rows: Table) -> tuple[Table, Table]:
-    """The rows of the fronts, in their order, and the rows that were overtaken."""
+    """Return the rows of the fronts, in their order, and the rows that were overtaken."""
     if not len(line_rows):
         return line_rows, line_rows
     ordered = line_rows.where(np.lexsort((line_rows["came"], line_rows["line"])))
@@ -110,7 +110,7 @@ def judged(line_rows: Table) -> tuple[Table, Table]:
 
 
 def ends(front: Table) -> Table:
-    """The two ends of the front of each line."""
+    """Return the two ends of the front of each line."""
     groups = grouped(front["line"])
     return Table(
         {
@@ -124,7 +124,7 @@ def ends(front: Table) -> Table:
 
 
 def crossed(parts: Sequence[Table]) -> dict[int, set[int]]:
-    """Which parts of which lines must be compared row by row; `parts` are the ends that buckets found."""
+    """Return which parts of which lines must be compared row by row; `parts` are the ends from buckets."""
     some = [number for number, part in enumerate(parts) if len(part)]
     if not some:
         return {}
@@ -144,7 +144,7 @@ def crossed(parts: Sequence[Table]) -> dict[int, set[int]]:
 
 
 def _overlapping(its: Table) -> set[int]:
-    """The places of parts of one line, in the order of their first rows, that overlap with another."""
+    """Return the places of parts of one line, in the order of their first rows, that overlap with another."""
     found: set[int] = set()
     cluster = [0]
     came, turn = int(its["last_came"][0]), int(its["last_turn"][0])

@@ -46,7 +46,7 @@ COPIES: Final = ("journal", "dead-letter")
 
 
 def bit(*events: str) -> int:
-    """The mask of these events.
+    """Return the mask of these events.
 
     >>> bit("accepted"), bit("accepted", "arrived")
     (2, 6)

@@ -49,7 +49,7 @@ def started(traces: Table) -> Table:
 
 
 def passages(traces: Table) -> Table:
-    """What left for another manager; `traces` has all traces of each of its messages."""
+    """Return what left for another manager; `traces` has all traces of each of its messages."""
     identified = started(traces.where(known(traces["id_number"])))
     groups = grouped(*(identified[name] for name in ID))
     numbered = identified.plus(subject=groups.numbers())
@@ -86,7 +86,7 @@ _UNKNOWN: Final = {
 
 
 def _others(numbered: Table) -> Table:
-    """What each manager tells of messages that came from elsewhere, in the order of their subjects."""
+    """Return what each manager tells of messages that came from elsewhere, in the order of their subjects."""
     there = numbered.where(has(numbered, FOREIGN) & (~has(numbered, SENT_HERE) | has(numbered, ARRIVED)))
     groups = grouped(there["subject"], there["manager"])
     arrived = has(there, ARRIVED)
@@ -109,7 +109,7 @@ def _others(numbered: Table) -> Table:
 
 
 def arrivals(traces: Table) -> Table:
-    """Messages that arrived in one queue, with how often."""
+    """Return messages that arrived in one queue, with how often."""
     came = traces.where(
         known(traces["id_number"])
         & has(traces, ARRIVED)

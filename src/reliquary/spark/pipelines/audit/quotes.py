@@ -34,13 +34,13 @@ Line = dict[str, Any]
 
 
 def proofs(row: Mapping[str, Any]) -> list[Proof]:
-    """The events that prove a finding."""
+    """Return the events that prove a finding."""
     own = [(row["manager"], event) for event in row["events"] or ()]
     return own + [(row["other_manager"] or row["manager"], event) for event in row["other_events"] or ()]
 
 
 def quoted(work: Work, files: Sequence[ReadFile], shown: Sequence[Mapping[str, Any]]) -> dict[Proof, Line]:
-    """The lines of the events that prove the first findings."""
+    """Return the lines of the events that prove the first findings."""
     wanted = {proof for row in shown[:FINDINGS] for proof in proofs(row)}
     chosen = _files(files, wanted)
     answers = work.read(chosen, partial(_quote, sorted(wanted))) if chosen else []
@@ -49,7 +49,7 @@ def quoted(work: Work, files: Sequence[ReadFile], shown: Sequence[Mapping[str, A
 
 
 def _files(files: Sequence[ReadFile], wanted: set[Proof]) -> list[str]:
-    """The files that hold these events."""
+    """Return the files that hold these events."""
     spans: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for file in files:
         for manager, first, last in file.spans:

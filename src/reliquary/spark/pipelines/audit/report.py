@@ -59,7 +59,7 @@ def page(report: AuditReport) -> str:
 
 
 def sentence(report: AuditReport) -> str:
-    """The verdict in one sentence."""
+    """Return the verdict in one sentence."""
     messages = sum(stream.sent for stream in report.streams)
     if report.verdict is Verdict.REFUTED:
         found = [f"{number(count)} {NAMES[kind].lower()}" for kind, count in report.found.items() if count]
@@ -226,7 +226,7 @@ def _kind(report: AuditReport, kind: FindingKind, count: int) -> str:
 
 
 def _over_time(report: AuditReport, kind: FindingKind) -> str:
-    """When the findings of one kind happened."""
+    """Return when the findings of one kind happened."""
     if not report.over_time:
         return ""
     labels, places = _columns(report.over_time)
@@ -236,7 +236,7 @@ def _over_time(report: AuditReport, kind: FindingKind) -> str:
 
 
 def _columns(columns: Sequence[Mapping[str, Any]]) -> tuple[list[str], Sequence[int]]:
-    """The stretches of time of a chart and their labels; those without anything too, unless most have
+    """Return the stretches of time of a chart and their labels; those without anything too, unless most have
     nothing."""
     width = columns[0]["width"]
     there = [column["at"] for column in columns]

@@ -20,7 +20,7 @@ _HOST: Final = re.compile(r"(?i)^(?:direct=)?(?:https?://|os:|tcp:|httpr?://)?([
 
 
 def host(destination: str) -> str:
-    r"""The computer in the name of a destination, in small letters.
+    r"""Return the computer in the name of a destination, in small letters.
 
     >>> host("DIRECT=HTTP://Beta:8480/msmq/private$/orders"), host(r"DIRECT=OS:beta\private$\orders")
     ('beta', 'beta')

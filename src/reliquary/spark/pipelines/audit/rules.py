@@ -41,7 +41,7 @@ HOUR: Final = 3600 * SECOND
 
 
 def span(micros: int) -> str:
-    """A span of microseconds as people write it.
+    """Return a span of microseconds as people write it.
 
     >>> span(90 * SECOND), span(2 * HOUR)
     ('90.0 s', '2.0 h')

@@ -154,7 +154,7 @@ def _read(work: Work, state: State, new: list[str]) -> list[bytes]:
 
 
 def _named(new: list[str], read: list[ReadFile]) -> list[ReadFile]:
-    """What was read, under the names by which the next run finds the files."""
+    """Return what was read, under the names by which the next run finds the files."""
     names = {_plain(name): name for name in new}
     return [ReadFile(names.get(_plain(file.name), file.name), file.spans) for file in read]
 
@@ -175,7 +175,7 @@ def _settings(config: AuditConfig, places: Sequence[TracedQueue]) -> Settings:
 
 
 def _queues(option: str, names: frozenset[str], places: Sequence[TracedQueue]) -> list[int]:
-    """The queues of applications that have these names."""
+    """Return the queues of applications that have these names."""
     wanted = {name.lower() for name in names}
     local = [place for place in places if place.kind == "local"]
     unknown = wanted - {place.queue.lower() for place in local} - {"*"}
@@ -307,7 +307,7 @@ def _width(covered: Mapping[str, Stretch]) -> int:
 
 
 def _verdict(every: list[Stream], covered: Mapping[str, Stretch]) -> Verdict:
-    """One fault refutes all; a hole in a history leaves all open."""
+    """Return the verdict: one fault refutes all, and a hole in a history leaves all undecided."""
     verdicts = {stream.verdict for stream in every}
     if Verdict.REFUTED in verdicts:
         return Verdict.REFUTED

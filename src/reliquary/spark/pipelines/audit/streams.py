@@ -97,7 +97,7 @@ class Stream:
 
 
 def seconds_of(number: int) -> float:
-    """The longest time of a class, in seconds.
+    """Return the longest time of a class, in seconds.
 
     >>> seconds_of(0), round(seconds_of(16), 3)
     (0.0, 0.001)
@@ -230,7 +230,7 @@ class Book:
         self._fold()
 
     def _fold(self) -> None:
-        """Messages that arrived nowhere belong to the one stream of their queue, if there is one."""
+        """Count messages that arrived nowhere in the one stream of their queue, if there is one."""
         ways: dict[int, list[int]] = defaultdict(list)
         for place, other in self.streams:
             if other not in {NOWHERE, READERS}:
@@ -252,7 +252,7 @@ class Book:
         return self.home.get(pair, pair)
 
     def stream(self, over: Over, place: int | None, other: int | None) -> Stream:
-        """The stream itself; one that only a finding tells of is made."""
+        """Return the stream itself; one that only a finding tells of is made."""
         key = self.key(over, place, other)
         if key not in self.streams:
             destination = None if key[1] == READERS else self.places.get(key[1], UNKNOWN)

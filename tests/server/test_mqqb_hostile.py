@@ -1,7 +1,8 @@
 """Clients that break the protocol, and scanners: each is closed or answered, and the server stays up.
 
 The probes are those that public scanners send: a request for a session (zgrab2, nmap), the first frames of
-the published sample, and a message without a handshake that has headers of SRMP (checks for CVE-2023-21554).
+the published sample, a message without a handshake that has headers of SRMP (checks for CVE-2023-21554), and
+first bytes of other protocols, which nmap sends to any open port.
 """
 
 from __future__ import annotations
@@ -56,6 +57,14 @@ BEFORE = {
     "parameters first": PARAMETERS,
     "HTTP": b"GET / HTTP/1.1\r\nHost: victim\r\nUser-Agent: scanner\r\n\r\n",
     "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(506),
+    "RDP": bytes.fromhex("03000013 0ee00000 00000001 00080003 000000"),
+    "SMB 1": bytes.fromhex("00000054 ff534d42 72000000 00180128") + bytes(72),
+    "SMB 2": bytes.fromhex("00000068 fe534d42 40000100") + bytes(96),
+    "SSH": b"SSH-2.0-scanner\r\n",
+    "MQTT": b"\x10\x0c\0\4MQTT\4\2\0\x3c\0\0",
+    "DCE/RPC": bytes.fromhex("05000b03 10000000 48000000 01000000") + bytes(56),
+    "empty lines": b"\r\n\r\n",
+    "one byte": b"\0",
     "zeros": bytes(4096),
     "an unknown packet type": changed(REQUEST, 18, to=b"\7"),
     "a request of 571 bytes": changed(REQUEST, 8, to=b"\x3b"),

@@ -89,6 +89,36 @@ def test_what_is_no_packet_ends_the_stream_and_keeps_what_came_before(head: byte
     assert framer.feed(STREAM) == []
 
 
+@pytest.mark.spec("QB-029")
+@pytest.mark.parametrize(
+    ("beginning", "needed", "offset"),
+    [
+        pytest.param(b"\r\n\r\n", 1, 0, id="empty lines"),
+        pytest.param(b"\0\0\0\x85\xffSMB", 1, 0, id="SMB"),
+        pytest.param(b"\x10\x0c\0\4MQTT", 8, 4, id="MQTT has this version byte"),
+    ],
+)
+def test_a_wrong_beginning_ends_the_stream_before_its_header_is_whole(
+    beginning: bytes, needed: int, offset: int
+) -> None:
+    framer = Framer()
+    assert framer.feed(STREAM + beginning[: needed - 1]) == PACKETS
+    assert framer.fault is None
+    assert framer.feed(beginning[needed - 1 : needed]) == []
+    assert framer.fault is not None
+    assert framer.fault.offset == offset
+    at_once = Framer()
+    assert at_once.feed(STREAM + beginning) == PACKETS
+    assert str(at_once.fault) == str(framer.fault)
+
+
+def test_the_beginning_of_a_packet_waits_for_the_rest() -> None:
+    for size in range(1, 16):
+        framer = Framer()
+        assert framer.feed(HEAD[:size]) == []
+        assert (framer.held, framer.fault) == (size, None)
+
+
 def test_the_largest_packet_is_taken_and_a_smaller_limit_holds() -> None:
     largest = changed(HEAD, 8, to=SIZE_LIMIT.to_bytes(4, "little")) + bytes(SIZE_LIMIT - 16)
     assert Framer().feed(largest) == [largest]

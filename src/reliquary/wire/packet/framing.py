@@ -5,7 +5,8 @@
         internal packet  PacketSize; a SessionAck may leave its SessionHeader out of the count (G-01)
 
 Bytes may come in any pieces.  Bytes that are no packet end the stream: `fault` has the reason, and the
-packets before it are still returned.
+packets before it are still returned.  A wrong version or signature ends it as soon as it is there, so that a
+scanner which sends a few bytes does not keep a connection.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Framer:
             return []
         if self._held:
             self._held += data
-            if len(self._held) < self._wanted:
+            if base.SIZE <= len(self._held) < self._wanted:
                 return []
             data = bytes(self._held)
             self._held.clear()
@@ -62,12 +63,14 @@ class Framer:
         while True:
             left = end - at
             wanted = base.SIZE
-            if left >= wanted:
-                try:
+            try:
+                if left >= wanted:
                     wanted = self._size(data, at)
-                except PacketFault as fault:
-                    self.fault = fault
-                    return packets
+                elif left:
+                    _check_beginning(data[at:])
+            except PacketFault as fault:
+                self.fault = fault
+                return packets
             if left < wanted:
                 break
             packets.append(data[at : at + wanted])
@@ -81,10 +84,8 @@ class Framer:
         """Return how many bytes the packet has whose BaseHeader begins at a place (QB-005)."""
         size: int
         version, _, flags, signature, size, _ = _BASE.unpack_from(data, at)
-        if version != base.VERSION:  # QB-029
-            raise _fault(0, f"the version is {version:#04x}, not {base.VERSION:#04x}")
-        if signature != base.SIGNATURE:
-            raise _fault(_AT_SIGNATURE, f"the signature word is {signature:#010x}, not LIOR")
+        if version != base.VERSION or signature != base.SIGNATURE:
+            raise _strange(version, signature)
         if flags & base.INTERNAL:
             if size not in internal.SIZES:
                 raise _fault(_AT_SIZE, f"no internal packet has {size} bytes")
@@ -94,6 +95,20 @@ class Framer:
         if not LEAST_USER <= size <= self._largest:  # QB-012
             raise _fault(_AT_SIZE, f"a message has {LEAST_USER} to {self._largest} bytes, this one {size}")
         return size + session.SIZE if flags & base.SESSION else size  # QB-011
+
+
+def _check_beginning(data: bytes) -> None:
+    """Refuse the first bytes of a BaseHeader whose version, or signature if it has come, is wrong."""
+    signature = int.from_bytes(data[_AT_SIGNATURE:_AT_SIZE], "little")
+    if data[0] != base.VERSION or (len(data) >= _AT_SIZE and signature != base.SIGNATURE):
+        raise _strange(data[0], signature)
+
+
+def _strange(version: int, signature: int) -> PacketFault:
+    """Return the fault of a BaseHeader that is not one of MSMQ (QB-029)."""
+    if version != base.VERSION:
+        return _fault(0, f"the version is {version:#04x}, not {base.VERSION:#04x}")
+    return _fault(_AT_SIGNATURE, f"the signature word is {signature:#010x}, not LIOR")
 
 
 def _fault(offset: int, why: str) -> PacketFault:

@@ -1,4 +1,4 @@
-"""A server process to be measured, and what the system tells of it."""
+"""A server process to be measured, and the figures that the system has about it."""
 
 from __future__ import annotations
 

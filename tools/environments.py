@@ -173,7 +173,7 @@ def _says(stamp: Path, wanted: str) -> bool:
 
 
 def first_failure(steps: Iterable[list[str]]) -> str:
-    """Run the steps in silence up to the first that fails; return what it printed, or nothing."""
+    """Run the steps without output up to the first that fails; return what it printed, or nothing."""
     for step in steps:
         done = subprocess.run(step, cwd=ROOT, stdout=PIPE, stderr=STDOUT, text=True, check=False)
         if done.returncode != 0:

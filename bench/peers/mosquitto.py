@@ -65,7 +65,7 @@ def publish(topic: str, number: int, body: bytes) -> bytes:
 
 
 def acknowledge(kind: int, number: int) -> bytes:
-    """Return a PUBREC, PUBREL or PUBCOMP that tells of success."""
+    """Return a PUBREC, PUBREL or PUBCOMP that reports success."""
     return packet(kind, struct.pack(">H", number))
 
 

@@ -1,4 +1,4 @@
-"""What a stranger may cost: memory and descriptors of a real server stay bounded, and others are served."""
+"""What an unknown client may cost: memory and descriptors of a server stay bounded, and others are served."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ LONGEST_OPENING = 60_000
 
 
 FOUND = "explain|came back|is lost|half of a change|nobody prepared|forgot|given twice|never there"
-"""How the ledger tells of a promise that a crash has broken."""
+"""How the ledger reports a promise that a crash has broken."""
 
 
 class Trial:

@@ -1,4 +1,4 @@
-"""A queue manager on a folder: started when it is opened, let go of when it is closed or cannot start."""
+"""A queue manager on a folder: started when it is opened, released when it is closed or cannot start."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
     client ---> proxy ---> target ---> x LOSE_RESPONSE  the target has done it; the client's connection ends
     client ---> proxy ==2> target        REPEAT         the target sees it twice; the first response counts
 
-A plan is asked for the fate of each request; plans that end by themselves let a sender with retries succeed.
+A plan decides what happens to each request; plans that end by themselves let a sender with retries succeed.
 """
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ def messages_of(state: State) -> dict[int, Message]:
     at_home: dict[int, Message] = {}
     for key, place in every(state, tables.POSITIONS).items():
         home = int.from_bytes(key[:4], "big") if place.message is not None else 0
-        assert place.position.home == home, f"{place.position} is at home elsewhere"
+        assert place.position.home == home, f"{place.position} is stored elsewhere"
         if place.message is not None:
             at_home[place.position.message] = place.message
     assert not apart.keys() & at_home.keys(), "a message is stored twice"

@@ -132,7 +132,7 @@ def test_a_message_that_no_fact_speaks_of_is_found() -> None:
     ledger = ledger_of(bench)
     bench.send("ledger", b"e")
     bench.flush()
-    with pytest.raises(Violation, match="no fact speaks of"):
+    with pytest.raises(Violation, match="no fact names"):
         compare(contents(bench.disk), ledger)
 
 

@@ -90,7 +90,7 @@ def test_a_message_that_goes_unread_is_found() -> None:
 def test_a_cursor_that_was_not_moved_is_found() -> None:
     kept = account(placed())
     kept.hear(placed(1), MoveConsumer(0, "orders", LAKE, 1))
-    with pytest.raises(Violation, match="moved in silence"):
+    with pytest.raises(Violation, match="moved without a loss"):
         kept.hear(placed(2), TrimFeed(ORDERS))
 
 

@@ -35,7 +35,7 @@ def test_messages_come_move_and_go() -> None:
 def test_a_copy_is_one_more_place_of_one_message() -> None:
     story = Story()
     story.turn(stored(1), facts.PositionCopied(OTHER, position(9, reason=MessageClass.ACK_REACH_QUEUE)))
-    with pytest.raises(KeyError):  # the copy must speak of a message that is there
+    with pytest.raises(KeyError):  # the copy must name a message that is there
         ledger_of(story)
 
 

@@ -53,7 +53,7 @@ TINTED = replace(PAINTED, acts=(replace(PAINTED.act("paint"), verb="tint", event
 
 
 class Office:
-    """A manager with one queue, both closed to strangers, and the events that it was asked.
+    """A manager with one queue, both closed to unknown users, and the events that it was asked.
 
     A protocol answers `Paint`.
     """

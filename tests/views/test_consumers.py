@@ -23,7 +23,7 @@ from tests.views.viewing import view_of
 
 
 def close(bench: Bench, queue: str) -> None:
-    """Let strangers do nothing with a queue."""
+    """Let unknown users do nothing with a queue."""
     bench.ask(ChangeAccess(0, queue, AccessChange.DENY, ANONYMOUS.user, int(QueueRight.GENERIC_ALL)))
 
 

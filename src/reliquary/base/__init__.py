@@ -1,5 +1,4 @@
-"""The foundation of all rooms: turns, time, ids, rows, number ranges and classes of errors. It imports no
-other room. Begin with `turn`.
+"""The foundation of all rooms: turns, time, ids, rows, number ranges and classes of errors.
 
-It imports nothing of the house.  Begin with `turn`.
+It imports no other room.  Begin with `turn`.
 """

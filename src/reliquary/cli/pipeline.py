@@ -32,7 +32,7 @@ folder = click.Path(path_type=Path)
 LOG_LEVEL: Final = "spark.log.level"
 STDERR: Final = 2
 _NAMED: Final = re.compile(r"^(?:[\w.]+: )?reliquary(?:\.\w+)+\.(\w+): (.+)$", re.MULTILINE)
-"""The last line of a traceback of ours, in what Spark tells of it."""
+"""The last line of a traceback of ours, in Spark's report of it."""
 EXITS: Final = {
     "BadOption": Exit.USAGE,
     "BadSchema": Exit.USAGE,

@@ -9,7 +9,7 @@
                 <-- "replies" here <-- PULL --- "replies" of the server
 
 A queue manager of its own runs in the process, on the folder, and speaks as the agent `httpr://laptop/app`.
-What is sent while the server is away waits here; what is fetched is here before the server lets go of it.
+What is sent while the server is away waits here; what is fetched is here before the server deletes it.
 A crash on either side, at any moment, loses and doubles nothing.
 """
 
@@ -213,7 +213,7 @@ class AsyncAgent:
         opened.engine.submit(Addressed(names.own_origin, frozenset({names.authority})))
 
     async def close(self) -> None:
-        """Stop, and let go of the folder; what waits goes on when it is opened again."""
+        """Stop, and close the folder; messages that wait are sent when it is opened again."""
         await self.manager.close()
         if self._courier is not None:
             self._courier.stop()
@@ -253,7 +253,7 @@ class AsyncReceiving:
             left = None if end is None else end - now()
             if message is not None or (left is not None and left <= 0):
                 return message
-            await self._transaction.abort()  # it would grow old while we wait
+            await self._transaction.abort()  # its time would run while we wait
             await self._queue.peek(left)
             self._transaction = self._queue.manager.transaction(self._within)
 

@@ -113,7 +113,7 @@ class AsyncConsumer:
     async def reject(self) -> None:
         """Refuse the message in hand: it is gone from the queue, and a dead letter if it asked for that.
 
-        Its sender hears of it where it asked for acknowledgements.
+        Its sender gets an acknowledgement where it asked for one.
         """
         if self._in_hand is None or self._receipt is None:
             raise BadRequest("INVALID_PARAMETER", "there is no message in hand to reject")

@@ -1,4 +1,4 @@
-"""How a block is left: what it held is let go of, and what went wrong inside stays the news."""
+"""How a block is left: its resources are released, and an error inside stays the one that is raised."""
 
 from __future__ import annotations
 

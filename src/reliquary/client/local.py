@@ -67,7 +67,7 @@ class LocalTransport(LocalReading):
         self.directory = LocalDirectory(self._inbox, self._state, self._settled)
 
     async def close(self) -> None:
-        """Finish what was asked and let go of the folder."""
+        """Finish all requests, and close the folder."""
         with translate_errors():
             await self.opened.close()
 

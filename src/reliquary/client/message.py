@@ -58,7 +58,7 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     deadletter_queue: str = ""
     """A dead-letter queue of the application's own, instead of the manager's."""
     tracing_queue: str = ""
-    """The id of a queue that hears of each step of the message."""
+    """The id of a queue that gets a report of each step of the message."""
     delay: float = 0
     """Seconds before the message becomes visible."""
     authentication: Authentication = "none"

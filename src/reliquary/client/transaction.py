@@ -102,7 +102,7 @@ class AsyncTransaction:
             return
         try:
             await self.abort()
-        except ReliquaryError as why:  # what went wrong in the block is the news
+        except ReliquaryError as why:  # the error of the block is raised
             error.add_note(f"and the transaction {self.id} could not be aborted: {why}")
 
     async def __aenter__(self) -> AsyncTransaction:

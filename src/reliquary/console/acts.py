@@ -90,7 +90,7 @@ class ActsLog:
             self._file.kept = kept
 
     async def close(self) -> None:
-        """Write what was counted, and let go of the file."""
+        """Write what was counted, and close the file."""
         for due in self._throttle.overdue(self._clock.monotonic() + 60 * SECOND):
             self._write_soon(due)
         if self._file is not None:

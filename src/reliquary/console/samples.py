@@ -2,7 +2,7 @@
 
     manager --every 2 s--> Sample --> a ring of 900 samples --> rates between two samples
 
-A rate needs no counter on the road of a message.  Each message that comes gets the next number of the
+A rate needs no counter on the path of a message.  Each message that comes gets the next number of the
 manager, so the numbers that were given between two samples are the messages that came; those that left are
 the rest.  The time of a confirmation is measured: the sampler asks the engine to put all on disk, as a sender
 does.

@@ -147,7 +147,7 @@ class Settings:
         for table in self.tables:
             table.check(self)
         _check_directory(self)
-        # Not Path.exists: where one may not look it raises, and the store tells of that better.
+        # Not Path.exists: where one may not look it raises, and the store has the better error for that.
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise UsageError(f"folder is {self.folder}, which is a file")
 

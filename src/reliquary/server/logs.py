@@ -74,7 +74,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class LogHandler(logging.Handler):
-    """Writes records to a stream in the form of the house."""
+    """Writes records to a stream in the form of all log lines."""
 
     def __init__(self, stream: TextIO, form: LogFormat, clock: Clock) -> None:
         """The clock is for libraries that repeat themselves."""
@@ -191,7 +191,7 @@ def set_level(level: LogLevel) -> None:
 
 
 def begin(form: LogFormat, clock: Clock, level: LogLevel = LogLevel.WARNING) -> None:
-    """Let all of this level that is logged in this process go to stderr in the form of the house."""
+    """Let all of this level that is logged in this process go to stderr in the form of all log lines."""
     root = logging.getLogger()
     root.handlers = [LogHandler(sys.stderr, form, clock)]
     set_level(level)

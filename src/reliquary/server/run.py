@@ -41,7 +41,7 @@ from reliquary.server.queue_entries import make_entries
 SWITCH_SECONDS: Final = 0.0002
 """How long the store's thread may wait for the interpreter after a sync; Python's 5 ms are ten syncs."""
 COLLECT_SELDOM: Final = (100_000, 50, 1000)
-"""The road of a message makes no cycles, so looking for them at Python's usual pace finds nothing."""
+"""The code on a message's path makes no cycles, so looking for them at Python's usual pace finds nothing."""
 
 
 def serve(settings: Settings, read: Callable[[], Settings] | None = None) -> int:

@@ -87,7 +87,7 @@ def contents(disk: Disk) -> Contents:
     apart = {_number(key): row for key, row in _rows(disk, tables.MESSAGES).items()}
     for (queue, _), row in places.items():
         at_home = row.position.home == queue
-        _same(f"messages at home of {row.position}", row.message is not None, at_home)
+        _same(f"inline messages of {row.position}", row.message is not None, at_home)
         _none(
             f"messages of {row.position} that are stored twice",
             {row.position.message} & apart.keys() if at_home else (),
@@ -244,8 +244,8 @@ def compare(rows: Contents, ledger: Ledger) -> None:
     }
     lost = [f"{shown(body)} at {key}" for key, body in stated.items() if found.get(key) != body]
     new = [f"{shown(body)} at {key}" for key, body in found.items() if stated.get(key) != body]
-    _none("loss: messages that the facts speak of and the disk has not", lost)
-    _none("messages on disk that no fact speaks of", new)
+    _none("loss: messages that the facts name and the disk has not", lost)
+    _none("messages on disk that no fact names", new)
     _same("queues", rows.queues, ledger.queues)
     prepared = {identifier.bytes: record for identifier, record in ledger.prepared.items()}
     _same("prepared transactions", rows.transactions, prepared)

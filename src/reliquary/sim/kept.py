@@ -121,7 +121,7 @@ class Kept:
         before = self._of(queue).readers.get(name)
         asked = event is None or isinstance(event, MoveConsumer | ResetConsumer)
         if before is not None and before.cursor != record.cursor and not asked:
-            raise Violation(f"feed: {name} of queue {queue} was moved in silence, from {before} to {record}")
+            raise Violation(f"feed: {name} of {queue} was moved without a loss, from {before} to {record}")
         self._of(queue).readers[name] = record
 
     def _lose(self, queue: int, name: str, record: Consumer) -> None:

@@ -130,7 +130,7 @@ class Witness:
         if (turned.life, to) in self._answers:
             raise Violation(f"caller {to} is answered twice, the second time in turn {turned.number}")
         needs = turned.batch if any(not fact.volatile for fact in turned.facts) else 0
-        if isinstance(answer, FeedViews | FeedRead):  # a mark speaks of all that came before
+        if isinstance(answer, FeedViews | FeedRead):  # a mark covers all that came before
             needs = max(needs, self._latest)
         if isinstance(answer, Received):
             from_here = self._is_from_here(turned, to)

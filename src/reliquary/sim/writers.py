@@ -78,7 +78,7 @@ class Writer(Sender):
         won: dict[int, Attempt] = {}
         parts = list(range(self.chance.between(0, 3)))
         for part in parts if self.chance.happens(0.5) else parts[::-1]:
-            if self.chance.happens(0.2):  # one that is slow, or is not heard of any more
+            if self.chance.happens(0.2):  # one that is slow, or that ended without a sign
                 yield from self._write(batch, part)
             for _ in range(TRIES):
                 attempt = yield from self._write(batch, part)
@@ -135,7 +135,7 @@ class Writer(Sender):
         stages = tuple(attempt.stage for attempt in won)
         sent = [sending for attempt in won for sending in attempt.sent]
         self._last_request += 1
-        for sending in sent:  # from now on they share their fate, and their order counts
+        for sending in sent:  # from now on all or none are published, and their order counts
             self._sent += 1
             sending.number, sending.request, sending.standing = (
                 self._sent,
@@ -165,7 +165,7 @@ class Writer(Sender):
             yield from self.rest()
 
     def _too_late(self) -> Script:
-        """Write the batch again, whole or in part, as a driver that did not hear of its own publish does."""
+        """Write the batch again, whole or in part, as a driver does that got no answer to its publish."""
         known = [each for each, turn in self._published.items() if not self.history.is_forgotten(turn)]
         if not known:  # the store was restored, and what it has forgotten may be published once more
             return

@@ -123,10 +123,10 @@ def renamed(
     looked for by its identifier among the queues of managers that are not named now.
     """
     named = set(managers)
-    strangers = {place.identifier: key.manager for key, place in offset.items() if key.manager not in named}
+    unnamed = {place.identifier: key.manager for key, place in offset.items() if key.manager not in named}
     names: dict[str, str] = {}
     for key, incarnation in there.items():
-        before = strangers.get(identifier_of(incarnation))
+        before = unnamed.get(identifier_of(incarnation))
         if before is not None and key not in offset:
             names.setdefault(before, key.manager)
     moved = {

@@ -55,7 +55,7 @@ def database(recovery: DBRecoveryMode, *, create: bool = False) -> Options:
     options.set_db_write_buffer_size(WRITE_BUFFERS)
     options.set_max_total_wal_size(LOG_BYTES)
     options.set_max_background_jobs(2)
-    options.set_bytes_per_sync(_MIB)  # background files go out bit by bit, not in one gulp beside a log sync
+    options.set_bytes_per_sync(_MIB)  # files are written in small parts, for which a log sync waits less
     _open_quickly(options)
     _keep_little_talk(options)
     return options

@@ -37,9 +37,9 @@ class Reference(msgspec.Struct, frozen=True):
 
     uri: str
     methods: tuple[str, ...]
-    """Algorithm of DigestMethod: one, if all is well."""
+    """Algorithm of DigestMethod: one in a valid signature."""
     values: tuple[str, ...]
-    """DigestValue: one, if all is well."""
+    """DigestValue: one in a valid signature."""
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -114,7 +114,7 @@ class _Reader:
 
 
 def read_signatures(envelope: str) -> tuple[Signature, ...]:
-    """Return the signatures in the header of an envelope; there is one, if all is well."""
+    """Return the signatures in the header of an envelope; a valid envelope has one."""
     data = envelope.encode()
     reader = _Reader(data)
     try:

@@ -86,7 +86,7 @@ class TestLimits:
         connection.data_received(b"GET / HTTP/1.1\r\n")
         for _ in range(101):
             connection.data_received(b"A: 1\r\n")
-        connection.data_received(b"A: ")  # the parser tells of a header once the next one begins
+        connection.data_received(b"A: ")  # the parser reports a header once the next one begins
         assert refusal(transport) == (431, "a request may have 100 headers, this has 101")
 
     def test_a_head_just_within_the_limits_is_taken(self) -> None:

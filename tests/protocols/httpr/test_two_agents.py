@@ -100,7 +100,7 @@ class Traffic:
         else:
             assert [body for body in self.arrived if body in self.seen and body in ours] == [], "doubled"
             missing = [body for body in self.sent if body not in everything + ours]
-        assert missing == [], "lost in silence"
+        assert missing == [], "lost without a report"
 
 
 def dead_letters(bench: HttprBench) -> list[bytes]:

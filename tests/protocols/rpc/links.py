@@ -100,7 +100,7 @@ class Link:
         return opened
 
     def called(self) -> Called:
-        """Return the one call that the server heard of."""
+        """Return the one call that the server got."""
         (called,) = self.at_server
         assert isinstance(called, Called)
         self.at_server.clear()

@@ -1,4 +1,4 @@
-"""Two managers and restores on either side: nothing comes twice, out of order, or is lost in silence."""
+"""Two managers and restores on either side: nothing is doubled, out of order, or lost without a report."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Life:
         assert arrived == sorted(set(arrived)), "twice, or out of order"
         kept = {*net.beta.bodies("torders"), *dead(net.alpha), *dead(net.beta)}
         waiting = set(self.sent) - kept - self.excused
-        assert not waiting, f"lost in silence: {sorted(waiting)}"
+        assert not waiting, f"lost without a report: {sorted(waiting)}"
         check(net.alpha.state)
         check(net.beta.state)
 

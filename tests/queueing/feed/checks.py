@@ -42,7 +42,7 @@ class Feeds(NamedTuple):
     def _check_queue(self, state: State, queue: QueueState) -> None:
         kept = _of(queue, self.retained)
         assert (queue.feed.retained, queue.feed.retained_size) == (len(kept), sum(row.size for row in kept))
-        assert all(arrival_of(row) > queue.feed.trimmed for row in kept), "it would never be let go of"
+        assert all(arrival_of(row) > queue.feed.trimmed for row in kept), "it would never be deleted"
         assert bool(queue.feed.mark) == bool(queue.feed.consumers)
         assert queue.feed.mark <= state.numbers.sequence
         if queue.feed.consumers:

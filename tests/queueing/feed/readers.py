@@ -80,7 +80,7 @@ class Readers:
         self._memory[owed.identity] = passed | rows
         given, due = Counter((passed | rows).values()), Counter(owed.rows)
         assert not given - due, "doubled"
-        assert (due - given).total() <= owed.lost, "lost in silence"
+        assert (due - given).total() <= owed.lost, "lost without a report"
 
     def _range(self, path: str, name: str, after: int, until: int) -> dict[int, Row]:
         """Return a range, page by page."""

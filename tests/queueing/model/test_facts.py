@@ -16,7 +16,7 @@ REASON = MessageClass.ACK_RECEIVE
 
 
 def about(position: Position) -> list[Fact]:
-    """Return every fact that speaks of a position of a message."""
+    """Return every fact that names a position of a message."""
     return [
         facts.MessagesStored(1, (position,), (Message(),)),
         facts.PositionCopied(1, position),

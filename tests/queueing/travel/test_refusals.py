@@ -114,7 +114,7 @@ def test_where_its_own_dead_letter_queue_is_full_the_managers_has_it() -> None:
     assert exchange.bodies(DEAD) == [b"a"]
 
 
-# -- a person hears of it
+# -- a person is notified
 
 
 def test_the_warning_names_the_message_the_destination_and_the_words_of_the_peer() -> None:

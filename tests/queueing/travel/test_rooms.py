@@ -24,7 +24,7 @@ def watching(*names: str, **settings: int) -> Exchange:
 
 
 def rooms(exchange: Exchange) -> list[tuple[str, int, int | None]]:
-    """Return what the carrier heard of room since the last call."""
+    """Return the reports of room that the carrier got since the last call."""
     heard = [each for each in exchange.clerk.heard if isinstance(each, RoomKnown)]
     exchange.clerk.heard.clear()
     assert all(each.to == "clerk" for each in heard)

@@ -120,7 +120,7 @@ def test_a_forwarder_that_dies_in_between_loses_and_doubles_nothing() -> None:
     alpha = ScriptedClient(beta, service="mq")
     alpha.says("request:PUSH HTTPR/1.0", *WHO, "transactionid:0000000000000001", MESSAGE, LAST)
     beta.flush()
-    network.crash(beta)  # gamma has not heard of it
+    network.crash(beta)  # gamma has not got the answer
     network.carry()  # now it has, and beta does not know
     beta.flush()
     assert gamma.bodies("incoming") == [b"order"]

@@ -21,7 +21,7 @@ ROWS, ROWS_PER_BATCH = 60, 20
 WHO = ("raise", "worker", "server", "driver")
 PHASES = (*PLANNING, *TASK, *COMMIT)
 REPORTED_WITH_THE_NEXT = ("moving", "moved")
-"""Spark tells of a batch when the next is logged, so never of the last."""
+"""Spark reports a batch when the next is logged, so it never reports the last."""
 
 
 def faults(phase: str) -> list[Fault]:

@@ -4,7 +4,7 @@ It may import `net.rpc`, `net.identity`, `net.http`, `net.tcp` and `engine` and 
 with `routes`.
 
 Request --> routes: shape of the path --> a handler: JSON --> event --> engine
-Responder <-- JSON <-- answer <---------- the engine, once all it tells of is on disk
+Responder <-- JSON <-- answer <---------- the engine, once all it reports is on disk
 """
 
 from reliquary.net.api.plane import DataPlane

@@ -89,7 +89,7 @@ def document(title: str, version: str, described: Iterable[Described]) -> dict[s
 
 
 _ABOUT: Final = (
-    "Every answer that tells of a change leaves after the change is on disk. The reference page of the API, "
+    "Every answer that reports a change leaves after the change is on disk. The reference page of the API, "
     "docs/reference/api.md, says what the fields mean."
 )
 

@@ -228,7 +228,7 @@ class ClientConnection(OutgoingConnection):
 
     def _judge(self, wrong: BaseException | None) -> None:
         if not isinstance(wrong, BadResponse):
-            assert wrong is not None, "the parser tells of a callback error without the error"
+            assert wrong is not None, "the parser reports a failed callback without its error"
             raise wrong
         self._spoiled(wrong)
 

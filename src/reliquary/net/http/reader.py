@@ -167,7 +167,7 @@ class RequestReader:
                 self._parser = httptools.HttpRequestParser(self)
             return memoryview(data)[stop.args[0] :]
         except httptools.HttpParserCallbackError as error:
-            assert error.__context__ is not None, "the parser tells of a callback error without the error"
+            assert error.__context__ is not None, "the parser reports a failed callback without its error"
             raise error.__context__ from None
         except httptools.HttpParserError as error:
             raise PeerFault(400, f"this is not HTTP/1.1: {error}", spec="RFC 9112 2.2") from error

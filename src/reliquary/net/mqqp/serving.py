@@ -3,7 +3,7 @@
     RpcListener --called--> Serving --ClientCalled--> engine
                 <--respond--        <--Respond, RaiseFault--
 
-A stub that cannot be read is answered here, and the machine never hears of the call.
+A stub that cannot be read is answered here, and the machine never gets the call.
 """
 
 from __future__ import annotations

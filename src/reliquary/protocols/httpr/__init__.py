@@ -4,7 +4,7 @@ It may import `streams`, `queueing`, `wire` and `base`, and no other protocol.
 Begin with `machine`, which lists the modules.
 
 A channel is < requester ; channel ; responder >.  Its source state and its sink state are one row, which is
-written together with the messages that it speaks of.  `client` and `server` do not import each other.
+written together with the messages that it names.  `client` and `server` do not import each other.
 """
 
 from reliquary.protocols.httpr.schemes import HTTPR, HTTPRS

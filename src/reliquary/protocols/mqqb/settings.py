@@ -62,7 +62,7 @@ class MqqbSettings:
     history_age: Duration = field(default=seconds(1800))
     """How long these identifiers count (QB-143)."""
     insecure_nacks: bool = False
-    """SendInsecureNacks: whether all refusals are acknowledged, also those that help a stranger (QB-101)."""
+    """SendInsecureNacks: whether all refusals are acknowledged, also those that help an attacker (QB-101)."""
     acks_from_anyone: bool = False
     """Whether an order or final acknowledgement counts from a peer that is not the receiver (G-65)."""
     sessions: int = 1000

@@ -92,7 +92,7 @@ class Entry(msgspec.Struct):
     refused: UUID = NO_GUID
     """The sender of the message that a final acknowledgement reports as refused; else NO_GUID."""
     live: bool = True
-    """Whether its fate still matters: not if its message was withdrawn or is handed out again."""
+    """Whether its outcome is still needed: not if its message was withdrawn or is handed out again."""
     size: int = 0
     """Bytes of the packet, once it is sent."""
     mark: int = 0

@@ -210,7 +210,7 @@ class Session:
                 after = self._next + 1
                 while after in self._given_up:
                     after += 1
-                self._lose(after, "it was asked for in vain", actions)
+                self._lose(after, "no repair came for any NAK", actions)
             else:
                 break
         self._lead = max(self._lead, self._next - 1)

@@ -94,7 +94,7 @@ def sign(message: Message, source: UUID, trust: Trust) -> tuple[Message, str]:
 def parts_source(message: Message) -> UUID:
     """Return the GUID in the Content-Ids of a message's parts.
 
-    Of a message that goes on with its envelope it is the one that the signature there speaks of.
+    Of a message that goes on with its envelope it is the one that the signature there names.
     """
     envelope = (message.more or USUAL).soap_envelope
     if NAMESPACE in envelope:

@@ -64,4 +64,4 @@ def _post(state: State, to: Reference, envelope: Envelope, now: Instant) -> None
             encoded.data,
         )
     )
-    state.draft.wait()  # it may speak of what an earlier turn made durable
+    state.draft.wait()  # it may report what an earlier turn made durable

@@ -190,7 +190,7 @@ def show(state: State, queue: QueueState, hidden: Hidden, size: int) -> None:
 def _put_rows(
     state: State, number: int, positions: Sequence[Position], messages: Sequence[Message], *, fresh: bool
 ) -> None:
-    """Write the rows of positions, with the messages that are at home in them."""
+    """Write the rows of positions, with the messages that are stored in them."""
     rows, size = {}, 0
     for place, position in enumerate(positions):
         if position.home:
@@ -216,7 +216,7 @@ def _delete_rows(state: State, queue: QueueState, positions: Sequence[Position])
 def _displace(state: State, queue: QueueState, positions: Sequence[Position]) -> list[Position]:
     """Take available or locked positions out of a queue; return them as the queue had them.
 
-    Their rows are still there, so that a message at home can be set apart.
+    Their rows are still there, so that an inline message can be set apart.
     """
     lookup_ids = [position.lookup_id for position in positions]
     gone = queue.order.remove_all(lookup_ids)

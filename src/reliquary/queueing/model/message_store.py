@@ -1,11 +1,11 @@
 """The store of messages, on disk and in memory.
 
-    at home   in the row of its position: a small message that has been in one queue only, as most have
+    inline    in the row of its position: a small message that has been in one queue only, as most have
     apart     in a row of its own, to which its positions refer: a message that is large, was moved, has
               several positions, waits for its time or its transaction, or is kept for a consumer
     express   only in memory (DM-046)
 
-A message at home that moves or gets a second position is set apart first; its body is written again then,
+An inline message that moves or gets a second position is set apart first; its body is written again then,
 and never after that.  Most messages are read soon after they came, so the newest ones are kept in a cache of
 limited size.  A large body is stored in pieces (`bodies`) and is read only for callers that need it whole;
 the message without it is small, and is cached like any other.
@@ -44,7 +44,7 @@ class MessageStore:
         self._express_shares: dict[int, int] = {}
 
     def put(self, positions: Sequence[Position], messages: Sequence[Message], *, fresh: bool = True) -> None:
-        """Store new messages; `fresh` when they have no rows yet.  Those at home are in rows of positions."""
+        """Store new messages; `fresh` when they have no rows yet.  Inline ones are in rows of positions."""
         stored, unlike = {}, []
         for place, position in enumerate(positions):
             stored[position.message] = messages[place]
@@ -60,7 +60,7 @@ class MessageStore:
             cache.update(stored)
 
     def _put_apart(self, positions: Sequence[Position], messages: dict[int, Message], *, fresh: bool) -> None:
-        """Store messages that are not at home or have large bodies; express ones leave `messages`."""
+        """Store messages that are not inline or have large bodies; express ones leave `messages`."""
         apart, size = {}, 0
         for position in positions:
             if position.spool and fresh:
@@ -88,7 +88,7 @@ class MessageStore:
         self._rows.delete_all(MESSAGES, map(message_key, numbers))
 
     def set_apart(self, position: Position) -> Position:
-        """Give a message at home a row of its own; return the position that refers to it.
+        """Give an inline message a row of its own; return the position that refers to it.
 
         The caller removes or replaces the row of the position.
         """

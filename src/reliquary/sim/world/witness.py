@@ -1,7 +1,7 @@
 """The witness of one of several sites: what it stores is known to all, and what leaves it must be on disk.
 
 again      no message is stored twice, unless its protocol allows that, not even after a restore
-put aside  a message becomes a dead letter of unknown fate only if it may have come before a restore
+put aside  a message becomes a dead letter of unknown outcome only if it may have come before a restore
 early      no effect leaves before the batch of its turn is on disk
 recovery   the machine of each protocol, rebuilt from the rows, equals the one that runs
 """

@@ -45,7 +45,7 @@ class ReplaySettings:
     to_queue: str
     server: str = "http://127.0.0.1:8480"
     layer: str = "bronze"
-    """Bronze or silver: which columns `where` speaks of; what goes is always the message as it came."""
+    """Bronze or silver: which columns `where` names; what is sent is always the message as it came."""
     queue: str = ""
     """The queue of the slice; empty: all queues."""
     since: datetime | None = None

@@ -1,4 +1,4 @@
-"""Bodies with one to three wounds, most of them along the lines of the grammar."""
+"""Bodies with one to three changes, most of them along the lines of the grammar."""
 
 from __future__ import annotations
 

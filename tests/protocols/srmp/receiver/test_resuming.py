@@ -44,7 +44,7 @@ def come(bench: Receiving, current: int, **elements: Any) -> int:
 
 
 def come_in_rounds(bench: Receiving, current: int, count: int = ENOUGH, **elements: Any) -> int:
-    """Post a message as its sender does that hears of no receipt; the status of the last answer."""
+    """Post a message as a sender that gets no receipt; return the status of the last answer."""
     status = 0
     for _ in range(count):
         bench.advance(30)

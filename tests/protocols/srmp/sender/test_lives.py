@@ -38,7 +38,7 @@ class Receiver:
         self.taken: list[bytes] = []
         self.known: set[ObjectId] = set()
         self.finals: list[tuple[str, int, bytes]] = []
-        """Messages that their sender wants to hear of: stream, number, body."""
+        """Messages whose sender waits for a receipt: stream, number, body."""
 
     def take(self, place: StreamPlace, identifier: ObjectId, body: bytes, *, final: bool) -> int:
         """Return the status of the answer."""
@@ -166,7 +166,7 @@ class Life:
             self.sender.receipt(last, self.receiver.identifier)
 
     def read(self) -> None:
-        """An application reads a message there, or never will; its sender hears of it."""
+        """An application reads a message there, or never will; its sender gets a receipt."""
         if self.receiver.finals:
             chosen = self.random.randrange(len(self.receiver.finals))
             stream, number, _ = self.receiver.finals.pop(chosen)
@@ -200,7 +200,7 @@ class Life:
     # -- the end
 
     def heal(self) -> None:
-        """From now on all is well."""
+        """Let nothing fail from now on."""
         if self.sent and self.sender.waiting():
             self.sender.resume()
         for _ in range(200):

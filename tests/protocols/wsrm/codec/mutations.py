@@ -1,4 +1,4 @@
-"""Envelopes with one to three wounds, most of them along the lines of the markup; and seeds to begin with."""
+"""Envelopes with one to three changes, most of them along the markup; and seeds to begin with."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def test_the_seven_messages_of_the_example() -> None:
         if bench.posts:
             states.append(bench.numbers)
             bench.acknowledge(ranges, buffer=buffer)
-        else:  # message 5: the destination tells of room by itself
+        else:  # message 5: the destination reports room by itself
             bench.hear(ranges, buffer=buffer)
         states.append(bench.sequence.flow.polling)
     no, yes = Polling.NOT_POLLING, Polling.POLLING

@@ -141,7 +141,7 @@ class Reference:
     # -- between managers
 
     def _there(self, source: Gathered) -> list[Gathered]:
-        """Return what other managers, or this one by another way, tell of a message that left."""
+        """Return what other managers, or this one by another way, record of a message that left."""
         assert source.identifier is not None
         return [
             each

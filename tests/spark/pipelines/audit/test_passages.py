@@ -1,4 +1,4 @@
-"""Passages: a message that left, beside each manager that tells of it."""
+"""Passages: a message that left, beside the events of each other manager."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.spark.pipelines.audit.world import BEGIN, Row, World
 
 
 class NamedWorld(World):
-    """One message from alpha, with whatever the test tells of it."""
+    """One message from alpha, with the events that the test gives it."""
 
     def __init__(self) -> None:
         super().__init__(1, messages=0)

@@ -70,7 +70,7 @@ def test_the_order_in_a_transactional_queue_is_judged_unless_its_readers_choose(
 
 @pytest.mark.parametrize("option", ["in_order", "any_order"])
 def test_a_queue_that_no_history_tells_of_is_refused(tmp_path: Path, option: str) -> None:
-    with pytest.raises(UsageError, match=f"--{option.replace('_', '-')} nowhere: no history tells"):
+    with pytest.raises(UsageError, match=f"--{option.replace('_', '-')} nowhere: no history has"):
         order_of(tmp_path, **{option: frozenset({"nowhere"})})
 
 

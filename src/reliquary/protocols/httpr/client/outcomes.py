@@ -15,7 +15,7 @@ from reliquary.queueing.model.travel.transfer import Outcome, ReservationKey, Re
 
 
 def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By) -> Settlement:
-    """Settle the batches that a response speaks of, and return which they are (P7).
+    """Settle the batches that a response names, and return which they are (P7).
 
     The messages of committed batches leave, those of returned batches are available again.  An id that we
     never used shows that our memory is old.
@@ -40,12 +40,12 @@ def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By)
 
 
 def _end_refused(state: State, channel: ClientChannel, key: ReservationKey, refused: RefusedBatch) -> None:
-    """Give the only message of a batch up, or let it wait until its queue has rested."""
+    """Give the only message of a batch up, or let it wait until the rest of its queue is over."""
     if refused.rest is None:
         ended = ReservationsEnded(HOLDER, (key,), Outcome.REFUSED, refused.reason, refused.why)
     else:
         ended = ReservationsEnded(HOLDER, (key,), Outcome.TRY_LATER, rest=refused.rest)
-        channel.outgoing.ready.pop(refused.queue, None)  # the manager signals when the queue has rested
+        channel.outgoing.ready.pop(refused.queue, None)  # the manager signals when the rest is over
     state.draft.tell(ended)
 
 

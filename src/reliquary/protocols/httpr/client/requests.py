@@ -69,7 +69,7 @@ def send_request(
         agent_type=AGENT_TYPE if connection.last_number == 1 else "",  # HR-101
     )
     agreed = channel.session.agreed
-    state.draft.wait()  # the header may speak of facts of earlier turns (P3)
+    state.draft.wait()  # the header may report facts of earlier turns (P3)
     state.draft.ask(
         SendRequest(
             channel.number,

@@ -77,7 +77,7 @@ def respond(
         error=error,
         product=() if error is None else reason_fields(why),
     )
-    state.draft.wait()  # the header may speak of facts of earlier turns (P1, P3)
+    state.draft.wait()  # the header may report facts of earlier turns (P1, P3)
     state.draft.ask(Reply(request.event.to, Answer(header, batch, why)))
 
 

@@ -96,7 +96,7 @@ def _reason(message_class: int) -> MessageClass:
 
 
 def _may_acknowledge(state: State, session: Session, queue: int) -> bool:
-    """Return whether this peer is the receiver of a queue's stream; a stranger is ignored (G-65)."""
+    """Return whether this peer is the receiver of a queue's stream; any other peer is ignored (G-65)."""
     receiver = state.sent[queue].stream.receiver
     if state.settings.acks_from_anyone or receiver in (NO_GUID, session.peer):
         return True

@@ -32,7 +32,7 @@ def on_cursor_opened(state: State, link: Link, call: Call, returned: Returned, n
 
 
 def close_cursor(state: State, link: Link, task: Task, now: Instant) -> None:
-    """Let the server forget a cursor (QP-100, QP-157); reads with it end first, as at home."""
+    """Let the server forget a cursor (QP-100, QP-157); reads with it end first, as in our own queues."""
     del now
     request = task.request
     assert isinstance(request, CloseCursor)

@@ -154,7 +154,7 @@ def expect(state: State, incoming: Incoming, now: Instant) -> None:
 
 def repeat(state: State, incoming: Incoming, now: Instant) -> None:
     """A message of a stream came again: send a receipt soon, because the first one may be lost."""
-    # DEPARTS from 3.1.5.1.6.3 (SR-211): a duplicate is not ignored in silence but leads to a receipt,
+    # DEPARTS from 3.1.5.1.6.3 (SR-211): a duplicate is not only ignored but leads to a receipt,
     # because a sender that lost the first one would send the message for ever.
     if not incoming.waiting:
         _wait(state, incoming, now)

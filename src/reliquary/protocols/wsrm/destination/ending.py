@@ -207,7 +207,7 @@ def terminate(state: State, to: int, number: int, now: Instant) -> None:
 
 
 def on_era(state: State, signal: EraBegan, now: Instant) -> None:
-    """End every sequence that was kept; a source that hears of it begins another.
+    """End every sequence that was kept; a source that gets the fault begins another.
 
     No acknowledgement goes with the fault: the ranges of the backup would take back what was said since.
     """

@@ -164,7 +164,7 @@ def _fitting(place: TargetQueue) -> int:
 
 
 def _active_others(state: State, sequence: Sequence) -> list[Sequence]:
-    """Return the other sequences of the queue that may send now: open, and heard of not long ago."""
+    """Return the other sequences of the queue that may send now: open, and used not long ago."""
     since = state.destination.now - state.settings.polling
     return [
         each

@@ -7,7 +7,7 @@ Events of a manager are numbered without a gap, so what is missing shows.  The n
                               '-- missing --'       '-- the end: its time is the watermark
                               (a hole from the time before to the time after)
 
-A gap that the manager itself tells of makes a hole too.  Counts and sums of two sets of files add up, so
+A gap that the manager itself reports makes a hole too.  Counts and sums of two sets of files add up, so
 blocks of several runs merge; an event that came twice gives a block too much, and is refused.
 """
 
@@ -45,7 +45,7 @@ class Block:
     since: int
     until: int
     gap: int | None = None
-    """When the last event was that tells of a gap before it."""
+    """When the last event was that reports a gap before it."""
 
     @property
     def key(self) -> tuple[str, int]:

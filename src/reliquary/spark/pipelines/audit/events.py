@@ -52,7 +52,7 @@ AT_ONCE: Final = 1 << 16
 """Events that are in memory at once."""
 
 POSITIVE: Final = {"ack-reach-queue": masks.REACHED, "ack-receive": masks.READ}
-"""Reasons of acknowledgements that say that all is well."""
+"""Reasons of acknowledgements that report a success."""
 
 _CODES: Final = {name: number for number, name in enumerate(EVENT_NAMES, 1)}
 _GAP: Final = _CODES["gap"]
@@ -63,7 +63,7 @@ _LINEAGE: Final = 36
 
 
 def traces_of(data: pa.Buffer, name: str) -> Iterator[tuple[Table, Survey]]:
-    """Yield the traces of the messages that a file tells of, and the survey of its events, piece by piece."""
+    """Yield the traces of the messages in a file, and the survey of its events, piece by piece."""
     for batch in _batches(data, name):
         events = _Events(batch, name)
         yield events.traces(), events.survey()

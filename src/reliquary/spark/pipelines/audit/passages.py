@@ -1,4 +1,4 @@
-"""Passages: what left for another manager, each beside what that manager tells of it.
+"""Passages: what left for another manager, each beside the events of that manager.
 
     traces of one message   alpha: queued, delivered      beta: arrived, received      gamma: duplicate
     passages                alpha's, beside beta's arrival
@@ -86,7 +86,7 @@ _UNKNOWN: Final = {
 
 
 def _others(numbered: Table) -> Table:
-    """Return what each manager tells of messages that came from elsewhere, in the order of their subjects."""
+    """Return each manager's events about messages from other managers, in the order of their subjects."""
     there = numbered.where(has(numbered, FOREIGN) & (~has(numbered, SENT_HERE) | has(numbered, ARRIVED)))
     groups = grouped(there["subject"], there["manager"])
     arrived = has(there, ARRIVED)

@@ -1,6 +1,6 @@
 """What the audit calls a fault: every definition stands here, once.
 
-A *trace* is all that one manager tells of one message, put together from its events.  A *passage* is a trace
+A *trace* has all events of one manager about one message.  A *passage* is a trace
 that left a queue for another manager, beside the trace of its arrival there, if there is one:
 
     manager a                                manager b

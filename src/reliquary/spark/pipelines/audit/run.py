@@ -180,7 +180,7 @@ def _queues(option: str, names: frozenset[str], places: Sequence[TracedQueue]) -
     local = [place for place in places if place.kind == "local"]
     unknown = wanted - {place.queue.lower() for place in local} - {"*"}
     if unknown:
-        raise UsageError(f"{option} {sorted(unknown)[0]}: no history tells of a queue of this name")
+        raise UsageError(f"{option} {sorted(unknown)[0]}: no history has a queue of this name")
     return sorted(place.hashed for place in local if "*" in wanted or place.queue.lower() in wanted)
 
 

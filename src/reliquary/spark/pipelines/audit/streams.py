@@ -252,7 +252,7 @@ class Book:
         return self.home.get(pair, pair)
 
     def stream(self, over: Over, place: int | None, other: int | None) -> Stream:
-        """Return the stream itself; one that only a finding tells of is made."""
+        """Return the stream itself; one that only a finding names is made."""
         key = self.key(over, place, other)
         if key not in self.streams:
             destination = None if key[1] == READERS else self.places.get(key[1], UNKNOWN)

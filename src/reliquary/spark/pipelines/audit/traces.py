@@ -1,4 +1,4 @@
-"""Traces: all that one manager tells of one message, as one row of numbers.
+"""Traces: all events of one manager about one message, as one row of numbers.
 
     events (any files, any order) --> one row a (manager, message) --> merged with the rows of earlier runs
 

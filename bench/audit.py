@@ -52,7 +52,7 @@ PART = 100_000
 """Messages that are made at once."""
 LOST = 10
 EVENTS = 5
-"""Of each message."""
+"""The number of events of each message."""
 NEW = 100_000
 """Events that the second run finds."""
 
@@ -180,7 +180,7 @@ def _grow(history: History, messages: int, lost: int) -> tuple[History, int]:
 
 
 def processes() -> list[Path]:
-    """This process and all that it started, as the system shows them."""
+    """Return this process and all that it started, as the system shows them."""
     parents: dict[int, int] = {}
     for path in Path("/proc").iterdir():
         if path.name.isdigit():

@@ -14,7 +14,7 @@ from bench.server import Server, run_load
 
 KINDS = ("raw", "async", "sync")
 GOAL = 0.7
-"""Of the rate of bare requests."""
+"""The share of the rate of bare requests that the client must reach."""
 PORT = 18490
 
 

@@ -35,7 +35,7 @@ class Settings(msgspec.Struct):
     port: int
     tasks: int
     messages: int
-    """For each task."""
+    """The number of messages of each task."""
 
     @property
     def url(self) -> str:

@@ -13,7 +13,7 @@ from bench.queue import RESULTS, SHAPES
 from bench.server import Server, run_load
 
 GOAL = 0.92
-"""Of the rate without a history."""
+"""The share of the rate without a history that must be reached."""
 
 
 def main() -> None:

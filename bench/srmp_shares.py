@@ -23,7 +23,7 @@ from reliquary.store import RocksDisk, StagedRows
 
 NOW = Instant(1_785_585_600 * SECOND)
 IN_A_BATCH = 32
-"""As many as there are connections in the other measurement."""
+"""The messages of a batch: as many as the other measurement has connections."""
 LARGEST = 4 * 1024 * 1024
 
 

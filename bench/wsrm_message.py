@@ -12,7 +12,7 @@ CONTENT_TYPE: Final = "application/soap+xml; charset=utf-8"
 BODY: Final = '<order xmlns="urn:bench"><lines>' + "two lamps and one table; " * 39 + "</lines></order>"
 """1,023 bytes."""
 MOST_DIGITS: Final = 9
-"""Of a message number."""
+"""The most digits of a message number."""
 
 _IDENTIFIER: Final = re.compile(rb"Identifier>\s*([^<\s]+)\s*<")
 _UPPER: Final = re.compile(rb"\bUpper=[\"'](\d+)[\"']")

@@ -12,7 +12,7 @@ from tools.system_packages import Need
 
 
 class Item:
-    """As much of a pytest item as the hook looks at."""
+    """The part of a pytest item that the hook reads."""
 
     def __init__(self, *names: str) -> None:
         self.names = names

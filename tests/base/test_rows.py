@@ -25,13 +25,13 @@ class Letter(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class OldLetter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """As an earlier release wrote it."""
+    """The record as an earlier release wrote it."""
 
     to: str
 
 
 class RenamedLetter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """As a later release writes it."""
+    """The record as a later release writes it."""
 
     recipient: str
     postage: int = 0

@@ -32,7 +32,7 @@ Scene = Callable[[AsyncAgent], Awaitable[None]]
 
 
 class Network:
-    """In place of the courier: a far server answers all requests, or there is no answer."""
+    """A network in place of the courier: a far server answers all requests, or there is no answer."""
 
     def __init__(self) -> None:
         self.is_there = True

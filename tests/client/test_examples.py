@@ -20,7 +20,7 @@ PRINTED = {
     "exactly_once_sqlite.py": "in the queue: ['apples owe 3', 'plums owe 7']",
 }
 SHARED = {"local_server.py"}
-"""Not a program: others import it."""
+"""Files that are no programs: others import them."""
 LONGEST = 40
 WITH_POSTGRES = {"exactly_once_postgres.py": "in the queue: ['apples owe 3', 'plums owe 7']"}
 

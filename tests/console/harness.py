@@ -26,7 +26,7 @@ class Harness:
     control: HttpClient
     folder: Path
     url: str
-    """Of the data plane."""
+    """The address of the data plane."""
     control_url: str
 
     async def get(self, path: str) -> Response:

@@ -29,7 +29,7 @@ class Read:
     kind: str = ""
     meaning: str = ""
     samples: dict[tuple[str, Labels], float] = field(default_factory=dict)
-    """By the suffix of the name and the labels."""
+    """The samples by the suffix of their name and their labels."""
 
 
 def read(text: str) -> dict[str, Read]:

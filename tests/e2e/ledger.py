@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 Bodies = Mapping[str, tuple[str, ...]]
-"""By queue."""
+"""The bodies of each queue."""
 
 
 class Shown(NamedTuple):

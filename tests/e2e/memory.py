@@ -11,7 +11,7 @@ MEGABYTE = 1024 * 1024
 
 
 class Growth:
-    """By how many megabytes a process was larger, at its largest moment, than at the beginning."""
+    """The growth of a process in megabytes, from its beginning to its largest moment."""
 
     megabytes = 0.0
 

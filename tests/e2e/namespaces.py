@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 _numbers = itertools.count()
 _NAME = re.compile(r"rq([0-9]+)n[0-9]+(?:h[0-9]+|sw)")
-"""Of a namespace: the process of the test, and which network and computer of it."""
+"""The name of a namespace: the process of the test, and which network and computer of it."""
 
 
 class Host:

@@ -12,7 +12,7 @@ from types import MappingProxyType, TracebackType
 
 SERVER = (sys.executable, "-m", "reliquary.server")
 LAST_LINE = "/receive"
-"""In the last of the three commands that a server shows when it is ready."""
+"""A part of the last of the three commands that a server shows when it is ready."""
 
 
 def environment(folder: Path, *queues: str, **more: str) -> dict[str, str]:

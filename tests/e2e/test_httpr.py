@@ -77,7 +77,7 @@ def kill(site: Site) -> None:
 
 
 def let_go(site: Site) -> None:
-    """Until nothing is left to send or in doubt there."""
+    """Wait until nothing is left to send or in doubt at a site."""
     with site.connect() as manager:
         while any(each.messages for each in manager.outgoing()) or any(
             each.in_doubt for each in manager.channels()

@@ -28,9 +28,9 @@ SOURCES: Final = Path(__file__).with_name("gsoap")
 IMPORTS: Final[dict[Version, str]] = {"1.0": "wsrm5.h", "1.1": "wsrm.h"}
 PLUGINS: Final = ("plugin/wsrmapi", "plugin/wsaapi", "plugin/threads", "custom/duration")
 FLAGS: Final = ("-O0", "-w", "-DWITH_IPV6", "-DWITH_DOM")
-"""Those of the library in the package (gsoap.pc), since they change the layout of its structures."""
+"""The flags of the library in the package (gsoap.pc), since they change the layout of its structures."""
 FLOW_CONTROL: Final = ("-DWITH_WCF", "-DWITH_WCF_SIM")
-"""With them each acknowledgement has BufferRemaining."""
+"""The flags with which each acknowledgement has BufferRemaining."""
 UNFIT: Final = "struct wsrm__TerminateSequenceType *res);"
 """In wsrmapi.h: a prototype for RM 1.0 that contradicts the definition in wsrmapi.c."""
 

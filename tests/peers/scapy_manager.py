@@ -24,7 +24,7 @@ gssapi, ntlm = foreign("scapy.layers.gssapi"), foreign("scapy.layers.ntlm")
 rpcserver = foreign("scapy.layers.msrpce.rpcserver")
 
 NUMBER = 9
-"""Of the queue, wherever a DWORD stands for it."""
+"""The number of the queue, wherever a DWORD stands for it."""
 CURSOR = 3
 GROUP = 0x1234
 HEADER_SIGN = 0x04
@@ -39,7 +39,7 @@ class FarQueue:
     """The messages of a queue, as packets, and what is asked about them."""
 
     packets: dict[int, bytes]
-    """By LookupIdentifier."""
+    """The packets by LookupIdentifier."""
     version: tuple[int, int, int] | None = (6, 1, 7601)
     """What RemoteQmGetVersion says; None for a manager that does not have it."""
     locked: dict[bytes, int] = field(default_factory=dict)

@@ -38,7 +38,7 @@ OVER_SMB = frozenset(
         *(f"test_lsa_multi_auth_connect{number}{kind}" for number in range(1, 5) for kind in "au"),
     )
 )
-"""They call over named pipes of SMB, which are no transport of MQQP."""
+"""Tests that call over named pipes of SMB, which are no transport of MQQP."""
 WITH_KERBEROS = frozenset(
     (
         *(
@@ -51,7 +51,7 @@ WITH_KERBEROS = frozenset(
         "test_krb5_signing_packet",
     )
 )
-"""They need a domain."""
+"""Tests that need a domain."""
 ANONYMOUS_LOGON = frozenset(
     (
         "test_ntlmssp_auth_pad_ok",
@@ -64,7 +64,7 @@ ANONYMOUS_LOGON = frozenset(
         "test_spnego_packet_downgrade_connect",
     )
 )
-"""They log on with NTLM and an empty name; here an anonymous client comes without authentication."""
+"""Tests that log on with NTLM and an empty name; here an anonymous client comes without authentication."""
 REFUSED_EARLIER = frozenset(("test_spnego_integrity_bind_none", "test_spnego_packet_bind_none"))
 """A client asks for signatures and negotiates none: it is refused when it binds, not when it calls."""
 SIGNED_ANYWAY = frozenset(("test_spnego_multiple_auth_hdr_signing",))

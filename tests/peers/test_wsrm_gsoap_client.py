@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.needs("gsoap"), pytest.mark.xdist_group("wsrm-gsoap-cl
 
 COUNT = 6
 OF_MESSAGES = b">message "
-"""Only in requests with a message of the application."""
+"""Bytes that only requests with a message of the application have."""
 NARROW = 'endpoints = [{name = "narrow", queue = "narrow", window = 4, bounded = true}]'
 _numbers = count(1)
 

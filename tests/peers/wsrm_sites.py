@@ -54,7 +54,7 @@ VARIANTS: Final = [
 LONG_VARIANTS: Final = [
     pytest.param(each, id=str(each), marks=[] if each == SHORT[3] else [pytest.mark.long]) for each in ALL
 ]
-"""For what is tried with several kinds of loss: one of them in the short tier."""
+"""The variants for tests with several kinds of loss: one of them is in the short tier."""
 
 
 def settings(site: Site, *tables: str) -> str:

@@ -52,7 +52,7 @@ from tests.queueing.manager_harness import Bench, message
 from tests.queueing.state_checks import Snapshot, check, durable, every, walk
 
 TINY = Sizes(window=2, at_once=2, sequence_block=4, cache_bytes=5, batch=9, queries=1, stage_age=seconds(120))
-"""So that small examples reach every edge."""
+"""Small limits, so that small examples reach every edge."""
 
 PATHS = ("a", "b", "a;sub", ".\\public")
 POISON = ("a;poison", "b;poison")
@@ -429,7 +429,7 @@ DRAW: Draw = {
     "attempt": one_of("first", "second"),
     "writer": one_of("", "w", "v"),
 }
-"""By the name of the parameter; all others are yes or no."""
+"""How values are drawn, by the name of the parameter; all others are yes or no."""
 
 Weights = Mapping[Callable[..., None], int]
 WEIGHTS: Weights = {

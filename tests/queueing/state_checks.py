@@ -25,7 +25,7 @@ NOON = Instant(1_700_000_000 * SECOND)
 COMPUTER = "BENCH"
 DOMAIN_NAME = "bench.example"
 STARTER = 1_000_000
-"""Under this number the start is answered."""
+"""The number of the caller to whom the start is answered."""
 
 
 def walk(queue: QueueState) -> list[Position]:

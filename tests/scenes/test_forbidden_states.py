@@ -77,7 +77,7 @@ MAY_BE_WRONG: Final[Mapping[str, tuple[Wrong, ...]]] = {
     "subjects": (Wrong.NO_DIRECTORY,),
     "identifier": (Wrong.UNKNOWN_OBJECT,),
 }
-"""By the field of the request."""
+"""The wrong values by the field of the request."""
 
 HARMLESS: Final = frozenset(
     {

@@ -132,7 +132,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     """The result of one event: facts, signals and effects."""
 
     facts: tuple[Fact, ...] = ()
-    """On disk before anything below is seen outside."""
+    """Changes that are on disk before a signal's or an effect's result is seen outside."""
     signals: tuple[Signal, ...] = ()
     """Sent to the other machines in this turn: their facts join the write."""
     effects: tuple[Effect, ...] = ()

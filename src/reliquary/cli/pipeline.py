@@ -41,7 +41,7 @@ EXITS: Final = {
     "ServerGone": Exit.UNREACHABLE,
     "QueueMissing": Exit.NOT_FOUND,
 }
-"""By the name of what failed, because Spark hands on its text alone; all others are refusals."""
+"""Exit codes by the name of the error, because Spark hands on its text alone; all others are refusals."""
 
 
 @click.group()

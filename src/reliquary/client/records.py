@@ -179,7 +179,7 @@ class TraceLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     event_id: int
     """Numbers the events of this manager."""
     time: datetime
-    """By the calendar of this manager."""
+    """The time by the calendar of this manager."""
     event: str
     queue: str | None = None
     other_queue: str | None = None

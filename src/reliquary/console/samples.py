@@ -85,7 +85,7 @@ class Sampler:
         """Measures how late the loop is with its timers."""
         self.samples: deque[Sample] = deque(maxlen=KEPT)
         self.depths: dict[int, deque[tuple[int, int]]] = {}
-        """By the number of a queue: moments and the count of messages that can be received."""
+        """For the number of each queue: moments and the count of messages that can be received."""
 
     def start(self) -> None:
         """Begin to take samples of the manager."""

@@ -34,7 +34,7 @@ from reliquary.server.names import Listening, authorities, own_name
 from reliquary.server.trust import Trust, trust_of
 
 SCHEMES: Final = {"http": "httpr://", "https": "httprs://"}
-"""By the scheme of the listener: how the names of agents begin."""
+"""For the scheme of the listener: how the names of agents begin."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ DEFAULT: Final = "default"
 COMMAND_LINE: Final = "command line"
 
 Origins = dict[tuple[str, str], str]
-"""By the table (empty for none) and the name of a setting: the words that say where it comes from."""
+"""For the table (or empty) and the name of each setting: the words that say where it comes from."""
 
 _HEADER: Final = re.compile(r"\s*\[+\s*([\w-]+)")
 _KEY: Final = re.compile(r"\s*([\w-]+)\s*=")

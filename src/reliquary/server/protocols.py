@@ -20,4 +20,4 @@ PROTOCOLS: Final[tuple[ServerProtocol, ...]] = (
     MQQP,
     MQQB,
 )
-"""In the order in which they begin to listen and stop accepting; they hang up in the reverse order."""
+"""The protocols in the order in which they listen and stop accepting; they hang up in reverse."""

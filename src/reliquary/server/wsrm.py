@@ -29,7 +29,7 @@ from reliquary.server.trust import Trust, trust_of
 from reliquary.server.wsrm_options import TABLE, WsrmOptions
 
 SCHEMES: Final = {"http": "wsrm", "https": "wsrms"}
-"""By the scheme of the listener: the scheme of the names of endpoints."""
+"""For the scheme of the listener: the scheme of the names of endpoints."""
 SEED_BITS: Final = 256
 """The number of random bits that make our identifiers unpredictable."""
 

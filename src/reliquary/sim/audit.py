@@ -67,7 +67,7 @@ class Contents:
 
     @property
     def hidden(self) -> set[Key]:
-        """Where the messages lie of a batch that is not published yet."""
+        """Return the places of messages of a batch that is not published yet."""
         if self.publishing is None:
             return set()
         numbers = range(self.publishing.first, self.publishing.first + self.publishing.messages)

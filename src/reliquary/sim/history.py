@@ -29,7 +29,7 @@ class Standing(Enum):
     """The sender's knowledge of a message."""
 
     OPEN = "open"
-    """Not answered, or in a transaction that has not ended."""
+    """The request is not answered, or its transaction has not ended."""
     CONFIRMED = "confirmed"
     REFUSED = "refused"
     """The message must never be seen: the send was refused, or its transaction was never asked to commit."""

@@ -32,7 +32,7 @@ class Administrator(Application):
     """Creates all the queues, and then goes."""
 
     def script(self) -> Script:
-        """Until every queue is there."""
+        """Create queues until every queue is there."""
         for path in (*self.context.queues, ACKNOWLEDGEMENTS):
             settings = self.some_settings(transactional=path == "ledger")
             if path == ACKNOWLEDGEMENTS:

@@ -41,7 +41,7 @@ class Report:
     """The result of a verification: rows read and damages found."""
 
     rows: dict[str, int] = field(default_factory=dict)
-    """By table, the damaged rows that could be read included."""
+    """The number of rows by table, with the damaged rows that could be read."""
     damages: list[Damage] = field(default_factory=list)
     """The first damages that were found; there may be more."""
     damaged: int = 0

@@ -31,7 +31,7 @@ class Certificate(msgspec.Struct, frozen=True):
 
     @property
     def digest(self) -> bytes:
-        """Its entry in CertificateDigestList (DM-037)."""
+        """Return the entry of the certificate in CertificateDigestList (DM-037)."""
         return digest_of(self.encoded)
 
 

@@ -12,7 +12,7 @@ from reliquary.wire.columns import BY_NAME, NAMES, Use
 INSIDE = {
     "message", "home", "origin", "shared", "express", "peekable", "dead_letter", "asks", "purged", "spool",
 }  # fmt: skip
-"""Of a position: how the manager finds and counts it, or what its message says anyway."""
+"""Fields of a position: how the manager finds and counts it, or what its message says anyway."""
 
 
 def test_every_attribute_has_its_column() -> None:

@@ -20,5 +20,5 @@ def server_context() -> ssl.SSLContext:
 
 
 def client_context() -> ssl.SSLContext:
-    """For a client that trusts this certificate and no other."""
+    """Return the context of a client that trusts this certificate and no other."""
     return ssl.create_default_context(cafile=str(PEM))

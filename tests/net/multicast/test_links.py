@@ -179,7 +179,7 @@ def test_where_raw_is_demanded_and_forbidden_there_is_no_link(monkeypatch: pytes
 
 
 def forbid_raw(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As for a process without CAP_NET_RAW."""
+    """Forbid raw sockets, as for a process without CAP_NET_RAW."""
 
     def refuse(link: RawLink) -> None:
         raise PermissionError(1, "Operation not permitted")

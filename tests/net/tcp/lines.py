@@ -25,7 +25,7 @@ class Lines(Connections["LineConnection"]):
     def __init__(self, most: int, idle_time: Duration, now: int) -> None:
         super().__init__(most, idle_time, now)
         self.open: list[tuple[int, str]] = []
-        """By the number of the connection."""
+        """Open lines, each with the number of its connection."""
         self.came: list[str] = []
 
 

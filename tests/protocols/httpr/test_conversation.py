@@ -187,7 +187,7 @@ class Conversation(RuleBasedStateMachine):
     @precondition(lambda self: self.fetches)
     @rule(count=st.integers(1, 4))
     def send_back(self, count: int) -> None:
-        """To the client, who fetches."""
+        """Send messages to the client, which fetches them."""
         self._send(self.far, BACK, NEAR, count)
 
     def _send(self, end: End, queue: str, to: str, count: int) -> None:

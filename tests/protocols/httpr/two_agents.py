@@ -47,7 +47,7 @@ class Line:
     channel: int
     epoch: int
     life: int
-    """In which life of the client it was made."""
+    """The process of the client, by its number, that made the request."""
     requests: list[SendRequest] = field(default_factory=list)
     asked: list[tuple[int, SendRequest]] = field(default_factory=list)
     given_up: bool = False

@@ -86,7 +86,7 @@ def contents(bench: Receiving) -> tuple[Any, ...]:
 
 
 def refused(bench: Receiving, post: tuple[str, bytes], *, naming: str, status: int = 400) -> None:
-    """It is refused, with a sentence that names the element, and nothing is changed."""
+    """Check that a POST is refused with a sentence that names the element, and changes nothing."""
     before, facts = contents(bench), len(bench.facts)
     answer = bench.post(*post)
     assert answer.status == status

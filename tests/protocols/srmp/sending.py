@@ -150,7 +150,7 @@ class Sender(SrmpBench):
         self.answer_all_with(status, MessageClass.NORMAL)
 
     def answer_all_with(self, status: int, reason: MessageClass | None) -> None:
-        """As `answer_all`, with the reason of a refusal."""
+        """Answer all POSTs as `answer_all` does, with the reason of a refusal."""
         done = 0
         while done < len(self.posts):
             self.answer(self.posts[done], status, reason)
@@ -181,7 +181,7 @@ class Sender(SrmpBench):
 
     @property
     def stream_id(self) -> str:
-        """Of the stream that goes to SHOP."""
+        """Return the name of the stream that goes to SHOP."""
         return self.srmp.state.name_of(self.sent.stream)
 
     @property

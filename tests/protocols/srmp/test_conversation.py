@@ -59,7 +59,7 @@ class Network:
         self.gateway = Talker("gate.example", 3, settings=SrmpSettings(store_and_forward=True))
         self.hosts = {"alpha": self.alpha, "beta": self.beta, "gate": self.gateway, "proxy": self.alpha}
         self.lose: Callable[[Post], bool] = lambda _: False
-        """Those that never come."""
+        """Whether a POST never arrives."""
         self.lose_answer: Callable[[Post], bool] = lambda _: False
 
     def carry(self, seconds: float = 0) -> None:

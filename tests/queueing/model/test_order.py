@@ -317,7 +317,7 @@ class AgainstAList(RuleBasedStateMachine):
     @precondition(lambda self: self.gone)
     @rule(data=st.data())
     def come_back(self, data: st.DataObject) -> None:
-        """As a move does that returns a message to the queue it came from."""
+        """Insert an old position, as a move does that returns a message to its queue."""
         lookup_id = self.one(data, self.gone)
         self.available[lookup_id] = self.gone.pop(lookup_id)
         self.queue.add(self.available[lookup_id])
@@ -383,7 +383,7 @@ class AgainstAList(RuleBasedStateMachine):
 
     @rule(count=st.integers(1, 12))
     def lock_the_first(self, count: int) -> None:
-        """As a carrier does that holds a batch."""
+        """Lock the first positions, as a carrier of a batch does."""
         expected = [self.available[each] for each in sorted(self.available)[:count]]
         assert self.order.front(count) == expected
         self.order.lock_all(expected)
@@ -408,7 +408,7 @@ class AgainstAList(RuleBasedStateMachine):
 
     @rule(lane=lanes, peekable=flags)
     def hold(self, lane: int, peekable: bool) -> None:
-        """As a prepare does for a message that was sent."""
+        """Add a locked position, as a prepare does for a message that was sent."""
         position = self.new(lane, False, peekable)
         self.queue.hold(position)
         self.held[position.lookup_id] = position

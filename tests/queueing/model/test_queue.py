@@ -75,7 +75,7 @@ WHILE_WE_RUN = {
     "MessagePositionList": "order",
     "OpenQueueDescriptorCollection": "readers.descriptors",
 }
-"""Of `QueueState` and its parts: not kept, or kept as rows of their own.
+"""Fields of `QueueState` and its parts that are not kept, or kept as rows of their own.
 
 IncomingTransactionalTransferInfoCollection is with the protocol that fills it, `streams.incoming.Incoming`.
 """
@@ -123,7 +123,7 @@ OF_THE_STATE: dict[str, tuple[str, Any]] = {
     "TransactionCollection": ("transactions.open", {}),
     "SequentialID": ("numbers.sequence", 0),
 }
-"""Of the parts of `State`; the last two are kept as rows of their own."""
+"""Fields of the parts of `State`; the last two are kept as rows of their own."""
 
 WORDS: dict[type[Enum], str] = {
     QueueType: "PRIVATE PUBLIC SYSTEM CONNECTOR",

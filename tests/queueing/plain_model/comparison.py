@@ -58,7 +58,7 @@ class Comparison:
         self.receipts: list[Handle] = []
         self.cursors: list[CursorPair] = []
         self.transactions: list[UUID] = []
-        """Also some that have ended."""
+        """The transactions, also some that have ended."""
         self.waiting: set[int] = set()
         self.lookup_ids: dict[Key, int] = {START: 0}
         """The LookupIdentifier of each entry, which never changes; nothing lies at 0."""

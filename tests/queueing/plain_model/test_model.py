@@ -28,7 +28,7 @@ STEPS = 50
 EXAMPLES = 220
 
 SMALL = Sizes(window=2, sequence_block=4, cache_bytes=300)
-"""So that a few messages go beyond the window, the cache and the reserved numbers."""
+"""Small limits: a few messages go beyond the window, the cache and the reserved numbers."""
 
 PLAIN, BOOKS, SMALL_QUEUE, SUB = "plain", "books", "small", "plain;sub"
 QUEUES = (PLAIN, BOOKS, SMALL_QUEUE, SUB)

@@ -197,7 +197,7 @@ class Side(HttprBench):
         stored(self.ask(StorePiece(0, spool, data)))
 
     def drop(self, spool: int) -> None:
-        """It will belong to no message."""
+        """Drop a large body that no message will own."""
         self.handle(DropSpool(spool))
 
 

@@ -32,7 +32,7 @@ class Job(msgspec.Struct, frozen=True):
     """A query from one queue to another."""
 
     folder: str
-    """Of its faults and its checkpoint."""
+    """The folder of the driver's faults and its checkpoint."""
     url: str
     source: str
     target: str
@@ -49,7 +49,7 @@ class Done(msgspec.Struct, frozen=True):
     """A query that ended well, or was given up."""
 
     errors: list[str]
-    """Of the runs before; the last is NOT_PLANNED when it was given up."""
+    """The errors of the runs before; the last is NOT_PLANNED when it was given up."""
 
 
 def run(spark: SparkSession, job: Job) -> None:

@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[3]
 LOCAL = "local[2,4]"
 CONSUMER = "crash"
 LIVES = 6
-"""So often a driver may be killed in one job, at most."""
+"""How many times a driver may be killed in one job."""
 
 
 def environment() -> dict[str, str]:
@@ -84,7 +84,7 @@ class Ground:
             self._process = self._start()
 
     def keep_away(self, died: Path, seconds: float) -> None:
-        """Once a file is there that says that it was killed, let it come back only after a while."""
+        """Wait until a file says that the server was killed, and start it again some seconds later."""
         self._may_return.clear()
 
         def wait() -> None:

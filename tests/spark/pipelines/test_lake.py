@@ -325,7 +325,7 @@ def test_queues_of_a_server_come_into_the_lake_stay_in_their_queue_and_are_repla
 
 
 def flow_of(lake: Path, queue: str) -> tuple[int, ...]:
-    """In, out, seen and quarantined of a queue, over all minutes."""
+    """Return the counts in, out, seen and quarantined of a queue, over all minutes."""
     names = ("in_messages", "out_messages", "seen_messages", "quarantined")
     rows = pq.ParquetDataset(lake / "gold" / "flow").read().to_pylist()
     return tuple(sum(row[name] or 0 for row in rows if row["queue"] == queue) for name in names)

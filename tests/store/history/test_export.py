@@ -58,7 +58,7 @@ def whose(bench: Bench) -> Whose:
 
 
 def run_export(bench: Bench, folder: Path, mortal: Mortal, *, file_events: int, piece_events: int) -> None:
-    """As the exporter does it: what is in files is passed over, rows go after their file is safe."""
+    """Export as the task does: skip what is in files, and delete rows after their file is synced."""
     history = bench.state.history
     assert history is not None
     after = max(last_in(folder, whose(bench).manager), history.exported)
@@ -125,7 +125,7 @@ def test_every_event_is_in_one_file_wherever_the_process_is_killed(
 
 
 def test_the_kills_reach_every_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So the property above is about all of them."""
+    """Check that kills reach every step, so that the property above covers all of them."""
     mortal = Mortal(monkeypatch)
     bench = Bench(history=True)
     bench.send("orders", b"x")

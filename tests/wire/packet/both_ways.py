@@ -30,6 +30,6 @@ def fault_of(decode: Callable[[Reader], object], data: bytes) -> PacketFault:
 
 
 def changed(data: bytes, at: int, *, to: bytes) -> bytes:
-    """With other bytes at one place."""
+    """Return the data with other bytes at one place."""
     assert len(data) >= at + len(to)
     return data[:at] + to + data[at + len(to) :]

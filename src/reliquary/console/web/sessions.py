@@ -48,7 +48,7 @@ class Sessions:
         self._chance = chance
         self._monotonic = monotonic
         self._open: dict[str, Session] = {}
-        """By the value of the cookie, the one that was used last at the end."""
+        """Sessions by the value of their cookie; the one that was used last is at the end."""
         self._anonymous_csrf = self._secret()
 
     def begin(self, user: Principal) -> str:

@@ -42,7 +42,7 @@ def _widths(by_tag: dict[int, int], in_tag: range) -> pa.Array:
 _INT: Final = _widths({0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8}, range(0x80))
 _BYTES: Final = _widths({0xC4: 1, 0xC5: 2, 0xC6: 4}, range(0))
 _TEXT: Final = _widths({0xD9: 1, 0xDA: 2, 0xDB: 4}, range(0xA0, 0xC0))
-"""By the tag of an element: the bytes of the number behind the tag; 0 when the number is in the tag."""
+"""For the tag of each element: the bytes of the number behind the tag; 0 when the number is in the tag."""
 _IN_INT, _IN_BYTES, _IN_TEXT = (pa.scalar(bits, pa.uint8()) for bits in (0x7F, 0, 0x1F))
 """The bits of a tag that are a number."""
 _UNSIGNED: Final = {2: ("H", pa.uint16()), 4: ("I", pa.uint32()), 8: ("Q", pa.uint64())}

@@ -12,7 +12,7 @@ from reliquary.queueing.model.names.formats import DirectName, SingleName
 from reliquary.queueing.model.names.schemes import Scheme, register
 
 AGENT_PATH: Final = "/httpr/"
-"""Under which a manager's HTTPR agents are found."""
+"""The path under which a manager's HTTPR agents are found."""
 
 
 def _queue_path(path: str) -> str:

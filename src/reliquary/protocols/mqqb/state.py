@@ -241,7 +241,7 @@ class SessionQueue:
     taken: set[int] = field(default_factory=set)
     """Messages of the stream with a session acknowledgement and without an order acknowledgement."""
     withheld: dict[int, None] = field(default_factory=dict)
-    """Those of them that the manager does not know of yet: too many wait for order acknowledgements."""
+    """Final acknowledgements that the manager does not have yet: too many wait for order acknowledgements."""
     has_unsent: bool = False
     """Messages wait behind a closed stream; they are handed out again when it ends."""
     progress: Progress = field(default_factory=Progress)

@@ -12,7 +12,7 @@ from reliquary.streams.acceptance import ACCEPTANCE, Acceptance, NumberRelation,
 from reliquary.streams.tables import StreamTables
 
 NAME: Final = "mqqb"
-"""Under which the queue manager knows this carrier; the names of its tables begin with it."""
+"""The name of this carrier in the queue manager; the names of its tables begin with it."""
 STREAM_TABLES: Final = StreamTables(NAME)
 TABLES: Final[tuple[str, ...]] = STREAM_TABLES.names
 

@@ -18,7 +18,7 @@ class Bucket:
         self._rate = rate
         self._size = size * SECOND
         self._level = self._size
-        """In millionths of bytes, so that no time is rounded away."""
+        """The level in millionths of bytes, so that no time is lost by rounding."""
         self._at = now
 
     def ready_at(self, size: int, now: Instant) -> Instant:

@@ -108,7 +108,7 @@ class Repairs:
         self._chance = chance
         self._budget = budget
         self._missing: dict[int, Repair] = {}
-        """In the order of their numbers, because what is found missing is always after all before it."""
+        """Repairs in the order of their numbers, because a later gap always has higher numbers."""
         self._timers: list[tuple[Instant, int]] = []
         """When to look at which; what is due at another moment now is passed over."""
 

@@ -50,11 +50,11 @@ class PgmSettings:
     multicast_naks: bool = True
     """NAKs go to the group too, with a TTL of 1, so that others need not send theirs."""
     join: Duration = field(default=Duration(10 * SECOND))
-    """While a session is so young, OPT_JOIN lets receivers have it from its first packet."""
+    """While a session is younger than this, OPT_JOIN lets receivers have it from its first packet."""
     largest_apdu: int = 64 * 1024
     """The largest APDU in bytes (SR-013)."""
     largest_packet: int = 1468
-    """With all headers of PGM: an Ethernet frame without those of IP, Router Alert and UDP."""
+    """The size with all headers of PGM: an Ethernet frame without those of IP, Router Alert and UDP."""
     most_held: int = 64 * MEGABYTE
     """Bytes that a source keeps; a rate that would need more shortens the window."""
     most_buffered: int = 64 * MEGABYTE

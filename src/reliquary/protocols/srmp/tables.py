@@ -7,6 +7,6 @@ from typing import Final
 from reliquary.streams.tables import StreamTables
 
 NAME: Final = "srmp"
-"""Under which the queue manager and the history know this protocol."""
+"""The name of this protocol in the queue manager and in the history."""
 STREAM_TABLES: Final = StreamTables(NAME)
 TABLES: Final[tuple[str, ...]] = STREAM_TABLES.names

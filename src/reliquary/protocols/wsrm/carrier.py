@@ -16,7 +16,7 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.model.travel.carriers import Carrier
 
 NAME: Final = "wsrm"
-"""Under which the queue manager knows this carrier."""
+"""The name of this carrier in the queue manager."""
 
 
 def check(state: State, name: SingleName, message: Message, *, in_transaction: bool) -> None:

@@ -12,7 +12,7 @@ from reliquary.queueing.model.names.formats import DirectName, SingleName
 from reliquary.queueing.model.names.schemes import Scheme, register
 
 ENDPOINT_PATH: Final = "/wsrm/"
-"""Under which a manager's endpoints are found."""
+"""The path under which a manager's endpoints are found."""
 BACK: Final = "anonymous.invalid"
 """The host in names of sequences to clients that cannot be reached: their messages leave on responses."""
 

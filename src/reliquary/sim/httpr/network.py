@@ -251,7 +251,7 @@ class HttprNetwork(SiteNetwork):
                 self._submit(process, number, flight)
 
     def _number(self, flight: _Flight, process: Process) -> int:
-        """Under which the server knows the connection; 0 where it may not come on one that is new to it."""
+        """Return the number of the connection at the server; 0 where a new connection is not allowed."""
         connection = flight.connection
         if connection.process is process and not connection.gone:
             return connection.number

@@ -58,7 +58,7 @@ class Plan:
     """The ways of a run."""
 
     ways: dict[tuple[str, str], ExchangeMode] = field(default_factory=dict)
-    """From the first to the second, and back."""
+    """The faults from the first site to the second, and back."""
     outbox: tuple[str, str] | None = None
     """The site with an outbox, and the site that fetches from it."""
     transit: tuple[str, str, str] | None = None

@@ -117,7 +117,7 @@ class Link:
     """The server seems to be one of an early release, which lacks methods."""
     by: Principal = ANONYMOUS
     groups: dict[str, Group] = field(default_factory=dict)
-    """By the interface, or all under one name."""
+    """The groups by their interface, or all under one name."""
     over: bool = False
     """The client has ended it, or has noticed that it is lost."""
 

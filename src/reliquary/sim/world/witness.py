@@ -69,7 +69,7 @@ class SiteWitness(Witness):
         """Each effect that has not left: its turn, and the batch that must be on disk before it leaves."""
         self.monitors: dict[str, Monitor] = {each.name: each.monitor(self) for each in register.plugins}
         self._alive_until = 0
-        """Until when a store that was replaced may have been used, as the era says."""
+        """The moment until which a store that was replaced may have been used, as the era says."""
         super().__init__(history)
 
     def _make_reasons(self) -> TravelReasons:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 FILE_BYTES: Final = 256 << 20
 """About as large are the files of a compaction."""
 REPLACES: Final = "_replaces.json"
-"""In the folder that took the place of batches: which ones."""
+"""The file in a compacted folder that names the batches that it replaces."""
 
 
 def compact(spark: SparkSession, table: Table, batches: int) -> Span | None:

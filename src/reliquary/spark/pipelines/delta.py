@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 APP: Final = "reliquary-lake"
-"""Of the transactions: who numbers the batches."""
+"""The application in Delta's transactions, which numbers the batches."""
 
 
 def require_delta() -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 COMES: Final = frozenset({*CAME, HistoryEvent.JOURNALED, HistoryEvent.DEAD_LETTERED})
 MOVES: Final = frozenset({HistoryEvent.MOVED, HistoryEvent.POISONED})
-"""They leave one queue and come into another."""
+"""Events in which a message leaves one queue and comes into another."""
 LEAVES: Final = frozenset({*LEFT, *MOVES})
 RETRIES: Final = frozenset(
     {HistoryEvent.HANDED_OUT, HistoryEvent.RETURNED, HistoryEvent.RELEASED, HistoryEvent.POISONED}
@@ -45,7 +45,7 @@ MOVED_IN: Final = "moved-in"
 """The other side of a move, made here."""
 SEEN: Final = "seen"
 QUARANTINED: Final = "quarantined"
-"""Of the feed, beside the events of the history."""
+"""The event that is made of the feed, in addition to the events of the history."""
 PERCENTILES: Final = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 SILVER_SCHEMA: Final = "queue string, arrived timestamp, sent timestamp, size bigint, kind string"
 KEYS: Final = ("queue", "minute")

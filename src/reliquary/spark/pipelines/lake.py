@@ -42,7 +42,7 @@ LOCK: Final = "_lock"
 PATIENCE: Final = 1
 """Seconds between looks at what the query has brought."""
 LOOKS: Final = 60
-"""So often is looked whether the last batch has ended."""
+"""How many times the run looks whether the last batch has ended."""
 STARTS: Final = 5
 SLOW_START: Final = "Python worker failed to connect back"
 """Spark gives a process ten seconds to start, which on a busy machine is not always enough."""

@@ -54,7 +54,7 @@ class Cut(NamedTuple):
     text: str
     shape: str
     values: list[str]
-    """Its texts, and behind them the values of its attributes."""
+    """The texts of the element, and behind them the values of its attributes."""
     attributes: list[str]
     """The values of its attributes alone."""
 

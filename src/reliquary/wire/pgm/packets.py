@@ -41,7 +41,7 @@ _AFI: Final = Struct(">HH")
 _CHECKSUM: Final = Struct(">H")
 _CHECKSUM_AT: Final = 6
 _ADDRESS_SIZES: Final = {1: 4, 2: 16}
-"""By address family: IPv4, IPv6."""
+"""The bytes of an address by its family: IPv4, IPv6."""
 _NO_WINDOW: Final = (0, 0x80000000)
 """Trail and lead of an SPM that does not announce a window."""
 

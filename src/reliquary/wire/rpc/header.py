@@ -65,7 +65,7 @@ class Flag:
     PENDING_CANCEL: Final = 0x04
     """The bit 0x04 in requests."""
     HEADER_SIGN: Final = 0x04
-    """In binds, alter_contexts and their answers, [MS-RPCE] 2.2.2.3."""
+    """The flag for signed headers in binds, alter_contexts and answers, [MS-RPCE] 2.2.2.3."""
     MULTIPLEX: Final = 0x10
     """PFC_CONC_MPX: several calls may be under way."""
     DID_NOT_EXECUTE: Final = 0x20

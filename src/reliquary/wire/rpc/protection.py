@@ -6,13 +6,13 @@ from enum import IntEnum
 
 
 class Protection(IntEnum):
-    """From nothing at all to everything; each level protects what those below it protect."""
+    """The level of protection; each level also protects what those below it protect."""
 
     NONE = 1
     CONNECT = 2
     """The caller is authenticated when the connection is made, and nothing is signed."""
     CALL = 3
-    """Over a connection it is the next one."""
+    """The level CALL; over a connection it means the next one, PACKET."""
     PACKET = 4
     INTEGRITY = 5
     """Each PDU is signed by its sender."""

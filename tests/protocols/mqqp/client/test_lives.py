@@ -104,7 +104,7 @@ class Lives(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        """There is something to read."""
+        """Send a message, so that there is something to read."""
         self.send(5)
 
     @rule(count=st.integers(1, 3))

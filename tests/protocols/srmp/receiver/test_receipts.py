@@ -76,7 +76,7 @@ def time_out(bench: Receiving, queue: str = "orders") -> None:
 
 
 def take_out(bench: Receiving, queue: str = "orders") -> None:
-    """As a protocol would that lets administrators take single messages out; no event of the manager does."""
+    """Remove a message as a protocol could; no event of the manager lets administrators do that."""
     found = bench.queue(queue)
     leave_queue(bench.state, found, walk(found), MessageClass.NACK_PURGED)
     bench.manager._finish(bench.now)

@@ -75,7 +75,7 @@ class Life:
         """POSTs of broken connections, which may still arrive."""
         self.sent: list[bytes] = []
         self.short: set[bytes] = set()
-        """Those that may expire."""
+        """The messages that may expire."""
         self.wants_final: set[bytes] = set()
 
     # -- what happens
@@ -139,7 +139,7 @@ class Life:
             self.sender.answer(post, self.deliver(post))
 
     def lose_answer(self) -> None:
-        """It arrives, and the answer is lost."""
+        """Let the POST arrive, and lose the answer."""
         if self.wire:
             post = self.wire[0]
             self.deliver(post)

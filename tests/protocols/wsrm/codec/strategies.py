@@ -44,7 +44,7 @@ uris = st.sampled_from([
     "opaque text, no URI", "http://docs.oasis-open.org/ws-rx/wsmc/200702/anonymous?id=7",
 ])  # fmt: skip
 plain_uris = st.sampled_from(["http://host/path?a=1&b=2", "urn:a", "http://host/wsrm/orders"])
-"""Those that the schemas take for an anyURI."""
+"""URIs that the schemas take for an anyURI."""
 numbers = st.integers(1, LAST_NUMBER)
 durations = st.integers(1, 1000 * DAY).map(Duration)
 fragments = st.sampled_from([

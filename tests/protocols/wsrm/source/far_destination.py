@@ -179,7 +179,7 @@ class Network:
         self.addressable = addressable
         """Acknowledgements and responses come as requests of their own."""
         self.sent: list[Post] = []
-        """Under way to the destination, in their order."""
+        """POSTs that are under way to the destination, in their order."""
         self.answered: list[tuple[Post, Envelope | None]] = []
         """Responses under way to us, in their order."""
         self.strays: list[Post] = []

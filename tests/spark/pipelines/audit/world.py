@@ -79,7 +79,7 @@ class Manager:
 NUMBERED: Final = ("stream", "mqqb")
 """Ways whose arrivals have a number in a stream."""
 PROTOCOLS: Final = {"httpr": "httpr", "wsrm": "wsrm", "mqqb": "mqqb"}
-"""By which protocol messages come over a way; SRMP for all others."""
+"""The protocol by which messages come over a way; SRMP for all others."""
 UNHAPPY: Final = ("expired", "refused", "waits", "delayed", "again", "express", "multicast")
 """What can become of a message on its way, without any fault."""
 FAULTS: Final = (

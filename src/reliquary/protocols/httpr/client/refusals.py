@@ -28,7 +28,7 @@ class RefusedBatch(NamedTuple):
     """The queue of the message."""
     reason: MessageClass
     why: str
-    """In the words of the peer."""
+    """The reason, in the words of the peer."""
     rest: Duration | None = None
     """Not None: the message stays, and its queue rests for this time."""
 

@@ -12,7 +12,7 @@ class ClientState:
     """The client's part of HTTPR's state."""
 
     channels: dict[int, ClientChannel] = field(default_factory=dict)
-    """By the numbers of their rows."""
+    """The channels by the numbers of their rows."""
     by_name: dict[tuple[str, str], int] = field(default_factory=dict)
     """The number of each client channel, by its name and responder."""
     by_queue: dict[int, int] = field(default_factory=dict)

@@ -42,7 +42,7 @@ _NUMBERS: Final = (
 _FLOWS: Final = "flows"
 _SESSION_SUPPORT: Final = "session_support"
 KNOWN: Final = (*_NUMBERS, _FLOWS, _SESSION_SUPPORT)
-"""In the order of the grammar."""
+"""All known capabilities, in the order of the grammar."""
 ALIASES: Final = {
     "max_message_size": "maximum_message_size",
     "batch_size": "maximum_batch_size",

@@ -145,7 +145,7 @@ class _Reader:
         """Bytes that have arrived; those before `_at` are parsed."""
         self._at = 0
         self._searched = 0
-        """Up to here there is no blank line."""
+        """The place up to which no blank line was found."""
         self._long = bytearray()
         """A long header whose end has not come: in place of the buffer, which would be copied each time."""
         self._longest = 0

@@ -34,7 +34,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
     said: Said = Said.ROLLED_BACK
     ends_session: bool = True
-    """In the text all errors do: requests pipelined behind a refused batch must not be taken (HR-084)."""
+    """In the text all errors end it: requests behind a refused batch must not be taken (HR-084)."""
 
 
 REFUSALS: Final[Mapping[ErrorNumber, Refusal]] = {

@@ -12,7 +12,7 @@ class ServerState:
     """The server's part of HTTPR's state."""
 
     channels: dict[int, ServerChannel] = field(default_factory=dict)
-    """By the numbers of their rows."""
+    """The channels by the numbers of their rows."""
     sessions: dict[str, int] = field(default_factory=dict)
     """The number of the channel of each session, by SessionId."""
     connections: dict[int, Connection] = field(default_factory=dict)

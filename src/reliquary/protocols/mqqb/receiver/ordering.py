@@ -36,7 +36,7 @@ MOST_PEERS: Final = 10_000
 LONGEST_HOLD: Final = 10 * SECOND
 """How long an order acknowledgement waits for final acknowledgements of refused messages."""
 MARK: Final = "MQQB:"
-"""With this begins TransactionStatusQueue of a message that this protocol brought in a stream."""
+"""The beginning of TransactionStatusQueue in a message that this protocol brought in a stream."""
 REPORTED: Final[frozenset[MessageClass]] = frozenset(
     {
         MessageClass.ACK_RECEIVE,

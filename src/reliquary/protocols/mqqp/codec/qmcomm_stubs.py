@@ -76,7 +76,7 @@ METHODS: Final[dict[int, Method]] = {
     4: Method(CreateRemoteCursor, _read_cursor, _write_cursor, CursorCreated),
     31: Method(GetServerPort, _read_port, _write_port, PortReturned),
 }
-"""By opnum; a call of any other is refused."""
+"""The methods by opnum; a call of any other is refused."""
 
 # -- responses
 

@@ -160,7 +160,7 @@ class ServerState:
         self.associations: dict[int, Association] = {}
         self.connections: dict[int, Connection] = {}
         self.queues: dict[int, OpenedQueue] = {}
-        """By the DWORDs that clients know them by; one that is ENDING is not known any more."""
+        """Opened queues by the DWORDs that clients send; one that is ENDING is not among them."""
         self.handles: dict[UUID, ContextHandle] = {}
         self.asked: dict[int, Asked] = {}
         """Requests to the queue manager that have no answer yet, by their numbers."""

@@ -25,7 +25,7 @@ from reliquary.protocols.srmp.codec.values import Arrived
 from reliquary.wire.mime import LENGTH_DIGITS
 
 KEPT_AT: Final = 2
-"""From this use of an envelope's content on the form of its POST is kept: the first may be the only one."""
+"""The use of an envelope's content from which on the form of its POST is kept; one use may be all."""
 MOST: Final = 512
 """How many forms are kept; a sender begins another one when the second of its `sentAt` changes."""
 LONGEST_END: Final = 128

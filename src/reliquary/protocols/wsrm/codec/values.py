@@ -73,7 +73,7 @@ class SequenceHeader(msgspec.Struct, frozen=True, gc=False):
 
     identifier: str
     number: int
-    """From 1; a decoder hands on what a peer wrote, so a rule checks it."""
+    """The number, from 1; a decoder hands on what a peer wrote, so a rule checks it."""
     last: bool = False
     """LastMessage of WS-RM 1.0."""
 

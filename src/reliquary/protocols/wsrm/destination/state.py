@@ -188,7 +188,7 @@ class Arriving:
 
     sequence: Sequence
     numbers: tuple[int, ...]
-    """In the order of delivery."""
+    """The numbers of the messages, in the order of delivery."""
     messages: tuple[Message, ...]
     sizes: tuple[int, ...]
     reports: int

@@ -29,7 +29,7 @@ class RouteKind(Enum):
     DIAL = "dial"
     """Envelopes are sent as requests of ours."""
     BACK = "back"
-    """On responses to requests of the client."""
+    """Messages leave on responses to requests of the client."""
     POLL = "poll"
     """Messages leave on responses to MakeConnection."""
 

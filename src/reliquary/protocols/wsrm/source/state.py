@@ -69,7 +69,7 @@ class Sequence:
     acknowledged: NumberRanges = field(default_factory=NumberRanges)
     """The acknowledged numbers, as in the row."""
     flights: dict[int, Flight] = field(default_factory=dict)
-    """By number, in the order of numbers."""
+    """Messages on their way, in the order of their numbers."""
     numbers: dict[int, int] = field(default_factory=dict)
     """Numbers by LookupIdentifier."""
     due: set[int] = field(default_factory=set)

@@ -36,7 +36,7 @@ class Shape(IntFlag):
     NAMED = 2
     """The uniquifier of its identifier; the lineage is in the head."""
     NUMBERED = 4
-    """Its number in its stream, and the previous number."""
+    """The event has the message's number in its stream, and the previous number."""
     TIMED = 8
     """The moment when it expires."""
     TRIED = 16
@@ -91,7 +91,7 @@ FIRSTS: Final = {
     for flag, columns in BY_SHAPE.items()
     if flag
 }
-"""By flag of Shape: the layout of the first numbers that only groups with this flag have."""
+"""For each flag of Shape: the layout of the first numbers that only groups with this flag have."""
 
 EXPRESS: Final = 0x80
 """A bit that is added to the priority of an express message."""
@@ -134,9 +134,9 @@ class Events(msgspec.Struct, frozen=True, gc=False, array_like=True):
     groups: bytearray
     """Each group, with the layout of GROUP."""
     firsts: dict[int, bytearray]
-    """By flag of Shape: each group with this flag, with the layout of FIRSTS; 0 where numbers are listed."""
+    """For each flag of Shape: its groups, with the layout of FIRSTS; 0 where numbers are listed."""
     listed: dict[str, list[int]]
-    """By name of a column: the numbers of all events whose head has the flag `listed` of the column."""
+    """For each column: the numbers of all events whose head has the flag `listed` of the column."""
     correlations: list[tuple[UUID, int]]
     """The lineage and the uniquifier of each event with CORRELATED."""
 

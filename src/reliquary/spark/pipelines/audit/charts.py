@@ -204,7 +204,7 @@ def _text(x: float, y: float, text: str, *, anchor: str = "start", color: str = 
 
 
 def _short(name: str, most: int) -> str:
-    """As much of its beginning and its end as there is room for."""
+    """Return as much of the name's beginning and end as there is room for."""
     return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-(most // 2) :]}"
 
 

@@ -175,7 +175,7 @@ class Summary:
     seen: dict[int, frozenset[int]]
     """The managers, by their hashes, at which messages of a place arrived."""
     last: dict[int, tuple[int, int]]
-    """Of the numbered messages of a place that arrived, the last one's event here and time there."""
+    """For each place: event here and time there of the last numbered message that arrived."""
 
 
 def summarize(counted: Mapping[str, Sequence[Table]], places: Iterable[TracedQueue]) -> Summary:

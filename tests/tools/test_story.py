@@ -1,18 +1,92 @@
-"""The story of `./dev run`: what it counts, and in the long tier all of it."""
+"""The story of `./dev run`: its ports, what it counts, and in the long tier all of it."""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from tools.story.__main__ import options_of_serve, parser, sites, wait_for_end
 from tools.story.flows import Flow
+from tools.story.sites import Site, free_mqqb_host, free_port
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to start in, without settings from outside."""
+    monkeypatch.chdir(tmp_path)
+    for name in [each for each in os.environ if each.startswith("RELIQUARY_")]:
+        monkeypatch.delenv(name)
+    return tmp_path
+
+
+def site_of(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Site:
+    """Return a site whose server is this shell script."""
+    program = folder / "bin" / "reliquary"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program.with_name("python")))
+    return Site("NORTH", folder, 1, 2)
+
+
+def test_a_port_or_an_address_that_is_in_use_is_left_to_its_owner() -> None:
+    with socket.socket() as taken, socket.socket() as other:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert free_port(port) not in {0, port}
+        host = free_mqqb_host(201)
+        other.bind((host, 1801))
+        other.listen()
+        assert free_mqqb_host(201) not in {host, "127.0.0.1"}
+
+
+def test_the_ports_of_the_first_manager_can_be_chosen_and_the_consoles_ask_each_other(clean: Path) -> None:
+    given, rest = parser().parse_known_args(["--port", "21480", "--log-level", "info"])
+    north, south = sites(given, rest)
+    assert (north.data_port, north.control_port, rest) == (21480, 21481, ["--log-level", "info"])
+    assert north.options == ["--settings", "reliquary-story/north.toml", "--first-queue", "orders", *rest]
+    [peer] = tomllib.loads((clean / "reliquary-story/north.toml").read_text())["peers"]
+    assert peer == {"name": "SOUTH", "control": south.console}
+    assert len({north.data_port, north.control_port, south.data_port, south.control_port}) == 4
+
+
+def test_variables_choose_like_options_and_settings_of_the_user_are_kept(
+    clean: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELIQUARY_DATA_PORT", "21480")
+    given, rest = parser().parse_known_args(["--control-port", "21490", "--settings", "mine.toml"])
+    assert options_of_serve(given) == ["--port", "21480", "--control-port", "21490"]
+    assert sites(given, rest)[0].options == ["--first-queue", "orders", "--settings", "mine.toml"]
+
+
+def test_a_server_that_does_not_start_ends_the_story_with_its_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = site_of(tmp_path, monkeypatch, "echo 'it waits before it is ready.'; exit 20")
+    with pytest.raises(SystemExit) as ended:
+        site.start()
+    assert ended.value.code == 20
+
+
+def test_a_server_that_ends_by_itself_ends_the_story(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = site_of(tmp_path, monkeypatch, "echo Try:; exit 11")
+    site.start()
+    assert wait_for_end([site]) == 1
+    site.stop()
+    assert "NORTH has ended with exit code 11" in capsys.readouterr().out
 
 
 def flow(*arrived: str, sent: int = 3) -> Flow:
@@ -36,15 +110,16 @@ def test_orders_are_numbered_from_one_part_to_the_next() -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_the_story_loses_nothing_is_played_once_and_ends_with_its_servers(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tools.story", "--without-spark"]
+def test_the_story_loses_nothing_is_played_once_and_ends_with_its_servers(clean: Path) -> None:
+    port = free_port(0)
+    command = [sys.executable, "-m", "tools.story", "--without-spark", "--port", str(port)]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"}
 
-    def printed(last: str) -> list[str]:
-        """Return the lines up to one that contains `last`; the process is ended then."""
+    def printed(*more: str, last: str) -> tuple[list[str], str]:
+        """Return the lines up to one that contains `last`, and what comes after the process is ended."""
         lines = []
         with subprocess.Popen(
-            command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
+            [*command, *more], cwd=clean, env=environment, stdout=subprocess.PIPE, text=True
         ) as process:
             assert process.stdout is not None
             for line in process.stdout:
@@ -52,12 +127,23 @@ def test_the_story_loses_nothing_is_played_once_and_ends_with_its_servers(tmp_pa
                 if last in line:
                     break
             process.send_signal(signal.SIGTERM)
+            rest = process.stdout.read()
             assert process.wait() == 0
-        return lines
+        return lines, rest
 
-    lines = printed("Look around")
-    rows = [line for line in lines if line.startswith("│")]
-    assert len(rows) == 5
-    cells = [[cell.strip() for cell in row.strip("│\n").split("│")] for row in rows]
-    assert all(twice == lost == "0" and order == "yes" for *_, twice, lost, order in cells)
-    assert "played before" in printed("played before")[-1]
+    def check_table(lines: list[str]) -> None:
+        rows = [line for line in lines if line.startswith("│")]
+        cells = [[cell.strip() for cell in row.strip("│\n").split("│")] for row in rows]
+        assert len(cells) == 5
+        assert all(twice == lost == "0" and order != "NO" for *_, twice, lost, order in cells)
+
+    lines, rest = printed(last="Look around")
+    check_table(lines)
+    assert "stopped in order" in rest
+    lines, _ = printed(last="played before")
+    consoles = re.findall(r"http://127\.0\.0\.1:\d+/", "".join(lines))
+    assert len(set(consoles)) == 2  # both managers run again
+    check_table(printed("--story", last="Look around")[0])
+    for console in consoles:
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", int(console.strip("/").rpartition(":")[2])))

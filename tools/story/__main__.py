@@ -22,65 +22,104 @@ from rich.table import Table
 
 from tools.story import flows, pipelines
 from tools.story.flows import ORDERS, Flow
-from tools.story.sites import Site
+from tools.story.sites import Site, free_mqqb_host, free_port
 
 FOLDER = Path("reliquary-story")
 DONE = FOLDER / "done"
 """Written when the story has ended, so that the next start does not repeat it."""
+REPORT = FOLDER / "audit" / "report.html"
+LOOK = 0.5
+"""Seconds between two looks at what has arrived."""
 
-out = Console(highlight=False)
+out = Console(highlight=False, soft_wrap=True)
 
 
 def main(arguments: list[str]) -> int:
-    """Start the server, play the story where it is wanted, and wait for a signal."""
-    parser = argparse.ArgumentParser(prog="./dev run", description="Start a server with its web console.")
-    parser.add_argument("--bare", action="store_true", help="one empty server without the story")
-    parser.add_argument("--story", action="store_true", help="play the story again")
-    parser.add_argument(
-        "--without-spark", action="store_true", help="leave out the part of the story on Spark"
-    )
-    given, rest = parser.parse_known_args(arguments)
+    """Start the servers, play the story where it is wanted, and wait for a signal."""
+    given, rest = parser().parse_known_args(arguments)
     if given.bare:
         program = str(Path(sys.executable).parent / "reliquary")
-        os.execv(program, [program, "serve", "--first-queue", "orders", *rest])
-    north = Site(
-        "NORTH",
-        Path("reliquary-data"),
-        8480,
-        8481,
-        {"MQQB_ENABLED": "true", "MQQB_HOST": "127.0.0.2"},
-        ("--first-queue", "orders", *rest),
-    )
+        os.execv(program, [program, "serve", "--first-queue", "orders", *options_of_serve(given), *rest])
+    north, south = sites(given, rest)
     with running(north):
         out.print(f"[bold]Web console: {north.console}/[/bold]   (data plane {north.data}; Ctrl-C ends all)")
-        if given.story or not DONE.exists():
-            south = Site(
-                "SOUTH",
-                FOLDER / "south",
-                8490,
-                8491,
-                {
-                    "MQQB_ENABLED": "true",
-                    "MQQB_HOST": "127.0.0.3",
-                    "MQQP_ENABLED": "true",
-                    "MQQP_HANDSHAKE_PORT": "2103",
-                    "MQQP_READ_PORT": "2105",
-                },
-            )
-            with running(south):
+        with running(south):
+            out.print(f"A second manager, SOUTH, runs: its console is {south.console}/")
+            if given.story or not DONE.exists():
                 play(north, south, with_spark=not given.without_spark)
-                wait_for_signal()
-        else:
-            out.print("The story was played before; ./dev run --story plays it again.")
-            wait_for_signal()
-    return 0
+            else:
+                report = f" The report of its audit: {REPORT.resolve().as_uri()}." if REPORT.exists() else ""
+                out.print(f"The story was played before; ./dev run --story plays it again.{report}")
+            return wait_for_end([north, south])
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    found = argparse.ArgumentParser(
+        prog="./dev run",
+        description="Start a server with its web console; the first time, play a story of two managers.",
+        epilog="All other options are those of `reliquary serve`.",
+        allow_abbrev=False,
+    )
+    found.add_argument("--bare", action="store_true", help="one empty server without the story")
+    found.add_argument("--story", action="store_true", help="play the story again")
+    found.add_argument("--without-spark", action="store_true", help="leave out the part on Spark")
+    environment = os.environ
+    found.add_argument(
+        "--data",
+        metavar="DIR",
+        default=environment.get("RELIQUARY_FOLDER"),
+        help="the folder of the messages",
+    )
+    for option, variable in (("--port", "DATA_PORT"), ("--control-port", "CONTROL_PORT")):
+        default = os.environ.get(f"RELIQUARY_{variable}")
+        found.add_argument(option, type=int, metavar="PORT", default=default, help=f"as {variable.lower()}")
+    return found
+
+
+def options_of_serve(given: argparse.Namespace) -> list[str]:
+    """Return the options that are read here and that `reliquary serve` has too."""
+    pairs = (("--data", given.data), ("--port", given.port), ("--control-port", given.control_port))
+    return [word for name, value in pairs if value is not None for word in (name, str(value))]
+
+
+def sites(given: argparse.Namespace, rest: list[str]) -> tuple[Site, Site]:
+    """Return both managers; those of the south's ports that are in use are replaced by free ones."""
+    FOLDER.mkdir(exist_ok=True)
+    port = 8480 if given.port is None else given.port or free_port(0)
+    control = port + 1 if given.control_port is None else given.control_port
+    north = Site(
+        "NORTH",
+        Path(given.data or "reliquary-data"),
+        port,
+        control,
+        {"MQQB_ENABLED": "true", "MQQB_HOST": free_mqqb_host(2)},
+        ["--first-queue", "orders", *rest],
+    )
+    south = Site(
+        "SOUTH",
+        FOLDER / "south",
+        free_port(port + 10),
+        free_port(control + 10),
+        {
+            "MQQB_ENABLED": "true",
+            "MQQB_HOST": free_mqqb_host(3),
+            "MQQP_ENABLED": "true",
+            "MQQP_HANDSHAKE_PORT": str(free_port(2103)),
+            "MQQP_READ_PORT": str(free_port(2105)),
+        },
+    )
+    if "RELIQUARY_SETTINGS" not in os.environ and not any(word.startswith("--settings") for word in rest):
+        north.ask_for_history(south, FOLDER)
+    south.ask_for_history(north, FOLDER)
+    return north, south
 
 
 @contextmanager
 def running(site: Site) -> Iterator[None]:
     """Yield a site that is stopped in order at the end."""
-    site.start()
     try:
+        site.start()
         yield
     finally:
         site.stop()
@@ -88,11 +127,10 @@ def running(site: Site) -> Iterator[None]:
 
 def play(north: Site, south: Site, *, with_spark: bool) -> None:
     """Send the orders, cut the link, kill the south, and show that nothing was lost."""
-    FOLDER.mkdir(exist_ok=True)
-    out.print(f"A second manager, SOUTH, runs: its console is {south.console}/")
     flows.create_queues(south)
     every = flows.flows_of(north, south, FOLDER)
-    before = flows.waiting(south, every)
+    for flow in every:
+        flow.before = flows.depths(south)[flow.queue]
     out.print(
         f"NORTH sends {ORDERS} orders to SOUTH by each of {', '.join(flow.protocol for flow in every)}."
     )
@@ -100,7 +138,7 @@ def play(north: Site, south: Site, *, with_spark: bool) -> None:
         bar = progress.add_task("arrived at SOUTH", total=ORDERS * len(every))
 
         def show() -> int:
-            count = flows.waiting(south, every) - before
+            count = flows.arrived(south, every)
             progress.update(bar, completed=count)
             return count
 
@@ -124,11 +162,11 @@ def play(north: Site, south: Site, *, with_spark: bool) -> None:
         progress.console.print("SOUTH is up again, from what is on its disk.")
         for flow in every:
             flow.send_next(ORDERS - flow.sent)
+        flows.flush_agent(south, FOLDER)
         while show() < ORDERS * len(every):
-            threading.Event().wait(0.5)
+            threading.Event().wait(LOOK)
     for flow in every:
         flows.look(south, flow)
-        flow.arrived = flow.arrived[before // len(every) :] if before else flow.arrived
     every.append(flows.read_by_mqqp(south))
     flows.count_refused_duplicates(south, every)
     show_table(every)
@@ -155,24 +193,31 @@ def show_table(every: list[Flow]) -> None:
 def show_spark(north: Site, south: Site) -> None:
     """Run the lake and the audit, and print where their results are."""
     with out.status("Spark is installed if it is missing (400 MB, once) ..."):
-        pipelines.prepare_spark()
+        if not pipelines.prepare_spark():
+            out.print("Spark could not be installed, so this story has no lake and no audit.")
+            return
     with out.status("Spark reads the queues of SOUTH into a lake ..."):
         lake = pipelines.run_lake(south, FOLDER)
     out.print(f"The lake: {lake}/ (bronze, silver, gold)")
     with out.status("Spark audits the histories of both managers ..."):
-        report, verdict = pipelines.run_audit([north, south], FOLDER)
-    out.print(f"The audit says: {verdict}. Its report: {report.resolve().as_uri()}")
+        verdict = pipelines.run_audit([north, south], REPORT.parent)
+    out.print(f"The audit says: {verdict}. Its report: {REPORT.resolve().as_uri()}")
 
 
-def wait_for_signal() -> None:
-    """Wait until a person or a service manager ends the process."""
-    signal.pause()
+def wait_for_end(every: list[Site]) -> int:
+    """Wait until a person or a service manager ends this process, or a server ends by itself."""
+    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+    for site in every:
+        code = site.ended_with()
+        if code is not None:
+            out.print(f"{site.name} has ended with exit code {code}, so the story ends too.")
+    return 1
 
 
 if __name__ == "__main__":
-    for number in (signal.SIGINT, signal.SIGTERM):  # a shell may start its background jobs deaf to SIGINT
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # a shell may start its jobs deaf to SIGINT
         signal.signal(number, signal.default_int_handler)
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:
-        sys.exit(0)
+        out.print("All is stopped in order; the data stays. ./dev run goes on with it.")

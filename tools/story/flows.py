@@ -23,6 +23,8 @@ class Flow:
     send: Callable[[Iterable[str]], None]
     sent: int = 0
     arrived: list[str] = field(default_factory=list)
+    before: int = 0
+    """Orders of an earlier story that were in the queue before this one."""
     refused: int = 0
     """Messages that came again and were dropped, as the history of the south says."""
 
@@ -66,7 +68,7 @@ def flows_of(north: Site, south: Site, folder: Path) -> list[Flow]:
         return send
 
     def by_agent(orders: Iterable[str]) -> None:
-        with reliquary.agent(folder / "agent", south.data, name="north/agent") as agent:
+        with agent_of(south, folder) as agent:
             for order in orders:
                 agent.send("by-httpr", order.encode(), label=order)
 
@@ -80,6 +82,17 @@ def flows_of(north: Site, south: Site, folder: Path) -> list[Flow]:
         Flow("WS-RM", "by-wsrm", _as_xml(through(manager, wsrm, transaction=False))),
         Flow("MQQB", "by-mqqb", through(manager, mqqb, transaction=True)),
     ]
+
+
+def agent_of(south: Site, folder: Path) -> reliquary.Agent:
+    """Open the agent of HTTPR, an application that sends to the south without a manager."""
+    return reliquary.agent(folder / "agent", south.data, name="north/agent")
+
+
+def flush_agent(south: Site, folder: Path) -> None:
+    """Let the agent deliver what it kept on disk when it was closed."""
+    with agent_of(south, folder) as agent:
+        agent.flush(timeout=None)
 
 
 def _as_xml(send: Callable[[Iterable[str]], None]) -> Callable[[Iterable[str]], None]:
@@ -100,17 +113,23 @@ def create_queues(south: Site) -> None:
             manager.create_queue(name, exist_ok=True, transactional=transactional)
 
 
-def waiting(south: Site, flows: Iterable[Flow]) -> int:
-    """Return how many orders of all flows are at the south."""
-    wanted = {flow.queue for flow in flows}
+def depths(south: Site) -> Counter[str]:
+    """Return the number of messages in each queue of the south."""
     with south.connect() as manager:
-        return sum(each.messages for each in manager.queues() if each.name in wanted)
+        return Counter({each.name: each.messages for each in manager.queues()})
+
+
+def arrived(south: Site, flows: Iterable[Flow]) -> int:
+    """Return how many orders of all flows came to the south in this story."""
+    found = depths(south)
+    return sum(found[flow.queue] - flow.before for flow in flows)
 
 
 def look(south: Site, flow: Flow) -> None:
     """Note what arrived of a flow, and leave it in its queue for Spark."""
     with south.connect() as manager:
-        flow.arrived = [_order(message.text) for message in manager.queue(flow.queue).browse()]
+        found = [_order(message.text) for message in manager.queue(flow.queue).browse()]
+    flow.arrived = found[flow.before :]
 
 
 def _order(text: str) -> str:

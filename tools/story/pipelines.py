@@ -11,9 +11,10 @@ from tools.story.sites import Site, run_command
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def prepare_spark() -> None:
-    """Install Spark into the environment if it is not there."""
-    subprocess.run([sys.executable, str(ROOT / "dev"), "setup"], stdout=subprocess.DEVNULL, check=True)
+def prepare_spark() -> bool:
+    """Install Spark into the environment if it is not there; whether it is there afterwards."""
+    command = [sys.executable, str(ROOT / "dev"), "setup"]
+    return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def run_lake(south: Site, folder: Path) -> Path:
@@ -23,11 +24,9 @@ def run_lake(south: Site, folder: Path) -> Path:
     return lake
 
 
-def run_audit(sites: list[Site], folder: Path) -> tuple[Path, str]:
-    """Judge the histories of all sites; return the report and the verdict."""
-    out = folder / "audit"
+def run_audit(sites: list[Site], out: Path) -> str:
+    """Judge the histories of all sites into the folder `out`, and return the verdict."""
     for site in sites:
         run_command(site, "history", "export")
     histories = [word for site in sites for word in ("--history", str(site.folder / "history"))]
-    done = run_command(sites[0], "pipeline", "run", "audit", *histories, "--out", str(out), check=False)
-    return out / "report.html", done
+    return run_command(sites[0], "pipeline", "run", "audit", *histories, "--out", str(out), check=False)

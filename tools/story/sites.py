@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import reliquary
+
+MQQB_PORT = 1801
+"""Peers of MQQB name a host and no port, so each manager of this computer needs an address of its own."""
+
+
+def free_port(wanted: int, host: str = "127.0.0.1") -> int:
+    """Return the wanted port where nothing listens at it, else another one."""
+    for port in (wanted, 0):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise SystemExit(f"no port of {host} is free")
+
+
+def free_mqqb_host(first: int) -> str:
+    """Return the first address from 127.0.0.`first` on at which nothing listens for MQQB."""
+    hosts = (f"127.0.0.{number}" for number in range(first, 255, 2))
+    return next(host for host in hosts if free_port(MQQB_PORT, host) == MQQB_PORT)
 
 
 @dataclass
@@ -26,7 +49,7 @@ class Site:
     """Variables without the prefix RELIQUARY_."""
     options: Sequence[str] = ()
     """Further options of `reliquary serve`."""
-    process: subprocess.Popen[bytes] | None = None
+    process: subprocess.Popen[str] | None = None
 
     @property
     def data(self) -> str:
@@ -39,7 +62,11 @@ class Site:
         return f"http://127.0.0.1:{self.control_port}"
 
     def start(self) -> None:
-        """Start the server; return when it is ready, or raise what it ended with."""
+        """Start the server, and return when it is ready; SystemExit when it ended without being so.
+
+        It gets a process group of its own, so that Ctrl-C in a terminal does not reach it: a server takes a
+        second signal as the wish to end at once.
+        """
         own = {
             "FOLDER": str(self.folder),
             "DATA_PORT": str(self.data_port),
@@ -50,24 +77,44 @@ class Site:
         environment = os.environ | {f"RELIQUARY_{name}": value for name, value in own.items()}
         program = str(Path(sys.executable).parent / "reliquary")
         self.process = subprocess.Popen(
-            [program, "serve", *self.options], env=environment, stdout=subprocess.DEVNULL
+            [program, "serve", *self.options],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            process_group=0,
         )
-        waiting = [program, "--server", self.data, "--control", self.console, "wait", "--timeout", "60"]
-        subprocess.run(waiting, env=environment, stdout=subprocess.DEVNULL, check=False)
-        if self.process.poll() is not None:
-            raise SystemExit(self.process.returncode)
+        assert self.process.stdout is not None, "the server's output is a pipe"
+        if "Try:\n" not in self.process.stdout:  # the words after all addresses
+            raise SystemExit(self._wait())
+
+    def ask_for_history(self, other: Site, folder: Path) -> None:
+        """Let the console of this site ask the other one for its part of the way of a message."""
+        file = folder / f"{self.name.lower()}.toml"
+        file.write_text(f'[[peers]]\nname = "{other.name}"\ncontrol = "{other.console}"\n')
+        self.options = ["--settings", str(file), *self.options]
+
+    def ended_with(self) -> int | None:
+        """Return the exit code of the server; None while it runs."""
+        return None if self.process is None else self.process.poll()
 
     def kill(self) -> None:
         """End the server with SIGKILL, as a power failure would."""
         assert self.process is not None, f"{self.name} runs"
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+        self._wait()
 
     def stop(self) -> None:
-        """End the server in order."""
-        if self.process is not None and self.process.poll() is None:
+        """End the server in order, if it runs."""
+        if self.process is not None:
             self.process.terminate()
-            self.process.wait()
+            self._wait()
+
+    def _wait(self) -> int:
+        """Wait for the end of the server, close the pipe of its output, and return its exit code."""
+        assert self.process is not None, f"{self.name} was started"
+        with self.process:
+            pass
+        return self.process.returncode
 
     def connect(self) -> reliquary.Manager:
         """Return a client of the server."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
 import logging
@@ -188,14 +189,36 @@ def test_a_second_process_on_one_folder_is_refused(tmp_path: Path) -> None:
         first.send("unharmed")
 
 
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (
+            errno.EADDRINUSE,
+            "a:1 (data) is in use: stop what listens there, or choose another port with --port",
+        ),
+        (errno.EACCES, "a:1 (data) needs a right that this user does not have: choose a port from 1024 on"),
+        (errno.EADDRNOTAVAIL, "a:1 (data) cannot be listened at: Cannot assign requested address; change it"),
+    ],
+)
+def test_an_address_that_cannot_be_bound_is_named_with_what_to_do(code: int, expected: str) -> None:
+    wanted = ["a:1 (data)", "a:2 (control)"]
+    assert expected in run.listening_failure(wanted, OSError(code, "bind on address ('a', 1): no"))
+    unknown = run.listening_failure(wanted, OSError(code, "no name"))
+    assert (
+        unknown
+        == "no address for a:1 (data), a:2 (control): no name; data_port and control_port choose other ports"
+    )
+
+
 @pytest.mark.parametrize("plane", ["DATA_PORT", "CONTROL_PORT"])
 def test_a_port_in_use_is_reported_and_the_folder_let_go(tmp_path: Path, plane: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         code, err = ends(tmp_path / "data", **{plane: str(port)})
     assert code == Exit.PORT_IN_USE
-    assert f"127.0.0.1:{port}" in one_sentence(err)
-    assert "in use" in err
+    name = plane.removesuffix("_PORT").lower()
+    assert f"127.0.0.1:{port} ({name}) is in use" in one_sentence(err)
+    assert f"port ({plane.lower()})" in err
     with running(tmp_path / "data") as server:
         assert server.labels() == []
 

@@ -274,14 +274,15 @@ def test_what_a_process_without_a_network_sends_waits_for_one_that_has_it(tmp_pa
     play(scene)
 
 
-def test_an_address_that_cannot_be_had_is_named_with_those_of_srmp(tmp_path: Path) -> None:
+def test_an_address_of_srmp_that_is_in_use_is_named(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         code, said = ends(tmp_path / "data", SRMP_HTTP_PORT=str(port))
     assert code == Exit.PORT_IN_USE
-    assert f"127.0.0.1:0 (data), 127.0.0.1:{port} (SRMP) and 127.0.0.1:0 (control)" in said
+    assert f"127.0.0.1:{port} (SRMP) is in use" in said
+    assert "the settings of [srmp]" in said
 
 
 @pytest.mark.parametrize("anonymous", [False, True], ids=["users alone", "everybody"])

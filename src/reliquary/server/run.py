@@ -11,12 +11,14 @@ SIGHUP lets a server that is ready read its settings anew (`reload`).
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import logging
 import os
+import re
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
 from typing import Final, NoReturn
 from urllib.parse import quote
@@ -42,6 +44,11 @@ SWITCH_SECONDS: Final = 0.0002
 """How long the store's thread may wait for the interpreter after a sync; Python's 5 ms are ten syncs."""
 COLLECT_SELDOM: Final = (100_000, 50, 1000)
 """The code on a message's path makes no cycles, so looking for them at Python's usual pace finds nothing."""
+
+_BOUND: Final = re.compile(r"address \('([^']+)', (\d+)")
+"""The address that asyncio could not bind, in its sentence."""
+_PORTS: Final = {"data": "--port (data_port)", "control": "--control-port (control_port)"}
+"""The settings of the ports of both planes."""
 
 
 def serve(settings: Settings, read: Callable[[], Settings] | None = None) -> int:
@@ -212,13 +219,36 @@ def _die(failure: BaseException) -> NoReturn:
 
 
 def _no_address(server: Server, settings: Settings, why: OSError) -> str:
+    data, control = settings.data_host, settings.control_host
     own = [address for endpoint in server.endpoints for address in endpoint.own_addresses()]
-    return (
-        f"no address for {settings.data_host}:{settings.data_port} (data)"
-        + "".join(f", {address}" for address in own)
-        + f" and {settings.control_host}:{settings.control_port} (control): {why.strerror or why};"
-        + " data_port and control_port choose other ports"
-    )
+    wanted = [f"{data}:{settings.data_port} (data)", *own, f"{control}:{settings.control_port} (control)"]
+    return listening_failure(wanted, why)
+
+
+def listening_failure(wanted: Sequence[str], why: OSError) -> str:
+    """Return the sentence about an address that a server cannot listen at, and what to do.
+
+    >>> why = OSError(98, "bind on address ('127.0.0.1', 80): address already in use")
+    >>> listening_failure(["127.0.0.1:80 (data)", "127.0.0.1:81 (control)"], why)
+    '127.0.0.1:80 (data) is in use: stop what listens there, or choose another port with --port (data_port)'
+    """
+    text = why.strerror or str(why)
+    found = _BOUND.search(text)
+    address = "" if found is None else f"{found[1]}:{found[2]} ("
+    one = next((each for each in wanted if found is not None and each.startswith(address)), None)
+    if one is None:
+        return f"no address for {', '.join(wanted)}: {text}; data_port and control_port choose other ports"
+    name = one.rpartition("(")[2].rstrip(")")
+    advice = _PORTS.get(name) or f"the settings of [{name.lower()}]"
+    match why.errno:
+        case errno.EADDRINUSE:
+            return f"{one} is in use: stop what listens there, or choose another port with {advice}"
+        case errno.EACCES:
+            return (
+                f"{one} needs a right that this user does not have: choose a port from 1024 on with {advice}"
+            )
+        case _:
+            return f"{one} cannot be listened at: {os.strerror(why.errno or 0)}; change it with {advice}"
 
 
 def _welcome(settings: Settings, data: str, control: str, server: Server) -> None:
@@ -232,6 +262,7 @@ def _welcome(settings: Settings, data: str, control: str, server: Server) -> Non
         f"Reliquary {release()} is ready.\n"
         f"  data plane     {data}\n"
         f"  control plane  {control}\n"
+        f"  web console    {control}/console\n"
         f"  messages in    {settings.folder.resolve()}\n"
         + "".join(f"  open to all    {host}: no users are named\n" for host in open_addresses(settings))
         + "".join(f"  others send to {address}\n" for address in addresses)

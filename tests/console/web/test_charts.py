@@ -32,7 +32,7 @@ def test_a_chart_says_its_last_values_to_readers_who_do_not_see_it() -> None:
     root = etree.fromstring(str(line_chart("rate & more", "/s", series)))
     assert root.get("aria-label") == "rate & more: now a<b 2.5 /s"
     assert root.get("role") == "img"
-    assert legend("/s", series) == [(0, "a<b", "2.5 /s")]
+    assert legend("/s", series) == [(0, "a<b", "2.5/s")]
 
 
 def test_without_two_moments_there_is_a_sentence_in_place_of_a_chart() -> None:

@@ -22,7 +22,7 @@ def test_the_first_page_shows_what_the_manager_holds(tmp_path: Path) -> None:
         assert [label.partition(":")[0] for label in labels] == [
             "Messages a second",
             "Messages in all queues",
-            "Time until an event is on disk",
+            "Milliseconds until an event is on disk",
             "Syncs of the store a second",
         ]
         assert "messages 2" in labels[1]

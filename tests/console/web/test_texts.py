@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.client.nouns import NOUNS
 from reliquary.console.web.pages import has_page
-from reliquary.console.web.texts import EMPTY, choices, heading, prose
+from reliquary.console.web.texts import EMPTY, choices, column_class, heading, prose
 from reliquary.queueing.model.administration import Parameter
 
 
@@ -20,6 +20,22 @@ def test_a_text_is_escaped_and_its_paragraphs_are_kept() -> None:
 
 def test_the_key_stands_where_the_command_line_has_its_argument() -> None:
     assert prose("Close NAME, not NAMES.", "name", "<x>") == "<p>Close &lt;x&gt;, not NAMES.</p>"
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        (7, "number"),
+        (False, "word"),
+        ("by-wsrm", "word"),
+        ("2026-11-18T17:36:52.722542Z", "word"),
+        ("2b4517ff-ea9c-4858-bec4-0471b911c969", "long"),
+        ("a queue of this name exists already", ""),
+        (["a", "b"], ""),
+    ],
+)
+def test_a_cell_is_broken_into_lines_only_where_it_is_long(cell: object, expected: str) -> None:
+    assert column_class(cell) == expected
 
 
 @pytest.mark.parametrize("noun", [noun for noun in NOUNS if has_page(noun)], ids=lambda noun: noun.name)

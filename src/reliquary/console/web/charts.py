@@ -20,7 +20,7 @@ LEFT: Final = 52
 """Room for the numbers of the vertical axis."""
 BOTTOM: Final = 22
 """Room for the times below the horizontal axis."""
-TOP: Final = 8
+TOP: Final = 10
 _NICE: Final = (1, 2, 5, 10)
 _UNITS: Final = ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k"))
 
@@ -58,9 +58,13 @@ def line_chart(title: str, unit: str, *series: Series) -> Markup:
 def legend(unit: str, *series: Series) -> list[tuple[int, str, str]]:
     """Return the number, the name and the last value of each line, for the text beside a chart."""
     return [
-        (place, each.name, f"{short(each.points[-1][1])} {unit}".strip() if each.points else "-")
+        (place, each.name, _with_unit(each.points[-1][1], unit) if each.points else "-")
         for place, each in enumerate(series)
     ]
+
+
+def _with_unit(value: float, unit: str) -> str:
+    return f"{short(value)}{unit if unit.startswith('/') else f' {unit}'}".strip()
 
 
 def nice_top(most: float) -> float:
@@ -114,8 +118,8 @@ def _axes(begin: int, end: int, top: float) -> str:
         for value, y in ((part, _y(part, top)) for part in (0, top / 4, top / 2, top * 3 / 4, top))
     )
     times = "".join(
-        f'<text class="tick" x="{x}" y="{HEIGHT - 4}" text-anchor="{anchor}">{_clock(moment)}</text>'
-        for x, anchor, moment in ((LEFT, "start", begin), (WIDTH, "end", end))
+        f'<text class="tick" x="{x}" y="{HEIGHT - 4}" text-anchor="{anchor}">{_clock(moment)}{zone}</text>'
+        for x, anchor, moment, zone in ((LEFT, "start", begin, ""), (WIDTH, "end", end, " UTC"))
     )
     return rows + times
 

@@ -29,6 +29,8 @@ from reliquary.queueing.model.events import (
 
 RETURNED_AT_ONCE: Final = 1000
 """Messages that one form may return."""
+_NAMES: Final = {"expires": "time to be received", "reach": "time to reach the queue", "handed_out": "reads"}
+"""Properties whose names need more words on a page."""
 RETURNED_FROM: Final = frozenset({"poison", "deadletter", "deadxact"})
 
 
@@ -73,15 +75,31 @@ def _properties(message: Message) -> dict[str, object]:
     """Return the properties of a message but its body, without those that have no value."""
     found = {name: getattr(message, name) for name in message.__struct_fields__ if name != "body"}
     found["lookup_id"] = str(message.lookup_id)
+    found |= {name: _duration(found[name]) for name in ("expires", "reach")}
     found["extension"] = message.extension.hex(" ") if message.extension else None
     found["sender_certificate"] = (
         f"{len(message.sender_certificate)} bytes" if message.sender_certificate else None
     )
     return {
-        name.replace("_", " "): value
+        _NAMES.get(name, name): value
         for name, value in found.items()
         if value not in (None, "", (), 0, False)
     }
+
+
+def _duration(seconds: object) -> str | None:
+    """Return seconds as days, hours, minutes and seconds; None for no limit.
+
+    >>> _duration(345_600.0), _duration(93_784.5), _duration(0.25)
+    ('4 days', '1 days 2 h 3 min 4.5 s', '0.25 s')
+    """
+    if not isinstance(seconds, int | float):
+        return None
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(int(minutes), 60)
+    days, hours = divmod(hours, 24)
+    parts = ((days, "days"), (hours, "h"), (minutes, "min"), (rest, "s"))
+    return " ".join(f"{number:g} {unit}" for number, unit in parts if number) or "0 s"
 
 
 async def send_message(request: Request) -> Response:

@@ -76,7 +76,7 @@ def charts_of(samples: Sequence[Sample]) -> list[Chart]:
     return [
         _chart("Messages a second", "/s", arrived, left),
         _chart("Messages in all queues", "", depth),
-        _chart("Time until an event is on disk", "ms", confirm, lag),
+        _chart("Milliseconds until an event is on disk", "ms", confirm, lag),
         _chart("Syncs of the store a second", "/s", syncs),
     ]
 

@@ -19,7 +19,7 @@ from reliquary.console.context import BODY_LIMIT, Context, context_of, read_byte
 from reliquary.console.noting import tell
 from reliquary.console.request import Asked
 from reliquary.console.web.charts import short
-from reliquary.console.web.texts import choices, heading, moment, prose
+from reliquary.console.web.texts import choices, column_class, heading, moment, prose
 from reliquary.queueing.model.administration import Noun
 from reliquary.queueing.model.security.principals import ANONYMOUS
 from reliquary.views.queues import QUEUE
@@ -70,7 +70,7 @@ HEADINGS: Final = {
     "/console/history": "Operation",
 }
 """Headings of the menu, by the path of the page below each."""
-PART_OF: Final = {"/console/queues": "/console/queue"}
+PART_OF: Final = {"/console/queues": ("/console/queue", "/console/message")}
 """Pages without a line in the menu, by the page of the menu that leads to them."""
 
 
@@ -85,7 +85,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     found.filters |= {"shown": shown, "short": short, "query": urlencode, "exact": exact}
-    found.filters |= {"prose": prose, "heading": heading, "choices": choices}
+    found.filters |= {"prose": prose, "heading": heading, "choices": choices, "column_class": column_class}
     return found
 
 

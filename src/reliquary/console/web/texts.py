@@ -31,6 +31,9 @@ EMPTY: Final = {
 }
 """When records appear, by the plural of their noun: what an empty page says."""
 
+LONG: Final = 24
+"""Characters of a name from which on a table breaks it into lines."""
+
 _CODE: Final = re.compile("`([^`]*)`")
 _ABBREVIATIONS: Final = {"url": "URL", "soap": "SOAP", "id": "ID"}
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -72,6 +75,25 @@ def choices(parameter: Parameter) -> tuple[str, str] | None:
         return None
     first, second = (word.removeprefix("--").replace("-", " ") for word in words)
     return first, second
+
+
+def column_class(value: object) -> str:
+    """Return the class of style for a cell of a table: numbers to the right, names and times in one line.
+
+    >>> column_class(7), column_class(True), column_class("by-wsrm"), column_class("http://depot.example/orders")
+    ('number', 'word', 'word', 'long')
+    """
+    match value:
+        case bool() | datetime() | None:
+            return "word"
+        case int() | float():
+            return "number"
+        case str() if moment(value) is None and len(value) > LONG:
+            return "" if " " in value else "long"
+        case str():
+            return "word" if " " not in value else ""
+        case _:
+            return ""
 
 
 def moment(text: str) -> datetime | None:

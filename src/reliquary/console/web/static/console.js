@@ -10,6 +10,11 @@ document.getElementById("theme").addEventListener("click", () => {
   localStorage.setItem("theme", root.dataset.theme);
 });
 
+// On a phone the menu is one line that scrolls: its entry of this page comes into view.
+const menu = document.querySelector("nav");
+const here = menu.querySelector("[aria-current]");
+if (here) menu.scrollLeft = here.offsetLeft - (menu.clientWidth - here.offsetWidth) / 2;
+
 const pages = [...document.querySelectorAll("nav a")];
 let afterG = false;
 document.addEventListener("keydown", (event) => {

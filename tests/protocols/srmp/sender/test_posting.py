@@ -453,6 +453,20 @@ def test_but_not_for_ever() -> None:
     bench.check()
 
 
+def test_an_answer_to_a_later_message_of_a_stream_does_not_say_that_the_queue_is_there() -> None:
+    """Seed 30139 of `srmp+mqqp+mqqb`: number 2 is ignored with 200 before number 1 is refused, each time."""
+    bench = Sender(settings=SrmpSettings(missing_queue_time=seconds(60)))
+    bench.stream(b"a", b"b")
+    for _ in range(8):
+        new = list(zip(bench.posts, bench.numbers, strict=True))
+        bench.forget()
+        for post, number in sorted(new, key=lambda each: -each[1]):
+            bench.answer(post, *((200,) if number > 1 else (400, MessageClass.NACK_BAD_DEST_QUEUE)))
+        bench.advance(20)
+    assert (bench.bodies(DEAD_STREAM), bench.waiting()) == ([b"a", b"b"], 0)
+    bench.check()
+
+
 def test_a_refusal_with_another_reason_is_no_missing_queue() -> None:
     bench = Sender()
     bench.plain(b"a")

@@ -325,13 +325,15 @@ def _hear_late_start(state: State, session: Session, event: PostEnded) -> None:
 
 def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> None:
     """A message of the stream stays until its receipt comes; while too many wait, no others are wanted."""
-    state.sender.missing.pop(session.queue, None)
     if not number:
+        state.sender.missing.pop(session.queue, None)
         state.draft.tell(TransferEnded(session.queue, (lookup_id,), Outcome.DELIVERED))  # SR-291
         return
     sent = state.sent.get(session.queue)
     if sent is None or sent.numbers.get(lookup_id) != number:
         return  # its stream has ended, and it goes again in another
+    if number == sent.first_awaiting():  # a receiver ignores a later one without looking for its queue
+        state.sender.missing.pop(session.queue, None)
     if number == 1 and not sent.stream.started and session.route.is_direct:  # else a forwarder has it
         apply(state, StreamStarted(session.queue))
     session.taken.add(lookup_id)

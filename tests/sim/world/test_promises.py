@@ -1,13 +1,18 @@
-"""What counts as stated when a crash took a turn."""
+"""What counts as stated when a crash took a turn, and as the end of a message."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.sim.history import History, Turned
-from reliquary.sim.world.promises import stated
+from reliquary.sim.world.promises import Deliveries, stated
+from reliquary.sim.world.register import Register
+from tests.sim.written_history import ORDERS, OTHER, message, position, queue
 
 
 def test_of_a_removal_that_was_lost_only_express_messages_are_gone() -> None:
@@ -20,3 +25,25 @@ def test_of_a_removal_that_was_lost_only_express_messages_are_gone() -> None:
     kept, left = [fact for _, fact in stated(history)]
     assert kept == purged
     assert left == facts.PositionsRemoved(7, (express,), MessageClass.NACK_PURGED)
+
+
+def test_a_message_that_came_as_a_dead_letter_does_not_end_when_that_is_read() -> None:
+    """Seed 30255 of `srmp+mqqp+mqqb`: the first copy was purged, and the second one came to a full queue."""
+    first, refused = position(1), position(2, reason=MessageClass.NACK_QUEUE_EXCEED_QUOTA)
+    again = (message(b"m1"),)
+    history = History()
+    for fact in (
+        facts.QueueCreated(queue(ORDERS)),
+        facts.QueueCreated(queue(OTHER)),
+        facts.MessagesStored(ORDERS, (first,), again),
+        facts.PositionsRemoved(ORDERS, (first,), MessageClass.NACK_QUEUE_PURGED),
+        facts.MessagesStored(OTHER, (refused,), again),
+        facts.PositionsRemoved(OTHER, (refused,), MessageClass.ACK_RECEIVE),
+    ):
+        history.turns.append(Turned(1, 1, 1, Event(), (fact,), (), Instant(0)))
+    register = Register(())
+    witness: Any = SimpleNamespace(history=history)
+    register.sites["here"] = witness
+    deliveries = Deliveries(register)
+    assert len(deliveries.arrivals[b"m1"]) == 1
+    assert deliveries.ever_ended("here", b"m1") == {MessageClass.NACK_QUEUE_PURGED}

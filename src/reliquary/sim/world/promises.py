@@ -80,7 +80,7 @@ class Deliveries:
                     for position, message in zip(fact.positions, fact.messages, strict=True):
                         names[position.message] = named(message)
                         self.places[site, fact.queue, position.lookup_id] = named(message)
-                        if position.reason is NOT_KNOWN:
+                        if position.reason is not MessageClass.NORMAL:  # a dead letter from the beginning
                             copies.add(position.lookup_id)
                         self._stored(Arrival(site, turned, queues[fact.queue], position, message))
                 case facts.PositionCopied():

@@ -467,6 +467,17 @@ def test_an_answer_to_a_later_message_of_a_stream_does_not_say_that_the_queue_is
     bench.check()
 
 
+def test_an_answer_that_comes_after_the_receipt_of_its_message_changes_nothing() -> None:
+    bench = Sender()
+    bench.stream(b"a", negative_journaling=True)
+    bench.receipt(1)
+    bench.answer(bench.posts[0])
+    assert (bench.sent.awaiting, bench.waiting()) == (0, 1)
+    bench.final(1)
+    assert bench.waiting() == 0
+    bench.check()
+
+
 def test_a_refusal_with_another_reason_is_no_missing_queue() -> None:
     bench = Sender()
     bench.plain(b"a")

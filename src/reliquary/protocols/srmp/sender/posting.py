@@ -332,7 +332,8 @@ def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> No
     sent = state.sent.get(session.queue)
     if sent is None or sent.numbers.get(lookup_id) != number:
         return  # its stream has ended, and it goes again in another
-    if number == sent.first_awaiting():  # a receiver ignores a later one without looking for its queue
+    # a receiver ignores a later message of the stream without looking for its queue
+    if number <= sent.stream.acknowledged or number == sent.first_awaiting():
         state.sender.missing.pop(session.queue, None)
     if number == 1 and not sent.stream.started and session.route.is_direct:  # else a forwarder has it
         apply(state, StreamStarted(session.queue))

@@ -79,6 +79,21 @@ def test_a_consumer_is_shown_with_its_limit_and_what_it_lost() -> None:
     assert (seen.lost, seen.paused) == (1, True)
 
 
+def test_a_loss_is_shown_until_its_reader_has_read_on() -> None:
+    bench = Bench("orders")
+    bench.ask(OpenConsumer(0, "orders", "lake"))
+    bench.ask(SetConsumer(0, "orders", keep=Keep(count=1)))
+    bench.send("orders", b"x", b"y")
+    bench.receive("orders", count=2)
+    [lost] = all_consumers(bench.state)
+    assert lost.loss is not None
+    assert lost.loss.messages == 1
+    bench.ask(LookAtFeeds(0, ("orders",)))
+    bench.ask(MoveConsumer(0, "orders", "lake", bench.state.numbers.sequence))
+    [read] = all_consumers(bench.state)
+    assert (read.lost, read.loss) == (1, None)
+
+
 def test_a_queue_that_is_not_there_or_may_not_be_read_is_refused() -> None:
     bench = Bench("orders")
     with pytest.raises(Refusal, match="there is no queue nowhere") as why:

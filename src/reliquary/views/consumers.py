@@ -75,6 +75,8 @@ class ConsumerView(msgspec.Struct, frozen=True, kw_only=True):
     bytes_retained: int
     lost: int
     """Messages that it lost because its limit was passed."""
+    loss: LossInfo | None
+    """The last of these losses, until the reader has read on behind it."""
     paused: bool
 
     @property
@@ -146,8 +148,15 @@ def all_consumers(state: State) -> Iterator[ConsumerView]:
                 messages_retained=each.feed.retained,
                 bytes_retained=each.feed.retained_size,
                 lost=record.lost,
+                loss=_unpassed(record),
                 paused=record.paused,
             )
+
+
+def _unpassed(record: Consumer) -> LossInfo | None:
+    """Return the last loss of a consumer that has read nothing since."""
+    loss = record.loss
+    return loss_info(loss) if loss is not None and loss.until == record.cursor else None
 
 
 CONSUMER: Final = Noun(

@@ -7,7 +7,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from reliquary.console.web.alarms import Weight, alarms
+from reliquary.queueing.feed.events import LookAtFeeds, MoveConsumer, OpenConsumer, SetConsumer
 from reliquary.queueing.model.events import FlowControl, TakeOffline
+from reliquary.queueing.model.keep import Keep
 from tests.console.harness import Harness, play
 
 
@@ -55,5 +57,24 @@ def test_dead_letters_poison_and_losses_are_alarms(tmp_path: Path) -> None:
             "system$;deadletter": "1 dead letter waits.",
             "orders;poison": "1 message waits: handed out too often.",
         }
+
+    play(tmp_path, scene)
+
+
+def test_a_consumer_that_lost_messages_is_an_alarm_until_it_reads_on(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        opened = harness.server.opened
+        ask = opened.engine.ask
+        await ask(lambda to: OpenConsumer(to, "orders", "lake"))
+        await ask(lambda to: SetConsumer(to, "orders", "lake", Keep(count=2)))
+        await harness.send("orders", "a", "b", "c")
+        assert alarms(opened.state, None) == []
+        await harness.data.request("POST", "/api/v1/queues/orders/receive", b'{"count": 9}')
+        [alarm] = alarms(opened.state, None)
+        assert alarm.about == "lake of orders"
+        assert alarm.what.startswith("The consumer lost 1 message (")
+        await ask(lambda to: LookAtFeeds(to, ("orders",)))
+        await ask(lambda to: MoveConsumer(to, "orders", "lake", opened.state.numbers.sequence))
+        assert alarms(opened.state, None) == []
 
     play(tmp_path, scene)

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from reliquary.engine.history import HistoryStatus
 from reliquary.queueing.model.message import FOREVER
 from reliquary.queueing.model.state import State
+from reliquary.views.consumers import all_consumers
 from reliquary.views.manager import ManagerView, manager_view
 from reliquary.views.outgoing_queues import OutgoingInfo, outgoing_queues
 from reliquary.views.queues import queue
@@ -56,6 +57,7 @@ def alarms(state: State, history: HistoryStatus | None) -> list[Alarm]:
         *_of_history(history),
         *_of_outgoing(outgoing_queues(state)),
         *_of_queues(state),
+        *_of_consumers(state),
     ]
     return sorted(found, key=lambda alarm: alarm.weight is not Weight.BAD)
 
@@ -177,4 +179,18 @@ def _of_queues(state: State) -> Iterator[Alarm]:
                 f"{_counted(len(each.order), 'message')}: handed out too often.",
                 "Mend what consumes them, then return them to their queue.",
                 "/console/queue?" + urlencode({"name": name}),
+            )
+
+
+def _of_consumers(state: State) -> Iterator[Alarm]:
+    for each in all_consumers(state):
+        if each.loss is not None:
+            yield Alarm(
+                Weight.LOOK,
+                f"{each.name} of {each.queue}",
+                f"The consumer lost {each.loss.messages:,} message{'s' * (each.loss.messages > 1)} "
+                f"({each.loss.bytes:,} bytes): its limit was passed at {each.loss.moment}.",
+                "Its query stops with DataLost: start it with failOnDataLoss=false or a new checkpoint, and "
+                "raise the limit with `reliquary consumer set`.",
+                "/console/consumers",
             )

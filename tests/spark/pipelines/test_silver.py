@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.faults import UsageError
-from reliquary.spark.pipelines.silver import DECODED, check_schema, decode_batches
+from reliquary.spark.pipelines.silver import DECODED, check_schema, decode_batches, quarantined, understood
 from reliquary.spark.pipelines.silver import decoded as with_data
 from tests.protocols.httpr.codec.vector import VECTORS as BATCHES
 from tests.protocols.srmp.codec.envelopes import FIRST, PLAIN
@@ -94,6 +94,22 @@ def test_xml_keeps_what_from_xml_would_lose(spark: SparkSession) -> None:
     table = pa.Table.from_pylist([message(n, each.encode()) for n, each in enumerate(given)], schema=MESSAGES)
     rows = sorted(with_data(spark.createDataFrame(table)).select("feed_id", "data").collect())
     assert [row["data"].toPython() for row in rows] == [*given.values()]
+
+
+def test_a_frame_whose_columns_are_named_is_never_resolved(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Connect resolves a frame for these methods; a declared table then does not wait for its source."""
+    bronze = spark.createDataFrame(pa.Table.from_pylist([message(1, b"{}")], schema=MESSAGES))
+    names = MESSAGES.names
+    with monkeypatch.context() as patched:
+        for method in ("withColumn", "withColumns", "drop", "columns", "schema"):
+            patched.delattr(type(bronze), method)
+        frame = with_data(bronze, variants=False, columns=names)
+        silver, quarantine = understood(frame, names), quarantined(frame, names)
+    assert silver.columns == understood(with_data(bronze, variants=False)).columns
+    assert [row["data"] for row in silver.collect()] == ["{}"]
+    assert quarantine.count() == 0
 
 
 bodies = st.binary(max_size=40) | st.sampled_from(

@@ -211,6 +211,7 @@ def decoded(
     from pyspark.sql.types import StructType
 
     added = from_arrow_schema(DECODED)
+    names = [*(columns or bronze.columns), *DECODED.names]
     if columns:
         found = arrow_udf(decode_arrays, added)(*DECODED_FROM)  # type: ignore[call-overload]
         frame = bronze.select(*columns, found.alias("_found")).select(*columns, "_found.*")
@@ -219,16 +220,25 @@ def decoded(
     is_json = (f.col("kind") == "json") & f.col("fault").isNull()
     is_xml = f.col("kind").isin("xml", "soap") & f.col("fault").isNull()
     if json_schema:
-        frame = _with_record(frame, json_schema, is_json)
+        frame = _with_record(frame, names, json_schema, is_json)
     has_data = is_xml if json_schema else is_json | is_xml
     document = f.when(has_data, f.coalesce("json", "text"))
-    frame = frame.withColumn("data", f.try_parse_json(document))
-    if not columns:  # Connect asks for the columns of a frame to drop one; `understood` leaves it out then
-        frame = frame.drop("json")
+    frame = _with(frame, names, data=f.try_parse_json(document))
     unread = f.col("data").isNull() & has_data
     reason = f.lit("Spark cannot hold it as VARIANT: a name comes twice in one object, or it is too large")
-    frame = frame.withColumn("fault", f.when(unread, reason).otherwise(f.col("fault")))
-    return frame if variants else frame.withColumn("data", f.to_json("data"))
+    names.remove("json")
+    frame = _with(frame, names, fault=f.when(unread, reason).otherwise(f.col("fault")))
+    return frame if variants else _with(frame, names, data=f.to_json("data"))
+
+
+def _with(frame: DataFrame, names: list[str], **columns: Column) -> DataFrame:
+    """Return the columns of a frame that have these names, some of them new; new names are appended.
+
+    It is a `select`, because Connect resolves a frame for `withColumn` and `drop`.  A table that the pipeline
+    itself writes would be resolved as it was before the run, and its reader would not wait for it.
+    """
+    names += [name for name in columns if name not in names]
+    return frame.select(*(columns[name].alias(name) if name in columns else name for name in names))
 
 
 def check_schema(schema: str) -> None:
@@ -246,18 +256,17 @@ def check_schema(schema: str) -> None:
             ) from None
 
 
-def _with_record(frame: DataFrame, schema: str, is_json: Column) -> DataFrame:
+def _with_record(frame: DataFrame, names: list[str], schema: str, is_json: Column) -> DataFrame:
     """JSON as a struct of the schema; what does not fit has a fault."""
     from pyspark.sql import functions as f
 
     wanted = f"{schema}, _unfit string"
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_unfit"}
-    frame = frame.withColumn("record", f.when(is_json, f.from_json("text", wanted, options)))
+    frame = _with(frame, names, record=f.when(is_json, f.from_json("text", wanted, options)))
     unfit = f.col("record._unfit").isNotNull()
     reason = f.lit("it does not fit the schema that is set for JSON bodies")
-    return frame.withColumn("fault", f.when(unfit, reason).otherwise(f.col("fault"))).withColumn(
-        "record", f.col("record").dropFields("_unfit")
-    )
+    fault = f.when(unfit, reason).otherwise(f.col("fault"))
+    return _with(frame, names, fault=fault, record=f.col("record").dropFields("_unfit"))
 
 
 def understood(frame: DataFrame, columns: Sequence[str] = ()) -> DataFrame:

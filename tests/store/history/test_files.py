@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reliquary.store.history.columns import PACKED, SCHEMA
-from reliquary.store.history.files import FileWriter, owner_of
+from reliquary.store.history.files import SEARCHED, FileWriter, owner_of
 from reliquary.store.history.folder import HistoryFile, files_in
 from reliquary.wire.history import VERSION_KEY
 
@@ -97,4 +97,9 @@ def test_a_file_says_where_its_events_and_messages_lie(tmp_path: Path) -> None:
     for group in groups:
         assert [each.column_index for each in group.sorting_columns] == [place]
         assert all(group.column(each).has_offset_index for each in range(metadata.num_columns))
-        assert group.column(place).has_column_index
+        with_index = {
+            group.column(each).path_in_schema
+            for each in range(metadata.num_columns)
+            if group.column(each).has_column_index
+        }
+        assert with_index == set(SEARCHED)

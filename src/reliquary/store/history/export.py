@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from reliquary.base.faults import UsageError
 from reliquary.queueing.model.tables import HISTORY, history_key
@@ -97,7 +98,5 @@ def _first_key(disk: Disk, event: int) -> bytes:
 def _between(table: pa.Table, after: int, until: int) -> pa.Table:
     """Return the table without the events that are in files already, or may not be yet."""
     numbers = table.column("event_id")
-    if not len(table) or (numbers[0].as_py() > after and numbers[-1].as_py() <= until):
-        return table
-    keep = [place for place, number in enumerate(numbers.to_pylist()) if after < number <= until]
-    return table.slice(keep[0], len(keep)) if keep else table.slice(0, 0)
+    before = pc.sum(pc.less_equal(numbers, after)).as_py() or 0
+    return table.slice(before, (pc.sum(pc.less_equal(numbers, until)).as_py() or 0) - before)

@@ -23,6 +23,11 @@ FILE_EVENTS: Final = 1_000_000
 _COUNTING: Final = ("event_id", "time", "message", "lookup_id", "stream_number", "previous_number")
 """Columns whose numbers mostly grow."""
 _ENCODINGS: Final = dict.fromkeys(_COUNTING, "DELTA_BINARY_PACKED") | {"message_id": "DELTA_BYTE_ARRAY"}
+SEARCHED: Final = ("event_id", "time", "message", "message_id", "lookup_id")
+"""The columns with statistics and page indexes: events and messages are found by them.
+
+Those of all columns took a fifth of the processor time of an export.
+"""
 _SORTED: Final = pq.SortingColumn.from_ordering(PACKED, [("event_id", "ascending")])
 _HOUR: Final = 3_600_000_000
 """An hour in microseconds."""
@@ -101,6 +106,7 @@ class _Open:
             column_encoding=_ENCODINGS,
             store_schema=False,  # readers get plain strings, also from dictionary-encoded columns
             sorting_columns=_SORTED,
+            write_statistics=list(SEARCHED),
             write_page_index=True,  # a reader of few events or of one message skips all other pages
         )
         self._writer.add_key_value_metadata(metadata)

@@ -103,7 +103,8 @@ def test_a_wrong_beginning_ends_the_stream_before_its_header_is_whole(
 ) -> None:
     framer = Framer()
     assert framer.feed(STREAM + beginning[: needed - 1]) == PACKETS
-    assert framer.fault is None
+    before = framer.fault
+    assert before is None
     assert framer.feed(beginning[needed - 1 : needed]) == []
     assert framer.fault is not None
     assert framer.fault.offset == offset

@@ -11,7 +11,7 @@ from reliquary.client.connect import connect_async
 from reliquary.client.nouns import NOUNS
 from reliquary.console.web.pages import has_page
 from tests.console.harness import Harness, play
-from tests.console.web.harness import Reader
+from tests.console.web.harness import Outline, Reader
 
 FAR = r"DIRECT=TCP:192.0.2.1\private$\far"
 
@@ -87,15 +87,20 @@ def test_readers_of_feeds_are_listed_with_their_lag(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
+def targets_of(page: Outline) -> set[str]:
+    """Return where the buttons of the records of a list lead to."""
+    return {target for each in page.all("button") if (target := each.get("formaction"))}
+
+
 def test_an_outgoing_queue_is_paused_and_resumed_from_the_list(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         name = "DIRECT=OS:elsewhere\\private$\\orders"
         await harness.send("DIRECT=OS:elsewhere%5Cprivate$%5Corders", "far away")
         reader, listed = Reader(harness), "/console/records/outgoing"
-        targets = [each.get("formaction") for each in (await reader.read(listed)).all("button")]
-        assert {"/console/record/outgoing/pause", "/console/record/outgoing/resume"} <= set(targets)
+        assert "/console/record/outgoing/pause" in targets_of(await reader.read(listed))
         page = await reader.submit(listed, "/console/record/outgoing/pause", key=name)
         assert "on-hold" in page.text
+        assert targets_of(await reader.read(listed)) == {"/console/record/outgoing/resume"}
         page = await reader.submit(listed, "/console/record/outgoing/resume", key=name)
         assert "on-hold" not in page.text
 

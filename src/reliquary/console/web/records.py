@@ -26,6 +26,7 @@ from reliquary.console.web.texts import EMPTY, choices, heading
 from reliquary.queueing.model.administration import Act, Column, Key, Noun, Parameter, Refusal, Showing
 from reliquary.queueing.model.events import AbortTransaction, CommitTransaction
 from reliquary.queueing.model.security.rights import ManagerRight
+from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.queueing.rules.transactions import transaction_of
 from reliquary.views.administration import Administrator
 from reliquary.views.consumers import ConsumerView, all_consumers
@@ -70,12 +71,22 @@ async def show_records(request: Request) -> Response:
         help=noun.listing.help,
         heads=list(map(_head, columns)),
         rows=[
-            (_key(noun, each), [_cell(each, column, parts) for column in columns]) for each in page.records
+            (_key(noun, each), [_cell(each, column, parts) for column in columns], _quick_acts(noun, each))
+            for each in page.records
         ],
         next=page.next,
-        acts=[act for act in noun.acts if not act.parameters] if noun is OUTGOING else [],
+        has_acts=noun is OUTGOING,
         empty=EMPTY.get(noun.plural, ""),
     )
+
+
+def _quick_acts(noun: Noun[Any], record: Any) -> list[str]:
+    """Return the acts that a list offers for a record: those that change something now."""
+    if noun is not OUTGOING:
+        return []
+    is_paused = record.state == OutgoingState.ON_HOLD.value
+    waits = is_paused or record.resting or record.failures > 0
+    return ["resume"] * waits + ["pause"] * (not is_paused)
 
 
 async def show_record(request: Request) -> Response:

@@ -36,7 +36,7 @@ LONG: Final = 24
 
 _CODE: Final = re.compile("`([^`]*)`")
 _ABBREVIATIONS: Final = {"url": "URL", "soap": "SOAP", "id": "ID"}
-_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 
 
 def heading(name: str) -> str:

@@ -27,7 +27,7 @@ import msgspec
 from reliquary.base.time import Duration
 from reliquary.server.config import Settings
 from reliquary.server.effective import entries
-from reliquary.server.loading import PREFIX, TABLES
+from reliquary.server.loading import FOR_THE_FILE, PREFIX, TABLES
 from reliquary.server.origins import Loaded
 
 PAGE: Final = Path("docs/reference/configuration.md")
@@ -101,7 +101,7 @@ def settings(options: Mapping[str, str]) -> Iterator[Setting]:
     for entry in entries(Loaded(Settings(), {})):
         holder, table = _holders()[entry.table], next((t for t in TABLES if t.name == entry.table), None)
         default = OF_THIS_COMPUTER.get((entry.table, entry.name)) or _default(entry.value)
-        only_file = table.is_for_the_file(entry.name) if table else entry.name == "users"
+        only_file = table.is_for_the_file(entry.name) if table else entry.name in FOR_THE_FILE
         prefix = f"{PREFIX}{entry.table}_" if entry.table else PREFIX
         yield Setting(
             entry.table,

@@ -63,11 +63,19 @@ def test_what_was_foreseen_is_one_sentence_and_a_code(why: Exception, code: Exit
         ),
         (NotFound("PATH_NOT_FOUND", "a sentence"), "is --server the address of a data plane"),
         (AccessDenied("UNAUTHENTICATED", "a sentence"), "--token-file or --user say who you are"),
+        (
+            AccessDenied("ACCESS_DENIED", "anonymous (S-1-5-7) lacks the right READ"),
+            "--token-file or --user say who you are",
+        ),
         (ServerUnreachable(sentence="a sentence"), "does a server run there?"),
     ],
 )
 def test_a_wrong_step_ends_with_what_to_do(why: Exception, advice: str) -> None:
     assert f"; {advice}" in failing(why).stderr
+
+
+def test_a_user_who_was_named_is_not_asked_for_a_name() -> None:
+    assert failing(AccessDenied("ACCESS_DENIED", "bob lacks the right READ")).stderr.endswith("READ\n")
 
 
 def test_an_interrupt_has_its_code() -> None:
@@ -83,6 +91,7 @@ def test_a_bug_of_ours_is_not_hidden() -> None:
     [
         (["nonsense"], "No such command 'nonsense'. Try 'reliquary --help'."),
         (["queue", "show"], "Missing argument 'NAME'. Try 'reliquary queue show --help'."),
+        (["queue", "lst"], "Did you mean 'list'? Try 'reliquary queue --help'."),
         (["queue", "list", "--colour"], "No such option"),
         (["--server", "nowhere", "queue", "list"], "'nowhere' is not an address such as http"),
         (["--server", "http://127.0.0.1:9", "queue", "list"], "no connection to 127.0.0.1:10"),

@@ -28,6 +28,8 @@ def test_every_setting_has_a_meaning() -> None:
 def test_a_row_has_the_variable_and_the_option() -> None:
     assert "| `data_port` | integer | `8480` | `RELIQUARY_DATA_PORT`, `--port` |" in PAGE
     assert "RELIQUARY_WSRM_PEERS" not in PAGE  # it stands in the file alone
+    assert "`RELIQUARY_PEERS`" not in PAGE
+    assert "`RELIQUARY_QUEUE`" not in PAGE
     assert "### Fields of `wsrm.peers`" in PAGE
 
 

@@ -61,6 +61,8 @@ def exit_and_sentence(why: Exception) -> tuple[Exit, str] | None:
         code, advice = _exit_of_error(why), ADVICE.get(why.code, "")
         if code is Exit.UNREACHABLE:
             advice = NO_SERVER
+        elif why.code == "ACCESS_DENIED" and why.sentence.startswith("anonymous"):
+            advice = ADVICE["UNAUTHENTICATED"]
         elif why.code == "QUEUE_NOT_FOUND" and "queue" not in why.sentence:
             advice = ""  # such as an outgoing queue, which only a message makes
         return code, f"{why.sentence}; {advice}" if advice else why.sentence
@@ -88,7 +90,8 @@ def _exit_of_error(why: Exception) -> Exit:
 def _complaint(why: click.ClickException) -> str:
     text = " ".join(why.format_message().split()).removesuffix(".")
     context = getattr(why, "ctx", None)
-    return text if context is None else f"{text}. Try '{context.command_path} --help'."
+    end = "" if text.endswith(("?", ")")) else "."
+    return text if context is None else f"{text}{end} Try '{context.command_path} --help'."
 
 
 def _hush() -> None:

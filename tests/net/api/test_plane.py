@@ -25,6 +25,8 @@ def test_an_unknown_path_is_reported_in_the_form_of_every_error() -> None:
             assert (status, code) == (404, "PATH_NOT_FOUND")
             assert path in why
         assert (await harness.client.request("GET", "/")).status == 404
+        root = await harness.client.request("GET", "/")
+        assert b"the web console is on the control port" in root.body
         assert (await harness.client.request("GET", "/api/v2/health")).status == 404
 
     play(scene)

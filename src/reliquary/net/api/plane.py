@@ -135,6 +135,8 @@ class DataPlane:
 def nothing(request: Request, responder: Responder) -> None:
     """Answer a request for a path that does not exist."""
     why = f"there is nothing at {request.path[:200]!r}"
+    if request.path == "/":
+        why += ": this is the data plane, with its API at /api/v1; the web console is on the control port"
     responder.respond(404, error_json(PATH_NOT_FOUND, why))
 
 

@@ -180,7 +180,7 @@ def test_what_went_wrong_inside_stays_the_news(qm: Manager, orders: Queue) -> No
 def test_a_transaction_is_begun_once(qm: Manager) -> None:
     with qm.transaction() as transaction:
         pass
-    with pytest.raises(BadRequest, match="begun once"), transaction:
+    with pytest.raises(BadRequest, match="begin only once"), transaction:
         pass
 
 

@@ -63,7 +63,7 @@ class AsyncTransaction:
     async def begin(self) -> None:
         """Begin; entering the block does it."""
         if self._id is not None:
-            raise BadRequest("INVALID_PARAMETER", "a transaction is begun once: make another")
+            raise BadRequest("INVALID_PARAMETER", "a transaction can begin only once: create a new one")
         self._id = await self.manager.transport.begin(self._timeout, self._given, self._owner)
 
     async def prepare(self) -> None:

@@ -75,7 +75,7 @@ def hosts_in(data: bytes, number: int) -> tuple[str, ...]:
     try:
         answered, flags, questions, answers, _, _ = _HEAD.unpack_from(data)
         if answered != number or not flags & _ANSWER or flags & _FAILED:
-            raise BadAnswer("this is not the answer, or it says no")
+            raise BadAnswer("the datagram is not the answer, or it reports an error")
         place = _HEAD.size
         for _ in range(questions):
             place = _name(data, place)[1] + _QUESTION.size
@@ -107,4 +107,4 @@ def _name(data: bytes, place: int) -> tuple[str, int]:
         else:
             labels.append(data[place + 1 : place + 1 + size].decode("ascii"))
             place += 1 + size
-    raise BadAnswer("a name goes in circles")
+    raise BadAnswer("the pointers of a name form a loop")

@@ -71,7 +71,7 @@ def sink_of(state: State, target: str, otherwise: str) -> str:
         return name
     name = format_name(target) if state.settings.forward else ""
     if not name:
-        raise _unknown(f"{target} is not ours, and nothing is passed on there")
+        raise _unknown(f"{target} is no queue of this manager, and httpr.forward does not pass it on")
     return name
 
 

@@ -1,6 +1,6 @@
 """SRMP as a carrier: which destinations are its own, and which messages it can bring there.
 
-A message for a URL or a multicast address is refused at the send, or it goes.  A sender that hears of it
+A message for a URL or a multicast address is refused at the send, or it goes.  A sender that learns this
 at once can mend it; in the outgoing queue the message would only become a dead letter.
 """
 

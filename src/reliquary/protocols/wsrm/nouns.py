@@ -67,7 +67,7 @@ class SequenceInfo(msgspec.Struct, frozen=True, kw_only=True):
     expires: datetime | None = None
     """When one that comes in ends, whatever happens."""
     used: datetime | None = None
-    """When its peer was last heard of; None where that was before a restart."""
+    """When its peer last sent something; None where that was before a restart."""
     ended: datetime | None = None
 
 

@@ -209,7 +209,7 @@ def test_a_silent_sequence_ends_and_its_source_is_notified() -> None:
     assert url == ADDRESS.address
     assert envelope.body == Fault(FaultCode.SEQUENCE_TERMINATED, identifier=sequence)
     assert [(each.ranges, each.final) for each in envelope.acknowledgements] == [(((1, 1),), True)]
-    assert rmd.warnings == [f"a sequence was ended: {sequence}: nothing was heard for too long"]
+    assert rmd.warnings == [f"a sequence was ended: {sequence}: no message came for too long"]
 
 
 def test_a_silent_source_that_cannot_be_reached_is_only_logged() -> None:
@@ -235,7 +235,7 @@ def test_a_sequence_ends_when_its_life_is_over_however_busy_it_is() -> None:
         rmd.send(sequence, number)
     rmd.advance(3)
     assert rmd.sequence(sequence).phase is Phase.ENDED
-    assert rmd.warnings == [f"a sequence was ended: {sequence}: its time is over"]
+    assert rmd.warnings == [f"a sequence was ended: {sequence}: its Expires has passed"]
 
 
 def test_after_a_restart_sequences_still_time_out() -> None:

@@ -30,7 +30,7 @@ def identify(
 ) -> tuple[ServerChannel, PendingRequest]:
     """Return the channel of a request, and the request with its capabilities; HttprFault if it is refused."""
     if header.version != VERSION:
-        raise fault(ErrorNumber.HTTP_R_VERSION_NOT_SUPPORTED, f"we do not speak {header.version}")
+        raise fault(ErrorNumber.HTTP_R_VERSION_NOT_SUPPORTED, f"this agent does not support {header.version}")
     if header.session_id:
         return _by_session(state, event, header, now)
     responder, row = _by_names(state, event, header)
@@ -62,16 +62,19 @@ def _by_names(state: State, event: RequestArrived, header: RequestHeader) -> tup
     """Return our name in the answer, and the row of the channel that the request names, if it is known."""
     settings = state.settings
     if not state.origin:
-        raise fault(ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE, "we do not know our own address yet")
+        raise fault(
+            ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE,
+            "this agent does not know its address yet",
+        )
     if not header.requester or not header.channel:
-        why = "neither a session nor requester and channel"
+        why = "the request names neither a session nor requester and channel"
         raise fault(ErrorNumber.HTTP_R_PROTOCOL_ERROR, why)  # HR-061
     if not is_known(settings, event.service):
         raise fault(ErrorNumber.RESPONDER_INVALID, f"there is no service {event.service}")
     responder = responder_of(state, event.service, header.responder)
     row = find_row(state, event.service, header)
     if row is None and not settings.open_channels and header.channel not in settings.channels:
-        raise fault(ErrorNumber.CHANNEL_INVALID, f"channel {header.channel} is not among ours")  # HR-011
+        raise fault(ErrorNumber.CHANNEL_INVALID, f"this agent has no channel {header.channel}")  # HR-011
     return responder, row
 
 

@@ -311,7 +311,7 @@ def _make_up(state: State, arriving: Arriving, now: Instant) -> None:
 
 
 def _tell_resumed(state: State, key: StreamKey, arriving: Arriving, stream: IncomingStream) -> None:
-    """Tell of a stream that went on without some of its numbers: a warning, a count and an event."""
+    """Report a stream that went on without some of its numbers: a warning, a count and an event."""
     first, last = stream.skipped[-1]
     state.counts[Count.GAPS_CLOSED] += 1
     why = f"{stream.number} goes on with {stream.last}; {first} to {last} came before, or never will"

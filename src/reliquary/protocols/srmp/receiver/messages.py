@@ -229,7 +229,7 @@ _WHY: Final = {
     MessageClass.NACK_BAD_SIGNATURE: "Signature: the queue takes only messages that are signed",
     MessageClass.NACK_BAD_ENCRYPTION: "to: the queue takes only messages that are encrypted",
     MessageClass.NACK_REACH_QUEUE_TIMEOUT: "TTrq: the message came too late",
-    MessageClass.NACK_HOP_COUNT_EXCEEDED: "to: the message goes in a circle",
+    MessageClass.NACK_HOP_COUNT_EXCEEDED: "to: too many managers passed the message on, perhaps in a circle",
 }
 
 

@@ -59,7 +59,7 @@ def receipts_to(state: State, key: StreamKey, place: StreamPlace) -> str:
 
 
 def tell_resumed(state: State, key: StreamKey, envelope: Envelope, stream: IncomingStream) -> None:
-    """Tell of a stream that went on without some of its numbers: a warning, a count and an event."""
+    """Report a stream that went on without some of its numbers: a warning, a count and an event."""
     first, last = stream.skipped[-1]
     state.counts[Count.GAPS_CLOSED] += 1
     why = f"{stream.identifier} goes on with {stream.last}; {first} to {last} came before, or never will"

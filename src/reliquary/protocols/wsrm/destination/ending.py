@@ -153,7 +153,12 @@ def on_inactivity(state: State, number: int, now: Instant) -> None:
         state.draft.ask(SetTimer((INACTIVITY, number), Duration(due - now)))
         return
     silent = sequence.row.expires > now
-    _give_up(state, sequence, now, "nothing was heard for too long" if silent else "its time is over")
+    _give_up(
+        state,
+        sequence,
+        now,
+        "no message came for too long" if silent else "its Expires has passed",
+    )
 
 
 def on_forget(state: State, number: int, now: Instant) -> None:

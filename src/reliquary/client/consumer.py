@@ -7,7 +7,7 @@
 Messages are fetched ahead and only held.  One is done when the next is asked for, or when the
 block is left without an exception; those that are done are acknowledged with the next fetch, so
 it costs one request a batch.  After an exception the message in hand and those fetched ahead go
-back to the queue, and only the one in hand counts as tried.  A process that dies lets its hold run
+back to the queue, and only the one in hand counts as tried.  A process that ends lets its hold run
 out: then everything since the last fetch comes again, and all of it counts as tried, so a handler
 must bear to see a message twice.
 

@@ -111,7 +111,7 @@ class Writer(Sender):
             self.tell(outcome)
             if not succeeded(outcome):
                 return None
-        if chance.happens(0.1):  # the task dies here
+        if chance.happens(0.1):  # the task ends here, before it is complete
             return None
         outcome = yield from self.ask_until_answered(lambda to: CompleteStage(to, attempt.stage))
         return attempt if succeeded(outcome) else None

@@ -6,7 +6,7 @@ their way, which is harmless, or a synced part was corrupted or cut off, which i
 itself cannot show which, and a missing log shows nothing at all.  So after every sync the mark is
 written, without a sync of its own:
 
-    the process dies     the page is in the kernel, the mark is exact
+    the process ends     the page is in the kernel, the mark is exact
     the power goes       the mark may be some seconds old: still a true lower bound
 
 It is never ahead of the files.  It has the synced position, the logs that hold a part of it, the

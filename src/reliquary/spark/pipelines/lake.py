@@ -6,7 +6,7 @@
 
 **The batch is the unit of the whole lake.**  Batch 7 of bronze makes batch 7 of silver and of the quarantine;
 each of them is seen at once and never changes (`tables`).  So every step knows by the numbers what is left to
-do, a run that died is finished by the next one, and running twice has the effect of running once.
+do, a run that failed is finished by the next one, and running twice has the effect of running once.
 
 The quarantine of a batch is there before its silver: a reader that sees silver sees all of the batch.
 """

@@ -9,7 +9,7 @@
 
 Spark writes a batch into `_staging`, its files are synced, and **one rename** puts the folder in its place:
 that is the commit.  The number of the batch is the key.  A batch that is there is never written again, so
-a pipeline that died and does its last batch over changes nothing; what died before the rename is overwritten.
+a pipeline that repeats its last batch after a failure changes nothing; what was not renamed is overwritten.
 
 A table has one file of one day where it is replaced and not appended to (`replace_day`): gold.
 """

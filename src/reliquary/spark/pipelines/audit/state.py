@@ -4,7 +4,7 @@
     OUT/state/files/           traces and verdicts of buckets (`buckets`)
 
 A run reads the files that are new, writes the buckets that these change under new names, and only then
-renames the new `current.json` over the old: a run that dies changes nothing.  Verdicts of buckets that
+renames the new `current.json` over the old: a run that fails changes nothing.  Verdicts of buckets that
 nothing changed are kept; what depends on all histories is decided anew each time, so a file that comes late
 takes back what it explains.
 """

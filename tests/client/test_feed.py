@@ -114,6 +114,12 @@ def test_a_range_is_read_as_it_comes() -> None:
         assert asked(server)[2] == parameters
 
 
+def test_a_client_says_that_it_takes_compressed_rows() -> None:
+    with Scripted([streamed(STREAM)]) as server, FeedClient(server.url, compression="zstd") as client:
+        assert list(client.read("orders", 1, 7)) == [BATCH]
+        assert asked(server)[2]["compression"] == ["zstd"]
+
+
 def test_a_stream_that_ends_too_early_is_an_error_and_no_end() -> None:
     whole = streamed(STREAM)
     last = len(whole.data) - len(b"0\r\n\r\n")

@@ -43,11 +43,30 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "managers.toml"
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, ("", "", "", "", "lz4", "lz4")),
+        ({"compression": "none"}, ("",) * 6),
+        ({"compression": " ZSTD "}, ("zstd",) * 6),
+    ],
+)
+def test_rows_travel_compressed_over_a_network_alone(
+    given: dict[str, str], expected: tuple[str, ...]
+) -> None:
+    hosts = "http://127.0.0.2:1,http://[::1]:1,http://localhost:1,http://a.localhost:1,http://10.0.0.1:1,http://b:1"
+    assert tuple(each.compression for each in parse_managers({"url": hosts} | given)) == expected
+
+
 def test_managers_come_from_a_file(file: Path) -> None:
     north, south = parse_managers({"managers": str(file), "token": "given", "timeout": "5"})
-    assert north == Access("http://a:1", "given", "", 5.0, "north")
-    assert south == Access("https://b:2", "from-file", str(file.parent / "south.pem"), 5.0, "south")
-    assert parse_managers({"managers": f"{file}#other.three"}) == (Access("http://c:3", "mine", name="west"),)
+    assert north == Access("http://a:1", "given", "", 5.0, "north", compression="lz4")
+    assert south == Access(
+        "https://b:2", "from-file", str(file.parent / "south.pem"), 5.0, "south", compression="lz4"
+    )
+    assert parse_managers({"managers": f"{file}#other.three"}) == (
+        Access("http://c:3", "mine", name="west", compression="lz4"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,6 +102,10 @@ def test_a_file_that_is_not_right_is_refused(tmp_path: Path, text: str, sentence
         ({"url": "x=http://a,y=http://a/"}, "two managers have the address http://a"),
         ({"url": URL, "managers": "x"}, "give url or managers, not both"),
         ({"managers": "no/such"}, "the option managers names a file that cannot be read: no/such"),
+        (
+            {"url": URL, "compression": "gzip"},
+            "the option compression is auto, none, lz4 or zstd, not 'gzip'",
+        ),
         ({"url": URL, "timeout": "nan"}, "the option timeout is"),
         ({"url": URL, "ca": "no/such.pem"}, "the option ca names a file that is not here: 'no/such.pem'"),
         ({"url": URL, "token": "a", "tokenFile": "b"}, "give token or tokenFile, not both"),

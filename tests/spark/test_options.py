@@ -32,7 +32,9 @@ def test_a_stream_with_everything() -> None:
         },
         For.STREAM,
     )
-    assert options.managers == (Access("https://queues.example:8480", "abc", "", 2.5, "queues.example:8480"),)
+    assert options.managers == (
+        Access("https://queues.example:8480", "abc", "", 2.5, "queues.example:8480", compression="lz4"),
+    )
     assert options.queues == ("orders", "inv*", "parts")
     assert options.consumer == "lake-1.x_y"
     assert options.start == Positions("latest")

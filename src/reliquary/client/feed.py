@@ -178,6 +178,8 @@ class FeedOptions(TypedDict, total=False):
     """Seconds that the server may be silent."""
     pauses: Sequence[float]
     """Seconds before each further try."""
+    compression: str
+    """The way in which the server compresses what is read: `lz4` or `zstd`; without it, it does not."""
 
 
 class FeedClient:
@@ -194,6 +196,7 @@ class FeedClient:
             options.get("ca", ""), options.get("certificate", ""), options.get("key", "")
         )
         timeout, pauses = options.get("timeout", SILENCE), options.get("pauses", PAUSES)
+        self._compression = options.get("compression", "")
         self._link = Link(url, proof, files, timeout, pauses)
 
     def __enter__(self) -> FeedClient:
@@ -295,6 +298,7 @@ class FeedClient:
             consumer=consumer,
             incarnation=incarnation,
             encoding="runs",
+            compression=self._compression,
             **_given(bounds),
         )
         with self._link.reading(_on(queue, "feed") + query) as answer:

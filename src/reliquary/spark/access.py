@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -32,6 +33,9 @@ TABLE: Final = "managers"
 """The table of a file that is read if the option names no other."""
 MOST: Final = 1000
 """The largest number of managers of one query."""
+AUTO: Final = "auto"
+COMPRESSIONS: Final = ("lz4", "zstd")
+"""The ways in which a server compresses what is read; the first one is chosen over a network."""
 _NAMED = re.compile(r"([A-Za-z0-9._-]{1,100})=(.*)", re.DOTALL)
 _FIELDS: Final = {"url", "token", "token_file", "ca"}
 
@@ -58,6 +62,8 @@ class Access(msgspec.Struct, frozen=True):
     """The name of the manager."""
     patience: float | None = None
     """Seconds to wait for a server that restarts; None is `timeout`."""
+    compression: str = ""
+    """The way in which the server compresses what is read; empty for none."""
 
     def __repr__(self) -> str:
         return f"Access(name={self.name!r}, url={self.url!r}, token={'***' if self.token else ''!r})"
@@ -76,7 +82,8 @@ def parse_managers(given: Mapping[str, str]) -> tuple[Access, ...]:
             Access(address, token, ca, timeout, name) for name, address in _addresses(given.get("url", ""))
         )
     _check_distinct(found)
-    return found
+    wanted = _compression(given)
+    return tuple(msgspec.structs.replace(each, compression=wanted(each.url)) for each in found)
 
 
 def _addresses(text: str) -> list[tuple[str, str]]:
@@ -168,6 +175,26 @@ def _timeout(text: str) -> float:
     if not 0 < seconds <= 86_400:
         raise BadOption(f"the option timeout is a number of seconds up to 86400, not {text!r}")
     return seconds
+
+
+def _compression(given: Mapping[str, str]) -> Callable[[str], str]:
+    """Return the function that chooses, by the address of a server, how it compresses what is read.
+
+    On one machine the bytes cost less than their compression; over a network they cost more.
+    """
+    word = given.get("compression", AUTO).strip().lower()
+    if word not in {AUTO, "none", *COMPRESSIONS}:
+        raise BadOption(f"the option compression is auto, none, {' or '.join(COMPRESSIONS)}, not {word!r}")
+    if word == AUTO:
+        return lambda url: "" if _is_loopback(urlsplit(url).hostname or "") else COMPRESSIONS[0]
+    return lambda url: "" if word == "none" else word
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def _authority(file: str, what: str) -> str:

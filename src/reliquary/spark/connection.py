@@ -29,5 +29,6 @@ def connected(access: Access) -> FeedClient:
         token=access.token,
         ca=access.ca,
         timeout=access.timeout,
+        compression=access.compression,
         pauses=pauses(access.timeout if access.patience is None else access.patience),
     )

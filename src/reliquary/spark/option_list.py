@@ -73,6 +73,13 @@ OPTIONS: Final = (
     Option("tokenFile", ALL, "", "a file of the driver that holds the token"),
     Option("ca", ALL, "what the system trusts", "a file with the authority of the server's certificate"),
     Option("timeout", ALL, "`60`", "seconds for an answer, and for a server that restarts"),
+    Option(
+        "compression",
+        SOURCE,
+        "`auto`",
+        "whether rows travel compressed: `none`, `lz4`, `zstd`, or `auto`: `lz4`, and none from a server on "
+        "the loopback",
+    ),
     Option("partitions", SOURCE, "`2`", "how many tasks read one queue in one batch, at most"),
     Option(
         "minPartitions",

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from reliquary.client.feed_runs import in_full
 from reliquary.net.feed import columns_out
 from reliquary.net.feed.columns_out import BATCH_ROWS, END, Columns, cut
+from reliquary.net.feed.reading import COMPRESSIONS
 from reliquary.net.feed.stored_messages import Gone, StoredMessages
 from reliquary.queueing.model.message import Message, Position, StoredBody
 from reliquary.queueing.model.tables import PIECES, Piece, piece_key
@@ -47,10 +48,16 @@ def numbered(given: list[tuple[Position, Message]]) -> tuple[list[Position], Mem
 
 
 @settings(max_examples=60)
-@given(st.lists(st.tuples(positions, messages), max_size=4), st.booleans())
-def test_a_row_says_what_its_message_is(given: list[tuple[Position, Message]], runs: bool) -> None:
+@given(
+    st.lists(st.tuples(positions, messages), max_size=4),
+    st.booleans(),
+    st.sampled_from([None, *COMPRESSIONS]),
+)
+def test_a_row_says_what_its_message_is(
+    given: list[tuple[Position, Message]], runs: bool, compression: str | None
+) -> None:
     places, disk = numbered(given)
-    columns = Columns((), "orders", StoredMessages(disk), may_miss=False, runs=runs)
+    columns = Columns((), "orders", StoredMessages(disk), may_miss=False, runs=runs, compression=compression)
     assert rows_of(columns, places) == [row("orders", place, message) for place, message in given]
 
 

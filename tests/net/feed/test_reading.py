@@ -114,6 +114,21 @@ def test_runs_come_only_to_those_who_take_them(client: FeedClient, server: Serve
     assert batch.to_pylist() == pa.ipc.open_stream(plain).read_all().to_pylist()
 
 
+@pytest.mark.parametrize("compression", ["lz4", "zstd"])
+def test_rows_travel_compressed_for_those_who_ask(server: Served, queue: Queue, compression: str) -> None:
+    queue.send(b"a" * 5000, label="x")
+    queue.send(b"b" * 5000, label="y")
+    with FeedClient(server.data) as plain, FeedClient(server.data, compression=compression) as asking:
+        mark = plain.feeds([queue.name])[0].mark
+        found = [list(client.read(queue.name, 0, mark)) for client in (plain, asking)]
+    assert found[0] == found[1]
+    assert [row["body"][:1] for batch in found[1] for row in batch.to_pylist()] == [b"a", b"b"]
+    path = f"/queues/{queue.name}/feed?after=0&until={mark}&columns=body,label,priority&encoding=runs"
+    _, whole = call(server.data, "GET", path)
+    _, small = call(server.data, "GET", f"{path}&compression={compression}")
+    assert len(small) < len(whole) / 2
+
+
 def test_a_range_without_rows_is_a_stream_with_a_schema(server: Served, queue: Queue) -> None:
     status, answer = call(server.data, "GET", f"/queues/{queue.name}/feed?after=0&until=0")
     assert status == 200
@@ -131,6 +146,7 @@ def test_a_range_without_rows_is_a_stream_with_a_schema(server: Served, queue: Q
         ("after=0&until=0&columns=body,body", "asked for twice"),
         ("after=0&until=0&limit=5", "the query has no parameter 'limit'"),
         ("after=0&until=0&encoding=gzip", "encoding is runs, or not given, not 'gzip'"),
+        ("after=0&until=0&compression=gzip", "compression is lz4, zstd, or not given, not 'gzip'"),
         ("after=0&until=99999999", "a place in this feed is 0 to"),
     ],
 )

@@ -34,6 +34,8 @@ from reliquary.queueing.model.state import State
 ARROW: Final = b"application/vnd.apache.arrow.stream"
 RUNS: Final = "runs"
 """The encoding for readers that take runs of equal values (`columns_out`)."""
+COMPRESSIONS: Final = ("lz4", "zstd")
+"""The ways in which Arrow compresses the buffers of a record batch."""
 PAGE: Final = 4096
 """Positions that one turn reads."""
 
@@ -45,6 +47,7 @@ _QUERY: Final = (
     Query(name="consumer", help="The consumer that reads."),
     Query(name="incarnation", help="Refuse another queue of this name."),
     Query(name="encoding", kind=Literal["runs"], help="Runs of equal values for columns that repeat."),
+    Query(name="compression", kind=Literal["lz4", "zstd"], help="Compress the buffers of record batches."),
     *(Query(name=name, kind=Digits, help="Leave out what lies beyond.") for name in BOUNDS),
 )
 
@@ -86,6 +89,10 @@ class Readings:
         query = parameters(request, *names_of(_QUERY))
         if query.get("encoding", RUNS) != RUNS:
             raise UsageError(f"encoding is {RUNS}, or not given, not {query['encoding'][:40]!r}")
+        compression = query.get("compression")
+        if compression not in (None, *COMPRESSIONS):
+            allowed = ", ".join(COMPRESSIONS)
+            raise UsageError(f"compression is {allowed}, or not given, not {compression[:40]!r}")
         for name in ("after", "until"):
             if name not in query:
                 raise UsageError(f"{name} is missing: a range is what came after one number, until another")
@@ -100,7 +107,14 @@ class Readings:
         )
         given = query.get("columns", "")
         names = [name.strip() for name in given.split(",")] if given else []
-        columns = Columns(names, queue, self._stored, may_miss=not asked.consumer, runs="encoding" in query)
+        columns = Columns(
+            names,
+            queue,
+            self._stored,
+            may_miss=not asked.consumer,
+            runs="encoding" in query,
+            compression=compression,
+        )
         alone = request.method == "HEAD"
         self._conversations.start(
             responder,

@@ -6,7 +6,7 @@
     runId = replay + chunk  --->  the server's ledger knows which chunks it has
 
 A chunk is written through the sink as a batch write under a name that depends only on the replay and the
-chunk, and the server takes a name once; so a replay that failed is simply run again.  Batches of bronze come in
+chunk, and the server takes a name once; so a replay that failed can be run again.  Batches of bronze come in
 the order of the feed, and inside a chunk rows are sorted by queue and feed number: queues keep their order.
 
 What the slice held is noted before the first message goes (rows and a digest for each chunk).  A second run

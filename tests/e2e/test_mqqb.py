@@ -15,6 +15,7 @@ from random import Random
 import pytest
 
 import reliquary
+from tests.e2e.cutting_proxy import CuttingProxy
 from tests.e2e.sites import Site
 from tests.ports import free_port
 
@@ -40,9 +41,12 @@ def settings(host: str, port: int) -> dict[str, str]:
 class Pair:
     """A sends to B; what was confirmed is noted, by queue."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, seed: int, receiver: str = HOSTS[1]) -> None:
         port = free_port(HOSTS)
-        self.a, self.b = (Site(folder / host, settings(host, port)) for host in HOSTS)
+        self.a, self.b = (
+            Site(folder / name, settings(host, port)) for name, host in (("a", HOSTS[0]), ("b", receiver))
+        )
+        self.port = port
         self.random = Random(seed)
         self.number = 0
         self.sent: dict[str, list[tuple[list[str], bool]]] = {STREAM: [], PLAIN: []}
@@ -169,6 +173,28 @@ def test_kill_9_of_either_in_the_middle_loses_doubles_and_reorders_nothing(pair:
         pair.kill_one(pair.random.randint(3, 12), most=20)
     pair.send(3)
     pair.check()
+
+
+@pytest.mark.long
+@pytest.mark.mqqb("T-46", "T-95")
+def test_connections_to_ipv6_that_are_cut_at_any_byte_lose_double_and_reorder_nothing(
+    tmp_path: Path,
+) -> None:
+    pair = Pair(tmp_path, 95, receiver="::1")
+    proxy = CuttingProxy(HOSTS[1], pair.port, seed=95, longest=20_000)
+    pair.a.file = f'[mqqb]\nports = {{"{HOSTS[1]}" = {proxy.port}}}\n'
+    try:
+        pair.prepare()
+        pair.send(30, most=20)
+        with pair.a.connect() as manager:
+            while proxy.cuts < 8 and any(each.messages for each in manager.outgoing()):
+                pair.send(1)
+        proxy.is_cutting = False
+        pair.check()
+        assert proxy.cuts >= 5
+    finally:
+        proxy.close()
+        pair.end()
 
 
 @pytest.mark.long

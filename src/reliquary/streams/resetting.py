@@ -1,6 +1,6 @@
 """A reset: what an administrator decides about a stream that cannot go on by itself.
 
-out    the stream ends and another begins.  What is not confirmed goes again under new numbers, or to the
+out    the stream ends and another begins.  What is not confirmed is sent again under new numbers, or to the
        dead-letter queue: its receiver may have it, and only a person can know that
 in     the next message is taken, whatever its stream and its number are, and the stream goes on from there
 """

@@ -110,7 +110,7 @@ class HttprSettings:
     peers: tuple[Peer, ...] = ()
     """Servers with settings of their own, or from which messages are fetched."""
     retry_ladder: tuple[Duration, ...] = RETRY_LADDER
-    """The time until a failed request goes again, for each try; the last one repeats."""
+    """The time until a failed request is sent again, for each try; the last one repeats."""
     response_time: Duration = MINUTE
     """How long a response may take, in addition to the time that the server may wait for messages."""
     batch_bytes: int = 4 * 1024 * 1024

@@ -41,7 +41,7 @@ class SrmpSettings:
     retransmission: Duration = field(default=seconds(20))
     """RetransmissionTimeout: how long a queue rests after a failure."""
     resend_ladder: Ladder = RESEND_LADDER
-    """The time until a message goes again without a stream receipt, for each try; the last one repeats."""
+    """The time until a message is sent again without a stream receipt, for each try; the last one repeats."""
     session_cleanup: Duration = field(default=seconds(300))
     """An idle connection is closed after this."""
     response_time: Duration = MINUTE

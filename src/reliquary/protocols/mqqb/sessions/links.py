@@ -80,7 +80,7 @@ def lose(
 ) -> None:
     """Report that a queue has no session any more: what is under way is handed out again later.
 
-    After a failure messages that wait for an order acknowledgement go again too (QB-298, G-35).  After
+    After a failure messages that wait for an order acknowledgement are sent again too (QB-298, G-35).  After
     an idle session was closed, the Transactional Ack Wait Timer decides about them.
     """
     route.session = 0

@@ -7,6 +7,6 @@ phases       the table of a session: closed, open, draining
 sessions     sessions open and close                      addresses    where messages are posted
 posting      messages are numbered and posted             answers      what the answer to a POST means
 streams      the stream of a queue begins and ends        receipts     what the receipts for it say
-resending    receipts are waited for; what has none goes again
+resending    receipts are waited for; what has none is sent again
 closing      streams of an older era, after a restore, go to their end
 """

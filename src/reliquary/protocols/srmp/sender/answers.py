@@ -2,7 +2,7 @@
 
 2xx                           TAKEN     the receiver has the message
 400, and what settings add    REFUSED   the message is given up
-any other, or no status       RETRY     the connection ends, the queue rests, all goes again
+any other, or no status       RETRY     the connection ends, the queue rests, all is sent again
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def is_free(state: State, session: Session) -> bool:
 
 
 def on_wait_over(state: State, queue: int, now: Instant) -> None:
-    """No receipt came in time: all goes again, unless a closed stream has waited long enough."""
+    """No receipt came in time: all is sent again, unless a closed stream has waited long enough."""
     session, sent = state.sender.sessions.get(queue), state.sent.get(queue)
     if session is not None and sent is not None and sent.stream.closed and _is_hopeless(session):
         give_up(state, session, "they were answered and never confirmed")

@@ -10,7 +10,7 @@
 
 A session that is open posts what the manager hands out.  When messages have to go again, because no stream
 receipt came in time or one of them was refused, it drains first: nothing is posted until every POST has its
-answer, and then all that has no receipt goes again, in its order.
+answer, and then all that has no receipt is sent again, in its order.
 
 The network connects when there is something to post, so a session that is open may have no connection yet.
 Each opening has an epoch of its own; an answer to a POST of another epoch comes too late and changes nothing.
@@ -46,9 +46,9 @@ class Move(Enum):
     PAUSE = "pause"
     """An administrator paused the queue."""
     RESEND = "resend"
-    """All that has no receipt is to go again, and POSTs have no answer."""
+    """All that has no receipt is to be sent again, and POSTs have no answer."""
     ANSWERED = "answered"
-    """All that has no receipt is to go again, and every POST has its answer."""
+    """All that has no receipt is to be sent again, and every POST has its answer."""
 
 
 def _table() -> dict[tuple[Phase, Move], Phase]:

@@ -331,7 +331,7 @@ def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> No
         return
     sent = state.sent.get(session.queue)
     if sent is None or sent.numbers.get(lookup_id) != number:
-        return  # its stream has ended, and it goes again in another
+        return  # its stream has ended, and it is sent again in another
     # a receiver ignores a later message of the stream without looking for its queue
     if number <= sent.stream.acknowledged or number == sent.first_awaiting():
         state.sender.missing.pop(session.queue, None)
@@ -361,7 +361,7 @@ def _may_come_later(state: State, session: Session, event: PostEnded, now: Insta
 
 
 def _on_refused(state: State, session: Session, event: PostEnded) -> None:
-    """Give a message up (SR-292); those posted after it name it as the previous one, and go again."""
+    """Give a message up (SR-292); those posted after it name it as the previous one, and are sent again."""
     lookup_id, reason = event.lookup_id, event.reason or reason_for(event.status)
     why = f"its server answered {event.status} {event.why}".rstrip()
     state.draft.tell(TransferEnded(session.queue, (lookup_id,), Outcome.REFUSED, reason, why=why))

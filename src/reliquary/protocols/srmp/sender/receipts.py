@@ -124,7 +124,7 @@ def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
             let_others_go(state, session, sent)
     if session is not None:
         state.draft.tell(progressed(session.queue, sent, session.progress, session.wait))
-        if session.phase is Phase.DRAINING:  # after the above, so that nothing goes again that is there
+        if session.phase is Phase.DRAINING:  # after the above, so that nothing is sent again that is there
             go_again(state, session)
 
 

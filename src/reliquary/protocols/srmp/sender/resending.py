@@ -1,8 +1,8 @@
-"""Stream receipts are waited for, [MC-MQSRM] 3.1.6.2; what has none goes again.
+"""Stream receipts are waited for, [MC-MQSRM] 3.1.6.2; what has none is sent again.
 
 message posted --> wait --- receipt: wait anew, or stop where nothing is outstanding
                      |----- time-out, and the first message has no answer: wait anew
-                     '----- time-out: all goes again, and the next wait is longer
+                     '----- time-out: all is sent again, and the next wait is longer
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def stop_wait(state: State, session: Session) -> None:
 
 
 def on_receipt_wait(state: State, queue: int, now: Instant) -> None:
-    """No receipt came in time: all goes again (SR-247), and the next wait is longer."""
+    """No receipt came in time: all is sent again (SR-247), and the next wait is longer."""
     session, sent = state.sender.sessions.get(queue), state.sent.get(queue)
     if session is None or not session.wait.running:
         return
@@ -56,7 +56,7 @@ def on_receipt_wait(state: State, queue: int, now: Instant) -> None:
 
 
 def go_again(state: State, session: Session) -> None:
-    """Let all that has no receipt go again in its order, once every POST has its answer."""
+    """Send all that has no receipt again in its order, once every POST has its answer."""
     session.phase = NEXT[session.phase, Move.RESEND if session.posted else Move.ANSWERED]
     if session.phase is not Phase.DRAINING:
         session.has_unposted = False

@@ -1,6 +1,6 @@
 """What the response to a request of ours means, beyond the envelope that it brought.
 
-no response; 429, 502, 503, 504   UNREACHABLE   the connection ends, the queue rests, all goes again
+no response; 429, 502, 503, 504   UNREACHABLE   the connection ends, the queue rests, all is sent again
 2xx                               TAKEN         an acknowledgement is in the envelope, or comes by itself
 any other                         NOT_TAKEN     it counts as an answer without an acknowledgement
 """

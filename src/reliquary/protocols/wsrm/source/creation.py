@@ -2,7 +2,7 @@
 
 nothing --> CreateSequence --> CreateSequenceResponse: open
                ^    |
-               |    '-- no response: the queue rests; then it goes again, with the MessageID that it had
+               |    '-- no response: the queue rests; then it is sent again, with the MessageID that it had
                '------- refused: the queue rests; then another one goes
 
 The MessageID is on disk before the request leaves.  A peer that knows it answers with the sequence that it

@@ -1,6 +1,6 @@
-"""No acknowledgement or response came in time: what is outstanding goes again.
+"""No acknowledgement or response came in time: what is outstanding is sent again.
 
-messages that were answered without an acknowledgement go again, oldest first, at most a window of them;
+messages that were answered without an acknowledgement are sent again, oldest first, at most a window of them;
 it counts for the oldest, because those behind it may only wait for it
 messages whose request has no response yet do not: the network says when there will be none
 a peer that is silent is asked by the end of the sequence what it has (`silence`)
@@ -46,7 +46,7 @@ def on_time_out(state: State, number: int, now: Instant) -> None:
 
 
 def _create_again(state: State, session: Session, sequence: Sequence, now: Instant) -> None:
-    """Let the queue rest; messages whose time is over leave, then CreateSequence goes again."""
+    """Let the queue rest; messages whose time is over leave, then CreateSequence is sent again."""
     if is_posted(session, sequence, Purpose.CREATE):
         start_wait(state, sequence, now)
     else:

@@ -44,7 +44,7 @@ UNWRITABLE: Final = MessageClass.NACK_COULD_NOT_ENCRYPT
 
 
 def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
-    """Take a message that the manager hands out; one that has a number goes again under it."""
+    """Take a message that the manager hands out; one that has a number is sent again under it."""
     del now
     session = state.source.sessions[signal.queue]
     if session.refusing:

@@ -1,6 +1,6 @@
 """Sessions of outgoing queues open and close.
 
-ConnectionWanted          open: the manager hands out messages, and what is unacknowledged goes again
+ConnectionWanted          open: the manager hands out messages, and what is unacknowledged is sent again
 a request failed          close; the queue rests, then wants a connection again
 QueuePaused               close
 nothing to send for long  the sequence ends (`ending`), then the session closes
@@ -162,7 +162,7 @@ def _forget(state: State, session: Session) -> None:
 
 
 def _close(state: State, session: Session) -> None:
-    """Forget what has no number; the manager hands it out again.  What has one goes again under it."""
+    """Forget what has no number; the manager hands it out again.  What has one is sent again under it."""
     session.is_open = False
     session.waiting.clear()
     hang_up(state, session)

@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from reliquary.sim.mqqb.plugin import MqqbPlugin
+from reliquary.sim.mqqp.plugin import MqqpPlugin
 from reliquary.sim.srmp.plugin import SrmpPlugin
 from reliquary.sim.world.run import simulate as simulate_world
 from tests.sim.seeds import check_seeds
@@ -14,6 +15,7 @@ from tests.sim.seeds import check_seeds
 CHUNK = 10
 alone = partial(simulate_world, plugins=[MqqbPlugin])
 in_chains = partial(simulate_world, plugins=[SrmpPlugin, MqqbPlugin])
+with_reads = partial(simulate_world, plugins=[SrmpPlugin, MqqpPlugin, MqqbPlugin])
 
 
 @pytest.mark.mqqb("T-94")
@@ -40,3 +42,11 @@ def test_no_promise_is_broken_between_sites_in_hundreds_of_seeds(first: int) -> 
 @pytest.mark.parametrize("first", range(10_001, 10_301, 100))
 def test_no_promise_is_broken_in_chains_in_hundreds_of_seeds(first: int) -> None:
     check_seeds(in_chains, first, 100)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("first", range(30_131, 30_231, 50))
+def test_no_promise_is_broken_in_chains_whose_queues_are_read_from_elsewhere(first: int) -> None:
+    """Seed 30139 found a stream of SRMP that went again for ever."""
+    check_seeds(with_reads, first, 50)

@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -16,6 +16,7 @@ from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
 from bench.queue import RESULTS
@@ -32,6 +33,8 @@ PART = 50_000
 """Rows that are staged at once."""
 BATCH = 100_000
 """Rows of a micro-batch."""
+LOOK = 0.05
+"""Seconds between two looks at a query whose first batch has not ended."""
 CHUNK = 10_000
 """Rows of a record batch."""
 ENVELOPES = 200_000
@@ -275,7 +278,10 @@ class SyntheticReader(DataSourceReader):
 
 
 def queue_to_queue(bench: Bench) -> dict[str, Any]:
-    """Return all of one queue into another, exactly once, in batches; the first batch warms Spark up."""
+    """Copy all of one queue into another, exactly once, in batches; the first batch warms Spark up.
+
+    Rates are of the middle batch, processor times of all batches after the first.
+    """
     bench.fill()
     bench.server.create_queue("copy", transactional=True)
     source = (
@@ -284,19 +290,25 @@ def queue_to_queue(bench: Bench) -> dict[str, Any]:
         .schema(COPIED)
         .load()
     )
-    clock = Clock(bench.server)
     query = (
         source.writeStream.format("reliquary")
         .options(url=bench.url, queue="copy", checkpointLocation=str(bench.folder / "checkpoint"))
         .trigger(availableNow=True)
         .start()
     )
+    while not (ended := _batches(query)) and query.isActive:
+        sleep(LOOK)
+    clock = Clock(bench.server)
     query.awaitTermination()
-    whole = clock.stop(bench.rows)
-    batches = [each for each in query.recentProgress if each.numInputRows]
-    warm = sorted(each.numInputRows / each.batchDuration * 1000 for each in batches[1:])
-    found = whole._replace(rows_per_second=warm[len(warm) // 2])
+    rest = clock.stop(bench.rows - sum(each.numInputRows for each in ended))
+    warm = sorted(each.numInputRows / each.batchDuration * 1000 for each in _batches(query)[1:])
+    found = rest._replace(rows_per_second=warm[len(warm) // 2])
     return _figures(found, bench.middle(bench.rows, lambda: noop(bench.read(COPIED))))
+
+
+def _batches(query: StreamingQuery) -> list[Any]:
+    """Return the progress of the batches that have ended, without those that had no rows."""
+    return [each for each in query.recentProgress if each.numInputRows]
 
 
 # -- decoding

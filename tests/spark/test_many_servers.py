@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from reliquary.client.feed import StagePlace
+from reliquary.client.link import Link
 from reliquary.client.sync.manager import Manager, connect
 from reliquary.net.chance import SystemChance
 from reliquary.spark.connection import connected
@@ -94,6 +96,27 @@ def test_rows_go_to_all_servers_once_and_come_from_all(tmp_path: Path) -> None:
         began = since.initialOffset()
         assert since.latestOffset(began, ALL) == began
         since.stop()
+
+
+def test_rows_that_travel_compressed_are_equal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with running(tmp_path / "north") as (url, [north]):
+        north.create_queue("orders").send_many([str(number) * 50 for number in range(9)])
+        asked: set[str] = set()
+        reading = Link.reading
+
+        def noted(link: Link, path: str) -> Any:
+            asked.update(parse_qs(urlsplit(path).query).get("compression", ["none"]))
+            return reading(link, path)
+
+        monkeypatch.setattr(Link, "reading", noted)
+        found = []
+        for way in ("none", "lz4", "zstd"):
+            reader = stream(url, compression=way, consumer=way)
+            start = reader.initialOffset()
+            found.append(rows_of(reader, start, reader.latestOffset(start, ALL)))
+            reader.stop()
+        assert found == [[("north", str(number) * 50) for number in range(9)]] * 3
+        assert asked == {"none", "lz4", "zstd"}
 
 
 def test_a_manager_that_was_restored_under_a_running_query_is_noticed(tmp_path: Path) -> None:

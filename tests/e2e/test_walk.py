@@ -45,7 +45,7 @@ CALLS: Final = {
     "API: receive 100 at once": 2.21,
     "SRMP in: a message": 134,
     "SRMP in: a message of a stream": 147,
-    "HTTPR in: 10 at once": 22.2,
+    "HTTPR in: 10 at once": 20.7,
     "HTTPR out: a message": 438,
     "HTTPR out: 100 at once": 22.23,
     "Spark: plan 1,000 rows": 1.16,
@@ -195,7 +195,6 @@ HTTPR_IN_ROOM_CALLS = ROOM_CALLS | {
     ("engine", "protocols/httpr"),
     ("protocols/httpr", "store"),  # rows are staged
     ("net", "protocols/httpr"),  # the codec
-    ("protocols/httpr", "net"),  # the codec asks what a batch may have
 }
 SPARK_ROOM_CALLS = ROOM_CALLS | {
     ("net", "queueing"),  # the number of each position

@@ -22,10 +22,11 @@ from reliquary.net.http.known_heads import (
     KnownHeads,
 )
 from reliquary.net.http.limits import Limits
-from reliquary.net.http.mounts import Mounts
+from reliquary.net.http.mounts import Mount, Mounts
 from reliquary.net.http.reader import BODY, IDLE, SLICE, RequestReader
 from reliquary.net.http.request import Request
-from tests.net.http.harness import Desk, chunked, connect_to, echo, everywhere, post, share, tick
+from reliquary.net.http.responder import Handler, Responder
+from tests.net.http.harness import Desk, bodies, chunked, connect_to, echo, everywhere, post, share, tick
 
 MOUNT = everywhere(echo)
 
@@ -76,13 +77,18 @@ def head_of(request: bytes) -> bytes:
     return request[: request.index(b"\r\n\r\n") + 4]
 
 
-def without_parser(reading: Reading) -> None:
-    """Let the reader fail if it parses."""
+def unparsing() -> type[RequestReader]:
+    """Return a class of readers that fail if they parse."""
 
     def parse(data: bytes | memoryview) -> None:
         raise AssertionError(f"{bytes(data)!r} was parsed")
 
-    reading.reader.__class__ = type("Unparsing", (RequestReader,), {"__slots__": (), "_parse": parse})
+    return type("Unparsing", (RequestReader,), {"__slots__": (), "_parse": parse})
+
+
+def without_parser(reading: Reading) -> None:
+    """Let the reader fail if it parses."""
+    reading.reader.__class__ = unparsing()
 
 
 # -- what is recognised
@@ -408,10 +414,38 @@ def moves(draw: st.DrawFn) -> list[Step]:
     return steps
 
 
-async def play_steps(steps: Sequence[Step], limits: Limits, *, parsed: bool) -> list[object]:
-    """Play what a client, a handler and a server do; all that the client sees of it, step by step."""
-    desk, seen = Desk(), list[object]()
-    shared = share(desk, limits)
+class Sink:
+    """Joins a body that is handed on while it comes, and gives the whole request to a handler."""
+
+    def __init__(self, handler: Handler, request: Request, responder: Responder) -> None:
+        self._handler, self._request, self._responder = handler, request, responder
+
+    def feed(self, data: bytes) -> None:
+        self._request.body += data
+
+    def end(self) -> None:
+        self._handler(self._request, self._responder)
+
+    def lost(self) -> None:
+        self._request.body = b"lost"
+
+
+def streaming(desk: Desk, requests: list[Request]) -> Mount:
+    """Return a mount that streams bodies to a desk, and appends its requests to a list."""
+
+    def begin(request: Request, responder: Responder) -> Sink:
+        requests.append(request)
+        return Sink(desk, request, responder)
+
+    return Mount(prefix="/b", begin=begin)
+
+
+async def play_steps(steps: Sequence[Step], limits: Limits, *, parsed: bool, streamed: bool) -> list[object]:
+    """Play what a client, a handler and a server do; all that the client and the handler see of it, step
+    by step.
+    """
+    desk, seen, begun = Desk(), list[object](), list[Request]()
+    shared = share(desk, limits, *[streaming(desk, begun)] * streamed)
     connection, transport = connect_to(shared)
     if parsed:
         connection._reader._known = Unused()
@@ -429,6 +463,7 @@ async def play_steps(steps: Sequence[Step], limits: Limits, *, parsed: bool) -> 
             shared.draining = True
         await tick(2)
         seen.append((transport.sent, transport.reading, transport.shut, transport.closed, len(desk.asked)))
+        seen.append([(request.path, request.fields, request.body) for request in begun])
     return seen
 
 
@@ -436,12 +471,38 @@ async def play_steps(steps: Sequence[Step], limits: Limits, *, parsed: bool) -> 
 @given(
     moves(),
     st.sampled_from([Limits(), Limits(pipelined=2), Limits(body_bytes=20)]),
+    st.booleans(),
 )
 def test_with_and_without_known_heads_a_client_sees_one_conversation(
-    steps: list[Step], limits: Limits
+    steps: list[Step], limits: Limits, streamed: bool
 ) -> None:
-    known = asyncio.run(play_steps(steps, limits, parsed=False))
-    assert known == asyncio.run(play_steps(steps, limits, parsed=True))
+    known = asyncio.run(play_steps(steps, limits, parsed=False, streamed=streamed))
+    assert known == asyncio.run(play_steps(steps, limits, parsed=True, streamed=streamed))
+
+
+def test_the_head_of_a_streamed_request_is_known_when_it_comes_again() -> None:
+    desk, begun = Desk(), list[Request]()
+    connection, _ = connect_to(share(desk, None, streaming(desk, begun)))
+    connection.data_received(post("/b", b"first"))
+    connection._reader.__class__ = unparsing()
+    longer = post("/b", b"again, and longer")
+    for part in (post("/b", b"a") + post("/b", b""), longer[:-9], longer[-9:] + post("/b", b"end")):
+        connection.data_received(part)
+    came = [b"first", b"a", b"", b"again, and longer", b"end"]
+    assert [request.body for request in begun] == [request.body for request, _ in desk.asked] == came
+
+
+def test_a_streamed_request_behind_a_known_head_that_is_refused_is_the_last() -> None:
+    def begin(request: Request, responder: Responder) -> Sink:
+        if request.header(b"content-length") != b"5":
+            raise PeerFault(403, "no", spec="RFC 9110 15.5.4")
+        return Sink(echo, request, responder)
+
+    connection, transport = connect_to(share(echo, None, Mount(prefix="/b", begin=begin)))
+    connection.data_received(post("/b", b"first"))
+    connection.data_received(post("/b", b"other body") + post("/b", b"third"))
+    assert [status for status, _ in bodies(transport.sent)] == [200, 403]
+    assert connection.ended
 
 
 def test_what_was_found_out_from_heads_is_forgotten_with_them() -> None:

@@ -7,7 +7,8 @@
                              v                      v
                             408                    408
 
-A request whose head came before on this connection does not go through the parser (`known_heads`).
+A request whose head came before on this connection does not go through the parser (`known_heads`), whether
+its body is joined or handed on.
 A request under a streamed mount is handed on when its head is read, and its body part by part.
 
 The usual request comes in one piece and pays for nothing: sizes are weighed only where a slice ends
@@ -134,6 +135,15 @@ class RequestReader:
             at = 0
             while (match := self._known.find(data, at)) is not None:
                 request, body_at, end = match
+                if request.mount.begin is not None:
+                    self._begin_known(request, end - body_at)
+                    self._take_raw(data[body_at:end])
+                    if end < len(data):
+                        at = end
+                        continue
+                    if end > len(data):
+                        self._weigh_part(0)
+                    return None
                 if end - body_at > self._most_body:
                     break
                 if end > len(data):
@@ -245,10 +255,10 @@ class RequestReader:
         unknown, self._unknown = self._unknown, None
         if not keep_alive:
             self._known.forget()
+        if unknown is not None:
+            self._known.keep(unknown, self._url, request)
         if mount.begin is not None:
             self.stream = self._begin(request)
-        elif unknown is not None:
-            self._known.keep(unknown, self._url, request)
 
     def on_body(self, data: bytes) -> None:
         """Keep a part of the body, or hand it on; a body that comes in one part is not copied."""
@@ -395,12 +405,14 @@ class RequestReader:
     # the parser takes the rest for another protocol.
 
     def _begin_known(self, request: Request, size: int) -> None:
-        """Begin a request with a known head whose body comes in parts."""
+        """Begin a request with a known head whose body comes in parts, or is handed on while it comes."""
         self.phase = BODY
         self.since = self.now
         self._fed = -1
         self._request = request
         self._raw_left = size
+        if request.mount.begin is not None:
+            self.stream = self._begin(request)
 
     def _decline_upgrade(self, fields: Headers) -> None:
         if self._parser.get_method() == b"CONNECT":

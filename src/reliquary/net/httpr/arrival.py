@@ -21,7 +21,7 @@ from reliquary.net.http import Request, Responder
 from reliquary.net.httpr.intake import Intake
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.reader import Cut, RequestReader
-from reliquary.protocols.httpr.codec.values import BatchLimits, ErrorNumber, RequestHeader
+from reliquary.protocols.httpr.codec.values import ErrorNumber, RequestHeader
 from reliquary.queueing.model.security.principals import Principal
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Arrival:
         """The number of messages in the batch, once it is complete."""
         self.denied = denied
         """The reason why the client may not send this request; empty where it may."""
-        self._reader = RequestReader(self._limits)
+        self._reader = RequestReader(receiving.limits_for(self.service))
         self._intake = Intake(receiving.bodies, self._stored)
         self._begun = False  # the header was reported
         self._ended = False  # the whole request has come
@@ -76,9 +76,6 @@ class Arrival:
     def header(self) -> RequestHeader | None:
         """The header of the request; None until it is read, or where it cannot be read."""
         return self._reader.header
-
-    def _limits(self, header: RequestHeader) -> BatchLimits:
-        return self._receiving.limits_of(self.service, header)
 
     # -- called by the connection
 
@@ -91,7 +88,8 @@ class Arrival:
         except HttprFault as fault:
             self._fail(fault.number, fault.why)
         else:
-            self._go_on()
+            if self._intake.is_storing or not self._reader.done:  # else `end` follows
+                self._go_on()
 
     def end(self) -> None:
         """Note that the whole request has come; report it, or the fault that it has."""

@@ -13,6 +13,7 @@ of another site, gets error 525.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -120,9 +121,9 @@ class Receiving:
         responder.slow_down(why.wait)
         return Arrival(self, request, responder, ANONYMOUS, str(why))
 
-    def limits_of(self, service: str, header: RequestHeader) -> BatchLimits:
-        """Return the limits of the batch of a request."""
-        return limits_of(self._httpr, service, header)
+    def limits_for(self, service: str) -> Callable[[RequestHeader], BatchLimits]:
+        """Return the function that finds the limits of a batch from the header of its request."""
+        return partial(limits_of, self._httpr, service)
 
     def begun(self, arrival: Arrival, header: RequestHeader) -> None:
         """Report a header whose batch still comes: older connections of its channel end (HR-041)."""

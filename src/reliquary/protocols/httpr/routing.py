@@ -65,7 +65,8 @@ def sink_of(state: State, target: str, otherwise: str) -> str:
         return otherwise
     if _is_ours(state, where):
         # a Destination must be a queue of ours, not a name by which messages are sent on through us
-        name = "" if leads_elsewhere(where.queue) else where.queue or into(state.settings, where.service)
+        queue = where.queue
+        name = "" if leads_elsewhere(queue) else queue or into(state.settings, where.service)
         if not name:
             raise _unknown(f"{target} names no queue")
         return name

@@ -326,6 +326,9 @@ def encode_request(header: RequestHeader) -> bytes:
 
 def encode_response(header: ResponseHeader) -> bytes:
     """Return the header of a response, with the blank line."""
+    outcome, completed = header.outcome, header.completed
+    if outcome and completed is not None and header == ResponseHeader(outcome=outcome, completed=completed):
+        return f"outcome:{outcome.value}{CRLF}completed:{id_text(completed)}{CRLF}{CRLF}".encode()
     informs = bool(header.version) or header.last_pulled_id is not None
     return _block(
         header.version,

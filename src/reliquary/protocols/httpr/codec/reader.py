@@ -442,6 +442,8 @@ class RequestReader(_Reader):
 
     def end(self) -> None:
         """Take the end of the bytes; a body that is not complete is refused."""
+        if self.done:
+            return
         if self.header is None and not is_request(self._long or self._buffer):
             raise not_httpr()
         super().end()

@@ -74,4 +74,4 @@ def _settle(state: State, channel: ServerChannel, request: PendingRequest) -> No
     """
     settled = report.settle(state, channel.number, request.header, _RESPONSE)
     in_doubt = request.header.outcome is _IN_DOUBT
-    request.unsettled = in_doubt or (request.pipelined and bool(settled.returned))
+    request.unsettled = in_doubt or (bool(settled.returned) and request.pipelined)

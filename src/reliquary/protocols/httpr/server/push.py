@@ -11,6 +11,7 @@ So INDOUBT is never an outcome of ours (P6); we understand it from a client.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 from uuid import UUID
 
@@ -134,14 +135,14 @@ def _messages(
         names, messages = placed(request.event.batch, lambda to: sink_of(state, to, otherwise), transaction)
     except UsageError as wrong:
         raise HttprFault(ErrorNumber.HTTP_R_PROTOCOL_ERROR, str(wrong), spec="6.2") from None
-    _check_users(state, request.event.batch)
+    if state.settings.user_ids:
+        _check_users(state.settings.user_ids, request.event.batch)
     return names, messages
 
 
-def _check_users(state: State, batch: tuple[Carried, ...]) -> None:
+def _check_users(allowed: Collection[str], batch: tuple[Carried, ...]) -> None:
     """Refuse messages whose user-id the settings do not allow (HR-049)."""
-    allowed = state.settings.user_ids
-    for carried in batch if allowed else ():
+    for carried in batch:
         user = read_fields(carried.header).get("user-id", "")
         if user not in allowed:
             raise fault(

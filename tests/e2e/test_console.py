@@ -5,11 +5,13 @@ The pictures of all pages are kept in the folder RELIQUARY_SCREENSHOTS, if it is
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
@@ -86,10 +88,17 @@ def test_every_page_can_be_used_by_everyone_and_fits_a_phone(tmp_path: Path) -> 
         await harness.send("orders", "hello", '{"a": 1}')
         await harness.send("DIRECT=OS:elsewhere%5Cprivate$%5Corders", "far away")
         await harness.data.request("POST", "/api/v1/queues/orders/consumers", b'{"name": "lake"}')
+        peeked = await harness.data.request("GET", "/api/v1/queues/orders/messages")
+        message = json.loads(peeked.body)["messages"][0]
+        of_message = {
+            "message": "/console/message?"
+            + urlencode({"queue": "orders", "lookup_id": message["lookup_id"]}),
+            "trace": "/console/history?" + urlencode({"message": message["id"]}),
+        }
         await harness.server.sampler.take()
         for theme in ("light", "dark"):
             await page.emulate_media(color_scheme=theme)
-            for name, path in PAGES.items():
+            for name, path in (PAGES | of_message).items():
                 await page.set_viewport_size(WIDE)  # type: ignore[arg-type]
                 await page.goto(path)
                 found = await Axe().run(page)

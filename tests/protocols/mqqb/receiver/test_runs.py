@@ -112,6 +112,21 @@ def test_what_was_remembered_by_a_run_survives_a_restart() -> None:
     assert len(bench.bodies("orders")) == 4
 
 
+@pytest.mark.spec("QB-214")
+@pytest.mark.mqqb("T-33", "T-64")
+@pytest.mark.parametrize("other", [{"to": name("other")}, {"express": True}], ids=["queue", "delivery"])
+def test_a_run_that_begins_with_another_kind_ends_before_the_kind_of_the_last_run(
+    other: dict[str, Any],
+) -> None:
+    bench = bench_with_streams()
+    peer = bench.accepted()
+    peer.send(peer.made(b"1"), peer.made(b"2"))
+    peer.send(peer.made(b"3", **other), peer.made(b"4"))
+    there = bench.bodies("orders") + bench.bodies("other")
+    assert there == ([b"1", b"2", b"4", b"3"] if "to" in other else [b"1", b"2", b"3", b"4"])
+    assert (peer.state.received, peer.state.recoverable_received) == (peer.sent, peer.recoverable_sent)
+
+
 kinds = st.fixed_dictionaries(
     {
         "queue": st.sampled_from([*QUEUES, "strict", "full", "nowhere"]),

@@ -81,10 +81,9 @@ def _by_pattern(session: Session, found: _Collected) -> Arriving | None:
     before, data = session.read_before, session.inbox[0]
     if before is None or not isinstance(data, bytes):
         return None
-    if found.read_before is not before:
-        if found.arriving and not _is_alike(found.arriving[0].packet, before.packet):
-            return None
-        found.read_before = before
+    is_known = found.read_before is before or not found.arriving
+    if not is_known and not _is_alike(found.arriving[0].packet, before.packet):
+        return None
     varying = before.pattern.read(data)
     if varying is None:
         return None
@@ -92,6 +91,7 @@ def _by_pattern(session: Session, found: _Collected) -> Arriving | None:
     more = first.more if header is None else _placed(before, header)
     if header is not None and more is None:
         return None
+    found.read_before = before  # not earlier: the run may begin with a packet of another pattern
     message = Message(
         ObjectId(before.key[0], varying.message_id),
         varying.body,

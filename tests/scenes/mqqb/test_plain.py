@@ -141,7 +141,8 @@ def test_numbers_of_an_older_session_mean_nothing() -> None:
 
 
 @pytest.mark.mqqb("T-37")
-def test_a_session_goes_on_when_its_counters_wrap() -> None:
+@pytest.mark.parametrize("gone", [65_530, 65_536], ids=["soon", "an acknowledgement begins at 0"])
+def test_a_session_goes_on_when_its_counters_wrap(gone: int) -> None:
     settings = MqqbSettings(window=64)
     pair = Pair(settings=settings)
     session = f"DIRECT=TCP:{RIGHT}\\private$\\orders"
@@ -150,9 +151,9 @@ def test_a_session_goes_on_when_its_counters_wrap() -> None:
     pair.advance(1)
     (mine,) = pair.left.mqqb.sessions.values()
     (theirs,) = pair.right.mqqb.sessions.values()
-    for one, other in ((mine, theirs), (theirs, mine)):  # as if 65,530 packets had gone both ways
-        one.sent = one.acked = other.received = 65_530
-        one.recoverable_sent = other.recoverable_received = other.last_acked = 65_529
+    for one, other in ((mine, theirs), (theirs, mine)):  # as if so many packets had gone both ways
+        one.sent = one.acked = other.received = gone
+        one.recoverable_sent = other.recoverable_received = other.last_acked = gone - 1
     for number in range(40):
         pair.left.send(session, b"r%d" % number)
         pair.left.send(session, b"e%d" % number, **EXPRESS)

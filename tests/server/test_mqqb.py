@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from reliquary.net.mqqb.pings import ask
+from reliquary.net.tcp.descriptors import raise_limit
 from reliquary.protocols.mqqb.machine import Mqqb
 from reliquary.protocols.mqqb.protocol import mqqb
 from reliquary.protocols.mqqb.settings import MqqbSettings
@@ -118,24 +120,34 @@ def test_a_server_that_stops_sends_what_it_owes_and_closes_its_sessions(tmp_path
 
 
 @pytest.mark.mqqb("T-97")
-def test_many_peers_with_large_messages_are_served_and_nothing_of_them_is_held(tmp_path: Path) -> None:
-    peers, body = 200, bytes(64 * 1024)
+@pytest.mark.parametrize(
+    "peers", [200, pytest.param(1_000, marks=[pytest.mark.long, pytest.mark.timeout(600)])]
+)
+def test_many_peers_with_messages_of_both_sizes_are_served_and_nothing_of_them_is_held(
+    tmp_path: Path, peers: int
+) -> None:
+    raise_limit()  # both ends of each connection are in this process
+    to, bodies = r"TCP:127.0.0.1\private$\in", (bytes(64 * 1024), bytes(1024))
 
     async def scene(harness: Harness) -> None:
         endpoint = endpoint_of(harness.server, MqqbEndpoint)
         await harness.ok("POST", "/queues", {"name": "private$/in"})
         connected = [await connect_peer(endpoint.bound[1]) for _ in range(peers)]
-        for number, peer in enumerate(connected, 1):
-            await peer.open()
-            peer.send(message_to(r"TCP:127.0.0.1\private$\in", body, number=number, recoverable=True))
+        numbers = count(1)
         for peer in connected:
-            ack = await peer.hear()
-            assert ack is not None
-            assert ack["RecoverableMsgAckFlags"] == 1
-        assert (await harness.ok("GET", "/queues/private$/in"))["messages"] == peers
+            await peer.open()
+            for body in bodies:
+                peer.send(message_to(to, body, number=next(numbers), recoverable=True))
+        for peer in connected:
+            stored = 0
+            while stored < len(bodies):
+                ack = await peer.hear()
+                assert ack is not None
+                stored += ack["RecoverableMsgAckFlags"].bit_count()
+        assert (await harness.ok("GET", "/queues/private$/in"))["messages"] == len(bodies) * peers
         assert (endpoint.network.connections, endpoint.network.held_bytes) == (peers, 0)
         for peer in connected:
             peer.close()
         await until(lambda: not endpoint.network.connections)
 
-    play(tmp_path, scene, tables=(ON,))
+    play(tmp_path, scene, seconds=500, tables=(ON,))

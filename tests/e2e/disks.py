@@ -23,11 +23,11 @@ def small_disk(place: Path, megabytes: int = 16) -> Iterator[Path]:
         subprocess.run(["umount", str(place)], check=True)
 
 
-def fill(place: Path) -> Path:
-    """Take all room that is left; the answer is the file that has it."""
+def fill(place: Path, left: int = 0) -> Path:
+    """Take all room but this many megabytes; the answer is the file that has it."""
     filler = place / "filler"
     with filler.open("wb", buffering=0) as file, suppress(OSError):
-        while True:
+        while shutil.disk_usage(place).free > left << 20:
             file.write(bytes(4096))
     return filler
 

@@ -8,6 +8,7 @@ A send whose answer was lost with the server has an unknown outcome: its message
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -15,6 +16,8 @@ from random import Random
 import pytest
 
 import reliquary
+from reliquary.server.exits import Exit
+from tests.e2e import disks
 from tests.e2e.cutting_proxy import CuttingProxy
 from tests.e2e.sites import Site
 from tests.ports import free_port
@@ -100,6 +103,20 @@ class Pair:
             self.send_into_the_end(most)
         for site in sites:
             site.start()
+
+    def try_to_send(self, most: int = 20) -> bool:
+        """Send once and return whether A confirmed it; what it refused or did not answer is not certain."""
+        with self.a.connect() as manager:
+            try:
+                self._send(manager, self.random.choice((STREAM, PLAIN)), most)
+            except reliquary.ReliquaryError:
+                return False
+        return True
+
+    def waiting(self) -> int:
+        """Return how many messages wait in A."""
+        with self.a.connect() as manager:
+            return sum(each.messages for each in manager.outgoing())
 
     def received(self, queue: str) -> list[str]:
         """Return all that is in B in the end, in its order, after A has removed it."""
@@ -214,3 +231,69 @@ def test_kill_9_of_both_with_20000_messages(tmp_path: Path, seed: int) -> None:
         assert pair.check() >= 20_000 - 3 * 2 * 200  # a send that was cut off may have left nothing
     finally:
         pair.end()
+
+
+@pytest.fixture
+def on_small_disks(tmp_path: Path) -> Iterator[Pair]:
+    """Two managers, each with a disk of its own, that do not run yet."""
+    pair = Pair(tmp_path, 97)
+    with disks.small_disk(tmp_path / "disk-a", 64) as at_a, disks.small_disk(tmp_path / "disk-b", 64) as at_b:
+        for site, place in ((pair.a, at_a), (pair.b, at_b)):
+            site.folder, site.complaints = place / "store", place.with_suffix(".stderr")
+        try:
+            yield pair
+        finally:
+            pair.end()
+
+
+@pytest.mark.long
+@pytest.mark.mqqb("T-95")
+def test_disks_of_both_that_become_full_in_the_middle_lose_double_and_reorder_nothing(
+    on_small_disks: Pair,
+) -> None:
+    pair = on_small_disks
+    pair.prepare()
+    pair.send(5, most=20)
+    filler = disks.fill(pair.b.folder.parent)
+    pair.send(20, most=200)
+    assert pair.b.dies() == Exit.DISK_FULL
+    pair.send(5, most=20)
+    filler.unlink()
+    pair.b.start()
+    pair.send(5, most=20)
+    filler = disks.fill(pair.a.folder.parent)
+    while pair.try_to_send():
+        pass
+    assert pair.a.dies() == Exit.DISK_FULL
+    filler.unlink()
+    pair.a.start()
+    pair.send(5, most=20)
+    pair.check()
+
+
+@pytest.mark.long
+@pytest.mark.mqqb("T-53", "T-95")
+def test_managers_with_too_little_room_refuse_messages_and_take_them_when_there_is_room(
+    on_small_disks: Pair,
+) -> None:
+    pair = on_small_disks
+    for site in (pair.a, pair.b):
+        site.settings = {**site.settings, "LOW_SPACE": "24", "RESERVE": "20"}
+    pair.prepare()
+    pair.send(5, most=20)
+    filler_of_b = disks.fill(pair.b.folder.parent, left=16)
+    while "too little space" not in pair.b.process.said:
+        pair.send(1)
+    pair.send(5, most=20)
+    filler_of_a = disks.fill(pair.a.folder.parent, left=16)
+    while pair.try_to_send():
+        pass
+    assert "too little space" in pair.a.process.said
+    assert pair.waiting() >= 10
+    filler_of_b.unlink()
+    while pair.waiting():  # A sends what it has, though it takes no messages
+        os.sched_yield()
+    filler_of_a.unlink()
+    while not pair.try_to_send():
+        os.sched_yield()
+    pair.check()

@@ -62,8 +62,8 @@ def test_the_fields_that_an_application_may_choose_are_named_and_the_example_is_
 @pytest.mark.spec("HR-110")
 def test_what_a_destination_means_is_reported_and_each_example_names_a_queue() -> None:
     reported = ROWS["`target-uri`"]
-    assert "what follows `#` is a queue's path name" in reported
-    examples = re.findall(r"`([^`#]+)`", reported.partition("as everywhere:")[2])
+    assert "a queue's path name follows `#`:" in reported
+    examples = re.findall(r"`([^`#]+)`", reported.partition("follows `#`:")[2])
     assert examples == ["orders", "private$/orders", "./public", "orders;retry"]
     state = Side("yourhost").httpr.state
     for example in examples:

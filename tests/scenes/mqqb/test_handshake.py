@@ -289,7 +289,7 @@ def test_the_history_of_connections_has_every_step() -> None:
 
 
 @pytest.mark.mqqb("T-26")
-@pytest.mark.spec("QB-171", "QB-172")
+@pytest.mark.spec("QB-171")
 def test_names_that_need_a_directory_are_refused_at_the_send() -> None:
     bench = MqqbBench()
     answer = bench.send(f"PRIVATE={STRANGER}\\0000000a", b"a")
@@ -297,7 +297,7 @@ def test_names_that_need_a_directory_are_refused_at_the_send() -> None:
     assert bench.dials == []
 
 
-@pytest.mark.spec("QB-171")
+@pytest.mark.spec("QB-171", "QB-172")
 def test_an_acknowledgement_for_an_unknown_manager_waits_until_its_session_is_there() -> None:
     bench = MqqbBench()
     admin = f"PRIVATE={STRANGER}\\0000000a"

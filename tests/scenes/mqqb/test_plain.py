@@ -167,7 +167,6 @@ def test_a_session_goes_on_when_its_counters_wrap(gone: int, more: int) -> None:
     assert pair.left.mqqb.counts[Count.MALFORMED] == 0
 
 
-@pytest.mark.spec("QB-137")
 def test_a_drained_session_is_renewed_before_its_counters_wrap() -> None:
     bench = MqqbBench()
     bench.send(ELSEWHERE, b"a")
@@ -324,15 +323,16 @@ def test_order_and_final_acknowledgements_are_counted_like_messages() -> None:
 
 
 @pytest.mark.mqqb("T-45")
-@pytest.mark.spec("QB-153", "QB-159", "QB-272", "QB-295", "QB-299")
-def test_an_idle_session_is_closed_and_the_next_message_opens_another() -> None:
-    bench = MqqbBench()
+@pytest.mark.spec("QB-137", "QB-153", "QB-159", "QB-272", "QB-295", "QB-299")
+@pytest.mark.parametrize("idle", [300, 60])
+def test_an_idle_session_is_closed_and_the_next_message_opens_another(idle: int) -> None:
+    bench = MqqbBench(settings=MqqbSettings(cleanup=seconds(idle)))
     bench.send(ELSEWHERE, b"a")
     peer = bench.dialled()
     peer.ack_all()
-    bench.advance(299)
+    bench.advance(2 * idle - 1)  # it was active in the first of these two times
     assert not peer.is_closed
-    bench.advance(302)
+    bench.advance(2)
     assert peer.hung_up
     assert link(bench).state is OutgoingState.DISCONNECTED
     bench.send(ELSEWHERE, b"b")

@@ -131,7 +131,7 @@ def test_signatures_are_verified_and_a_wrong_one_is_refused(level: Authenticatio
 
 
 @pytest.mark.mqqb("T-84")
-@pytest.mark.spec("QB-148", "QB-252", "QB-253", "QB-255", "QB-304")
+@pytest.mark.spec("QB-148", "QB-252", "QB-253", "QB-254", "QB-255", "QB-304")
 def test_an_encrypted_body_is_refused_because_no_key_of_this_manager_is_published() -> None:
     bench = MqqbBench(settings=MqqbSettings(insecure_nacks=True))
     peer = bench.accepted()

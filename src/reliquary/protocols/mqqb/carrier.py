@@ -51,7 +51,7 @@ def _claim_nothing(name: SingleName) -> bool:
 
 def check(state: State, name: SingleName, message: Message, *, in_transaction: bool, largest: int) -> None:
     """Refuse a message that cannot go to this destination."""
-    # SECOND STAGE (QB-091, QB-175): a name that needs a directory to find its next hop is refused.
+    # SECOND STAGE (QB-091, QB-172, QB-175): a name that needs a directory to find its next hop is refused.
     if not isinstance(name, DirectName):
         raise UsageError(
             f"{name} is found by a directory of other managers, which is not used for sending yet;"
@@ -60,7 +60,9 @@ def check(state: State, name: SingleName, message: Message, *, in_transaction: b
     if name.path.casefold() == _ORDER_QUEUE:
         raise UsageError(f"{name} takes acknowledgements of queue managers only")
     # SECOND STAGE (QB-163, QB-288, QB-289, QB-305): keys of other managers, and caches of them, come with
-    # their directory.  A message that would need one is refused here and never sent (QB-290, QB-291).
+    # their directory.  A message that would need one is refused here and never sent (QB-291).
+    # DEPARTS from 3.1.7.1.5.1 (QB-290): such a message is refused at its send and enters no outgoing queue,
+    # because its sender learns the reason at once and can correct it.
     if message.privacy is not MessagePrivacy.NONE:  # QB-287
         raise UsageError(
             f"no body is encrypted on its way to {name}, because a direct name gives no key of its manager"

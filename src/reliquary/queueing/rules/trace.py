@@ -31,8 +31,8 @@ def report(message: Message, reason: MessageClass, queue: Queue, manager: UUID, 
     """Return the report of one step of a message: sent (QB-294) or received (QB-268)."""
     identifier = message.identifier
     step = _step(reason, queue)
-    # Unlike in [MS-MQQB] 3.1.7.1.7 the step is named, and the computer is the one that writes
-    # the report, because "received by" the sender at every step would not help a reader.
+    # DEPARTS from 3.1.7.1.7 (QB-268, QB-294): the step is named, and the computer is the one that writes the
+    # report, because "received by" the sender at every step would not help a reader.
     label = (
         f"{str(identifier.lineage)[:4]}:{identifier.uniquifier:08X}:{_HOPS}"
         f" {step} by {manager} at {_moment(now)}"

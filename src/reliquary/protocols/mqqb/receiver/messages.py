@@ -164,7 +164,8 @@ def local_name(state: State, packet: UserMessage, message: Message) -> str:
     # DEPARTS from 3.1.5.8.5 (QB-258): the host in a direct name is ignored, because a host that we do not
     # know as our own would send the message on, in circles (G-24, G-25).
     identity, to = state.identity, packet.user.destination
-    # SECOND STAGE (QB-267): no message is passed on; one for another manager is refused (QB-247).
+    # SECOND STAGE (QB-123, QB-124, QB-125, QB-247, QB-267): no message is passed on, and no hop is counted;
+    # a message for another manager is refused.
     if not identity.covers(packet.user.address):
         return NOWHERE
     if to.kind is AddressKind.DIRECT:
@@ -202,13 +203,15 @@ def needs_verification(message: Message) -> bool:
 
 def _verified(packet: UserMessage, message: Message) -> tuple[Message, MessageClass]:
     """Verify the signature of a packet (QB-248, QB-249); an encrypted body cannot be read here."""
-    # DEPARTS from 3.1.5.8.3 (QB-256, QB-257): the sender's SID is not used for access, signed or not, because
-    # nothing here ties a certificate to a user; the access list sees an anonymous sender (G-64).
+    # DEPARTS from 3.1.5.8.3 (QB-250, QB-256, QB-257): the sender's SID is not used, signed or not, and a
+    # signature is verified with the certificate in its packet, because nothing here ties a certificate to a
+    # user; the access list sees an anonymous sender (G-64).
     if not needs_verification(message):
         return message, MessageClass.NORMAL
     # SECOND STAGE (QB-148, QB-251, QB-253, QB-304): no certificate or key is looked up in a directory and
-    # cached.  A signature is verified with the certificate in its packet (QB-250), and no key of this manager
-    # is published, so an encrypted body is refused (QB-252, QB-255).
+    # cached.
+    # SECOND STAGE (QB-252, QB-254, QB-255): no key of this manager is published, so every encrypted body is
+    # refused.
     if message.privacy is not MessagePrivacy.NONE:
         return message, MessageClass.NACK_BAD_ENCRYPTION
     is_signed = message.signature or message.multiple_destination_signature

@@ -290,6 +290,8 @@ def test_a_wrong_count_closes_the_session_after_the_packet_was_taken() -> None:
     assert bench.bodies("orders") == [b"x"]
     assert waiting(bench) == 0
     assert peer.hung_up
+    assert "it has sent 2 packets" in bench.warnings[-1].why
+    assert bench.mqqb.counts[Count.MALFORMED] == 1
 
 
 @pytest.mark.spec("QB-209")
@@ -503,6 +505,7 @@ def test_a_full_manager_closes_the_session_and_remembers_nothing() -> None:
     peer = bench.accepted()
     peer.user(bytes(2000), number=7)
     assert peer.hung_up
+    assert bench.mqqb.counts[Count.MALFORMED] == 0  # the peer did nothing wrong
     assert bench.bodies("orders") == []
     again = bench.accepted()
     again.user(b"small enough", number=7)

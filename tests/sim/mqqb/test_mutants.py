@@ -143,7 +143,7 @@ def test_g22_an_identifier_that_is_remembered_before_its_message_is_found(
         if not arriving.is_transactional:
             messages.remember(state, arriving, Instant(arriving.message.sent_time * 1_000_000))
         real(state, session, arriving)
-        session.mismatch = session.mismatch or ("" if session.received % 5 else "lost")
+        session.shortage = session.shortage or ("" if session.received % 5 else "lost")
 
     monkeypatch.setattr(messages, "_hand_over", hand_over)
     monkeypatch.setattr(messages, "_verified", _refuse_some)

@@ -165,6 +165,9 @@ def _finish(state: State, session: Session, *, recoverable: bool) -> None:
     if session.number not in state.sessions:
         return
     if session.mismatch:  # QB-209
+        reject(state, session, session.mismatch)
+        return
+    if session.shortage:
         close(state, session, OutgoingEvent.FAILED, ConnectionStatus.LOW_RESOURCE)
         return
     if recoverable:

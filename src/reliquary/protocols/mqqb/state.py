@@ -180,7 +180,9 @@ class Session:
     judging: bool = False
     """Whether a packet of this session is processed now; the manager may have to judge it first."""
     mismatch: str = ""
-    """Why the session is closed when the current packet is processed; empty if it is not."""
+    """What is wrong with the counts of the peer: the session is closed when the current packet is processed."""
+    shortage: str = ""
+    """Why this manager cannot take the current packet: the session is closed, and the peer tries again."""
     active: bool = False
     """SessionActive: a user packet was sent or came since the last cleanup (QB-159)."""
 

@@ -84,8 +84,8 @@ def _is_in_turn(
     key, number = arriving.key, arriving.stream
     incoming = state.incoming.get(key)
     if incoming is None and len(state.places) >= state.settings.streams:
-        session.mismatch = f"{state.settings.streams} streams are kept, and this would be one more"
-        state.draft.ask(Warn(session.address, TOO_MANY, session.mismatch))
+        session.shortage = f"{state.settings.streams} streams are kept, and this would be one more"
+        state.draft.ask(Warn(session.address, TOO_MANY, session.shortage))
         return False
     kept = None if incoming is None else incoming.stream
     verdict = judge(kept, number, header.number, header.previous, MQQB_ACCEPTANCE)
@@ -224,7 +224,7 @@ def _verified(packet: UserMessage, message: Message) -> tuple[Message, MessageCl
 def judged(state: State, signal: ArrivalJudged, now: Instant) -> Session | None:
     """Remember a message that the manager has judged; return its session, or None if that is gone.
 
-    The manager could not take it: nothing is remembered, and `mismatch` closes the session (QB-239, QB-265).
+    The manager could not take it: nothing is remembered, and `shortage` closes the session (QB-239, QB-265).
     """
     arriving = state.receiver.arriving.pop(signal.ticket[0], None)
     if arriving is None:
@@ -234,7 +234,7 @@ def judged(state: State, signal: ArrivalJudged, now: Instant) -> Session | None:
         if session is not None:
             # DEPARTS from 3.1.5.8.2 (QB-239): the session is closed and nothing is remembered, because a
             # message that is only disregarded would count as received, and be lost (G-23).
-            session.mismatch = "the manager takes no messages at present"
+            session.shortage = "the manager takes no messages at present"
         return session
     if arriving.late:
         _make_up(state, arriving, now)

@@ -40,6 +40,11 @@ def receiving(**options: object) -> tuple[MqqbBench, Peer]:
     return bench, bench.accepted()
 
 
+def at_order_queue(address: str) -> str:
+    """Return the direct name of the order queue at this address."""
+    return f"TCP:{address}\\PRIVATE$\\order_queue$"
+
+
 def sent_five(**attributes: object) -> tuple[MqqbBench, Peer, int]:
     """Return a bench that has sent five messages of a stream; the peer has acknowledged nothing."""
     bench = MqqbBench()
@@ -342,6 +347,7 @@ def test_messages_to_a_private_name_are_acknowledged_to_a_private_name() -> None
 
 
 @pytest.mark.mqqb("T-71")
+@pytest.mark.spec("QB-063", "QB-070")
 def test_a_sender_that_moved_gets_its_final_acknowledgements_at_the_new_address() -> None:
     bench, peer = receiving()
     peer.user(b"1", to=LEDGER, stream=(1, 0), negative_journaling=True)
@@ -351,6 +357,26 @@ def test_a_sender_that_moved_gets_its_final_acknowledgements_at_the_new_address(
     moved.lose()
     bench.receive("ledger")
     assert bench.dials[-1].host == "10.0.0.77"
+    back = bench.dialled("10.0.0.77")
+    assert [each.body.number for each in back.final_acks] == [1]  # it came from the old address
+    assert {each.user.destination.direct for each in back.messages} == {at_order_queue("10.0.0.77")}
+
+
+@pytest.mark.mqqb("T-71")
+@pytest.mark.spec("QB-063", "QB-070")
+def test_a_sender_that_moved_and_sends_nothing_new_gets_acknowledgements_with_its_new_address() -> None:
+    bench, peer = receiving()
+    peer.user(b"1", to=LEDGER, stream=(1, 0), negative_journaling=True)
+    peer.lose()
+    bench.receive("ledger")
+    bench.fail_dial()  # nobody is at the old address
+    moved = bench.accepted("10.0.0.77")
+    bench.advance(6)
+    assert [each.body.number for each in moved.final_acks] == [1]
+    moved.ack_all()
+    bench.advance(1)
+    assert [each.body.number for each in moved.order_acks] == [1]
+    assert {each.user.destination.direct for each in moved.messages} == {at_order_queue("10.0.0.77")}
 
 
 @pytest.mark.mqqb("T-72", "T-73")

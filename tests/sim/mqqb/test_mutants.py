@@ -207,11 +207,11 @@ def test_g39_an_acknowledgement_that_names_a_number_not_taken_is_found(
 ) -> None:
     real = packets.order_ack_packet
 
-    def order_ack_packet(state: State, incoming: Any, now: Instant) -> bytes:
+    def order_ack_packet(state: State, incoming: Any, peer: str, now: Instant) -> bytes:
         ahead = replace(incoming.stream, last=incoming.stream.last + 1)
         kept, incoming.stream = incoming.stream, ahead
         try:
-            return real(state, incoming, now)
+            return real(state, incoming, peer, now)
         finally:
             incoming.stream = kept
 

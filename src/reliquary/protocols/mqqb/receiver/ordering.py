@@ -219,7 +219,7 @@ def conclude(state: State, message: Message, reason: MessageClass) -> None:
         body=body.encode(),
         time_to_reach_queue=FOREVER,
         correlation=ObjectId(sender, message.identifier.uniquifier),
-        # the address in a direct name of the order queue, as the packet will have it (QB-322)
+        # set, the order queue gets a direct name in the packet (QB-322)
         carrier_header=message.transaction_status_queue.removeprefix(MARK) if is_direct else "",
     )
     receiver = state.receiver

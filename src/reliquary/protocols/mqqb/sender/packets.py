@@ -29,8 +29,11 @@ MOST_TRANSACTIONS: Final = 4096
 """How many numbers of transactions are remembered; a message that goes again keeps its number that long."""
 
 
-def plain_packet(state: State, route: SessionQueue, entry: Entry) -> bytes:
-    """Return the packet of a message outside streams; one that is passed on keeps its TransactionHeader."""
+def plain_packet(state: State, route: SessionQueue, entry: Entry, peer: str) -> bytes:
+    """Return the packet of a message outside streams; one that is passed on keeps its TransactionHeader.
+
+    `peer` is the address that the packet goes to.
+    """
     written, message = route.written, entry.message
     assert message is not None, "an entry of a queue has a message"
     if (
@@ -42,7 +45,7 @@ def plain_packet(state: State, route: SessionQueue, entry: Entry) -> bytes:
         return written.pattern.write(Varying(message.sent_time, message.identifier.uniquifier, message.body))
     addressed = _addressed(entry, message)
     if is_final_ack(addressed, entry.destination):
-        return _final_ack(state, addressed, entry.destination)
+        return _final_ack(state, addressed, entry.destination, peer)
     packet = construct(addressed, computer=state.identity.computer_name)
     data = packet.encode()
     if packet.transaction is None and has_pattern(packet):
@@ -164,10 +167,15 @@ def manager_of(destination: str) -> UUID:
     return UUID(destination.removeprefix("PRIVATE=").partition("\\")[0])
 
 
-def _final_ack(state: State, message: Message, destination: str) -> bytes:
-    """Return the packet of a final acknowledgement; its carrier header has the address (QB-321)."""
+def _final_ack(state: State, message: Message, destination: str, peer: str) -> bytes:
+    """Return the packet of a final acknowledgement (QB-070, QB-321).
+
+    Its carrier header says whether the name is direct.  The address in the name is where its sender is now,
+    because it may have moved since its message came (G-49).
+    """
     body = FinalBody.decode(message.body)
-    route = acks.AckAddresses(state.identity.lineage, manager_of(destination), message.carrier_header)
+    address = peer if message.carrier_header else ""
+    route = acks.AckAddresses(state.identity.lineage, manager_of(destination), address)
     return acks.final_ack(
         route,
         body,
@@ -177,13 +185,14 @@ def _final_ack(state: State, message: Message, destination: str) -> bytes:
     ).encode()
 
 
-def order_ack_packet(state: State, incoming: Incoming, now: Instant) -> bytes:
-    """Return the order acknowledgement for all that was taken, up to a hole (QB-129, QB-320, G-39)."""
+def order_ack_packet(state: State, incoming: Incoming, peer: str, now: Instant) -> bytes:
+    """Return the order acknowledgement for all that was taken, up to a hole (QB-129, QB-320, G-39).
+
+    `peer` is the address that it goes to (QB-063).
+    """
     stream = incoming.stream
     is_direct = stream.format_name.upper().startswith("DIRECT=")  # QB-241
-    route = acks.AckAddresses(
-        state.identity.lineage, incoming.key[0], stream.receipts_to if is_direct else ""
-    )
+    route = acks.AckAddresses(state.identity.lineage, incoming.key[0], peer if is_direct else "")
     # DEPARTS from 3.1.7.17 (QB-319, QB-320): an order acknowledgement is express and names the incoming
     # stream, because it is made anew whenever it is needed, and our own stream says nothing to the peer
     # (G-39, G-42).

@@ -56,7 +56,7 @@ def _transmit(state: State, session: Session, entry: Entry, now: Instant) -> Non
     if route is not None and route.paused:
         route.parked.append(entry)
         return
-    data = _order_ack(state, session, entry, now) if route is None else _packet(state, route, entry)
+    data = _order_ack(state, session, entry, now) if route is None else _packet(state, session, route, entry)
     if not data:
         return
     session.sent += 1  # QB-117, QB-283
@@ -87,11 +87,11 @@ def _is_stored(state: State, route: SessionQueue, entry: Entry) -> bool:
     return entry.mark <= state.sender.stored_mark and route.mark <= state.sender.stored_mark
 
 
-def _packet(state: State, route: SessionQueue, entry: Entry) -> bytes:
+def _packet(state: State, session: Session, route: SessionQueue, entry: Entry) -> bytes:
     """Return the packet of a queue's message; empty if it is not to be sent any more or cannot be written."""
     try:
         if entry.weight is not Weight.STREAM:
-            data = plain_packet(state, route, entry)
+            data = plain_packet(state, route, entry, session.address)
         else:
             sent = state.sent.get(entry.queue)
             number = 0 if sent is None else sent.numbers.get(entry.lookup_id, 0)
@@ -128,4 +128,4 @@ def _order_ack(state: State, session: Session, entry: Entry, now: Instant) -> by
     if stream.acknowledged != stream.last:
         apply(state, StreamAdvanced(*incoming.key, replace(stream, acknowledged=stream.last)))
     state.counts[Count.ORDER_ACKS_SENT] += 1
-    return order_ack_packet(state, incoming, now)
+    return order_ack_packet(state, incoming, session.address, now)

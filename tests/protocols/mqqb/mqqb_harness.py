@@ -91,6 +91,14 @@ class MqqbBench(ProtocolBench):
         self.out.clear()
         super().restart(crash=crash, start=start)
 
+    def switch_on(self) -> None:
+        """Start again with MQQB, which was off before."""
+        self.settings = DEFAULTS
+        carrier = self.speaks().carrier
+        assert carrier is not None
+        self.carriers = (carrier,)
+        self.restart()
+
     @property
     def mqqb(self) -> State:
         """The state of the machine of MQQB."""

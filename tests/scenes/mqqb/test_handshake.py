@@ -11,6 +11,9 @@ from reliquary.protocols.mqqb.effects import SendPackets, SendPing
 from reliquary.protocols.mqqb.events import AddressesFound, DialFailed, Dialled, PingArrived
 from reliquary.protocols.mqqb.pings import response_to
 from reliquary.protocols.mqqb.settings import MqqbSettings
+from reliquary.queueing.model.directory.integration import Integration
+from reliquary.queueing.model.directory.objects import ManagerObject, QueueObject
+from reliquary.queueing.model.events import PauseQueue, ResumeQueue
 from reliquary.queueing.model.message import NO_GUID, Acknowledgement
 from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingState
 from reliquary.queueing.travel.failures import Failure
@@ -21,10 +24,20 @@ from reliquary.wire.packet.internal import (
     decode_internal,
 )
 from reliquary.wire.packet.ping import Ping, decode_ping
-from tests.protocols.mqqb.mqqb_harness import ELSEWHERE, PEER, MqqbBench, Peer, link, parameters_with
+from tests.protocols.mqqb.mqqb_harness import (
+    ELSEWHERE,
+    PEER,
+    MqqbBench,
+    Peer,
+    link,
+    parameters_with,
+    waiting,
+)
 from tests.protocols.mqqb.pair import LEFT, RIGHT, Pair
+from tests.queueing.directory.harness import add
 
 STRANGER = UUID("11111111-2222-3333-4444-555555555555")
+SALES = UUID("66666666-7777-8888-9999-000000000000")
 
 
 @pytest.mark.mqqb("T-15")
@@ -294,6 +307,32 @@ def test_names_that_need_a_directory_are_refused_at_the_send() -> None:
     bench = MqqbBench()
     answer = bench.send(f"PRIVATE={STRANGER}\\0000000a", b"a")
     assert "not used for sending yet" in answer.why
+    assert bench.dials == []
+
+
+@pytest.mark.mqqb("T-26")
+@pytest.mark.spec("QB-171")
+@pytest.mark.parametrize("name", [f"PRIVATE={STRANGER}\\0000000a", f"PUBLIC={SALES}"])
+def test_messages_to_names_that_need_a_directory_wait_and_expire(name: str) -> None:
+    bench = MqqbBench(settings=None, directory=Integration())
+    add(bench, ManagerObject(identifier=STRANGER, computer_name="OTHER"))
+    add(bench, QueueObject(identifier=SALES, queue_manager=STRANGER, pathname="OTHER\\sales"))
+    bench.send(name, b"a", time_to_reach_queue=3600, negative_journaling=True)
+    bench.switch_on()
+    for again in range(1, 3):  # the second time nothing but the pause has changed
+        bench.ask(PauseQueue(0, name))
+        bench.ask(ResumeQueue(0, name))
+        bench.advance(1000)
+        found = link(bench, name)
+        assert found.state is OutgoingState.NEED_VALIDATION
+        assert [each.status for each in found.history] == again * [
+            ConnectionStatus.IN_PROCESS,
+            ConnectionStatus.ROUTING_DATA_NOT_AVAILABLE,
+        ]  # one attempt, because another one would have no chance
+    assert waiting(bench, name) == 1
+    bench.advance(2000)
+    assert waiting(bench, name) == 0
+    assert bench.bodies("system$;deadletter") == [b"a"]
     assert bench.dials == []
 
 

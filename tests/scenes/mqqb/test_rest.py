@@ -370,9 +370,7 @@ def test_messages_from_before_wait_until_their_queue_is_resumed() -> None:
     bench.send(ELSEWHERE, b"old", b"older")
     bench.send("DIRECT=OS:empty\\private$\\q", b"gone", time_to_reach_queue=1)
     bench.advance(61)
-    bench.settings = MqqbSettings()
-    bench.carriers = (bench.speaks().carrier,)  # type: ignore[assignment]
-    bench.restart()
+    bench.switch_on()
     assert bench.dials == []
     assert link(bench).state is OutgoingState.ON_HOLD
     warnings = [each for each in bench.warnings if "administrator resumes" in each.what]

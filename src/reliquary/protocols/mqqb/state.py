@@ -180,7 +180,7 @@ class Session:
     judging: bool = False
     """Whether a packet of this session is processed now; the manager may have to judge it first."""
     mismatch: str = ""
-    """What is wrong with the counts of the peer: the session is closed when the current packet is processed."""
+    """What is wrong with the counts of the peer; the session is closed after the current packet."""
     shortage: str = ""
     """Why this manager cannot take the current packet: the session is closed, and the peer tries again."""
     active: bool = False

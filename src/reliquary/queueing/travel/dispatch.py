@@ -68,6 +68,11 @@ ORDINARY: Final = 3
 """The default priority of a message."""
 ENDS: Final = frozenset({OutgoingEvent.FAILED, OutgoingEvent.SESSION_CLEANED_UP, OutgoingEvent.DISCONNECTED})
 """The events after which a queue has no connection."""
+ANSWERS: Final = frozenset({OutgoingEvent.CONNECTED, OutgoingEvent.VALIDATION_NEEDED})
+"""The other events that answer the wish for a connection.
+
+A queue that needs validation is asked for again when it is resumed, and not before.
+"""
 
 
 # -- which messages are sent next
@@ -359,7 +364,7 @@ def on_connection_changed(state: State, signal: ConnectionChanged, now: Instant)
     link.at_once, link.most_bytes = signal.at_once, signal.most_bytes
     link.notified = False
     link.happen(signal.event)
-    if signal.event is OutgoingEvent.CONNECTED or signal.event in ENDS:
+    if signal.event in ANSWERS or signal.event in ENDS:
         link.asked = False
     if signal.event is OutgoingEvent.FAILED:
         rest(state, queue, signal.rest)

@@ -3,6 +3,7 @@ r"""Outgoing queues are connected to sessions, paused and resumed, [MS-MQQB] 3.1
 DIRECT=TCP:10.0.0.7\private$\orders    host 10.0.0.7
 DIRECT=OS:shop\private$\orders         host shop
 PRIVATE=guid\4                         the manager with this GUID, for acknowledgements
+PUBLIC=guid                            nowhere: only a directory knows it (NeedValidation)
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from reliquary.protocols.mqqb.sessions.opening import connect_route
 from reliquary.protocols.mqqb.state import SessionQueue, State
 from reliquary.queueing.model.message import NO_GUID
 from reliquary.queueing.model.names.formats import DirectName, PrivateName, parse_single
-from reliquary.queueing.model.names.schemes import IPX, SPX
 from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import (
     ConnectionWanted,
@@ -48,8 +48,10 @@ def connect_wanted(state: State, now: Instant) -> None:
             route = state.sender.routes[queue] = _route(state, queue, destination)
         route.paused = False
         if not route.host and route.manager == NO_GUID:
-            rest = state.settings.retry
-            links.lose(state, route, OutgoingEvent.FAILED, ConnectionStatus.TCP_NOT_ENABLED, rest=rest)
+            # only a directory knows where it is, so nothing is tried again (QB-171)
+            links.lose(
+                state, route, OutgoingEvent.VALIDATION_NEEDED, ConnectionStatus.ROUTING_DATA_NOT_AVAILABLE
+            )
             continue
         connect_route(state, route, now)
         session = state.sessions.get(route.session)
@@ -58,14 +60,13 @@ def connect_wanted(state: State, now: Instant) -> None:
 
 
 def _route(state: State, queue: int, destination: str) -> SessionQueue:
-    """Return the route of a destination (QB-174); without a host and a manager it is not reached."""
+    """Return the route of a destination (QB-174); that of a PUBLIC name has no host and no manager."""
     name, wait = parse_single(destination), ReceiptWait(state.settings.resend_ladder)
     if isinstance(name, PrivateName):
         if not state.receiver.refusals[name.computer]:
             state.receiver.unsettled.add(name.computer)  # they may be from before a restart
         return SessionQueue(queue, destination, "", wait, name.computer)
-    is_reached = isinstance(name, DirectName) and name.scheme not in (IPX, SPX)
-    host = name.host.casefold() if isinstance(name, DirectName) and is_reached else ""
+    host = name.host.casefold() if isinstance(name, DirectName) else ""
     return SessionQueue(queue, destination, host, wait)
 
 

@@ -155,6 +155,24 @@ def test_encryption_for_a_direct_name_is_refused_at_the_send() -> None:
     assert waiting(bench) == 0
 
 
+@pytest.mark.mqqb("T-85")
+@pytest.mark.spec("QB-287", "QB-290", "QB-291")
+@pytest.mark.parametrize("in_stream", [False, True])
+def test_a_message_to_encrypt_that_waited_from_before_never_leaves_in_clear_text(in_stream: bool) -> None:
+    bench = MqqbBench(settings=None)
+    send = bench.transact if in_stream else bench.send
+    send(ELSEWHERE, b"1")
+    send(ELSEWHERE, b"secret", privacy=MessagePrivacy.ADVANCED, negative_journaling=True)
+    send(ELSEWHERE, b"3")
+    bench.switch_on()
+    bench.ask(ResumeQueue(0, ELSEWHERE))
+    peer = bench.dialled()
+    assert peer.bodies == [b"1", b"3"]
+    assert bench.bodies("system$;deadxact" if in_stream else "system$;deadletter") == [b"secret"]
+    assert "no body is encrypted on its way" in bench.warnings[-1].why
+    assert link(bench).refused == 1
+
+
 @pytest.mark.mqqb("T-86")
 @pytest.mark.spec("QB-101", "QB-317")
 def test_five_refusals_are_acknowledged_only_if_the_settings_allow_it() -> None:

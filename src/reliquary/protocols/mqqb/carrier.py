@@ -11,9 +11,10 @@ from typing import Final
 from reliquary.base.faults import UsageError
 from reliquary.protocols.mqqb.codec.acks import ORDER_QUEUE_PATH
 from reliquary.protocols.mqqb.receiver.ordering import brought
+from reliquary.protocols.mqqb.sender.packets import refuse_privacy
 from reliquary.protocols.mqqb.settings import LARGEST_PACKET
 from reliquary.protocols.mqqb.tables import NAME
-from reliquary.queueing.model.message import NO_GUID, Message, MessagePrivacy, ObjectId, SequenceId
+from reliquary.queueing.model.message import NO_GUID, Message, ObjectId, SequenceId
 from reliquary.queueing.model.names.formats import DirectName, PrivateName, PublicName, SingleName
 from reliquary.queueing.model.names.schemes import OS, TCP
 from reliquary.queueing.model.state import State
@@ -60,13 +61,10 @@ def check(state: State, name: SingleName, message: Message, *, in_transaction: b
     if name.path.casefold() == _ORDER_QUEUE:
         raise UsageError(f"{name} takes acknowledgements of queue managers only")
     # SECOND STAGE (QB-163, QB-288, QB-289, QB-305): keys of other managers, and caches of them, come with
-    # their directory.  A message that would need one is refused here and never sent (QB-291).
+    # their directory.  A message that would need one is never sent: it is refused here, or when it is due.
     # DEPARTS from 3.1.7.1.5.1 (QB-290): such a message is refused at its send and enters no outgoing queue,
     # because its sender learns the reason at once and can correct it.
-    if message.privacy is not MessagePrivacy.NONE:  # QB-287
-        raise UsageError(
-            f"no body is encrypted on its way to {name}, because a direct name gives no key of its manager"
-        )
+    refuse_privacy(message, name)
     if message.stored_body is not None:
         raise UsageError(f"a message to {name} is one packet, and a body in pieces does not fit into it")
     if message.body_size + len(message.extension) > largest - HEADERS:

@@ -11,10 +11,11 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
+from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.protocols.mqqb.codec import acks
 from reliquary.protocols.mqqb.state import Entry, SessionQueue, State, Written
-from reliquary.queueing.model.message import NO_GUID, USUAL, Message, MessageClass
+from reliquary.queueing.model.message import NO_GUID, USUAL, Message, MessageClass, MessagePrivacy
 from reliquary.queueing.packets.messages import construct
 from reliquary.streams.incoming import Incoming
 from reliquary.streams.outgoing import Sent
@@ -87,6 +88,15 @@ def stream_packet(state: State, route: SessionQueue, entry: Entry, sent: Sent, n
         rare = replace(message.more or USUAL, **_NO_PLACE)
         route.written = Written(Pattern(packet, data), replace(message, more=rare), stream.sender)
     return data
+
+
+def refuse_privacy(message: Message, destination: object) -> None:
+    """Raise UsageError if the body of a message must be encrypted: no key is known here (QB-287, QB-291)."""
+    if message.privacy is not MessagePrivacy.NONE:
+        raise UsageError(
+            f"no body is encrypted on its way to {destination}, because a direct name gives no key of its"
+            " manager"
+        )
 
 
 def _has_pattern(message: Message, written: Written) -> bool:

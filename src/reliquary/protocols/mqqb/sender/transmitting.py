@@ -12,7 +12,12 @@ from msgspec.structs import replace
 from reliquary.base.faults import PeerFault, UsageError
 from reliquary.base.time import Instant
 from reliquary.protocols.mqqb.codec.packets import with_session
-from reliquary.protocols.mqqb.sender.packets import order_ack_packet, plain_packet, stream_packet
+from reliquary.protocols.mqqb.sender.packets import (
+    order_ack_packet,
+    plain_packet,
+    refuse_privacy,
+    stream_packet,
+)
 from reliquary.protocols.mqqb.sender.streams import free
 from reliquary.protocols.mqqb.sessions.acknowledging import MASK, header, rides
 from reliquary.protocols.mqqb.sessions.closing import wait_for_ack
@@ -25,7 +30,10 @@ from reliquary.streams.facts import StreamAdvanced
 MOST_UNSTORED: Final = 0x7FFF
 """Recoverable packets that may wait for their bit; half of the 16-bit numbers tell old and new apart."""
 UNWRITABLE: Final = MessageClass.NACK_COULD_NOT_ENCRYPT
-"""The reason for a message that does not fit into a packet: no class says that, this one is nearest."""
+"""The reason for a message that cannot be encrypted.
+
+Also for one that does not fit into a packet: no class says that, and this one is nearest.
+"""
 
 
 def pump(state: State, session: Session, now: Instant) -> None:
@@ -89,7 +97,9 @@ def _is_stored(state: State, route: SessionQueue, entry: Entry) -> bool:
 
 def _packet(state: State, session: Session, route: SessionQueue, entry: Entry) -> bytes:
     """Return the packet of a queue's message; empty if it is not to be sent any more or cannot be written."""
+    assert entry.message is not None, "an entry of a queue has a message"
     try:
+        refuse_privacy(entry.message, entry.destination)  # it waits from before MQQB was switched on
         if entry.weight is not Weight.STREAM:
             data = plain_packet(state, route, entry, session.address)
         else:
@@ -111,7 +121,7 @@ def _packet(state: State, session: Session, route: SessionQueue, entry: Entry) -
 
 
 def _give_up(state: State, route: SessionQueue, entry: Entry, why: str) -> None:
-    """End the transfer of a message that does not fit into a packet."""
+    """End the transfer of a message that cannot be sent."""
     route.under_way.pop(entry.lookup_id, None)
     ended = (entry.lookup_id,)
     state.draft.tell(TransferEnded(entry.queue, ended, Outcome.REFUSED, UNWRITABLE, why=why))

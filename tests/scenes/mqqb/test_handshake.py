@@ -377,11 +377,52 @@ def test_a_ping_is_sent_first_and_not_on_a_retry() -> None:
     bench.handle(DialFailed(dial.session, Failure.TIMED_OUT, ping=True))
     assert link(bench).history[-1].status is ConnectionStatus.PING_FAILURE
     bench.advance(5.1)
-    second = bench.dials[-1]
-    assert decode_ping(second.ping) == Ping(2, bench.own, is_client=True)
-    request = bench.answer_dial().got[0]
+    assert bench.dials[-1].ping == b""
+    peer = bench.dialled()
+    assert says_not_pinged(peer)
+    peer.lose()  # with a message that waits for its acknowledgement
+    bench.advance(5.1)
+    assert bench.dials[-1].ping == b""
+
+
+def says_not_pinged(peer: Peer) -> bool:
+    """Return SE of the first packet that came to a peer: whether no ping was sent."""
+    request = peer.got[0]
     assert isinstance(request, EstablishConnection)
-    assert not request.operating_system & 0x0100  # SE: a ping was sent
+    return bool(request.operating_system & 0x0100)
+
+
+@pytest.mark.mqqb("T-29")
+@pytest.mark.spec("QB-008", "QB-049", "QB-176")
+@pytest.mark.parametrize("end", ["idle", "lost"])
+def test_a_session_that_is_opened_for_a_new_message_begins_with_a_ping(end: str) -> None:
+    bench = MqqbBench(settings=MqqbSettings(ping=True))
+    bench.send(ELSEWHERE, b"a")
+    peer = bench.dialled()
+    assert not says_not_pinged(peer)
+    peer.ack_all()
+    if end == "idle":
+        bench.advance(601)
+    else:
+        peer.lose()
+        bench.advance(5.1)
+    assert peer.is_closed
+    bench.send(ELSEWHERE, b"b")
+    assert decode_ping(bench.dials[-1].ping) == Ping(2, bench.own, is_client=True)
+    assert not says_not_pinged(bench.dialled())
+
+
+@pytest.mark.spec("QB-176", "QB-297")
+def test_a_name_that_joined_the_session_of_an_address_is_not_retried() -> None:
+    bench = MqqbBench(settings=MqqbSettings(ping=True))
+    bench.send(ELSEWHERE, b"a")
+    peer = bench.dialled()
+    bench.send("DIRECT=OS:shop\\private$\\q", b"b")
+    bench.handle(AddressesFound(bench.dials[-1].session, (peer.address,)))
+    peer.ack_all()
+    bench.advance(601)
+    bench.send("DIRECT=OS:shop\\private$\\q", b"c")
+    assert decode_ping(bench.dials[-1].ping) == Ping(3, bench.own, is_client=True)
 
 
 @pytest.mark.mqqb("T-31")

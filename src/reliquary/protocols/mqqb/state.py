@@ -384,7 +384,10 @@ class State(StreamState):
         self.known_at: dict[str, tuple[UUID, str]] = {}
         """The manager that answered at each host, and its address; no other gets messages for the host."""
         self.hops: dict[str, tuple[str, ...]] = {}
-        """Addresses that are left to try, by host (3.1.6.1)."""
+        """Hosts for which the next attempt is a retry, each with the addresses that are left to try.
+
+        Without addresses its name is resolved again (3.1.6.1).
+        """
         self.cookie = 0
         """PingCookie: one counter for all sessions (G-57)."""
         self.unsent: dict[int, Session] = {}

@@ -71,6 +71,8 @@ def close(
     for timer in (INITIALIZATION, CLEANUP, ACK_WAIT, ACK_SEND):
         state.draft.ask(CancelTimer((timer, session.number)))
     _remove(state, session)
+    if session.host and event is OutgoingEvent.FAILED and not (session.is_open and _is_done(state, session)):
+        state.hops.setdefault(session.host, ())
     rest = state.settings.retry if event is OutgoingEvent.FAILED else None
     for queue in sorted(session.routes):
         route = state.sender.routes.get(queue)
@@ -78,6 +80,13 @@ def close(
             links.lose(state, route, event, status, session.addresses or (session.address,), rest)
     for place in session.order_acks:
         state.receiver.owed.setdefault(place, 0)
+
+
+def _is_done(state: State, session: Session) -> bool:
+    """Return whether no message of a session that ends has to be sent on the next one."""
+    routes = state.sender.routes
+    taken = any(routes[queue].taken for queue in session.routes if queue in routes)
+    return not (session.outbox or session.outstanding or session.unstored or taken)
 
 
 def _remove(state: State, session: Session) -> None:

@@ -70,6 +70,7 @@ def _join(state: State, session: Session, addresses: tuple[str, ...]) -> bool:
         return False
     routes, session.routes = session.routes, set()
     close(state, session)
+    state.hops.pop(session.host, None)
     state.by_host[session.host] = other.number
     for queue in sorted(routes):
         route = state.sender.routes.get(queue)
@@ -124,7 +125,8 @@ def connect_route(state: State, route: SessionQueue, now: Instant) -> None:
 def dial(state: State, host: str, now: Instant) -> Session:
     """Open a session to a host; a retry goes on with the next address and sends no ping (QB-176, QB-297)."""
     state.last_session += 1
-    addresses = state.hops.pop(host, ())
+    left = state.hops.pop(host, None)
+    is_retry, addresses = left is not None, left or ()
     session = Session(
         state.last_session,
         Phase.DIALLING,
@@ -138,7 +140,7 @@ def dial(state: State, host: str, now: Instant) -> Session:
     state.sessions[session.number] = session
     state.by_host[host] = session.number
     ping = b""
-    if state.settings.ping and not addresses:
+    if state.settings.ping and not is_retry:
         # DEPARTS from 3.1.3.2 (QB-165): the cookie is one counter for all sessions and is never reset,
         # because two pings may wait at once (G-57).
         state.cookie += 1  # QB-100, QB-310

@@ -13,9 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from reliquary.client.errors import ServerUnreachable
+from tools.story import __main__ as story
+from tools.story import pipelines
 from tools.story.__main__ import options_of_serve, parser, sites, wait_for_end
 from tools.story.flows import Flow
-from tools.story.sites import Site, free_mqqb_host, free_port
+from tools.story.sites import Site, free_mqqb_host, free_port, run_command
+from tools.story.waiting import LOOK, StoryFault, wait_for
 
 ROOT = Path(__file__).parents[2]
 
@@ -87,6 +91,65 @@ def test_a_server_that_ends_by_itself_ends_the_story(
     assert wait_for_end([site]) == 1
     site.stop()
     assert "NORTH has ended with exit code 11" in capsys.readouterr().out
+
+
+def test_a_wait_goes_on_while_there_is_progress_and_then_says_what_was_awaited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("threading.Event.wait", lambda _, span: clock.__setitem__(0, clock[0] + span))
+    wait_for("orders", 100, lambda: int(clock[0] / LOOK), "the queues", patience=2 * LOOK)
+    with pytest.raises(StoryFault) as stopped:
+        wait_for("orders", 200, lambda: min(int(clock[0] / LOOK), 150), "the queues", patience=2 * LOOK)
+    assert str(stopped.value) == (
+        "waited for 200 orders, and 150 came; none came in the last 1 s. Look at the queues"
+    )
+
+
+def test_a_command_that_fails_names_itself_its_code_and_its_last_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = site_of(tmp_path, monkeypatch, "echo progress >&2; echo 'reliquary: no room' >&2; exit 30")
+    with pytest.raises(StoryFault) as failed:
+        run_command(site, "history", "export")
+    assert str(failed.value) == "`reliquary history export` ended with exit code 30: reliquary: no room"
+    assert run_command(site, "history", "export", accepted=frozenset({30})) == "{}"
+
+
+@pytest.mark.parametrize("failure", [StoryFault("no room"), SystemExit("no room"), OSError("no room")])
+@pytest.mark.parametrize(("name", "part"), [("run_lake", "The lake"), ("run_audit", "The audit")])
+def test_a_part_on_spark_that_fails_ends_no_server(
+    failure: BaseException,
+    name: str,
+    part: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_: object) -> str:
+        raise failure
+
+    for each in ("run_lake", "run_audit"):
+        monkeypatch.setattr(pipelines, each, fail if each == name else lambda *_: "done")
+    monkeypatch.setattr(pipelines, "prepare_spark", lambda: True)
+    here = Site("NORTH", Path(), 1, 2)
+    story.show_spark(here, here)
+    assert f"{part} failed, and both servers stay up: no room" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("failure", [StoryFault("no room"), ServerUnreachable(sentence="no room")])
+def test_a_story_that_stops_says_why_and_ends_no_server(
+    failure: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise failure
+
+    monkeypatch.setattr(story, "play", stop)
+    here = Site("NORTH", Path(), 1, 2)
+    story.try_story(here, here, with_spark=True)
+    printed = capsys.readouterr().out
+    assert "The story stopped: no room." in printed
+    assert "Both servers stay up" in printed
 
 
 def flow(*arrived: str, sent: int = 3) -> Flow:

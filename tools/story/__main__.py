@@ -11,7 +11,6 @@ import argparse
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,16 +19,16 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from reliquary.client.errors import ReliquaryError
 from tools.story import flows, pipelines
 from tools.story.flows import ORDERS, Flow
 from tools.story.sites import Site, free_mqqb_host, free_port
+from tools.story.waiting import StoryFault, wait_for
 
 FOLDER = Path("reliquary-story")
 DONE = FOLDER / "done"
 """Written when the story has ended, so that the next start does not repeat it."""
 REPORT = FOLDER / "audit" / "report.html"
-LOOK = 0.5
-"""Seconds between two looks at what has arrived."""
 
 out = Console(highlight=False, soft_wrap=True)
 
@@ -46,7 +45,7 @@ def main(arguments: list[str]) -> int:
         with running(south):
             out.print(f"A second manager, SOUTH, runs: its console is {south.console}/")
             if given.story or not DONE.exists():
-                play(north, south, with_spark=not given.without_spark)
+                try_story(north, south, with_spark=not given.without_spark)
             else:
                 report = f" The report of its audit: {REPORT.resolve().as_uri()}." if REPORT.exists() else ""
                 out.print(f"The story was played before; ./dev run --story plays it again.{report}")
@@ -125,6 +124,15 @@ def running(site: Site) -> Iterator[None]:
         site.stop()
 
 
+def try_story(north: Site, south: Site, *, with_spark: bool) -> None:
+    """Play the story; what stops it ends no server."""
+    try:
+        play(north, south, with_spark=with_spark)
+    except (StoryFault, ReliquaryError) as why:
+        out.print(f"The story stopped: {why}.")
+        out.print("Both servers stay up, and ./dev run --story plays it again. Ctrl-C ends them.")
+
+
 def play(north: Site, south: Site, *, with_spark: bool) -> None:
     """Send the orders, cut the link, kill the south, and show that nothing was lost."""
     flows.create_queues(south)
@@ -163,8 +171,8 @@ def play(north: Site, south: Site, *, with_spark: bool) -> None:
         for flow in every:
             flow.send_next(ORDERS - flow.sent)
         flows.flush_agent(south, FOLDER)
-        while show() < ORDERS * len(every):
-            threading.Event().wait(LOOK)
+        where = f"the outgoing queues of NORTH, {north.console}/console/records/outgoing"
+        wait_for("orders at SOUTH", ORDERS * len(every), show, where)
     for flow in every:
         flows.look(south, flow)
     every.append(flows.read_by_mqqp(south))
@@ -191,17 +199,22 @@ def show_table(every: list[Flow]) -> None:
 
 
 def show_spark(north: Site, south: Site) -> None:
-    """Run the lake and the audit, and print where their results are."""
+    """Run the lake and the audit, and print where their results are; a failure ends no server."""
     with out.status("Spark is installed if it is missing (400 MB, once) ..."):
         if not pipelines.prepare_spark():
             out.print("Spark could not be installed, so this story has no lake and no audit.")
             return
-    with out.status("Spark reads the queues of SOUTH into a lake ..."):
-        lake = pipelines.run_lake(south, FOLDER)
-    out.print(f"The lake: {lake}/ (bronze, silver, gold)")
-    with out.status("Spark audits the histories of both managers ..."):
-        verdict = pipelines.run_audit([north, south], REPORT.parent)
-    out.print(f"The audit says: {verdict}. Its report: {REPORT.resolve().as_uri()}")
+    part = "The lake"
+    try:
+        with out.status("Spark reads the queues of SOUTH into a lake ..."):
+            lake = pipelines.run_lake(south, FOLDER)
+        out.print(f"The lake: {lake}/ (bronze, silver, gold)")
+        part = "The audit"
+        with out.status("Spark audits the histories of both managers ..."):
+            verdict = pipelines.run_audit([north, south], REPORT.parent)
+        out.print(f"The audit says: {verdict}. Its report: {REPORT.resolve().as_uri()}")
+    except (Exception, SystemExit) as why:  # noqa: BLE001 - both servers outlive any failure of Spark
+        out.print(f"{part} failed, and both servers stay up: {why}")
 
 
 def wait_for_end(every: list[Site]) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import reliquary
 from tools.story.sites import Site, run_command
+from tools.story.waiting import PATIENCE
 
 ORDERS = 200
 """Messages of each flow."""
@@ -90,9 +91,9 @@ def agent_of(south: Site, folder: Path) -> reliquary.Agent:
 
 
 def flush_agent(south: Site, folder: Path) -> None:
-    """Let the agent deliver what it kept on disk when it was closed."""
+    """Let the agent deliver what it kept on disk when it was closed; ServerUnreachable if it cannot."""
     with agent_of(south, folder) as agent:
-        agent.flush(timeout=None)
+        agent.flush(timeout=PATIENCE)
 
 
 def _as_xml(send: Callable[[Iterable[str]], None]) -> Callable[[Iterable[str]], None]:

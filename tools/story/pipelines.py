@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from reliquary.server.exits import Exit
 from tools.story.sites import Site, run_command
 
 ROOT = Path(__file__).resolve().parents[2]
+VERDICTS = frozenset({Exit.OK, Exit.AUDIT_REFUTED, Exit.AUDIT_NOT_JUDGED})
+"""The exit codes of an audit that came to its end."""
 
 
 def prepare_spark() -> bool:
@@ -29,4 +32,4 @@ def run_audit(sites: list[Site], out: Path) -> str:
     for site in sites:
         run_command(site, "history", "export")
     histories = [word for site in sites for word in ("--history", str(site.folder / "history"))]
-    return run_command(sites[0], "pipeline", "run", "audit", *histories, "--out", str(out), check=False)
+    return run_command(sites[0], "pipeline", "run", "audit", *histories, "--out", str(out), accepted=VERDICTS)

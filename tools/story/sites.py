@@ -8,11 +8,12 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import reliquary
+from tools.story.waiting import StoryFault
 
 MQQB_PORT = 1801
 """Peers of MQQB name a host and no port, so each manager of this computer needs an address of its own."""
@@ -121,13 +122,17 @@ class Site:
         return reliquary.connect(self.data, control=self.console)
 
 
-def run_command(site: Site, *words: str, check: bool = True) -> str:
-    """Run a command of Reliquary for a site, and return what it says in its last line of JSON."""
+def run_command(site: Site, *words: str, accepted: Set[int] = frozenset({0})) -> str:
+    """Run a command of Reliquary for a site, and return what it says in its last line of JSON.
+
+    StoryFault if its exit code is not an accepted one.
+    """
     program = str(Path(sys.executable).parent / "reliquary")
     command = [program, "--server", site.data, "--control", site.console, *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if check and done.returncode:
-        raise SystemExit(f"{' '.join(words)} failed:\n{done.stderr}")
+    if done.returncode not in accepted:
+        why = done.stderr.strip().splitlines()[-1:] or ["it gave no reason"]
+        raise StoryFault(f"`reliquary {' '.join(words)}` ended with exit code {done.returncode}: {why[0]}")
     last = done.stdout.strip().splitlines()[-1:] or ["{}"]
     try:
         return str(json.loads(last[0]).get("verdict", last[0]))

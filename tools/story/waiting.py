@@ -1,0 +1,31 @@
+"""Waiting in the story: it ends with one sentence when what is awaited makes no progress."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+LOOK = 0.5
+"""Seconds between two looks at what is awaited."""
+PATIENCE = 60.0
+"""Seconds without progress after which a wait ends; a protocol tries again after 20 at most."""
+
+
+class StoryFault(Exception):
+    """A part of the story failed; the text says what failed, and where to look."""
+
+
+def wait_for(
+    awaited: str, wanted: int, count: Callable[[], int], where: str, patience: float = PATIENCE
+) -> None:
+    """Return when `count()` has reached `wanted`; StoryFault when it has not grown for `patience` seconds."""
+    best, grew = count(), time.monotonic()
+    while best < wanted:
+        if time.monotonic() - grew >= patience:
+            last = f"none came in the last {patience:.0f} s"
+            raise StoryFault(f"waited for {wanted} {awaited}, and {best} came; {last}. Look at {where}")
+        threading.Event().wait(LOOK)
+        found = count()
+        if found > best:
+            best, grew = found, time.monotonic()

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from reliquary.client.errors import ServerUnreachable
-from tools.story import __main__ as story
-from tools.story import pipelines
-from tools.story.__main__ import options_of_serve, parser, sites, wait_for_end
+from tools.story import pipelines, play
+from tools.story.__main__ import managers, options_of_serve, parser, wait_for_end
 from tools.story.flows import Flow
-from tools.story.sites import Site, free_mqqb_host, free_port, run_command
+from tools.story.relay import Relay
+from tools.story.sites import Pair, Site, free_mqqb_host, free_port, run_command
 from tools.story.waiting import LOOK, StoryFault, wait_for
 
 ROOT = Path(__file__).parents[2]
@@ -57,12 +57,26 @@ def test_a_port_or_an_address_that_is_in_use_is_left_to_its_owner() -> None:
 
 def test_the_ports_of_the_first_manager_can_be_chosen_and_the_consoles_ask_each_other(clean: Path) -> None:
     given, rest = parser().parse_known_args(["--port", "21480", "--log-level", "info"])
-    north, south = sites(given, rest)
+    pair = managers(given, rest)
+    north, south = pair.north, pair.south
     assert (north.data_port, north.control_port, rest) == (21480, 21481, ["--log-level", "info"])
     assert north.options == ["--settings", "reliquary-story/north.toml", "--first-queue", "orders", *rest]
     [peer] = tomllib.loads((clean / "reliquary-story/north.toml").read_text())["peers"]
     assert peer == {"name": "SOUTH", "control": south.console}
-    assert len({north.data_port, north.control_port, south.data_port, south.control_port}) == 4
+    ports = {north.data_port, north.control_port, south.data_port, south.control_port}
+    assert len(ports | {pair.to_north, pair.to_south}) == 6
+
+
+def test_both_managers_reach_each_other_through_the_relay_alone(clean: Path) -> None:
+    pair = managers(*parser().parse_known_args(["--port", "21480"]))
+    for site in (pair.north, pair.south):
+        assert str(site.data_port) not in str(dict(site.settings))
+    assert pair.north.settings["SRMP_RECEIPTS_HOST"] == f"127.0.0.1:{pair.to_north}"
+    assert pair.south.settings["MQQB_ADDRESSES"] == pair.mqqb_to_south
+    hosts = {pair.north.settings["MQQB_HOST"], pair.south.settings["MQQB_HOST"], pair.mqqb_to_south}
+    assert len(hosts) == 3
+    targets = {pair.north.data_port, pair.south.data_port, 1801}
+    assert {port for _, port in pair.routes().values()} == targets
 
 
 def test_variables_choose_like_options_and_settings_of_the_user_are_kept(
@@ -71,7 +85,7 @@ def test_variables_choose_like_options_and_settings_of_the_user_are_kept(
     monkeypatch.setenv("RELIQUARY_DATA_PORT", "21480")
     given, rest = parser().parse_known_args(["--control-port", "21490", "--settings", "mine.toml"])
     assert options_of_serve(given) == ["--port", "21480", "--control-port", "21490"]
-    assert sites(given, rest)[0].options == ["--first-queue", "orders", "--settings", "mine.toml"]
+    assert managers(given, rest).north.options == ["--first-queue", "orders", "--settings", "mine.toml"]
 
 
 def test_a_server_that_does_not_start_ends_the_story_with_its_code(
@@ -99,11 +113,11 @@ def test_a_wait_goes_on_while_there_is_progress_and_then_says_what_was_awaited(
     clock = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
     monkeypatch.setattr("threading.Event.wait", lambda _, span: clock.__setitem__(0, clock[0] + span))
-    wait_for("orders", 100, lambda: int(clock[0] / LOOK), "the queues", patience=2 * LOOK)
+    wait_for("the orders were there", 100, lambda: int(clock[0] / LOOK), "the queues", 2 * LOOK)
     with pytest.raises(StoryFault) as stopped:
-        wait_for("orders", 200, lambda: min(int(clock[0] / LOOK), 150), "the queues", patience=2 * LOOK)
+        wait_for("the orders were there", 200, lambda: min(int(clock[0] / LOOK), 150), "the queues", 2 * LOOK)
     assert str(stopped.value) == (
-        "waited for 200 orders, and 150 came; none came in the last 1 s. Look at the queues"
+        "it waited until the orders were there: 150 of 200, and no more in the last 1 s. Look at the queues"
     )
 
 
@@ -133,7 +147,7 @@ def test_a_part_on_spark_that_fails_ends_no_server(
         monkeypatch.setattr(pipelines, each, fail if each == name else lambda *_: "done")
     monkeypatch.setattr(pipelines, "prepare_spark", lambda: True)
     here = Site("NORTH", Path(), 1, 2)
-    story.show_spark(here, here)
+    play.show_spark(here, here)
     assert f"{part} failed, and both servers stay up: no room" in capsys.readouterr().out
 
 
@@ -144,16 +158,17 @@ def test_a_story_that_stops_says_why_and_ends_no_server(
     def stop(*_: object, **__: object) -> None:
         raise failure
 
-    monkeypatch.setattr(story, "play", stop)
+    monkeypatch.setattr(play, "play", stop)
     here = Site("NORTH", Path(), 1, 2)
-    story.try_story(here, here, with_spark=True)
+    with Relay({}) as relay:
+        play.try_story(Pair(here, here, 3, 4, "127.0.0.4"), relay, with_spark=True)
     printed = capsys.readouterr().out
     assert "The story stopped: no room." in printed
     assert "Both servers stay up" in printed
 
 
 def flow(*arrived: str, sent: int = 3) -> Flow:
-    return Flow("SRMP", "by-srmp", lambda _: None, sent, list(arrived))
+    return Flow("SRMP", "by-srmp", lambda _: None, sent=sent, arrived=list(arrived))
 
 
 def test_a_flow_counts_what_is_lost_doubled_and_out_of_order() -> None:

@@ -6,13 +6,22 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import reliquary
-from tools.story.sites import Site, run_command
-from tools.story.waiting import PATIENCE
+from tools.story.sites import HOST, Pair, Site, run_command
 
 ORDERS = 200
 """Messages of each flow."""
+
+
+class Sender(NamedTuple):
+    """The state of the sender of a flow."""
+
+    kept: int
+    """Orders that it keeps, because the south has not confirmed them."""
+    failures: int
+    """Attempts to reach the south that failed since the last success."""
 
 
 @dataclass
@@ -22,6 +31,8 @@ class Flow:
     protocol: str
     queue: str
     send: Callable[[Iterable[str]], None]
+    destination: str = ""
+    """The name of the queue at the north; empty for an agent, which has no manager."""
     sent: int = 0
     arrived: list[str] = field(default_factory=list)
     before: int = 0
@@ -51,17 +62,15 @@ class Flow:
         return numbers == sorted(numbers)
 
 
-def flows_of(north: Site, south: Site, folder: Path) -> list[Flow]:
-    """Return a flow for each protocol that brings messages."""
+def flows_of(north: reliquary.Manager, agent: reliquary.Agent, pair: Pair) -> list[Flow]:
+    """Return a flow for each protocol that brings messages through the relay."""
 
-    def through(
-        manager: reliquary.Manager, destination: str, *, transaction: bool
-    ) -> Callable[[Iterable[str]], None]:
+    def through(destination: str, *, transaction: bool) -> Callable[[Iterable[str]], None]:
         def send(orders: Iterable[str]) -> None:
-            queue = manager.queue(destination)
+            queue = north.queue(destination)
             for order in orders:
                 if transaction:
-                    with manager.transaction():
+                    with north.transaction():
                         queue.send(order, label=order)
                 else:
                     queue.send(order, label=order)
@@ -69,31 +78,40 @@ def flows_of(north: Site, south: Site, folder: Path) -> list[Flow]:
         return send
 
     def by_agent(orders: Iterable[str]) -> None:
-        with agent_of(south, folder) as agent:
-            for order in orders:
-                agent.send("by-httpr", order.encode(), label=order)
+        for order in orders:
+            agent.send("by-httpr", order.encode(), label=order)
 
-    manager, port = north.connect(), south.data_port
-    srmp = f"DIRECT=HTTP://127.0.0.1:{port}/msmq/private$/by-srmp"
-    wsrm = f"wsrm://127.0.0.1:{port}/wsrm/by-wsrm"
-    mqqb = rf"DIRECT=TCP:{south.settings['MQQB_HOST']}\private$\by-mqqb"
+    srmp = f"DIRECT=HTTP://{HOST}:{pair.to_south}/msmq/private$/by-srmp"
+    wsrm = f"wsrm://{HOST}:{pair.to_south}/wsrm/by-wsrm"
+    mqqb = rf"DIRECT=TCP:{pair.mqqb_to_south}\private$\by-mqqb"
     return [
-        Flow("SRMP", "by-srmp", through(manager, srmp, transaction=True)),
+        Flow("SRMP", "by-srmp", through(srmp, transaction=True), srmp),
         Flow("HTTPR", "by-httpr", by_agent),
-        Flow("WS-RM", "by-wsrm", _as_xml(through(manager, wsrm, transaction=False))),
-        Flow("MQQB", "by-mqqb", through(manager, mqqb, transaction=True)),
+        Flow("WS-RM", "by-wsrm", _as_xml(through(wsrm, transaction=False)), wsrm),
+        Flow("MQQB", "by-mqqb", through(mqqb, transaction=True), mqqb),
     ]
 
 
-def agent_of(south: Site, folder: Path) -> reliquary.Agent:
-    """Open the agent of HTTPR, an application that sends to the south without a manager."""
-    return reliquary.agent(folder / "agent", south.data, name="north/agent")
+def open_agent(pair: Pair, folder: Path) -> reliquary.Agent:
+    """Open the agent of HTTPR, an application that sends through the relay without a manager."""
+    return reliquary.agent(folder / "agent", f"http://{HOST}:{pair.to_south}", name="north/agent")
 
 
-def flush_agent(south: Site, folder: Path) -> None:
-    """Let the agent deliver what it kept on disk when it was closed; ServerUnreachable if it cannot."""
-    with agent_of(south, folder) as agent:
-        agent.flush(timeout=PATIENCE)
+def send_in_turns(flows: Iterable[Flow], count: int) -> None:
+    """Send `count` orders of each flow: one of each, then the next ones."""
+    every = list(flows)
+    for _ in range(count):
+        for flow in every:
+            flow.send_next(1)
+
+
+def sender_of(flow: Flow, north: reliquary.Manager, agent: reliquary.Agent) -> Sender:
+    """Return what the sender of a flow keeps, and how its attempts to reach the south ended."""
+    if not flow.destination:
+        status = agent.status()
+        return Sender(status.waiting, sum(each.failures for each in status.channels))
+    queue = north.outgoing_queue(flow.destination)
+    return Sender(queue.messages, queue.failures)
 
 
 def _as_xml(send: Callable[[Iterable[str]], None]) -> Callable[[Iterable[str]], None]:
@@ -120,10 +138,10 @@ def depths(south: Site) -> Counter[str]:
         return Counter({each.name: each.messages for each in manager.queues()})
 
 
-def arrived(south: Site, flows: Iterable[Flow]) -> int:
-    """Return how many orders of all flows came to the south in this story."""
+def arrived(south: Site, flows: Iterable[Flow]) -> Counter[str]:
+    """Return how many orders came in this story, for each queue of the south."""
     found = depths(south)
-    return sum(found[flow.queue] - flow.before for flow in flows)
+    return Counter({flow.queue: found[flow.queue] - flow.before for flow in flows})
 
 
 def look(south: Site, flow: Flow) -> None:
@@ -161,9 +179,7 @@ def read_by_mqqp(south: Site) -> Flow:
 
         flow = Flow("MQQP", "by-mqqp", send)
         flow.send_next(ORDERS // 4)
-    flow.arrived = list(
-        _received(f"mqqp://127.0.0.1:{south.settings['MQQP_HANDSHAKE_PORT']}/private$/by-mqqp")
-    )
+    flow.arrived = list(_received(f"mqqp://{HOST}:{south.settings['MQQP_HANDSHAKE_PORT']}/private$/by-mqqp"))
     return flow
 
 

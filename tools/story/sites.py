@@ -13,13 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import reliquary
+from tools.story.relay import Address
 from tools.story.waiting import StoryFault
 
+HOST = "127.0.0.1"
 MQQB_PORT = 1801
 """Peers of MQQB name a host and no port, so each manager of this computer needs an address of its own."""
 
 
-def free_port(wanted: int, host: str = "127.0.0.1") -> int:
+def free_port(wanted: int, host: str = HOST) -> int:
     """Return the wanted port where nothing listens at it, else another one."""
     for port in (wanted, 0):
         with socket.socket() as probe:
@@ -34,7 +36,7 @@ def free_port(wanted: int, host: str = "127.0.0.1") -> int:
 
 def free_mqqb_host(first: int) -> str:
     """Return the first address from 127.0.0.`first` on at which nothing listens for MQQB."""
-    hosts = (f"127.0.0.{number}" for number in range(first, 255, 2))
+    hosts = (f"127.0.0.{number}" for number in range(first, 255, 3))  # two managers, and the link
     return next(host for host in hosts if free_port(MQQB_PORT, host) == MQQB_PORT)
 
 
@@ -55,12 +57,12 @@ class Site:
     @property
     def data(self) -> str:
         """The address of the data plane."""
-        return f"http://127.0.0.1:{self.data_port}"
+        return f"http://{HOST}:{self.data_port}"
 
     @property
     def console(self) -> str:
         """The address of the web console."""
-        return f"http://127.0.0.1:{self.control_port}"
+        return f"http://{HOST}:{self.control_port}"
 
     def start(self) -> None:
         """Start the server, and return when it is ready; SystemExit when it ended without being so.
@@ -120,6 +122,28 @@ class Site:
     def connect(self) -> reliquary.Manager:
         """Return a client of the server."""
         return reliquary.connect(self.data, control=self.console)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Both managers, and the addresses of a relay through which they reach each other."""
+
+    north: Site
+    south: Site
+    to_north: int
+    """The port that leads to the data plane of the north."""
+    to_south: int
+    """The port that leads to the data plane of the south."""
+    mqqb_to_south: str
+    """The host whose port of MQQB leads to that of the south."""
+
+    def routes(self) -> dict[Address, Address]:
+        """Return the addresses of the relay, each with the address that it leads to."""
+        return {
+            (HOST, self.to_north): (HOST, self.north.data_port),
+            (HOST, self.to_south): (HOST, self.south.data_port),
+            (self.mqqb_to_south, MQQB_PORT): (self.south.settings["MQQB_HOST"], MQQB_PORT),
+        }
 
 
 def run_command(site: Site, *words: str, accepted: Set[int] = frozenset({0})) -> str:

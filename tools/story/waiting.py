@@ -23,8 +23,8 @@ def wait_for(
     best, grew = count(), time.monotonic()
     while best < wanted:
         if time.monotonic() - grew >= patience:
-            last = f"none came in the last {patience:.0f} s"
-            raise StoryFault(f"waited for {wanted} {awaited}, and {best} came; {last}. Look at {where}")
+            so_far = f"{best} of {wanted}, and no more in the last {patience:.0f} s"
+            raise StoryFault(f"it waited until {awaited}: {so_far}. Look at {where}")
         threading.Event().wait(LOOK)
         found = count()
         if found > best:

@@ -1,0 +1,128 @@
+"""The relay of the story: it passes bytes on, and a cut resets and refuses."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from random import Random
+
+import pytest
+
+from tests.ports import free_ports
+from tools.story.relay import Relay
+
+HOST = "127.0.0.1"
+
+
+@pytest.fixture
+def target() -> Iterator[socket.socket]:
+    """A listener that the relay leads to."""
+    with socket.create_server((HOST, 0)) as listener:
+        listener.settimeout(30)
+        yield listener
+
+
+@pytest.fixture
+def relay(target: socket.socket) -> Iterator[tuple[Relay, int]]:
+    """A relay to the target, and its port."""
+    [port] = free_ports(1)
+    with Relay({(HOST, port): target.getsockname()}) as found:
+        yield found, port
+
+
+def connect(port: int, target: socket.socket) -> tuple[socket.socket, socket.socket]:
+    """Return both ends of a connection through the relay."""
+    near = socket.create_connection((HOST, port), timeout=30)
+    far, _ = target.accept()
+    far.settimeout(30)
+    return near, far
+
+
+def read(end: socket.socket, count: int) -> bytes:
+    """Return this number of bytes, fewer if the other end closes before."""
+    found = bytearray()
+    while len(found) < count and (data := end.recv(1 << 16)):
+        found += data
+    return bytes(found)
+
+
+def send_and_end(end: socket.socket, data: bytes) -> None:
+    """Send all bytes, and say that no more will come."""
+    end.sendall(data)
+    end.shutdown(socket.SHUT_WR)
+
+
+def test_bytes_pass_in_both_directions_whole_and_a_closed_half_is_passed_on(
+    relay: tuple[Relay, int], target: socket.socket
+) -> None:
+    near, far = connect(relay[1], target)
+    question, answer = Random(1).randbytes(3_000_000), Random(2).randbytes(3_000_000)
+    with near, far:
+        for source, sink, data in ((near, far, question), (far, near, answer)):
+            sending = threading.Thread(target=send_and_end, args=(source, data))
+            sending.start()
+            assert read(sink, len(data) + 1) == data
+            sending.join()
+
+
+def test_a_cut_resets_every_connection_and_refuses_new_ones_until_it_is_restored(
+    relay: tuple[Relay, int], target: socket.socket
+) -> None:
+    link, port = relay
+    pairs = [connect(port, target) for _ in range(3)]
+    for near, far in pairs:
+        near.sendall(b"before")
+        assert read(far, 6) == b"before"
+    link.cut()
+    assert (link.is_cut, link.broken) == (True, 3)
+    for near, far in pairs:
+        with near, far:
+            with pytest.raises(ConnectionResetError):
+                near.recv(1)
+            with pytest.raises(ConnectionResetError):
+                far.recv(1)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((HOST, port))
+    link.restore()
+    near, far = connect(port, target)
+    with near, far:
+        near.sendall(b"after")
+        assert read(far, 5) == b"after"
+
+
+def test_a_cut_after_some_bytes_comes_in_the_middle_of_what_passes(
+    relay: tuple[Relay, int], target: socket.socket
+) -> None:
+    link, port = relay
+    near, far = connect(port, target)
+    with near, far:
+        far.sendall(bytes(5_000))  # what comes back does not count
+        assert len(read(near, 5_000)) == 5_000
+        link.cut_after(1_000)
+        near.sendall(bytes(999))
+        assert len(read(far, 999)) == 999
+        assert not link.is_cut
+        near.sendall(bytes(500))
+        with pytest.raises(ConnectionResetError):
+            near.recv(1)
+        with pytest.raises(ConnectionResetError):
+            read(far, 2)  # one byte may still come
+    assert (link.is_cut, link.broken) == (True, 1)
+
+
+def test_a_target_that_does_not_listen_ends_the_connection_and_not_the_relay(
+    relay: tuple[Relay, int], target: socket.socket
+) -> None:
+    link, port = relay
+    where = target.getsockname()
+    target.close()
+    with socket.create_connection((HOST, port), timeout=30) as near, suppress(ConnectionError):
+        assert near.recv(1) == b""
+    assert not link.is_cut
+    with socket.create_server(where) as again:
+        near, far = connect(port, again)
+        with near, far:
+            near.sendall(b"x")
+            assert read(far, 1) == b"x"

@@ -1,0 +1,136 @@
+"""The network between the managers of the story: a TCP relay whose link can be cut and restored.
+
+    NORTH --> relay --> SOUTH     whole: bytes pass in both directions
+                                  cut:   every connection was reset, and new connections are refused
+
+The relay runs an event loop in a thread of its own, because the story itself waits for servers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import threading
+from collections.abc import Coroutine, Mapping
+from functools import partial
+from types import TracebackType
+from typing import Final, TypeVar
+
+Address = tuple[str, int]
+T = TypeVar("T")
+PIECE: Final = 1 << 16
+RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
+"""SO_LINGER with a time of 0: closing the socket sends RST, as a peer sees it when a link breaks."""
+
+
+class Relay:
+    """Passes each connection to one of its addresses on to the target of that address."""
+
+    def __init__(self, routes: Mapping[Address, Address]) -> None:
+        self._routes = dict(routes)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="relay", daemon=True)
+        self._servers: list[asyncio.Server] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._until_cut: int | None = None
+        """Bytes that may still go to targets before the link is cut; None for no limit."""
+        self.broken = 0
+        """Connections from clients that a cut has reset."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether connections are refused."""
+        return not self._servers
+
+    def cut(self) -> None:
+        """Reset every connection, and refuse new ones until `restore`."""
+        self._run(self._cut())
+
+    def cut_after(self, count: int) -> None:
+        """Cut the link when this number of further bytes has gone to targets."""
+        self._until_cut = count
+
+    def restore(self) -> None:
+        """Accept connections again, at all addresses."""
+        self._run(self._listen())
+
+    async def _listen(self) -> None:
+        for (host, port), target in self._routes.items():
+            self._servers.append(await asyncio.start_server(partial(self._accept, target), host, port))
+
+    async def _cut(self) -> None:
+        self._until_cut = None
+        for server in self._servers:
+            server.close()
+        self._servers.clear()
+        self.broken += len(self._tasks)
+        for writer in self._writers:
+            connection: socket.socket = writer.get_extra_info("socket")
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+            writer.transport.abort()
+        for task in self._tasks:
+            task.cancel()
+
+    def _accept(self, target: Address, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = self._loop.create_task(self._serve(target, reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(
+        self, target: Address, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Relay one connection until both ends have closed it, or one of them is lost."""
+        pair = [writer]
+        self._writers.add(writer)
+        try:
+            far_reader, far_writer = await asyncio.open_connection(*target)
+            pair.append(far_writer)
+            self._writers.add(far_writer)
+            await asyncio.gather(self._pass_on(reader, far_writer), self._pass_back(far_reader, writer))
+        except OSError:
+            pass  # the target listens no more, or an end was reset: the other end is aborted below
+        finally:
+            for each in pair:
+                self._writers.discard(each)
+                each.transport.abort()
+
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Pass bytes to a target, and cut the link when the limit of `cut_after` is reached."""
+        while data := await reader.read(PIECE):
+            left = self._until_cut
+            writer.write(data[:left])
+            if left is not None:
+                self._until_cut = left - len(data)
+                if left <= len(data):
+                    await self._cut()
+            await writer.drain()
+        writer.write_eof()
+
+    async def _pass_back(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(PIECE):
+            writer.write(data)
+            await writer.drain()
+        writer.write_eof()
+
+    def _run(self, wanted: Coroutine[None, None, T]) -> T:
+        """Run a coroutine in the thread of the relay, and return its result."""
+        return asyncio.run_coroutine_threadsafe(wanted, self._loop).result()
+
+    async def _end(self) -> None:
+        await self._cut()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def __enter__(self) -> Relay:
+        self._thread.start()
+        self.restore()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._run(self._end())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()

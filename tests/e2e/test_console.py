@@ -1,6 +1,6 @@
 """The web console in a real browser: Debian's Chromium, driven by Playwright, checked by axe.
 
-The pictures of all pages are kept in the folder RELIQUARY_SCREENSHOTS, if it is set.
+The pictures of all pages are kept in `.artefacts/screenshots`; CONSOLE_SCREENSHOTS names another folder.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from playwright.async_api import ConsoleMessage, Page, async_playwright
 from tests.console.harness import Harness, play
 from tests.console.test_access import ROOT, USERS
 
+SCREENSHOTS: Final = Path(
+    os.environ.get("CONSOLE_SCREENSHOTS") or Path(__file__).parents[2] / ".artefacts/screenshots"
+)
 CHROMIUM: Final = "/usr/bin/chromium"
 FLAGS: Final = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
@@ -68,9 +71,7 @@ async def browsing(harness: Harness) -> AsyncIterator[Page]:
 
 
 async def picture(page: Page, name: str) -> None:
-    folder = os.environ.get("RELIQUARY_SCREENSHOTS")
-    if folder:
-        await page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+    await page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
 
 
 def browse(folder: Path, scene: Callable[[Harness, Page], Awaitable[None]], **chosen: Any) -> None:

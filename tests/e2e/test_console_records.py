@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Literal
 from uuid import UUID
 
 import pytest
@@ -29,6 +30,7 @@ from tests.server.endpoints import endpoint_of
 from tests.server.mqqb_peer import connect_peer, message_to
 from tests.server.test_srmp_between import site
 
+Theme = Literal["light", "dark"]
 LISTS = ("outgoing", "streams", "channels", "sequences", "rpc", "sessions", "transactions", "writers")
 TABLES = (
     MqqbOptions(enabled=True, listen_port=0),
@@ -72,9 +74,9 @@ async def exchange(harness: Harness, folder: Path, more: AsyncExitStack) -> None
     await until(lambda: far.waiting == 0 and any(each.pending for each in associations(mqqp)))
 
 
-@pytest.mark.long
 @pytest.mark.timeout(600)
-def test_pages_with_records_can_be_used_by_everyone_and_fit_a_phone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.long)])
+def test_pages_with_records_can_be_used_by_everyone_and_fit_a_phone(theme: Theme, tmp_path: Path) -> None:
     async def look(page: Page, name: str) -> None:
         await page.set_viewport_size(WIDE)  # type: ignore[arg-type]
         found = await Axe().run(page)
@@ -88,15 +90,14 @@ def test_pages_with_records_can_be_used_by_everyone_and_fit_a_phone(tmp_path: Pa
     async def scene(harness: Harness, page: Page) -> None:
         async with AsyncExitStack() as more:
             await exchange(harness, tmp_path / "far", more)
-            for theme in ("light", "dark"):
-                await page.emulate_media(color_scheme=theme)
-                for plural in LISTS:
-                    await page.goto(f"/console/records/{plural}")
-                    await look(page, f"list-{plural}-{theme}")
-                    if plural == "writers":
-                        continue
-                    await page.locator("tbody th a").first.click()
-                    await page.locator("dl.facts").wait_for()
-                    await look(page, f"record-{plural}-{theme}")
+            await page.emulate_media(color_scheme=theme)
+            for plural in LISTS:
+                await page.goto(f"/console/records/{plural}")
+                await look(page, f"list-{plural}-{theme}")
+                if plural == "writers":
+                    continue
+                await page.locator("tbody th a").first.click()
+                await page.locator("dl.facts").wait_for()
+                await look(page, f"record-{plural}-{theme}")
 
     browse(tmp_path / "here", scene, tables=TABLES, seconds=500)

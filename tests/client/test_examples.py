@@ -10,7 +10,10 @@ import pytest
 
 from tests.e2e.postgres import postgres
 
-FOLDER = Path(__file__).parents[2] / "examples"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "examples"
+RUN_ELSEWHERE = {"lake-pipeline": "tests/spark/pipelines/test_declarative.py"}
+"""Examples that are folders, and the test that runs each."""
 PRINTED = {
     "first_message.py": "received: one apple",
     "transaction.py": "still in orders: ['a unicorn']",
@@ -21,7 +24,7 @@ PRINTED = {
 }
 SHARED = {"local_server.py"}
 """Files that are no programs: others import them."""
-LONGEST = 40
+TOO_LONG = 40
 WITH_POSTGRES = {"exactly_once_postgres.py": "in the queue: ['apples owe 3', 'plums owe 7']"}
 
 
@@ -29,10 +32,14 @@ def test_every_example_is_known() -> None:
     assert {path.name for path in FOLDER.glob("*.py")} == {*PRINTED, *WITH_POSTGRES, *SHARED}
     readme = (FOLDER / "README.md").read_text()
     assert all(f"`{name}`" in readme for name in (*PRINTED, *WITH_POSTGRES, *SHARED))
+    folders = {path.name for path in FOLDER.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == set(RUN_ELSEWHERE)
+    assert all(f"`{test}`" in readme and (ROOT / test).exists() for test in RUN_ELSEWHERE.values())
 
 
 def test_no_example_is_long() -> None:
-    assert [path.name for path in FOLDER.rglob("*.py") if len(path.read_text().splitlines()) > LONGEST] == []
+    programs = FOLDER.rglob("*.py")
+    assert [path.name for path in programs if len(path.read_text().splitlines()) >= TOO_LONG] == []
 
 
 def run(name: str, *arguments: str) -> str:

@@ -14,6 +14,7 @@ from reliquary.server import (
     limit_counters,
     mqqb_counters,
     mqqp_counters,
+    protocol_counters,
     srmp_counters,
     wsrm_counters,
 )
@@ -23,6 +24,7 @@ PARTS: tuple[tuple[str, ModuleType], ...] = (
     ("The manager, its store and its readers", manager_counters),
     ("Queues", metrics),
     ("Memory of connections", limit_counters),
+    ("All protocols", protocol_counters),
     ("SRMP and multicast", srmp_counters),
     ("HTTPR", httpr_counters),
     ("WS-ReliableMessaging", wsrm_counters),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from reliquary.base.turn import Machine
 from reliquary.client.streams import STREAM
 from reliquary.protocols.mqqb import events as mqqb_events
 from reliquary.protocols.mqqb import machine as mqqb_machine
@@ -20,11 +21,11 @@ M = TypeVar("M")
 
 
 class Machines:
-    """A manager with SRMP, and the streams of MQQB that another bench has."""
+    """A manager with SRMP, and further machines, such as MQQB's of another bench with its streams."""
 
-    def __init__(self, srmp: Sender, mqqb: MqqbBench) -> None:
+    def __init__(self, srmp: Sender, *others: Machine) -> None:
         self.state = srmp.state
-        self._machines = (srmp.srmp, mqqb.machines["mqqb"])
+        self._machines = (srmp.srmp, *others)
 
     def machine(self, kind: type[M]) -> M:
         return next(each for each in self._machines if isinstance(each, kind))
@@ -35,7 +36,7 @@ def test_streams_of_both_protocols_are_listed_and_found_by_their_names() -> None
     bench.stream(b"a", b"b")
     other.create("ledger", transactional=True)
     other.accepted().user(b"1", to="TCP:10.0.0.2\\private$\\ledger", stream=(1, 0))
-    view = View(Machines(bench, other), MANAGER)
+    view = View(Machines(bench, other.machines["mqqb"]), MANAGER)
     listed = list(STREAM.listing.records(view))
     assert [(each.protocol, each.direction) for each in listed] == [("srmp", "out"), ("mqqb", "in")]
     known = [*srmp_views.streams(bench.state, bench.srmp.state), *mqqb_views.streams(other.state, other.mqqb)]

@@ -44,6 +44,10 @@ def test_traffic_sessions_and_duplicates_are_counted(tmp_path: Path) -> None:
             assert families["mqqb_window"] == [({"direction": "in"}, 16), ({"direction": "out"}, 0)]
             page = (await harness.get("/metrics")).body.decode()
             assert 'reliquary_mqqb_messages_total{kind="duplicates"} 1' in page
+            for direction, count in (("in", 1), ("out", 0)):
+                labels = f'protocol="mqqb",direction="{direction}"'
+                assert f"reliquary_protocol_messages_total{{{labels}}} {count}" in page
+            assert 'protocol="loopback"' not in page
 
     play(tmp_path, scene, tables=(MqqbOptions(enabled=True, listen_port=0),))
 

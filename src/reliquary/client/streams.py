@@ -24,7 +24,8 @@ _RESETS: Final[dict[str, type[ResetStream]]] = {
 """The event that resets a stream, by the protocol that carries it."""
 
 
-def _streams(machines: Machines) -> Iterator[StreamInfo]:
+def streams(machines: Machines) -> Iterator[StreamInfo]:
+    """Yield the streams of all protocols, those of SRMP first."""
     from reliquary.protocols.mqqb import views as mqqb
     from reliquary.protocols.mqqb.machine import Mqqb
     from reliquary.protocols.srmp import views as srmp
@@ -35,7 +36,7 @@ def _streams(machines: Machines) -> Iterator[StreamInfo]:
 
 
 def _stream(machines: Machines, name: str) -> StreamInfo | None:
-    return next((each for each in _streams(machines) if each.name == name), None)
+    return next((each for each in streams(machines) if each.name == name), None)
 
 
 def _reset(to: int, name: str, *, renumber: bool, protocol: str) -> ResetStream:
@@ -49,7 +50,7 @@ STREAM: Final = Noun(
     record=StreamInfo,
     summary="List, show and reset the streams between this manager and others.",
     listing=Listing(
-        records=_streams,
+        records=streams,
         columns=(
             "name", "protocol", "direction", "peer", "queue", "last", "acknowledged", "awaiting",
             "next_resend", "rejected",

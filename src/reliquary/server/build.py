@@ -44,7 +44,7 @@ from reliquary.queueing.model.directory.integration import Integration
 from reliquary.queueing.model.keep import parse_keep
 from reliquary.queueing.model.message import BODY_LIMIT
 from reliquary.queueing.model.state import Sizes
-from reliquary.server import limit_counters
+from reliquary.server import limit_counters, protocol_counters
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
 from reliquary.server.keys import own_keys
@@ -182,6 +182,7 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     mounts = [mount for endpoint in endpoints for mount in endpoint.mounts()]
     data = Listener(mounts, limits=limits, tls=tls, clock=clock, budget=budget)
     counters = [endpoint.counters for endpoint in endpoints]
+    counters.append(partial(protocol_counters.families, opened))
     counters.append(partial(limit_counters.families, budget))
     sessions = Sessions(chance, clock.monotonic)
     tokens = BearerToken(users, Failures(clock.monotonic), warn)

@@ -13,7 +13,6 @@ from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import STATUSES, Receiving
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.state import Count
-from reliquary.protocols.srmp.views import streams
 from reliquary.queueing.travel.failures import Failure
 
 RECEIVED: Final = Metric(
@@ -39,15 +38,6 @@ MULTICAST: Final = Metric(
     ("kind",),
     Section.MACHINES,
 )
-STREAMS: Final = tuple(
-    Metric(f"stream_{name}", "gauge", meaning, ("direction", "peer", "queue"), Section.MACHINES)
-    for name, meaning in (
-        ("last", "The number of the last message that was sent or taken; a new stream begins at 1."),
-        ("acknowledged", "The number of the last message that a receipt confirmed."),
-        ("awaiting", "Messages that wait for a receipt to come or to go."),
-        ("rejected", "Messages in a row that came out of turn."),
-    )
-)
 
 
 def traffic(receiving: Receiving, courier: Courier) -> Iterable[Family]:
@@ -70,17 +60,3 @@ def machine(opened: OpenedEngine, carrier: Carrier | None) -> Iterable[Family]:
     yield MESSAGES.of([({"kind": each.value}, state.counts[each]) for each in Count])
     if carrier is not None:
         yield MULTICAST.of([({"kind": each.value}, carrier.counts[each]) for each in Multicast])
-    yield from _streams(opened)
-
-
-def _streams(opened: OpenedEngine) -> Iterable[Family]:
-    """Yield the progress of streams, where there are any."""
-    seen = list(streams(opened.state, opened.machine(Srmp).state))
-    for metric in STREAMS if seen else ():
-        name = metric.name.removeprefix("stream_")
-        yield metric.of(
-            [
-                ({"direction": each.direction, "peer": each.peer, "queue": each.queue}, getattr(each, name))
-                for each in seen
-            ]
-        )

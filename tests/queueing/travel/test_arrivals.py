@@ -63,6 +63,8 @@ def test_a_message_that_arrives_keeps_its_identity_and_wakes_a_reader() -> None:
 def test_a_message_that_was_taken_survives_a_restart() -> None:
     exchange = Exchange()
     judge(exchange)
+    judge(exchange, "nowhere")
+    assert exchange.state.travel.taken == {"clerk": 1}
     exchange.restart()
     assert exchange.bodies() == [b"a"]
     check(exchange.state)

@@ -59,6 +59,7 @@ def test_a_batch_is_one_insert_in_its_order() -> None:
     reported = bring(exchange, *[("orders", message(bytes([65 + place]))) for place in range(10)])
     assert reported == BatchJudged("clerk", 5, Outcome.DELIVERED)
     assert b"".join(exchange.bodies()) == b"ABCDEFGHIJ"
+    assert exchange.state.travel.taken == {"clerk": 10}
     assert [type(fact) for fact in exchange.facts] == [MessagesStored]
     live = durable(exchange.state)
     exchange.restart(start=False)

@@ -258,6 +258,7 @@ def test_a_delivered_message_is_gone_for_good() -> None:
     exchange.send(ELSEWHERE, b"a")
     exchange.end(Outcome.DELIVERED)
     assert exchange.link().delivered == 1
+    assert exchange.state.travel.delivered == {"clerk": 1}
     exchange.restart()
     assert exchange.waiting() == []
     check(exchange.state)

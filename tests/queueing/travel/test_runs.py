@@ -39,6 +39,7 @@ def test_a_run_is_stored_in_its_order_and_survives_a_restart() -> None:
     exchange = Exchange()
     assert is_taken(exchange, "orders", made(1), made(2), made(3))
     assert exchange.bodies() == [b"1", b"2", b"3"]
+    assert exchange.state.travel.taken == {"clerk": 3}
     exchange.restart()
     assert exchange.bodies() == [b"1", b"2", b"3"]
     check(exchange.state)

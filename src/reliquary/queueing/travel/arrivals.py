@@ -101,7 +101,9 @@ def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
     is_ours = _is_ours(signal.message)
     state.turn.initiator = OURSELVES if is_ours else _initiator(signal)
     outcome, reason = _take(state, signal, now, is_ours=is_ours)
-    if outcome is _REFUSED:
+    if outcome is _DELIVERED:
+        state.travel.taken[signal.carrier] += not is_ours
+    elif outcome is _REFUSED:
         heard(state, HistoryEvent.REFUSED, signal.destination, (signal.message.identifier,), reason)
         if not signal.message.soap_envelope:  # else the HTTP status reports the refusal
             _acknowledge_refusal(state, signal, reason, now)
@@ -314,6 +316,7 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
 def _report_taken(state: State, signal: BatchArrived) -> None:
     """Report to the carrier that all messages of its batch were taken."""
     state.turn.initiator = API
+    state.travel.taken[signal.carrier] += len(signal.messages)
     if state.travel.rooms.changed:
         rooms.tell(state)  # so the carrier knows how much room is left before it gets the verdict
     state.draft.tell(BatchJudged(signal.carrier, signal.ticket, _DELIVERED))

@@ -260,6 +260,8 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
             noted(state, HistoryEvent.ACKNOWLEDGED, queue, positions, signal.reason)
         if delivered:
             link.delivered += len(positions)
+            if link.carrier is not None:
+                state.travel.delivered[link.carrier.name] += len(positions)
             leave(state, queue, positions, MessageClass.ACK_REACH_QUEUE, carried=True)
         else:
             acknowledged = _is_acknowledged(queue, signal.reason)

@@ -226,7 +226,9 @@ def _take_out(state: State, queue: QueueState, positions: list[Position], signal
         link.failures = 0
     if signal.outcome is not Outcome.DELIVERED:
         give_up(state, queue, positions, signal.reason, signal.why, carried=link is not None)
-    elif link is None:
+        return
+    state.travel.delivered[signal.holder] += len(positions)
+    if link is None:
         leave(state, queue, positions, MessageClass.ACK_RECEIVE)
     else:
         link.delivered += len(positions)

@@ -37,6 +37,8 @@ def on_run(state: State, signal: RunArrived, now: Instant) -> None:
         verdict, _ = enqueue(state, queue, signal.messages, now, travelled=True, expires=False)
         state.turn.initiator = API
         taken = verdict is Enqueued.DONE
+        if taken:
+            state.travel.taken[signal.carrier] += len(signal.messages)
     state.draft.tell(RunJudged(signal.carrier, signal.ticket, taken))
 
 

@@ -48,6 +48,7 @@ def test_all_of_a_receipt_is_ended(delete: bool) -> None:
     assert (answer.status, answer.why) == (HResult.OK, "")
     assert acknowledgements(two) == [Acknowledge.ACK if delete else Acknowledge.NACK] * 2
     assert two.bodies == ([] if delete else [b"a", b"b"])
+    assert two.here.client.taken == (2 if delete else 0)
     two.advance(3)
     assert two.is_idle
 

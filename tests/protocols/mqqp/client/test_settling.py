@@ -49,6 +49,7 @@ def test_a_lost_confirmation_delivers_once_though_the_message_is_gone(notices: s
     assert bodies_of(two.answer_to(caller)) == [b"a"]
     del two.script[EndReceive]
     assert two.receive().status is HResult.IO_TIMEOUT
+    assert two.here.client.taken == 1
     assert len(two.here.client.doubts) == 1
     two.advance(3600)
     assert two.here.client.doubts == {}

@@ -36,6 +36,7 @@ def test_an_acknowledged_message_is_gone_before_the_response_leaves() -> None:
     assert batch.applied
     assert [getattr(effect, "response", None) for effect in batch.after_sync] == [OK]
     assert not [effect for effect in bench.core.take_at_once() if isinstance(effect, Respond)]
+    assert bench.server.taken == 1
     bench.disk.sync()
     bench.restart(crash=True)  # the response was lost, and the message stays removed
     assert bench.bodies() == [b"b"]
@@ -55,6 +56,7 @@ def test_a_message_that_is_refused_comes_back_and_goes_to_a_reader_that_waits() 
     assert body_of(again) == b"m"
     assert again.handle != started.handle
     assert again.read.packet == started.read.packet
+    assert bench.server.taken == 0
 
 
 @pytest.mark.spec("QP-073")
@@ -136,4 +138,4 @@ def test_handles_of_two_processes_with_one_seed_differ() -> None:
 
 
 def test_each_end_is_remembered_with_its_call_until_the_manager_answers() -> None:
-    assert EndingRead.__slots__ == ("called", "held")
+    assert EndingRead.__slots__ == ("called", "held", "deletes")

@@ -102,6 +102,8 @@ def on_ended(state: State, link: Link, call: Call, returned: Returned, now: Inst
     forget_read(state, link, ending.left.pop(0).request)
     if returned.status != HResult.OK:
         ending.failure = failure(link.server, returned.status)  # QP-076
+    elif ending.acknowledge is Acknowledge.ACK:
+        state.client.taken += 1
     if ending.left:
         _end_next(state, link, ending)
         return None

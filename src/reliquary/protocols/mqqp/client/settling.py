@@ -63,6 +63,7 @@ def _settle_next(state: State, link: Link, task: Task) -> None:
 def _answer(state: State, link: Link, task: Task) -> None:
     """Deliver the messages that the server has removed, or say why there is none."""
     if task.done:
+        state.client.taken += len(task.done)
         finish(state, link, task, Received(HResult.OK, messages=tuple(task.done)))
     else:
         assert task.failure is not None, f"task {task.number} has neither messages nor a failure"

@@ -222,6 +222,8 @@ class ClientState:
         self.doubts: dict[tuple[str, ObjectId], Doubt] = {
             (each.queue, each.identifier): each for _, each in every(rows, DOUBTS)
         }
+        self.taken = 0
+        """Messages of other managers that applications have taken since the start."""
         self.sweeping = False
         """A timer is set for the next doubt to end."""
         self._last = 0

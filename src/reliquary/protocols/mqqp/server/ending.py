@@ -24,6 +24,8 @@ class EndingRead(Asked):
 
     called: ClientCalled
     held: Held
+    deletes: bool
+    """Whether the client acknowledged the message, so that it is removed."""
 
 
 def end_receive(state: State, called: ClientCalled, now: Instant) -> None:
@@ -34,10 +36,11 @@ def end_receive(state: State, called: ClientCalled, now: Instant) -> None:
     held = handle_of(state, called, request.handle, Held)
     if held is None:
         return
+    deletes = request.acknowledge is Acknowledge.ACK  # QP-073, QP-074, QP-079
     end = EndRead(
-        number_for(state, EndingRead(called, held)),
+        number_for(state, EndingRead(called, held, deletes)),
         held.queue.descriptor,
-        delete=request.acknowledge is Acknowledge.ACK,  # QP-073, QP-074, QP-079
+        delete=deletes,
         lookup_ids=(held.lookup_id,),
         by=held.queue.by,
     )
@@ -52,6 +55,8 @@ def on_ended(state: State, ending: EndingRead, answer: Answer, now: Instant) -> 
     if answer.status is not HResult.SERVICE_NOT_AVAILABLE:
         release(state, ending.held)
         handle = NO_HANDLE  # QP-080
+    if answer.status is HResult.OK:
+        state.server.taken += ending.deletes
     respond(state, ending.called, HandleReturned(handle, STATUSES[answer.status]))
 
 

@@ -164,6 +164,8 @@ class ServerState:
         self.handles: dict[UUID, ContextHandle] = {}
         self.asked: dict[int, Asked] = {}
         """Requests to the queue manager that have no answer yet, by their numbers."""
+        self.taken = 0
+        """Messages that clients have acknowledged since the start; they are removed."""
         self.last_caller = 0
         self.last_handle = 0
         """The number of handles and DWORDs made so far."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from reliquary.queueing.model.queue_state import QueueState
@@ -48,6 +49,10 @@ class Travel:
     """Queues by the multicast address that they listen to, `ip:port`."""
     listeners_changed: bool = False
     """The addresses in `listeners` differ from those that were signalled last."""
+    taken: Counter[str] = field(default_factory=Counter)
+    """Messages from other managers that were taken since the start, by the name of their carrier."""
+    delivered: Counter[str] = field(default_factory=Counter)
+    """Messages that arrived at other managers since the start, by the name of their carrier."""
     to_dispatch: dict[int, QueueState] = field(default_factory=dict)
     """Queues that may have messages for a carrier."""
     dispatch_asked: bool = False

@@ -91,6 +91,11 @@ class Carriers:
             assert len(set(names)) == len(names), f"two protocols have one name: {names}"
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all carriers."""
+        return tuple(each.name for each in self._carriers)
+
+    @property
     def any(self) -> bool:
         """Whether any carrier is registered."""
         return bool(self._carriers)

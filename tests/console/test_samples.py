@@ -37,6 +37,12 @@ def test_a_sample_counts_messages_and_the_depth_of_each_queue(tmp_path: Path) ->
         after = await sampler.take()
         assert (after.messages, after.numbered - before.numbered) == (2, 2)
         assert after.confirm > 0
+        sampler.lag.late.add(samples.LATE_TICK)
+        sampler.lag.late.add(samples.LATE_TICK * 2)
+        harness.server.opened.engine.syncs.durations.add(samples.SLOW_SYNC * 2)
+        slow = await sampler.take()
+        assert (slow.slow_syncs, slow.late_ticks) == (1, 1)
+        assert slow.ticks >= 2
         orders = next(each for each in harness.server.opened.state.queues.values() if len(each.order) == 2)
         assert [depth for _, depth in sampler.depths[orders.number]][-1] == 2
         await harness.ok("DELETE", "/queues/orders")

@@ -6,15 +6,32 @@ import configparser
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 from reliquary.console.metrics import PREFIX
+from reliquary.console.samples import LATE_TICK, SLOW_SYNC
+from reliquary.console.web import alarm_kinds
+from reliquary.console.web.alarm_kinds import Kind
+from reliquary.console.web.alarms import NEARLY_FULL
 from reliquary.server.exits import Exit
 from reliquary.server.loading import NAMES, NOT_OURS
 from tools.metrics_reference import declared
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "observe.md"
+
+
+def rules() -> dict[str, dict[str, Any]]:
+    """Return the alert rules by their names, in the order of the file."""
+    [group] = yaml.safe_load((DEPLOY / "alerts.yml").read_text())["groups"]
+    return {each["alert"]: each for each in group["rules"]}
+
+
+def rule_of(kind: Kind) -> dict[str, Any]:
+    return rules()[alarm_kinds.PREFIX + kind.value]
 
 
 def test_the_variables_of_unit_and_image_are_settings() -> None:
@@ -46,7 +63,7 @@ def test_every_query_names_series_that_a_server_has(name: str) -> None:
         assert len({panel["id"] for panel in panels}) == len(panels)
         assert len({(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels}) == len(panels)
     else:
-        queries = re.findall(r"^ +expr: (.+)$", text, re.MULTILINE)
+        queries = [each["expr"] for each in rules().values()]
         assert "alerts.yml" in (DEPLOY / "prometheus.yml").read_text()
     wanted = {each for query in queries for each in re.findall(r"reliquary_[a-z_]+", query)}
     known = {
@@ -56,3 +73,31 @@ def test_every_query_names_series_that_a_server_has(name: str) -> None:
     }
     assert len(wanted) > 8
     assert wanted <= known
+
+
+def test_the_alert_rules_and_the_alarms_of_the_console_are_one_list() -> None:
+    """Only a server that is down has no alarm in its console, because it shows no page."""
+    assert list(rules()) == ["ReliquaryDown", *(alarm_kinds.PREFIX + kind.value for kind in Kind)]
+    for kind in Kind:
+        rule = rule_of(kind)
+        assert rule["annotations"]["description"] == kind.advice
+        assert rule["labels"] == {"severity": kind.weight.value}
+    assert str(NEARLY_FULL) in rule_of(Kind.NEARLY_FULL)["expr"]
+    assert rule_of(Kind.SYNCS_ARE_SLOW)["expr"].endswith(f"> {SLOW_SYNC}")
+    assert rule_of(Kind.LOOP_IS_BUSY)["expr"].endswith(f"> {LATE_TICK}")
+
+
+def test_an_alert_rule_says_what_happened_to_which_object() -> None:
+    labels = {PREFIX + each.name: set(each.labels) for each in declared()}
+    for name, rule in rules().items():
+        summary = rule["annotations"]["summary"]
+        named = set(re.findall(r"\$labels\.(\w+)", summary))
+        assert summary.endswith("."), name
+        assert "instance" in named, name
+        known = set().union(*(labels.get(each, set()) for each in re.findall(r"reliquary_\w+", rule["expr"])))
+        assert named - {"instance"} <= known, name
+        assert {"queue", "destination", "consumer", "copy"} & known <= named, name
+
+
+def test_the_guide_lists_the_alert_rules() -> None:
+    assert re.findall(r"^\| `(Reliquary\w+)`", GUIDE.read_text(), re.MULTILINE) == list(rules())

@@ -27,3 +27,6 @@ def test_each_bucket_has_the_values_up_to_its_bound(values: list[int]) -> None:
         (bound, sum(value <= bound for value in values)) for bound in (*BOUNDS, INFINITE)
     ]
     assert found.sum == sum(values)
+    assert [found.above(bound) for bound in BOUNDS] == [
+        sum(value > bound for value in values) for bound in BOUNDS
+    ]

@@ -10,6 +10,7 @@ from reliquary.base.time import SECOND
 from reliquary.console.context import Context
 from reliquary.engine.history import HistoryStatus
 from reliquary.net.counters import Family, Metric, MetricType, Section
+from reliquary.queueing.model.message import FOREVER
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Copy
 from reliquary.queueing.model.travel.link import OutgoingState
@@ -25,6 +26,10 @@ def _own(name: str, kind: MetricType, meaning: str, *labels: str) -> Metric:
 INFO: Final = _own("info", "gauge", "Which server this is.", "version", "manager", "computer")
 MESSAGES: Final = _own("messages", "gauge", "Messages in all queues.")
 BYTES: Final = _own("bytes", "gauge", "Bytes that count against the manager's quota.")
+QUOTA: Final = _own("quota_bytes", "gauge", "The manager's quota, if it has one.")
+THROTTLED: Final = _own("throttled", "gauge", "1 while the manager accepts no messages.")
+ONLINE: Final = _own("online", "gauge", "1 while messages come from other managers and go to them.")
+ACTS_FAILING: Final = _own("acts_failing", "gauge", "1 while acts of administrators cannot be logged.")
 CONNECTIONS: Final = _own("connections", "gauge", "Clients of the data plane.")
 UNDER_WAY: Final = _own("events_under_way", "gauge", "Events that are queued or wait for a sync.")
 TURNS: Final = _own("turns_total", "counter", "Events that were carried out.")
@@ -102,6 +107,11 @@ def manager(context: Context) -> Iterable[Family]:
     yield INFO.of([(about, 1)])
     yield MESSAGES.now(found.messages)
     yield BYTES.now(found.bytes)
+    if found.quota_kilobytes != FOREVER:
+        yield QUOTA.now(found.quota_kilobytes * 1024)
+    yield THROTTLED.now(int(found.throttled))
+    yield ONLINE.now(int(found.online))
+    yield ACTS_FAILING.now(int(bool(context.acts.trouble)))
     yield CONNECTIONS.now(context.connections())
     yield UNDER_WAY.now(engine.under_way)
     yield TURNS.now(engine.turns)

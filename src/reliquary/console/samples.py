@@ -18,11 +18,13 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from reliquary.base.time import SECOND
+from reliquary.console.growth import Growth
 from reliquary.console.loop_lag import LoopLag
 from reliquary.engine.loop import EngineStopped
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.clock import RealClock
 from reliquary.views.manager import manager_view
+from reliquary.views.outgoing_queues import refusals
 from reliquary.views.queues import queue_states
 
 PERIOD: Final = 2.0
@@ -31,6 +33,10 @@ SHARE: Final = 0.005
 """The part of the time that samples may take: with very many queues they are taken less often."""
 KEPT: Final = 900
 """Samples that are kept: half an hour."""
+SLOW_SYNC: Final = 0.25
+"""Seconds from which on a sync of the store is slow."""
+LATE_TICK: Final = 0.5
+"""Seconds from which on a timer of the loop is late."""
 QUEUES: Final = 500
 """Queues whose depth is sampled, in the order of their names; the charts of further queues stay empty."""
 
@@ -52,6 +58,12 @@ class Sample(NamedTuple):
     """Microseconds by which the loop was late to take the sample."""
     cost: int = 0
     """Microseconds that the loop needed to take the sample."""
+    slow_syncs: int = 0
+    """Syncs of `syncs` that took longer than `SLOW_SYNC`."""
+    ticks: int = 0
+    """Timers by which the lag of the loop was measured."""
+    late_ticks: int = 0
+    """Those of them that were later than `LATE_TICK`."""
 
 
 class Rate(NamedTuple):
@@ -84,6 +96,8 @@ class Sampler:
         self.lag = LoopLag(clock)
         """Measures how late the loop is with its timers."""
         self.samples: deque[Sample] = deque(maxlen=KEPT)
+        self.refused = Growth()
+        """Messages that other managers refused, by destination."""
         self.depths: dict[int, deque[tuple[int, int]]] = {}
         """For the number of each queue: moments and the count of messages that can be received."""
 
@@ -118,6 +132,7 @@ class Sampler:
         state, engine, moment = opened.state, opened.engine, self._clock.now()
         view = manager_view(state)
         self._take_depths(moment)
+        self.refused.note(moment, refusals(state))
         sample = Sample(
             moment,
             view.messages,
@@ -128,6 +143,9 @@ class Sampler:
             confirm,
             lag,
             self._clock.monotonic() - began - confirm,
+            engine.syncs.durations.above(SLOW_SYNC),
+            self.lag.late.count,
+            self.lag.late.above(LATE_TICK),
         )
         self.samples.append(sample)
         self._news.set()

@@ -35,6 +35,10 @@ class Histogram:
         """The number of all values that were added."""
         return sum(self.counts)
 
+    def above(self, bound: float) -> int:
+        """Return how many values are larger than one of the bounds."""
+        return sum(self.counts[self.bounds.index(bound) + 1 :])
+
     def cumulative(self) -> Iterator[tuple[float, int]]:
         """Yield each bound, the infinite one last, with the number of values that do not pass it."""
         yield from zip((*self.bounds, INFINITE), accumulate(self.counts), strict=True)

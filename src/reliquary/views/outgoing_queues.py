@@ -68,6 +68,15 @@ def outgoing_queue(state: State, destination: str) -> OutgoingInfo | None:
     return None if found is None or found.link is None else _info(found)
 
 
+def refusals(state: State) -> dict[str, int]:
+    """Return how many messages each destination refused since the start, without those that refused none."""
+    found = {}
+    for queue in state.names.outgoing.values():
+        if queue.link is not None and queue.link.refused and queue.record.outgoing is not None:
+            found[queue.record.outgoing.destination] = queue.link.refused
+    return found
+
+
 def _info(queue: QueueState) -> OutgoingInfo:
     outgoing, link = queue.record.outgoing, queue.link
     assert outgoing is not None

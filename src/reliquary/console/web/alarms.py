@@ -1,16 +1,24 @@
 """What an administrator should look at now: a list that is made anew from the state each time.
 
-Each alarm names the object, says what is wrong in one sentence, and what can be done about it.
+Each alarm names the object, says what is wrong in one sentence, and what can be done (`alarm_kinds`).  The
+alert rule of a kind may wait before it reports; the list has what is so at the moment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from enum import Enum
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
+from reliquary.base.time import SECOND, as_datetime
+from reliquary.console.samples import LATE_TICK, SLOW_SYNC, Sample, Sampler
+from reliquary.console.web.alarm_kinds import Kind, Weight
 from reliquary.engine.history import HistoryStatus
+from reliquary.protocols.httpr.machine import Httpr
+from reliquary.protocols.httpr.nouns import ChannelInfo
+from reliquary.protocols.httpr.tables import Role
+from reliquary.protocols.httpr.views import channels
+from reliquary.queueing.model.administration import Machines
 from reliquary.queueing.model.message import FOREVER
 from reliquary.queueing.model.state import State
 from reliquary.views.consumers import all_consumers
@@ -24,40 +32,51 @@ DEAD_LETTERS: Final = (r"system$;deadletter", r"system$;deadxact")
 PAUSED: Final = frozenset({"on-hold", "locked"})
 FAILURES: Final = 3
 """Attempts in a row that fail before a destination counts as not reached."""
-
-
-class Weight(Enum):
-    """The urgency of an alarm."""
-
-    BAD = "bad"
-    """Messages are refused or stand still."""
-    LOOK = "look"
-    """Nothing is lost, and a person should decide."""
+IN_DOUBT: Final = 10 * 60 * SECOND
+"""Microseconds after which a batch in doubt is worth an alarm: each batch is in doubt for a moment."""
+SPAN: Final = 5 * 60 * SECOND
+"""Microseconds of samples that are looked at together, twice."""
+SHARE: Final = 0.01
+"""The part of syncs and timers that may be slow."""
 
 
 class Alarm(NamedTuple):
     """One thing that needs a person."""
 
-    weight: Weight
+    kind: Kind
     about: str
     """The object, such as a queue."""
     what: str
     """A sentence that says what is wrong."""
-    advice: str
-    """A sentence that says what can be done."""
     link: str
     """The page of the object."""
 
+    @property
+    def weight(self) -> Weight:
+        """The urgency."""
+        return self.kind.weight
 
-def alarms(state: State, history: HistoryStatus | None) -> list[Alarm]:
+    @property
+    def advice(self) -> str:
+        """A sentence that says what can be done."""
+        return self.kind.advice
+
+
+def alarms(
+    machines: Machines, history: HistoryStatus | None, sampler: Sampler, acts_trouble: str = ""
+) -> list[Alarm]:
     """Return all alarms of a manager, the urgent ones first."""
-    view = manager_view(state)
+    state, samples = machines.state, sampler.samples
     found = [
-        *_of_manager(view),
+        *_of_acts(acts_trouble),
+        *of_manager(manager_view(state)),
         *_of_history(history),
-        *_of_outgoing(outgoing_queues(state)),
+        *of_outgoing(outgoing_queues(state)),
+        *_of_refusals(sampler.refused.recent()),
+        *of_channels(channels(state, machines.machine(Httpr).state), samples),
         *_of_queues(state),
         *_of_consumers(state),
+        *of_samples(samples),
     ]
     return sorted(found, key=lambda alarm: alarm.weight is not Weight.BAD)
 
@@ -71,89 +90,82 @@ def _counted(count: int, what: str) -> str:
     return f"1 {what} waits" if count == 1 else f"{count:,} {what}s wait"
 
 
-def _of_manager(view: ManagerView) -> Iterator[Alarm]:
+def _of_acts(trouble: str) -> Iterator[Alarm]:
+    if trouble:
+        yield Alarm(Kind.ACTS_NOT_LOGGED, "acts", f"{trouble[0].upper()}{trouble[1:]}.", "/console/acts")
+
+
+def of_manager(view: ManagerView) -> Iterator[Alarm]:
+    """Yield what is wrong with the manager as a whole."""
     if view.throttled:
-        yield Alarm(
-            Weight.BAD,
-            "manager",
-            "The manager accepts no messages.",
-            "Free disk space or wait until the store has caught up; the log says which.",
-            "/console",
-        )
+        yield Alarm(Kind.ACCEPTS_NOTHING, "manager", "The manager accepts no messages.", "/console")
     if not view.online:
-        yield Alarm(
-            Weight.LOOK,
-            "manager",
-            "The manager is offline: messages neither come from other managers nor go to them.",
-            "Bring it online with `reliquary manager online`.",
-            "/console",
-        )
+        what = "The manager is offline: messages neither come from other managers nor go to them."
+        yield Alarm(Kind.OFFLINE, "manager", what, "/console")
     quota = view.quota_kilobytes * 1024
     if view.quota_kilobytes != FOREVER and view.bytes > NEARLY_FULL * quota:
-        yield Alarm(
-            Weight.BAD,
-            "manager",
-            f"Messages take {view.bytes:,} of {quota:,} bytes.",
-            "Receive or purge messages, or raise the setting `quota`.",
-            "/console/queues",
-        )
+        what = f"Messages take {view.bytes:,} of {quota:,} bytes."
+        yield Alarm(Kind.NEARLY_FULL, "manager", what, "/console/queues")
     if view.transactions_prepared:
-        yield Alarm(
-            Weight.LOOK,
-            "transactions",
-            f"{_counted(view.transactions_prepared, 'prepared transaction')} for a decision.",
-            "If their coordinator will not come back, commit or abort them here.",
-            "/console/records/transactions",
-        )
+        what = f"{_counted(view.transactions_prepared, 'prepared transaction')} for a decision."
+        yield Alarm(Kind.TRANSACTION_IN_DOUBT, "transactions", what, "/console/records/transactions")
     for copy, count in view.copies_lost.items():
-        yield Alarm(
-            Weight.LOOK,
-            "manager",
-            f"{count} copies of the kind '{copy}' could not be kept.",
-            "Raise the quota of the queue that should have them, or create that queue.",
-            "/console/queues",
-        )
+        what = f"{count} copies of the kind '{copy}' could not be kept."
+        yield Alarm(Kind.COPIES_LOST, "manager", what, "/console/queues")
 
 
 def _of_history(history: HistoryStatus | None) -> Iterator[Alarm]:
     if history is None:
         return
     if history.stopped:
-        yield Alarm(
-            Weight.LOOK,
-            "history",
-            f"The history has stopped: {history.missing} events are missing.",
-            "Make room for its files, or let fewer be kept.",
-            "/console/history",
-        )
+        what = f"The history has stopped: {history.missing} events are missing."
+        yield Alarm(Kind.HISTORY_STOPPED, "history", what, "/console/history")
     if history.error:
-        yield Alarm(
-            Weight.LOOK,
-            "history",
-            f"The history cannot be exported: {history.error}",
-            "Look at the folder of the history; the export is tried again by itself.",
-            "/console/history",
-        )
+        what = f"The history cannot be exported: {history.error}"
+        yield Alarm(Kind.HISTORY_NOT_EXPORTED, "history", what, "/console/history")
 
 
-def _of_outgoing(queues: Iterator[OutgoingInfo]) -> Iterator[Alarm]:
+def of_outgoing(queues: Iterable[OutgoingInfo]) -> Iterator[Alarm]:
+    """Yield the destinations that are not reached, or whose messages wait because a person said so."""
     for each in queues:
-        link = "/console/record/outgoing?" + urlencode({"key": each.destination})
+        link = _link_of(each.destination)
         if each.failures >= FAILURES:
-            yield Alarm(
-                Weight.BAD,
-                each.destination,
-                f"{each.failures} attempts in a row failed, {_counted(each.messages, 'message')}.",
-                "Look at the last attempts; `resume` tries at once.",
-                link,
-            )
+            what = f"{each.failures} attempts in a row failed, {_counted(each.messages, 'message')}."
+            yield Alarm(Kind.PEER_UNREACHABLE, each.destination, what, link)
         elif each.messages and each.state in PAUSED:
+            what = f"The queue is paused, {_counted(each.messages, 'message')}."
+            yield Alarm(Kind.OUTGOING_PAUSED, each.destination, what, link)
+
+
+def _of_refusals(refused: Mapping[str, int]) -> Iterator[Alarm]:
+    for destination, count in refused.items():
+        messages = "1 message" if count == 1 else f"{count:,} messages"
+        what = f"The peer refused {messages} for good in the last quarter of an hour."
+        yield Alarm(Kind.PEER_REFUSES, destination, what, _link_of(destination))
+
+
+def _link_of(destination: str) -> str:
+    return "/console/record/outgoing?" + urlencode({"key": destination})
+
+
+def of_channels(found: Iterable[ChannelInfo], samples: Sequence[Sample]) -> Iterator[Alarm]:
+    """Yield the channels of HTTPR whose batches have been in doubt for long.
+
+    A batch that was begun before a restart counts from the first of the samples.
+    """
+    if not samples:
+        return
+    first, latest = as_datetime(samples[0].moment), as_datetime(samples[-1].moment - IN_DOUBT)
+    for each in found:
+        messages = [batch.messages for batch in each.in_doubt if (batch.since or first) <= latest]
+        if messages:
+            peer = each.responder if each.role == Role.CLIENT.value else each.requester
             yield Alarm(
-                Weight.LOOK,
-                each.destination,
-                f"The queue is paused, {_counted(each.messages, 'message')}.",
-                "Resume it when the messages may leave.",
-                link,
+                Kind.BATCH_IN_DOUBT,
+                f"channel {each.number} with {peer}",
+                f"The outcome of {len(messages):,} of its batches is not known; "
+                f"{sum(messages):,} messages wait.",
+                f"/console/record/channels?key={each.number}",
             )
 
 
@@ -161,36 +173,57 @@ def _of_queues(state: State) -> Iterator[Alarm]:
     for name in DEAD_LETTERS:
         found = queue(state, name)
         if found is not None and found.messages:
-            yield Alarm(
-                Weight.LOOK,
-                name,
-                f"{_counted(found.messages, 'dead letter')}.",
-                "Look at why each one is there, return it to its queue or delete it.",
-                "/console/queue?" + urlencode({"name": name}),
-            )
+            what = f"{_counted(found.messages, 'dead letter')}."
+            yield Alarm(Kind.DEAD_LETTERS, name, what, "/console/queue?" + urlencode({"name": name}))
     for each in state.queues.values():
         record = each.record
         if record.pathname.casefold().endswith(";poison") and len(each.order):
             info = queue(state, record.pathname)
             name = info.name if info is not None else record.pathname
-            yield Alarm(
-                Weight.LOOK,
-                name,
-                f"{_counted(len(each.order), 'message')}: handed out too often.",
-                "Mend what consumes them, then return them to their queue.",
-                "/console/queue?" + urlencode({"name": name}),
-            )
+            what = f"{_counted(len(each.order), 'message')}: handed out too often."
+            yield Alarm(Kind.POISON_MESSAGES, name, what, "/console/queue?" + urlencode({"name": name}))
 
 
 def _of_consumers(state: State) -> Iterator[Alarm]:
     for each in all_consumers(state):
         if each.loss is not None:
             yield Alarm(
-                Weight.LOOK,
+                Kind.CONSUMER_LOST_MESSAGES,
                 f"{each.name} of {each.queue}",
                 f"The consumer lost {each.loss.messages:,} message{'s' * (each.loss.messages > 1)} "
                 f"({each.loss.bytes:,} bytes): its limit was passed at {each.loss.moment}.",
-                "Its query stops with DataLost: start it with failOnDataLoss=false or a new checkpoint, and "
-                "raise the limit with `reliquary consumer set`.",
                 "/console/consumers",
             )
+
+
+# -- speed
+
+
+def of_samples(samples: Sequence[Sample]) -> Iterator[Alarm]:
+    """Yield what was slow in the last five minutes, and in the five before: one slow moment is no alarm."""
+    if not samples:
+        return
+    now = samples[-1].moment
+    middle, start = _at(samples, now - SPAN), _at(samples, now - 2 * SPAN)
+    if middle is None or start is None:
+        return
+    spans = ((start, middle), (middle, samples[-1]))
+    slow = min(_share(to.slow_syncs - since.slow_syncs, to.syncs - since.syncs) for since, to in spans)
+    late = min(_share(to.late_ticks - since.late_ticks, to.ticks - since.ticks) for since, to in spans)
+    if slow > SHARE:
+        what = f"At least {slow:.0%} of the syncs of the last ten minutes took longer than {SLOW_SYNC} s."
+        yield Alarm(Kind.SYNCS_ARE_SLOW, "store", what, "/console")
+    if late > SHARE:
+        what = (
+            f"At least {late:.0%} of the timers of the last ten minutes were late by more than {LATE_TICK} s."
+        )
+        yield Alarm(Kind.LOOP_IS_BUSY, "event loop", what, "/console")
+
+
+def _at(samples: Sequence[Sample], moment: int) -> Sample | None:
+    """Return the last sample that is at least as old as a moment; None if all are younger."""
+    return next((each for each in reversed(samples) if each.moment <= moment), None)
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from reliquary.base.time import MILLISECOND
 from reliquary.console.context import Context, context_of
 from reliquary.console.samples import Sample, rates
-from reliquary.console.web.alarms import Alarm, Weight, alarms
+from reliquary.console.web.alarms import Alarm, alarms
 from reliquary.console.web.charts import Series, legend, line_chart
 from reliquary.console.web.pages import render, settled
 from reliquary.queueing.model.security.rights import ManagerRight
@@ -57,11 +57,8 @@ async def _shown(request: Request, template: str) -> Response:
 def alarms_of(context: Context) -> list[Alarm]:
     """Return the alarms of the server as it is now."""
     history = context.opened.history
-    found = alarms(context.opened.state, None if history is None else history.status())
-    if context.acts.trouble:
-        advice = "Make room for its folder, or give the server the right to write there."
-        found.insert(0, Alarm(Weight.BAD, "acts", context.acts.trouble, advice, "/console/acts"))
-    return found
+    status = None if history is None else history.status()
+    return alarms(context.opened, status, context.console.sampler, context.acts.trouble)
 
 
 def charts_of(samples: Sequence[Sample]) -> list[Chart]:

@@ -1,0 +1,85 @@
+"""The kinds of alarms: what each says to do, and how urgent it is.
+
+Each kind is also an alert rule of Prometheus in deploy/alerts.yml, with the name `Reliquary` and its value,
+and with this advice as its description.  `tests/deploy` compares both lists.  Only `ReliquaryDown` has no
+kind: a server that is down shows no page.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+PREFIX: Final = "Reliquary"
+"""The beginning of the name of every alert rule."""
+
+
+class Weight(Enum):
+    """The urgency of an alarm; the value is the label `severity` of its alert rule."""
+
+    BAD = "critical"
+    """Messages are refused or stand still."""
+    LOOK = "warning"
+    """Nothing stands still, and a person should decide."""
+
+
+class Kind(Enum):
+    """The kinds of alarms, by the names of their alert rules."""
+
+    ACCEPTS_NOTHING = "AcceptsNothing"
+    NEARLY_FULL = "NearlyFull"
+    OFFLINE = "Offline"
+    PEER_UNREACHABLE = "PeerUnreachable"
+    PEER_REFUSES = "PeerRefuses"
+    OUTGOING_PAUSED = "OutgoingPaused"
+    DEAD_LETTERS = "DeadLetters"
+    POISON_MESSAGES = "PoisonMessages"
+    COPIES_LOST = "CopiesLost"
+    TRANSACTION_IN_DOUBT = "TransactionInDoubt"
+    BATCH_IN_DOUBT = "BatchInDoubt"
+    CONSUMER_LOST_MESSAGES = "ConsumerLostMessages"
+    HISTORY_STOPPED = "HistoryStopped"
+    HISTORY_NOT_EXPORTED = "HistoryNotExported"
+    ACTS_NOT_LOGGED = "ActsNotLogged"
+    SYNCS_ARE_SLOW = "SyncsAreSlow"
+    LOOP_IS_BUSY = "LoopIsBusy"
+
+    @property
+    def weight(self) -> Weight:
+        """The urgency."""
+        return Weight.BAD if self in URGENT else Weight.LOOK
+
+    @property
+    def advice(self) -> str:
+        """A sentence that says what can be done."""
+        return ADVICE[self]
+
+
+URGENT: Final = frozenset(
+    {Kind.ACCEPTS_NOTHING, Kind.NEARLY_FULL, Kind.PEER_UNREACHABLE, Kind.ACTS_NOT_LOGGED}
+)
+ADVICE: Final = {
+    Kind.ACCEPTS_NOTHING: "Free disk space or wait until the store has caught up; the log says which.",
+    Kind.NEARLY_FULL: "Receive or purge messages, or raise the setting `quota`.",
+    Kind.OFFLINE: "Bring it online with `reliquary manager online`.",
+    Kind.PEER_UNREACHABLE: "See the last attempts with `reliquary outgoing show`; "
+    "`reliquary outgoing resume` tries at once.",
+    Kind.PEER_REFUSES: "Read in the log why the peer refuses them; they are dead letters, unless their "
+    "sender or their queue wanted none.",
+    Kind.OUTGOING_PAUSED: "Resume it with `reliquary outgoing resume` when the messages may leave.",
+    Kind.DEAD_LETTERS: "Look at why each one is there, return it to its queue or delete it.",
+    Kind.POISON_MESSAGES: "Mend what consumes them, then return them to their queue.",
+    Kind.COPIES_LOST: "Raise the quota of the queue that should have them, or create that queue.",
+    Kind.TRANSACTION_IN_DOUBT: "If their coordinator will not come back, commit or abort them with "
+    "`reliquary transaction`.",
+    Kind.BATCH_IN_DOUBT: "Ask the other agent with `reliquary channel report`; if it is gone for good, "
+    "settle the batch with `reliquary channel settle`.",
+    Kind.CONSUMER_LOST_MESSAGES: "Its query stops with DataLost: start it with failOnDataLoss=false or a new "
+    "checkpoint, and raise the limit with `reliquary consumer set`.",
+    Kind.HISTORY_STOPPED: "Make room for its files, or let fewer be kept.",
+    Kind.HISTORY_NOT_EXPORTED: "Look at the folder of the history; the export is tried again by itself.",
+    Kind.ACTS_NOT_LOGGED: "Make room for the folder of the log, or give the server the right to write there.",
+    Kind.SYNCS_ARE_SLOW: "Give the store a disk of its own, or a faster one.",
+    Kind.LOOP_IS_BUSY: "Spread the load over more servers.",
+}
+"""What can be done about each kind."""

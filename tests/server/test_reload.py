@@ -32,6 +32,7 @@ from reliquary.server.queue_entries import QueueEntry
 from reliquary.server.reload import RELOADABLE, differing, with_settings
 from tests.console.harness import Harness, play
 from tests.console.test_access import ALICE, ROOT, USERS, ask
+from tests.console.test_strangers import FAR, asked_from
 from tests.console.web.harness import Reader
 from tests.net.http.harness import until
 from tests.net.identity.cheap_hash import cheap_hash
@@ -178,6 +179,9 @@ def test_a_server_without_users_gets_some_and_is_closed_to_strangers(tmp_path: P
         assert (await ask(harness.control, None, "POST", "/queues", {"name": "b"}))[0] == 403
         assert (await ask(harness.control, ROOT, "POST", "/queues", {"name": "b"}))[0] == 201
         assert (await ask(harness.data, None, "POST", "/transactions", {}))[0] == 403
+        for allowed, status in (((), 401), (("look",), 200), ((), 401)):
+            await reload(harness, anonymous_may=allowed)
+            assert (await asked_from(harness, FAR, "GET", "/metrics"))[0] == status
 
     play(tmp_path, scene)
 

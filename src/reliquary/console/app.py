@@ -31,6 +31,7 @@ from reliquary.console.description import Row, api, routes_of_rows, with_descrip
 from reliquary.console.errors import HANDLERS
 from reliquary.console.noting import Noted
 from reliquary.console.request import Asked
+from reliquary.console.strangers import Strangers
 from reliquary.console.web.refusals import with_pages
 from reliquary.console.web.routes import ROUTES as PAGES
 from reliquary.net.api.errors import error_json
@@ -45,7 +46,6 @@ from reliquary.queueing.model.queue import ManagerState
 from reliquary.queueing.model.security.principals import Principal
 
 API: Final = "/api/v1"
-READS: Final = frozenset({"GET", "HEAD"})
 
 
 @operation("Say which manager answers, and whether it is ready", answer=HealthOut)
@@ -120,12 +120,13 @@ ROUTES: Final = (
 
 
 class Admitted:
-    """Identifies the client; refuses other hosts, pages of other sites and unknown credentials."""
+    """Identifies the client; refuses strangers, other hosts, pages of other sites and unknown credentials."""
 
-    def __init__(self, app: ASGIApp, admission: Admission, rates: Rates | None = None) -> None:
+    def __init__(self, app: ASGIApp, admission: Admission, rates: Rates, strangers: Strangers) -> None:
         self._app = app
         self._admission = admission
-        self._rates = rates or Rates(lambda: 0)
+        self._rates = rates
+        self._strangers = strangers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer it with a refusal."""
@@ -145,6 +146,7 @@ class Admitted:
         except Checking as why:
             by = await asyncio.shield(why.checked)
         self._rates.count(by, asked.peer)
+        self._strangers.check(asked, by)
         return by
 
 
@@ -167,13 +169,14 @@ def table() -> list[Row]:
     return [*BELOW_A_QUEUE, *of_nouns, *ROUTES]
 
 
-def build_app(context: Context, admission: Admission, rates: Rates | None = None) -> Starlette:
+def build_app(context: Context, admission: Admission, rates: Rates) -> Starlette:
     """Return the app of one server; `admission` decides who is admitted, `rates` how often."""
     rows = with_description(f"{API}/openapi.json", context.version, table())
+    strangers = Strangers(context.users, lambda: context.opened.state.access.anonymous_may)
     app = Starlette(
         routes=[*routes_of_rows(rows), *PAGES],
         exception_handlers=with_pages(HANDLERS),
-        middleware=[Middleware(Admitted, admission, rates), Middleware(Noted, context.acts)],
+        middleware=[Middleware(Admitted, admission, rates, strangers), Middleware(Noted, context.acts)],
     )
     app.router.redirect_slashes = False
     app.state.context = context

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from starlette.types import Scope
+
+READS: Final = frozenset({"GET", "HEAD"})
+"""Methods that change nothing."""
 
 
 class Asked:
@@ -12,6 +16,7 @@ class Asked:
 
     def __init__(self, scope: Scope) -> None:
         self.method: str = scope["method"]
+        self.path: str = scope["path"]
         self.fields: Sequence[tuple[bytes, bytes]] = scope["headers"]
         client = scope.get("client")
         self.peer: str = client[0] if client else ""

@@ -20,10 +20,11 @@ from reliquary.base.time import SECOND, seconds
 from reliquary.base.turn import Warn
 from reliquary.console.acts import ActsLog
 from reliquary.console.acts_file import ActsFile
-from reliquary.console.app import READS, build_app
+from reliquary.console.app import build_app
 from reliquary.console.context import Context
 from reliquary.console.listener import ControlListener
 from reliquary.console.peers import Peers
+from reliquary.console.request import READS
 from reliquary.console.samples import Sampler
 from reliquary.console.web import assets
 from reliquary.console.web.sessions import Sessions

@@ -86,8 +86,9 @@ class Settings:
     hardened_security: bool = False
     """Messages to other managers leave by HTTP alone; those that would go otherwise wait."""
     anonymous_may: tuple[str, ...] = ()
-    """What anonymous clients may do where users are named: send-elsewhere, read-elsewhere and
-    begin-transactions.  Without users they may do everything."""
+    """What anonymous clients may do where users are named: send-elsewhere, read-elsewhere,
+    begin-transactions, and look: read metrics and lists of the control plane from other computers.
+    Without users they may do everything."""
     directory_integrated: bool = False
     """Take part in the directory: enter it, and let public queues enter it."""
     site: UUID | None = None

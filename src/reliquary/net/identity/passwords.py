@@ -35,12 +35,14 @@ MOST_WAITING: Final = 32
 KEPT: Final = 10_000
 """The number of proofs that are remembered."""
 BASIC: Final = b"basic"
+CHALLENGES: Final = (*CHALLENGE, (b"www-authenticate", b'Basic realm="reliquary", charset="UTF-8"'))
+"""The header fields that ask for a token or a password."""
 
 
 class WrongPassword(NotKnown):
     """No user has this name and this password."""
 
-    headers: Fields = (*CHALLENGE, (b"www-authenticate", b'Basic realm="reliquary", charset="UTF-8"'))
+    headers: Fields = CHALLENGES
 
 
 class TooManyChecks(Denied):

@@ -62,7 +62,7 @@ def refused(bench: Bench, request: Any) -> str:
 
 def test_every_act_has_a_name_in_the_settings_and_a_sentence() -> None:
     names = [name_of(act) for act in AnonymousAct]
-    assert names == ["send-elsewhere", "read-elsewhere", "begin-transactions"]
+    assert names == ["send-elsewhere", "read-elsewhere", "begin-transactions", "look"]
     assert acts_named(names) is EVERY_ACT
     assert acts_named([]) == AnonymousAct(0)
     for act in AnonymousAct:

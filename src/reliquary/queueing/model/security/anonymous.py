@@ -1,9 +1,9 @@
 """The acts of anonymous clients that no access list of this manager decides.
 
 An access list says who may use a queue of this manager.  No list is asked when a message goes to another
-computer, when a queue is read there, or when a transaction begins.  A manager with users forbids these acts
-to anonymous clients, unless its administrator names them in the settings; otherwise every client could use
-it as a relay.
+computer, when a queue is read there, or when a transaction begins; and the list of the manager lets everyone
+look at the manager.  A manager with users forbids these acts to anonymous clients, unless its administrator
+names them in the settings; otherwise every client could use it as a relay, or see its queues and its peers.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ class AnonymousAct(IntFlag):
     SEND_ELSEWHERE = 1
     READ_ELSEWHERE = 2
     BEGIN_TRANSACTIONS = 4
+    LOOK = 8
+    """The control plane asks for it, for clients on other computers."""
 
 
-EVERY_ACT: Final = AnonymousAct(7)
+EVERY_ACT: Final = AnonymousAct(15)
 _WORDS: Final = {
     AnonymousAct.SEND_ELSEWHERE: "send to other computers",
     AnonymousAct.READ_ELSEWHERE: "read queues of other computers",
     AnonymousAct.BEGIN_TRANSACTIONS: "begin transactions",
+    AnonymousAct.LOOK: "look at the control plane from another computer",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,9 +12,9 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 from pyspark import TaskContext
 
-from reliquary.client.errors import BadRequest, ServerUnreachable
+from reliquary.client.errors import BadRequest, QueueNotFound, ServerUnreachable
 from reliquary.client.feed import StagePlace
-from reliquary.spark.errors import BadOption, BadRow, ServerGone, WriterTaken
+from reliquary.spark.errors import BadOption, BadRow, QueueMissing, ServerGone, WriterTaken
 from reliquary.spark.option_list import For
 from reliquary.spark.options import Writing, parse_writing
 from reliquary.spark.sink import Part, StreamWriter, Writer, query_of_checkpoint, stage_part
@@ -172,12 +173,26 @@ def test_a_bad_row_is_reported_in_the_words_of_the_server() -> None:
         StreamWriter(options(), NAMES, refusing).commit([Part("q", 0, 1, (("server:1", 5),)), part], 0)
 
 
+def test_a_queue_that_does_not_exist_fails_the_commit_and_not_the_task() -> None:
+    class Refusing(Double):
+        def stage(self, *given: object, **more: object) -> Any:
+            raise QueueNotFound("QUEUE_NOT_FOUND", "out: the queue does not exist")
+
+    def refusing(access: object) -> Any:
+        return Refusing(World())
+
+    part = stage_part(options(), NAMES, batches("a"), StagePlace("q", 0, 3, "0-x"), refusing)
+    sent = pickle.loads(pickle.dumps(part))  # noqa: S301 - as Spark sends it to the driver
+    with pytest.raises(QueueMissing, match="writing part 3: out: the queue does not exist: create the queue"):
+        StreamWriter(options(), NAMES, refusing).commit([sent], 0)
+
+
 def test_a_bad_row_publishes_nothing_and_the_abort_takes_back_the_rest(tasks: list[Task]) -> None:
     world = World()
     writer = StreamWriter(options(), NAMES, world.connect)
     tasks.append(Task(0))
     good = writer.write(batches("a"))
-    bad = Part("query-1", 0, 0, fault="row 1 is bad")
+    bad = Part("query-1", 0, 0, fault=BadRow("row 1 is bad"))
     with pytest.raises(BadRow, match="row 1 is bad"):
         writer.commit([good, bad], 0)
     writer.abort([good, bad], 0)
@@ -319,5 +334,5 @@ def test_a_bad_row_on_one_manager_breaks_off_the_others(tasks: list[Task]) -> No
     writer = StreamWriter(ground.writer()._options, NAMES, refusing)
     tasks.append(Task(0))
     part = writer.write(batches(*LABELS))
-    assert part.fault.startswith("row 0 (of part 0): it is bad; nothing of the batch was published")
+    assert str(part.fault).startswith("row 0 (of part 0): it is bad; nothing of the batch was published")
     assert [world.stages for world in ground.worlds.by_name.values()] == [{}, {}, {}]

@@ -47,6 +47,22 @@ def test_rows_that_break_a_rule_fail_the_batch_or_go_elsewhere(desk: Desk) -> No
     assert len(desk.bodies(dead)) == 1
 
 
+def test_rows_whose_queue_is_missing_fail_the_write_at_once_or_go_elsewhere(desk: Desk) -> None:
+    target, dead = desk.queue("good"), desk.queue("bad")
+    names = f"ELT(id + 1, '{target}', 'nowhere', NULL, '{target}') AS queue"
+    frame = desk.spark.range(0, 4, 1, 1).selectExpr(names, "CAST(id AS STRING) AS body")
+    writer = frame.write.format("reliquary").mode("append").option("url", desk.url)
+    with pytest.raises(PySparkException, match=r"BadRow: row 2 .*nowhere: the queue does not") as raised:
+        writer.save()
+    assert "failed 4 times" not in str(raised.value)
+    assert desk.bodies(target) == []
+    writer.option("badRows", f"dead:{dead}").save()
+    assert (desk.bodies(target), desk.bodies(dead)) == (["0", "3"], ["1", "2"])
+    with pytest.raises(PySparkException, match=r"QueueMissing: writing part 0: .*create the queue") as raised:
+        writer.option("badRows", "dead:nowhere").save()
+    assert "failed 4 times" not in str(raised.value)
+
+
 def test_a_batch_write_to_queues_by_row_and_twice_under_one_run(desk: Desk) -> None:
     one, two = desk.queue("one"), desk.queue("two")
     frame = desk.spark.range(0, 10, 1, 2).selectExpr(

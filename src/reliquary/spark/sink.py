@@ -41,7 +41,7 @@ from reliquary.client.feed import FeedClient, Published, Staged, StagePlace
 from reliquary.client.feed import Writer as WriterInfo
 from reliquary.spark.access import Access, Gone
 from reliquary.spark.connection import connected
-from reliquary.spark.errors import BadOption, BadRow, SparkFault, explaining
+from reliquary.spark.errors import BadOption, BadRow, QueueMissing, SparkFault, explaining
 from reliquary.spark.lanes import StageRows, stage_all
 from reliquary.spark.managers import PAUSE, SILENT, Connect
 from reliquary.spark.options import Writing
@@ -63,8 +63,8 @@ class Part(WriterCommitMessage):
     stages: tuple[tuple[str, int], ...] = ()
     """The names of managers, and the stage on each; none for a part without rows."""
     bad: int = 0
-    fault: str = ""
-    """Why the batch cannot be published: a row breaks a rule."""
+    fault: SparkFault | None = None
+    """Why the batch cannot be published: a row breaks a rule, or a queue does not exist."""
 
 
 def stage_part(
@@ -76,8 +76,8 @@ def stage_part(
 ) -> Part:
     """Send the rows of a task to the managers, where they are not visible yet.
 
-    A row that breaks a rule is noted in the part, and the commit raises it: an error in the task would only
-    let Spark try the task again.
+    A row that breaks a rule and a queue that does not exist are noted in the part, and the commit raises the
+    error: raised in the task, it would only let Spark try the task again.
     """
     schema = arrow_schema(names)
 
@@ -89,8 +89,8 @@ def stage_part(
     try:
         with explaining(f"writing part {place.part}"):
             staged = _stage_rows(options, shaped(batches, schema, options.key), stage)
-    except BadRow as bad:
-        return Part(place.query, place.batch, 0, fault=str(bad))
+    except (BadRow, QueueMissing) as fault:
+        return Part(place.query, place.batch, 0, fault=fault)
     bad_rows = sum(each.bad for each in staged.values())
     if bad_rows:
         log.warning("part %d: %d rows broke a rule and go to %s", place.part, bad_rows, options.bad)
@@ -155,7 +155,7 @@ def publish(
     """
     for part in parts:
         if isinstance(part, Part) and part.fault:
-            raise BadRow(part.fault)
+            raise part.fault
     spread = spread_of(options.names, options.key)
     with explaining(f"publishing batch {batch}"), ExitStack() as stack:
         clients = {access.name: stack.enter_context(connect(access)) for access in options.managers}

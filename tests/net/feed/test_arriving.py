@@ -16,6 +16,7 @@ from reliquary import AccessDenied, BadRequest, Manager, Queue, QueueNotFound, S
 from reliquary.client.errors import BatchTooLarge, ReliquaryError
 from reliquary.client.feed import FeedClient, StagePlace
 from reliquary.net.feed import ipc
+from reliquary.net.feed.columns_in import GROUP
 from reliquary.net.identity.users import User
 from reliquary.server.api import ApiEndpoint
 from tests.client.served import Served, served
@@ -109,6 +110,51 @@ def test_bad_rows_may_go_elsewhere_and_the_others_keep_their_order(
     assert [(message.text, message.label[:12]) for message in dead] == [
         ("b", "a priority i"), ("c", "correlation "), ("d", "a priority i"),
     ] * 2  # fmt: skip
+
+
+WRONG_QUEUES = {
+    "missing": ("nowhere", "does not exist"),
+    "no format name": ("DIRECT=", "is not a way to reach a queue"),
+    "no path name": ("a/b\\c", "is not this computer"),
+}
+
+
+@pytest.mark.parametrize(("wrong", "why"), WRONG_QUEUES.values(), ids=WRONG_QUEUES)
+def test_rows_that_name_a_queue_that_takes_nothing_are_bad_rows(
+    client: FeedClient, qm: Manager, queue: Queue, wrong: str, why: str
+) -> None:
+    bin_ = qm.create_queue(f"{queue.name}-bin")
+    many = [f"m{number}" for number in range(GROUP + 1)]
+    names: list[object] = [None, *[wrong] * len(many), None]
+    batch = rows("first", *many, "last", queue=names)
+    with pytest.raises(BadRequest, match=rf"row 2 \(of part 0\): .*{why}"):
+        client.stage(queue.name, place(queue.name), [batch], batch.schema)
+    staged = client.stage(queue.name, place(queue.name), [batch], batch.schema, bad=f"dead:{bin_.name}")
+    assert (staged.rows, staged.bad) == (len(many) + 2, len(many))
+    client.publish(queue.name, 1, [staged.stage])
+    assert texts(queue) == ["first", "last"]
+    dead = list(bin_.browse())
+    assert [message.text for message in dead] == many
+    assert why in dead[0].label
+
+
+def test_a_row_without_a_queue_is_a_bad_row(client: FeedClient, qm: Manager, queue: Queue) -> None:
+    bin_ = qm.create_queue(f"{queue.name}-bin")
+    batch = rows("a", "b", queue=[queue.name, None])
+    with pytest.raises(BadRequest, match=r"row 2 \(of part 0\): it names no queue"):
+        client.stage("", place(queue.name), [batch], batch.schema)
+    staged = client.stage("", place(queue.name), [batch], batch.schema, bad=f"dead:{bin_.name}")
+    client.publish(queue.name, 1, [staged.stage])
+    assert (texts(queue), texts(bin_)) == (["a"], ["b"])
+
+
+def test_a_missing_queue_of_the_whole_part_is_not_the_fault_of_its_rows(
+    client: FeedClient, qm: Manager, queue: Queue
+) -> None:
+    bin_ = qm.create_queue(f"{queue.name}-bin")
+    batch = rows("a", queue=[None])
+    with pytest.raises(QueueNotFound):
+        client.stage("nowhere", place(queue.name), [batch], batch.schema, bad=f"dead:{bin_.name}")
 
 
 def test_a_bad_row_that_is_not_taken_fails_the_part(client: FeedClient, queue: Queue) -> None:

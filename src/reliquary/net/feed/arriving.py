@@ -244,7 +244,10 @@ class Arrival:
                 task.cancel()
 
     async def _put(self, intake: Intake, batch: pa.RecordBatch, group: Group) -> None:
-        """Stage some messages; a bad one is replaced by its dead letter, between its neighbours."""
+        """Stage some messages; a bad one is replaced by its dead letter, between its neighbours.
+
+        When the queue that rows name cannot take messages, all of these rows are bad.
+        """
         if not group.messages:
             return
         messages = tuple(group.messages)
@@ -252,18 +255,18 @@ class Arrival:
             await self._ask(lambda to: StageMessages(to, self._stage, group.queue, messages))
         except NotOk as refusal:
             answer = refusal.answer
-            if not isinstance(answer, StageAnswer) or answer.bad < 0:
+            bad = _bad_of(answer, group, intake) if isinstance(answer, StageAnswer) else range(0)
+            if not bad:
                 raise
-            row = group.rows[answer.bad]
+            rows = group.rows[bad.start : bad.stop]
             if group.dead or not self._dead_letters:
-                raise UsageError(self._named(row, answer.why)) from refusal
-            place = answer.bad
-            before = Group(group.queue, group.messages[:place], group.rows[:place])
-            behind = Group(group.queue, group.messages[place + 1 :], group.rows[place + 1 :])
-            for each in (before, intake.dead(batch, row, answer.why), behind):
+                raise UsageError(self._named(rows[0], answer.why)) from refusal
+            before = Group(group.queue, group.messages[: bad.start], group.rows[: bad.start])
+            behind = Group(group.queue, group.messages[bad.stop :], group.rows[bad.stop :])
+            for each in (before, intake.dead(batch, rows, answer.why), behind):
                 await self._put(intake, batch, each)
         else:
-            self._bad += group.dead
+            self._bad += len(group.rows) if group.dead else 0
 
     def _named(self, row: int, why: str) -> str:
         return f"row {self._rows + row + 1} (of part {self._place[2]}): {why}"
@@ -276,3 +279,12 @@ class Arrival:
         engine = self._conversations.engine
         with suppress(EngineStopped):
             engine.submit(DropStages(engine.caller(lambda _: None), (self._stage,), by=self._by))
+
+
+def _bad_of(answer: StageAnswer, group: Group, intake: Intake) -> range:
+    """Return the places in a group of the messages that are bad by this refusal; none for another reason."""
+    if answer.bad >= 0:
+        return range(answer.bad, answer.bad + 1)
+    if answer.bad_queue and not group.dead and intake.names_its_queue(group):
+        return range(len(group.rows))
+    return range(0)

@@ -127,7 +127,7 @@ class Group(NamedTuple):
     rows: list[int]
     """The row numbers of the messages in the batch."""
     dead: bool = False
-    """Whether it is a bad row for the queue of dead letters."""
+    """Whether these are bad rows for the queue of dead letters."""
 
 
 class BadRow(Exception):
@@ -170,27 +170,34 @@ class Intake:
                 yield Group(current, [messages[each] for each in rows], rows)
                 rows = []
             if row in bad:
-                yield self.dead(batch, row, bad[row])
+                yield self.dead(batch, [row], bad[row])
             else:
                 rows.append(row)
                 current = queue
         if rows:
             yield Group(current, [messages[each] for each in rows], rows)
 
-    def dead(self, batch: pa.RecordBatch, row: int, why: str) -> Group:
-        """Return a bad row as a message for the queue of dead letters; BadRow where no queue is named."""
+    def names_its_queue(self, group: Group) -> bool:
+        """Whether the rows of a group name their queue, and not the parameter `queue`."""
+        return group.queue != self._queue
+
+    def dead(self, batch: pa.RecordBatch, rows: list[int], why: str) -> Group:
+        """Return bad rows as messages for the queue of dead letters; BadRow where no queue is named."""
         if not self._dead_letters:
-            raise BadRow(row, why)
+            raise BadRow(rows[0], why)
+        letters = [self._dead_letter(batch, row, why) for row in rows]
+        return Group(self._dead_letters, letters, rows, dead=True)
+
+    def _dead_letter(self, batch: pa.RecordBatch, row: int, why: str) -> Message:
         values = {name: self._values(batch.slice(row, 1), name)[0] for name in self._casts}
         body = values.pop("body", None) or b""
         others = msgspec.json.encode({name: value for name, value in values.items() if value is not None})
-        message = Message(
+        return Message(
             body=body,
             label=why[:LABEL_LIMIT],
             delivery=Delivery.RECOVERABLE,
             more=Attributes(extension=others) if len(others) <= EXTENSION_LIMIT else None,
         )
-        return Group(self._dead_letters, [message], [row], dead=True)
 
     def _values(self, batch: pa.RecordBatch, name: str) -> list[Any]:
         column = batch.column(name)

@@ -84,6 +84,8 @@ class StageAnswer(Answer, frozen=True):
     size: int = 0
     bad: int = -1
     """The index in the request of the message that was refused."""
+    bad_queue: bool = False
+    """Whether the queue was refused: its name is wrong, or the queue does not exist or takes no messages."""
 
 
 class PublishAnswer(Answer, frozen=True):

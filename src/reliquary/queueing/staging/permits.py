@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from reliquary.queueing.model.events import Request
+from reliquary.base.faults import UsageError
+from reliquary.queueing.model.events import Access, Request
 from reliquary.queueing.model.feature import Permit
 from reliquary.queueing.model.state import State
+from reliquary.queueing.rules.destinations import read_name
 from reliquary.queueing.rules.permission import (
     Act,
     is_own,
@@ -44,10 +46,18 @@ def _stage(state: State, request: events.StageMessages | events.CompleteStage) -
     return _foreign_stages(state, request, request.stage)
 
 
+def _lacks_to_send(state: State, request: events.StageMessages) -> str:
+    try:
+        read_name(state, request.queue, Access.SEND)
+    except UsageError:
+        return ""  # the rule refuses the name, and its answer says so
+    return lacks_on(state, request, request.queue, Act.SEND)
+
+
 def _stage_messages(state: State, request: events.StageMessages) -> str:
     return (
         _stage(state, request)
-        or lacks_on(state, request, request.queue, Act.SEND)
+        or _lacks_to_send(state, request)
         or lacks_to_acknowledge(state, request.by, request.messages)
     )
 

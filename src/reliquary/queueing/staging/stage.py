@@ -37,6 +37,7 @@ from reliquary.queueing.model.message import (
     check,
     size_of,
 )
+from reliquary.queueing.model.names.formats import IllegalFormatName
 from reliquary.queueing.model.parts.name_index import RemoteTarget, SendTarget
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
@@ -155,14 +156,24 @@ def _judge(state: State, request: StageMessages, size: int, now: Instant) -> Sen
 
 def _way(state: State, request: StageMessages) -> SendTarget | StageAnswer:
     """Return the one queue, here or on another manager, that the name stands for, or a refusal."""
-    found = destinations.ways(state, request.queue)
+    try:
+        found = destinations.ways(state, request.queue)
+    except IllegalFormatName as wrong:
+        return _no_way(request, HResult.ILLEGAL_FORMATNAME, str(wrong))
+    except UsageError as wrong:
+        return _no_way(request, HResult.INVALID_PARAMETER, str(wrong))
     if found is HResult.ILLEGAL_FORMATNAME:
-        return StageAnswer(found, f"{request.queue} is no name that is known here", request.stage)
+        return _no_way(request, found, f"{request.queue} is no name that is known here")
     if isinstance(found, HResult):
-        return StageAnswer(found, f"{request.queue}: {found.sentence}", request.stage)
+        return _no_way(request, found, f"{request.queue}: {found.sentence}")
     if len(found) != 1:
-        raise UsageError(f"a part of a batch goes to one queue, and {request.queue} names several")
+        why = f"a part of a batch goes to one queue, and {request.queue} names several"
+        return _no_way(request, HResult.INVALID_PARAMETER, why)
     return found[0]
+
+
+def _no_way(request: StageMessages, status: HResult, why: str) -> StageAnswer:
+    return StageAnswer(status, why, request.stage, bad_queue=True)
 
 
 def _first_bad(state: State, request: StageMessages, way: SendTarget, now: Instant) -> StageAnswer | None:

@@ -138,13 +138,13 @@ MODULES = sorted(
     for path in (ROOT / "src" / "reliquary").rglob("*.py")
     if path.name not in {"__init__.py", "__main__.py"}
 )
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = [
     *SOURCES,
     ROOT / "dev",
     ROOT / "pyproject.toml",
-    *sorted(ROOT.glob("*.md")),
     *sorted(ROOT.glob("*.lock")),
-    *sorted((ROOT / "docs").rglob("*.md")),
+    *PAGES,
 ]
 
 
@@ -267,9 +267,13 @@ def test_the_manager_and_the_engine_know_no_protocol_by_its_name() -> None:
     assert found == []
 
 
-# Ids that code and tests cite, and the page of docs/requirements that defines them.
+# Ids that code, tests and pages cite, and the page of docs/requirements that defines them.
 REQUIREMENTS = ROOT / "docs" / "requirements"
-CITED = re.compile(r"(?<![\w-])(?:(?:DM|SR|HR|FC|QP|QB|AN)-\d{2,3}|[FGHT]-\d\d|T\d\d|P\d\d?)(?![\w-])")
+CITED = re.compile(
+    r"(?<![\w-])(?:(?:DM|SR|HR|FC|QP|QB|AN)-\d{2,3}|[FGHT]-\d\d|T\d\d|P\d\d?"
+    r"|(?<!RFC \d{4} )(?<!\.)[A-J]\.\d{1,2})(?![\w-])"
+)
+"""Also `B.4`: our pages have no sections with letters, and the one other text with them is an RFC."""
 DEFINED = re.compile(r"^\| ([A-Z]{1,2}-?\d{1,3})(?: \*)? \|", re.MULTILINE)
 PAGE_OF = {
     "srmp": "mqsrm", "pgm": "mqsrm", "multicast": "mqsrm", "httpr": "httpr", "wsrm": "wsrvcrm",
@@ -302,6 +306,7 @@ def test_an_undefined_id_is_recognised() -> None:
         "T-01",
     ]
     assert undefined(Path("tests/server/a.py"), "T01 T-01 T02", pages) == ["T02"]
+    assert undefined(Path("docs/a.md"), "It waits (A.5, D.10), RFC 1320 A.5.", pages) == ["A.5", "D.10"]
 
 
 def test_every_id_that_is_cited_is_defined_in_the_requirements() -> None:
@@ -309,7 +314,7 @@ def test_every_id_that_is_cited_is_defined_in_the_requirements() -> None:
     assert len(set().union(*pages.values())) > 1500
     found = [
         f"{path.relative_to(ROOT)}: {cited}"
-        for path in SOURCES
+        for path in (*SOURCES, *PAGES)
         if path.relative_to(ROOT).parts[:2] not in {("tests", "tools"), ("tests", "test_tidy.py")}
         for cited in undefined(path.relative_to(ROOT), path.read_text(), pages)
     ]

@@ -28,7 +28,7 @@ PRINTED = [
     (State.LOCKED, PositionEvent.QUEUE_DELETED, State.DELETED),
     (State.PURGE_PENDING, PositionEvent.QUEUE_DELETED, State.DELETED),
 ]
-"""The rows of table B.3, in our words."""
+"""Each state, an event and the next state, in our words."""
 
 
 @pytest.mark.spec("DM-039")

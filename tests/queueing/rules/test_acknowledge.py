@@ -56,7 +56,7 @@ SILENT: frozenset[Acknowledgement] = frozenset()
 
 
 def reported_by(message_class: MessageClass) -> frozenset[Acknowledgement]:
-    """E.5, by the value of the class: negative from 0x8000 on, and about the receive with 0x4000."""
+    """Return what a class answers by its value: negative from 0x8000 on, about the receive with 0x4000."""
     if message_class in (MessageClass.NORMAL, MessageClass.REPORT, MessageClass.ORDER_ACK):
         return SILENT
     if message_class.is_failure:

@@ -5,7 +5,7 @@
     httpr:/mq   httpr://mq   http:QM1#/Query@QM1    agents without a host; a peer's `url` says where they are
     httprs://shop.example/httpr/mq#orders           our extension: the agent is reached over TLS
 
-The names of agents are compared as they are written (A.5); only the scheme is normalized, because the
+The names of agents are compared as they are written (H-23); only the scheme is normalized, because the
 specification itself prints two.
 """
 

@@ -62,7 +62,7 @@ def lines_of(header: str) -> Iterator[tuple[str, str]]:
 
 
 def read_fields(header: str) -> dict[str, str]:
-    """Return the fields by their names; a field may stand twice only with one value (A.1)."""
+    """Return the fields by their names; a field may stand twice only with one value (H-38)."""
     fields: dict[str, str] = {}
     for name, value in lines_of(header):
         if fields.setdefault(name, value) != value:

@@ -1,6 +1,6 @@
 """The format names of HTTPR agents: `DIRECT=HTTPR://host[:port]/httpr/mq#orders`, HTTPRS over TLS.
 
-What follows the host is for its agent alone (A.5), so these names are opaque to the queue manager.
+What follows the host is for its agent alone (6.2.3), so these names are opaque to the queue manager.
 """
 
 from __future__ import annotations

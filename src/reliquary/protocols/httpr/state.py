@@ -59,7 +59,7 @@ class State:
             self.fetchers = {agent_of(each.requester) for each in others if each.pulled}
 
     def find(self, role: Role, requester: str, name: str, responder: str) -> Channel | None:
-        """Return the channel of this triple; its parts are compared as they are written (A.5)."""
+        """Return the channel of this triple; its parts are compared as they are written (H-23)."""
         number = self._by_identity.get((role, requester, name, responder))
         return None if number is None else self.channels[number]
 

@@ -128,7 +128,7 @@ def _count(state: State, session: Session, packet: SessionAck, now: Instant) -> 
 
 
 def _take(state: State, session: Session, packet: UserMessage, now: Instant) -> None:
-    """A user packet came: it is counted, whatever becomes of it (B.7)."""
+    """Process a user packet, which is counted even if it is dropped (QB-240)."""
     is_durable = _is_recoverable(packet)
     session.judging = True  # no SessionHeader leaves before the packet is processed
     count_packets(state, session, now, recoverable=is_durable)

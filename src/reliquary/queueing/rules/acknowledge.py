@@ -112,7 +112,7 @@ def asked(message: Message) -> int:
 
 
 def asked_in(queue: Queue, message: Message) -> int:
-    """Return the request bits that count in this queue: only the destination acknowledges in full (E.5)."""
+    """Return the request bits that count in a queue: only the destination acknowledges in full (DM-056)."""
     more = message.more
     if more is None:
         return 0

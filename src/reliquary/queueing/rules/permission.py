@@ -1,6 +1,6 @@
 """Decide whether a user may do something: the right that each act needs, and the list that grants it.
 
-    what is done (`Act`) to what queue (`QueueKind`) --> NEEDED: the right --> the access list (D.8, E.3)
+    an act (`Act`) on a queue (`QueueKind`) --> NEEDED: the right --> the access list (DM-013, DM-024)
     what is used (handle, receipt, transaction) --> the user who opened or began it
 
 A subqueue and a journal have no list: the list of their queue counts.  The system queues and the outgoing

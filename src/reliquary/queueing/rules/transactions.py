@@ -42,7 +42,7 @@ from reliquary.queueing.rules.poison import give_back, moved
 
 
 class TransactionState(Enum):
-    """The stage of a transaction; an UNKNOWN one has ended or never existed (B.5)."""
+    """The stage of a transaction; an UNKNOWN one has ended or never existed (DM-101, DM-106, DM-112)."""
 
     ACTIVE = "active"
     PREPARED = "prepared"

@@ -1,4 +1,4 @@
-"""Check who may make each request of the manager's own rules, before the rule runs (D.8, E.3).
+"""Check who may make each request of the manager's own rules, before the rule runs (DM-013, DM-024).
 
     request --> PERMITS --> what it does to which queue, or what it uses --> `rules.permission`
 

@@ -35,7 +35,7 @@ def on_the_wire(name: str) -> str:
 
 
 def meant(message: Message, place: StreamPlace | None) -> Said:
-    """Return what an envelope has to say of a message, from the tables B.1 to B.5."""
+    """Return what the envelope of a message must contain, by [MC-MQSRM] 2.2."""
     end = message.sent_time + message.time_to_reach_queue
     if message.time_to_reach_queue == FOREVER and message.sent_time < NO_END:
         end = NO_END

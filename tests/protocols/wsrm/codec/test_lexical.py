@@ -24,7 +24,7 @@ BUFFERS = {
     "-1": -1, "2147483648": -1, "": -1, "1.0": -1, "1 0": -1, "0x10": -1, "1_0": -1, "١": -1,
     "9" * 5000: -1, "+": -1, "--1": -1,
 }  # fmt: skip
-"""E.4 of the requirements, and a few more."""
+"""Texts of BufferRemaining and what each means; -1 is no value."""
 
 
 @pytest.mark.spec("FC-008", "FC-039")

@@ -26,7 +26,7 @@ _END = """
 
 
 def published_message(number: int) -> bytes:
-    """Return messages 1, 3 and 6 of [MS-WSRVCRM] 4.1, E.2 of the requirements."""
+    """Return messages 1, 3 and 6 of [MS-WSRVCRM] 4.1."""
     return f"""{_BEGIN}    <r:Sequence s:mustUnderstand="1">
       <r:Identifier>
         {SEQUENCE}
@@ -40,7 +40,7 @@ def published_message(number: int) -> bytes:
 
 
 def published_acknowledgement(upper: int, room: object) -> bytes:
-    """Return messages 2, 4, 5 and 7, E.3 of the requirements."""
+    """Return messages 2, 4, 5 and 7 of [MS-WSRVCRM] 4.1."""
     return f"""{_BEGIN}    <r:SequenceAcknowledgement>
       <r:Identifier>
         {SEQUENCE}

@@ -1,11 +1,11 @@
 """PULL at the client, and the second half of EXCHANGE, 5.3 and 5.4: messages are fetched.
 
-    PULL --> a batch --> B.4 --> BatchArrived --> BatchJudged --> BatchReceived; the next PULL acknowledges it
-        |                 '--> refused: nothing is stored, and the peer is asked how far it got
+    PULL --> a new batch --> BatchArrived --> BatchJudged --> BatchReceived; the next PULL acknowledges it
+        |                         '--> refused: nothing is stored, and the peer is asked how far it got
         '--> nothing: the next PULL at once if the peer waited for messages, else after a pause
 
-A batch that the queue manager does not take is rolled back: REPORT says so at once, and PULL comes again
-after a pause.
+A batch is new if its id is greater than those that came before it (HR-055).  A batch that the queue manager
+does not take is rolled back: REPORT says so at once, and PULL comes again after a pause.
 """
 
 from __future__ import annotations

@@ -479,7 +479,7 @@ class ResponseReader(_Reader):
         return True
 
     def _pass_over(self, found: list[Read]) -> bool:
-        """Error 510 may be explained by a payload of any form (A.9)."""
+        """Error 510 may be explained by a payload of any form, 5.6."""
         self._at = len(self._buffer)
         return True
 

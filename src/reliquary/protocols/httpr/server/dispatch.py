@@ -44,7 +44,7 @@ def serve_next(state: State, channel: ServerChannel, now: Instant) -> None:
 
 
 def _serve(state: State, channel: ServerChannel, request: PendingRequest, now: Instant) -> None:
-    """D.1, from the fourth step on: the session may have ended since the request came."""
+    """Serve a request in its turn, chapter 5: its session may have ended since the request came."""
     header, session = request.header, request.session
     if session is not channel.session:
         if session is not None:  # the answer to an earlier request has ended the session

@@ -1,8 +1,10 @@
 """PUSH at the server, and the first half of EXCHANGE, 5.2 and 5.4: batches arrive.
 
-    B.4 --> abort? --> messages, their queues --> BatchArrived --> BatchJudged --> BatchReceived, the answer
-     |        |                |                                     |
-    529    ROLLBACK      518, 520, 526                    513, 514, 515, 518, 525
+    new? --> abort? --> messages, their queues --> BatchArrived --> BatchJudged --> BatchReceived, the answer
+     |         |                |                                     |
+    529     ROLLBACK      518, 520, 526                    513, 514, 515, 518, 525
+
+A batch is new if its id is greater than those that came before it (HR-055).
 
 The messages and `BatchReceived` are one write, and the answer leaves after its sync (P3, HR-056).  The store
 is never in doubt about a batch: if a sync fails, the process ends, and the client gets no answer and REPORTs.

@@ -1,4 +1,4 @@
-"""The response to the first request of a channel, and the fields that every response has (A.4)."""
+"""The response to the first request of a channel, and the fields that every response has, 6.1."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def _path_of(text: str) -> str:
     r"""Return the path of a direct name at this manager, such as `.\private$\orders`, or an empty text."""
     name = _parsed(text)
     if not isinstance(name, DirectName) or name.scheme.is_url or ";" in name.path or not name.path:
-        return NOWHERE  # subqueues, journals and system queues cannot be sent to (A.11)
+        return NOWHERE  # subqueues, journals and system queues cannot be sent to
     return f".\\{name.path}"
 
 

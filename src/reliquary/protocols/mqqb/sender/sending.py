@@ -146,7 +146,7 @@ def _send_again(
 def _send_first(
     state: State, route: SessionQueue, session: Session, sends: list[SendUserMessage], now: Instant
 ) -> None:
-    """Give messages their numbers; the numbers are on disk before the packets leave (QB-281, B.12)."""
+    """Give messages their numbers; the numbers are on disk before the packets leave (QB-281, G-33)."""
     sent = state.sent.get(route.queue)
     first = 1 if sent is None else sent.stream.last + 1  # QB-109
     fitting = sends[: LAST_NUMBER + 1 - first]

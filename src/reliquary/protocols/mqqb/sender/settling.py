@@ -24,7 +24,7 @@ HALF: Final = 0x8000
 
 
 def on_header(state: State, session: Session, found: SessionHeader, now: Instant) -> str:
-    """Settle what the peer acknowledges (B.5); return why the session must be closed, or an empty text."""
+    """Settle what the peer acknowledges, 3.1.5.5; return why the session must be closed, or an empty text."""
     # DEPARTS from 3.1.5.5.1 (QB-201, QB-203, QB-205): only packets of this session are settled, by its own
     # numbers, and only unsent ones are sent next, because numbers of an older session, or 0, would free
     # messages that never left (G-15, G-16, G-17).

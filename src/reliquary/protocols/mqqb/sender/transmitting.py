@@ -1,6 +1,6 @@
 """Packets leave the outbox of a session as far as the window allows, [MS-MQQB] 3.1.7.1.3 and 3.1.7.1.6.
 
-The n-th user packet of a session has number n, so a packet is counted when it is made (B.4).
+The n-th user packet of a session has number n, so a packet is counted when it is made (QB-283).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def pump(state: State, session: Session, now: Instant) -> None:
 
 
 def _transmit(state: State, session: Session, entry: Entry, now: Instant) -> None:
-    """Make the packet of an entry, count it, and add it to the packets of this turn (B.4).
+    """Make the packet of an entry, count it, and add it to the packets of this turn, 3.1.7.1.3.
 
     The message has its identifier since it was sent, and the manager has judged whether it expired (QB-276).
     """
@@ -84,7 +84,7 @@ def _transmit(state: State, session: Session, entry: Entry, now: Instant) -> Non
     state.counts[Count.SENT] += 1
     wait_for_ack(state, session)
     if not stored:
-        state.draft.wait()  # the message, its number, or what it acknowledges is on disk first (B.12)
+        state.draft.wait()  # the message, its number, or what it acknowledges is on disk first (QB-116)
 
 
 def _is_stored(state: State, route: SessionQueue, entry: Entry) -> bool:

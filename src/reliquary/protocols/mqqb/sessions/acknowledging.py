@@ -2,7 +2,7 @@
 
     a packet came --> counted --> processed --> its bit is set --> SessionAck, now or when the timer fires
 
-A header that reports stored messages leaves after the sync of every turn that stored them (B.12).
+A header that reports stored messages leaves after the sync of every turn that stored them (QB-214).
 """
 
 from __future__ import annotations

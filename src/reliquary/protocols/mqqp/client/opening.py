@@ -133,7 +133,7 @@ def on_port(state: State, link: Link, call_: Call, returned: Returned, now: Inst
 
 
 def on_version(state: State, link: Link, call_: Call, returned: Returned, now: Instant) -> None:
-    """The server said how old it is; one that does not know the question is old (D.11)."""
+    """Note whether the server is old (QP-150); one that does not know the method GetVersion is."""
     del call_
     response = returned.response
     if isinstance(response, VersionReturned):

@@ -146,7 +146,7 @@ def on_named(state: State, naming: Naming, answer: events.Answer, now: Instant) 
 
 
 def open_queue(state: State, called: ClientCalled, now: Instant) -> None:
-    """RemoteQMOpenQueue (D.3): a session takes over what qmcomm opened."""
+    """RemoteQMOpenQueue, 3.1.4.3: a session takes over what qmcomm opened."""
     request, server = called.request, state.server
     assert isinstance(request, OpenQueue)
     queue = queue_of(server, request.context, called.by)  # QP-090: 0 is the number of no queue

@@ -43,7 +43,7 @@ class Purging(Asked):
 
 
 def purge_queue(state: State, called: ClientCalled, now: Instant) -> None:
-    """RemoteQMPurgeQueue (D.7); failures are raised as faults (QP-111)."""
+    """RemoteQMPurgeQueue, 3.1.4.7; failures are raised as faults (QP-111)."""
     del now
     request = called.request
     assert isinstance(request, PurgeQueue)

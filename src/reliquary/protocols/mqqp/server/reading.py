@@ -78,7 +78,7 @@ ENDS: Final[Mapping[tuple[Seek, int], Seek]] = {(Seek.NEXT, 0): Seek.FIRST, (See
 
 
 def start_receive(state: State, called: ClientCalled, now: Instant) -> None:
-    """RemoteQMStartReceive and RemoteQMStartReceive2 (D.1, D.10)."""
+    """RemoteQMStartReceive and RemoteQMStartReceive2 (3.1.4.1, 3.1.4.10)."""
     request = called.request
     assert isinstance(request, StartReceive | StartReceive2)
     wanted = request.read

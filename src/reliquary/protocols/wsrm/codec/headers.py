@@ -211,7 +211,7 @@ def _read_acknowledgement(header: Header, block: Element) -> None:
         tag = child.tag
         if tag == _BUFFER_REMAINING:
             rooms += 1
-            if rooms == 1:  # [MS-WSRVCRM] A.2: of several the first counts
+            if rooms == 1:  # of several the first counts
                 room = NO_BUFFER if len(child) else buffer(child.text)
             if rooms > 1 or room == NO_BUFFER:
                 header.malformed_buffers += 1

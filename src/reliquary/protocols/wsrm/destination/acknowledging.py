@@ -99,7 +99,7 @@ def owe(
 
 
 def on_ack_requested(state: State, exchange: Exchange, identifier: str, now: Instant) -> None:
-    """Answer AckRequested, also where nothing changed (D.3); a fault where the sequence is not known."""
+    """Answer AckRequested, also where nothing changed (H-10); a fault where the sequence is not known."""
     sequence = find(state, exchange, identifier, now)
     move(exchange, sequence, Move.ASK)
     if exchange.envelope.sequence is None:

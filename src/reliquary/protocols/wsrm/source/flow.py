@@ -7,7 +7,7 @@
          '--------------------------------------------------------'
     ENDED     from both, when the sequence terminates
 
-Beside the table there is the window of D.6: as many messages may be unacknowledged as the last
+Beside the table there is a window: as many messages may be unacknowledged as the last
 BufferRemaining said.  A peer that says nothing and takes fewer than our window is sent as many as it took.
 """
 

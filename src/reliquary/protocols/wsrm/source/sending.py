@@ -166,7 +166,7 @@ def _send(state: State, session: Session, sequence: Sequence, now: Instant) -> N
 
 
 def limit_of(session: Session, sequence: Sequence) -> int:
-    """Return how many messages of a sequence may be unacknowledged: the window of D.6."""
+    """Return how many messages of a sequence may be unacknowledged, which is the window of `flow`."""
     probing = session.way.kind is RouteKind.DIAL and not is_silent(session)
     return sequence.flow.limit(session.peer.window, probing=probing)
 

@@ -163,20 +163,30 @@ void peer_serve(struct soap *soap, int (*ended)(void), void (*idle)(struct soap 
 
 /* ---------------------------------------------------------------------------- the service */
 
-static void tell_accepted(const char *sequence, unsigned long long number, const char *kind, const char *text)
+typedef void tell_fn(const char *sequence, unsigned long long number, const char *text);
+
+static void tell_note(const char *sequence, unsigned long long number, const char *text)
 {
-  printf("accepted %s %llu %s %s\n", sequence, number, kind, text ? text : "");
+  printf("accepted %s %llu note %s\n", sequence, number, text ? text : "");
 }
 
-/* The plugin sends 202 before it looks at the number, so the next message may overtake this one in another thread,
-   and is then dropped as out of order: one-way messages take turns.  */
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-
-static int check_and_send_202(struct soap *soap)
+static void tell_ask(const char *sequence, unsigned long long number, const char *text)
 {
+  printf("accepted %s %llu ask %s\n", sequence, number, text ? text : "");
+}
+
+/* Check the number of a message with one of the plugin's functions, and print that it was accepted.  Each request has
+   a thread, and the plugin sends 202 before it looks at the number.  So the next message could overtake this one: it
+   would be dropped as out of order, or printed first.  Therefore both happen under one lock.  */
+static int accept_message(struct soap *soap, int (*check)(struct soap *), tell_fn *tell, const char *text)
+{
+  static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
   int error;
   pthread_mutex_lock(&turn);
-  error = soap_wsrm_check_send_empty_response(soap);
+  error = check(soap);
+  if (!error)
+    tell(soap->header->wsrm__Sequence->Identifier,
+         (unsigned long long)soap->header->wsrm__Sequence->MessageNumber, text);
   pthread_mutex_unlock(&turn);
   return error;
 }
@@ -205,45 +215,27 @@ static int answer_with_acknowledgement(struct soap *soap)
 
 int ns__note(struct soap *soap, char *text)
 {
-  char *sequence;
-  unsigned long long number;
   if (!server_answers_with_acknowledgements())
-  {
-    if (check_and_send_202(soap))
-      return soap->error;
-  }
-  else if (soap_wsrm_check(soap))
+    return accept_message(soap, soap_wsrm_check_send_empty_response, tell_note, text);
+  if (accept_message(soap, soap_wsrm_check, tell_note, text))
     return soap->error;
-  sequence = soap->header->wsrm__Sequence->Identifier;
-  number = (unsigned long long)soap->header->wsrm__Sequence->MessageNumber;
-  tell_accepted(sequence, number, "note", text);
-  return server_answers_with_acknowledgements() ? answer_with_acknowledgement(soap) : SOAP_OK;
+  return answer_with_acknowledgement(soap);
 }
 
 int ns__ask(struct soap *soap, char *text, struct ns__askResponse *response)
 {
-  if (soap_wsrm_check(soap))
+  if (accept_message(soap, soap_wsrm_check, tell_ask, text))
     return soap->error;
-  tell_accepted(soap->header->wsrm__Sequence->Identifier,
-                (unsigned long long)soap->header->wsrm__Sequence->MessageNumber, "ask", text);
   response->answer = soap_strdup(soap, text ? text : "");
   return soap_wsrm_reply(soap, soap_wsa_rand_uuid(soap), ANSWER_ACTION);
 }
 
 int ns__askResponse(struct soap *soap, char *answer)
 {
-  unsigned long long number = 0;
-  const char *sequence = "-";
   if (soap->header && soap->header->wsrm__Sequence)
-  {
-    if (check_and_send_202(soap))
-      return soap->error;
-    sequence = soap->header->wsrm__Sequence->Identifier;
-    number = (unsigned long long)soap->header->wsrm__Sequence->MessageNumber;
-  }
-  else
-    soap_send_empty_response(soap, 202);
-  peer_tell_answer(sequence, number, answer);
+    return accept_message(soap, soap_wsrm_check_send_empty_response, peer_tell_answer, answer);
+  soap_send_empty_response(soap, 202);
+  peer_tell_answer("-", 0, answer);
   return SOAP_OK;
 }
 

@@ -28,6 +28,24 @@ def test_nothing_goes_again_while_the_first_message_is_under_way() -> None:
     assert len(peer.messages) == 1
 
 
+@pytest.mark.spec("QB-225")
+def test_a_peer_that_cannot_be_reached_does_not_make_the_wait_longer() -> None:
+    bench = MqqbBench()
+    bench.transact(ELSEWHERE, b"1")
+    peer = bench.dialled()
+    peer.ack_all()
+    peer.lose()
+    for _ in range(60):  # ten minutes without an answer
+        bench.advance(10)
+        if bench.mqqb.sessions:
+            bench.fail_dial()
+    bench.advance(5.1)
+    back = bench.dialled()
+    back.ack_all()
+    bench.advance(31)
+    assert back.bodies == [b"1", b"1"]
+
+
 def test_an_idle_session_is_opened_again_for_messages_that_only_wait_for_an_acknowledgement() -> None:
     bench = MqqbBench()
     bench.transact(ELSEWHERE, b"1")

@@ -44,7 +44,8 @@ def on_order_wait(state: State, route: SessionQueue, now: Instant) -> None:
     # DEPARTS from 3.1.5.6 (QB-152, QB-225): a time-out makes the next wait longer and progress makes it
     # short, and the timer belongs to the stream, because success would slow the sender down, and a session
     # that ends would forget the wait (G-35, G-36).
-    if route.session:  # a peer that cannot be reached does not make the wait longer
-        route.wait.time_out()
+    session = state.sessions.get(route.session)
+    if route.taken or (session is not None and session.is_open):
+        route.wait.time_out()  # not for a peer that cannot be reached
     go_again(state, route)
     start_wait(state, route, now)

@@ -11,7 +11,7 @@ peer.is_closed                            whether the bench has hung up
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -75,7 +75,7 @@ class MqqbBench(ProtocolBench):
 
     TABLES = manager_tables.TABLES + tables.TABLES
     ADDRESSED = ADDRESSED
-    GOES_OUT = GOES_OUT
+    GOES_OUT: ClassVar[tuple[type[Effect], ...]] = GOES_OUT
 
     def __init__(self, *queues: str, settings: MqqbSettings | None = DEFAULTS, **options: Any) -> None:
         self.settings = settings

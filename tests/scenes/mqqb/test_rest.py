@@ -1,4 +1,4 @@
-"""Scenes T-80 to T-94 of MQQB: names, refusals, acknowledgements to applications, other protocols."""
+"""Scenes T-80 to T-94 of MQQB: names, refusals and pauses (and `test_reports.py`, `test_together.py`)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from msgspec.structs import replace
 from reliquary.base.restoration import Restoration
 from reliquary.protocols.mqqb.codec.packets import decode_packet
 from reliquary.protocols.mqqb.effects import SendPackets
-from reliquary.protocols.mqqb.protocol import mqqb
 from reliquary.protocols.mqqb.settings import MqqbSettings
-from reliquary.protocols.mqqb.state import SILENT_CLASSES, Count
-from reliquary.protocols.srmp.protocol import srmp
+from reliquary.protocols.mqqb.state import Count
 from reliquary.queueing.model.events import BringOnline, PauseQueue, ResumeQueue, TakeOffline
 from reliquary.queueing.model.message import (
     NO_GUID,
@@ -23,13 +21,19 @@ from reliquary.queueing.model.message import (
     AuthenticationLevel,
     MessagePrivacy,
 )
-from reliquary.queueing.model.names.formats import parse_single
-from reliquary.queueing.model.travel.carriers import Carriers
+from reliquary.queueing.model.security.principals import ANONYMOUS_USER
+from reliquary.queueing.model.security.rights import QueueRight
 from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.queueing.packets.signing import sign
-from reliquary.queueing.travel.loopback import LOOPBACK
 from reliquary.wire.packet.internal import EstablishConnection
-from reliquary.wire.security import SecurityDescriptor, encode_descriptor
+from reliquary.wire.security import (
+    Ace,
+    AceKind,
+    SecurityDescriptor,
+    encode_descriptor,
+    encode_sid,
+    parse_sid,
+)
 from tests.protocols.mqqb.mqqb_harness import (
     ADDRESS,
     ELSEWHERE,
@@ -94,16 +98,25 @@ def test_a_message_outside_transactions_is_refused_by_a_transactional_queue() ->
 
 @pytest.mark.mqqb("T-82")
 @pytest.mark.spec("QB-256", "QB-257")
-def test_every_sender_is_anonymous_whatever_identity_its_packet_claims() -> None:
+@pytest.mark.parametrize("signed", [False, True])
+def test_every_sender_is_anonymous_whatever_identity_its_packet_claims(signed: bool) -> None:
     bench = MqqbBench(settings=MqqbSettings(insecure_nacks=True))
-    bench.create("closed", security=encode_descriptor(SecurityDescriptor(dacl=())))
-    peer = bench.accepted()
-    sid = bytes.fromhex("010500000000000515000000ad4a9ebd36d9fa3d63a656dae8030000")
-    peer.user(
-        b"a", to="TCP:10.0.0.2\\private$\\closed", sender=sid, administration_queue=ADMIN,
-        acknowledgements=NACKS,
-    )  # fmt: skip
-    assert bench.bodies("closed") == []
+    claimed = parse_sid("S-1-5-21-1-2-3-1000")
+    for name, writer, expected in (("theirs", claimed, []), ("open", ANONYMOUS_USER, [b"a"])):
+        writers = SecurityDescriptor(dacl=(Ace(AceKind.ALLOWED, QueueRight.WRITE_MESSAGE, writer),))
+        bench.create(name, security=encode_descriptor(writers))
+        peer = bench.accepted()
+        packet = peer.made(
+            b"a", to=f"TCP:10.0.0.2\\private$\\{name}", sender=encode_sid(claimed),
+            administration_queue=ADMIN, acknowledgements=NACKS,
+        )  # fmt: skip
+        if signed:
+            signer = Signer(rsa.generate_private_key(65537, 1024))
+            packet = sign(packet, AuthenticationLevel.SIG20, signer.key, signer.certificate)
+        assert packet.security is not None
+        assert packet.security.sender == encode_sid(claimed)
+        peer.send(packet)
+        assert bench.bodies(name) == expected
     assert reported(bench) == [0x8004]
 
 
@@ -132,12 +145,15 @@ def test_signatures_are_verified_and_a_wrong_one_is_refused(level: Authenticatio
 
 @pytest.mark.mqqb("T-84")
 @pytest.mark.spec("QB-148", "QB-252", "QB-253", "QB-254", "QB-255", "QB-304")
-def test_an_encrypted_body_is_refused_because_no_key_of_this_manager_is_published() -> None:
+@pytest.mark.parametrize("privacy", [each for each in MessagePrivacy if each is not MessagePrivacy.NONE])
+def test_an_encrypted_body_is_refused_because_no_key_of_this_manager_is_published(
+    privacy: MessagePrivacy,
+) -> None:
     bench = MqqbBench(settings=MqqbSettings(insecure_nacks=True))
     peer = bench.accepted()
     peer.user(
         b"secret",
-        privacy=MessagePrivacy.ADVANCED,
+        privacy=privacy,
         symmetric_key=b"k" * 256,
         administration_queue=ADMIN,
         acknowledgements=NACKS,
@@ -173,54 +189,6 @@ def test_a_message_to_encrypt_that_waited_from_before_never_leaves_in_clear_text
     assert link(bench).refused == 1
 
 
-@pytest.mark.mqqb("T-86")
-@pytest.mark.spec("QB-101", "QB-317")
-def test_five_refusals_are_acknowledged_only_if_the_settings_allow_it() -> None:
-    assert sorted(int(each) for each in SILENT_CLASSES) == [0x8000, 0x8004, 0x8006, 0x8007, 0x800B]
-    nowhere = "TCP:10.0.0.2\\private$\\nowhere"
-    for insecure, expected in ((False, []), (True, [0x8000])):
-        bench = MqqbBench(settings=MqqbSettings(insecure_nacks=insecure))
-        peer = bench.accepted()
-        peer.user(b"a", to=nowhere, administration_queue=ADMIN, acknowledgements=NACKS)
-        assert reported(bench) == expected
-        other = MqqbBench(settings=MqqbSettings(insecure_nacks=insecure)).accepted()
-        other.user(b"t", to=nowhere, stream=(1, 0))
-        assert [each.message_class for each in other.final_acks] == [0x8000]  # in both cases (G-63)
-
-
-@pytest.mark.mqqb("T-87")
-@pytest.mark.spec("QB-269", "QB-306", "QB-307", "QB-318")
-@pytest.mark.parametrize(
-    "admin", [ADMIN, f"PRIVATE={PEER}\\0000000a"], ids=["direct", "private of the source"]
-)
-def test_administration_acknowledgements_go_to_the_name_in_the_packet(admin: str) -> None:
-    bench = MqqbBench()
-    peer = bench.accepted()
-    peer.user(
-        b"a", administration_queue=admin,
-        acknowledgements=(Acknowledgement.POS_ARRIVAL, Acknowledgement.POS_RECEIVE),
-    )  # fmt: skip
-    bench.receive("orders")
-    back = bench.dialled() if bench.dials else peer
-    acks = [each for each in back.messages if each.properties.message_class in (2, 0x4000)]
-    assert [each.properties.message_class for each in acks] == [2, 0x4000]
-    assert all(each.user.recoverable for each in acks)
-    correlation = PEER.bytes_le + (1).to_bytes(4, "little")
-    assert {each.properties.correlation for each in acks} == {correlation}
-
-
-@pytest.mark.mqqb("T-87")
-@pytest.mark.spec("QB-318")
-def test_an_acknowledgement_to_a_name_that_cannot_be_opened_is_discarded() -> None:
-    bench = MqqbBench()
-    peer = bench.accepted()
-    peer.user(
-        b"a", administration_queue=f"PUBLIC={STRANGER}", acknowledgements=(Acknowledgement.POS_ARRIVAL,)
-    )
-    assert bench.bodies("orders") == [b"a"]
-    assert bench.dials == []
-
-
 @pytest.mark.mqqb("T-88")
 @pytest.mark.spec("QB-028", "QB-270")
 def test_messages_of_any_class_are_stored() -> None:
@@ -243,20 +211,6 @@ def test_a_packet_for_another_manager_is_refused_because_nothing_is_routed() -> 
     assert reported(bench) == [0x8000, 0x8000]
     assert bench.bodies("orders") == []
     assert not [each for each in bench.state.names.outgoing if str(STRANGER) in str(each)]
-
-
-@pytest.mark.mqqb("T-90")
-@pytest.mark.spec("QB-268", "QB-294")
-def test_a_traced_message_leads_to_reports() -> None:
-    bench = MqqbBench()
-    bench.create(".\\traces")
-    traces = bench.queue(".\\traces").record.identifier
-    bench.accepted().user(b"a", tracing_requested=True, tracing_queue=traces)
-    assert bench.bodies("orders") == [b"a"]
-    assert len(bench.bodies(".\\traces")) == 1
-    bench.send(ELSEWHERE, b"b", tracing_requested=True, tracing_queue=traces)
-    bench.dialled().ack_all()
-    assert len(bench.bodies(".\\traces")) == 2
 
 
 @pytest.mark.mqqb("T-91")
@@ -286,28 +240,6 @@ def test_hardened_security_locks_these_queues() -> None:
     bench.send(ELSEWHERE, b"a")
     assert link(bench).state is OutgoingState.LOCKED
     assert bench.dials == []
-
-
-@pytest.mark.mqqb("T-92")
-def test_each_protocol_has_its_own_names_and_its_own_receipts() -> None:
-    binary, web = mqqb(MqqbSettings()).carrier, srmp().carrier
-    assert binary is not None
-    assert web is not None
-    assert LOOPBACK.carrier is not None
-    carriers = Carriers([LOOPBACK.carrier, web, binary])
-    for name, carrier in (
-        ("DIRECT=OS:loopback\\private$\\orders", LOOPBACK.carrier),
-        ("DIRECT=OS:shop\\private$\\orders", binary),
-        ("DIRECT=TCP:fe80::1\\orders", binary),
-        ("DIRECT=HTTP://shop/msmq/orders", web),
-    ):
-        assert carriers.of(parse_single(name)) is carrier
-    bench = MqqbBench()
-    bench.create("ledger", transactional=True)
-    bench.accepted().user(b"1", to="TCP:10.0.0.2\\private$\\ledger", stream=(1, 0), negative_journaling=True)
-    position = bench.queue("ledger").order.first()
-    assert position is not None
-    assert carriers.brought(bench.state.messages.get(position)) is binary
 
 
 @pytest.mark.mqqb("T-93")

@@ -12,7 +12,7 @@ from reliquary.base.time import SECOND, Instant
 from reliquary.protocols.mqqb.sessions.links import AHEAD
 from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.protocols.mqqb.state import Count
-from reliquary.queueing.model.events import ChangeQueue, DeleteQueue, PurgeQueue
+from reliquary.queueing.model.events import ChangeQueue, DeleteQueue, EndRead, PurgeQueue
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.travel.link import OutgoingState
 from tests.protocols.mqqb.mqqb_harness import (
@@ -27,6 +27,7 @@ from tests.protocols.mqqb.mqqb_harness import (
     waiting,
 )
 from tests.protocols.mqqb.pair import LEFT, RIGHT, Pair
+from tests.queueing.state_checks import walk
 
 LEDGER = "TCP:10.0.0.2\\private$\\ledger"
 OTHER = "TCP:10.0.0.1\\private$\\other"
@@ -393,7 +394,7 @@ def test_a_sender_that_moved_and_sends_nothing_new_gets_acknowledgements_with_it
 @pytest.mark.spec("QB-073", "QB-074", "QB-075", "QB-306", "QB-308", "QB-319", "QB-321")
 @pytest.mark.parametrize(
     ("end", "message_class"),
-    [("read", 0x4000), ("purged", 0xC001), ("deleted", 0xC000), ("expired", 0xC002)],
+    [("read", 0x4000), ("purged", 0xC001), ("deleted", 0xC000), ("expired", 0xC002), ("rejected", 0xC004)],
 )
 def test_a_final_acknowledgement_says_how_a_message_left(end: str, message_class: int) -> None:
     bench, peer = receiving()
@@ -404,6 +405,9 @@ def test_a_final_acknowledgement_says_how_a_message_left(end: str, message_class
         bench.ask(PurgeQueue(0, "ledger"))
     elif end == "deleted":
         bench.ask(DeleteQueue(0, "ledger"))
+    elif end == "rejected":
+        receipt = bench.receive("ledger", hold=30).receipt
+        bench.ask(EndRead(0, receipt, delete=True, reject=True))
     else:
         bench.advance(1)
         peer.ack_all()  # the order acknowledgement
@@ -422,12 +426,24 @@ def test_a_final_acknowledgement_says_how_a_message_left(end: str, message_class
 
 @pytest.mark.mqqb("T-73")
 @pytest.mark.spec("QB-234")
-def test_a_message_that_was_not_received_becomes_a_dead_letter_of_its_sender() -> None:
-    bench, peer, stream = sent_five(negative_journaling=True)
-    peer.order_ack(stream, 5)
-    peer.final_ack(stream, 2, 0xC001)
-    assert bench.bodies("system$;deadxact") == [b"2"]
-    assert waiting(bench) == 4
+@pytest.mark.parametrize("message_class", [0xC001, 0xC000, 0xC002, 0xC004, 0x8003])
+@pytest.mark.parametrize("own", ["", "failed"], ids=["of the manager", "of the application"])
+def test_a_message_that_was_not_received_becomes_a_dead_letter_of_its_sender(
+    message_class: int, own: str
+) -> None:
+    bench = MqqbBench()
+    bench.create("failed", transactional=True)
+    for number in range(1, 4):
+        bench.transact(ELSEWHERE, b"%d" % number, negative_journaling=True, application_deadletter_queue=own)
+    peer = bench.dialled()
+    stream = stream_of(peer.messages[-1])
+    peer.order_ack(stream, 3)
+    peer.final_ack(stream, 2, message_class)
+    dead = own or "system$;deadxact"
+    assert bench.bodies(dead) == [b"2"]
+    (position,) = walk(bench.queue(dead))
+    assert position.reason == message_class
+    assert waiting(bench) == 2
 
 
 @pytest.mark.mqqb("T-74")

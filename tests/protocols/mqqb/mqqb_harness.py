@@ -66,6 +66,8 @@ DEFAULTS = MqqbSettings()
 GOES_OUT = (Dial, SendPackets, SendStored, HangUp, SendPing)
 ELSEWHERE = f"DIRECT=TCP:{PEER_ADDRESS}\\private$\\q"
 ORDERS = f"TCP:{ADDRESS}\\private$\\orders"
+LEDGER = f"TCP:{ADDRESS}\\private$\\ledger"
+"""The transactional queue of `receiving`."""
 STREAM = 0x51FA4DC0 << 32 | 7
 """A stream of the peer."""
 
@@ -351,3 +353,18 @@ def place_of(packet: UserMessage) -> tuple[int, int]:
     """Number and previous number of a message in its stream."""
     assert packet.transaction is not None
     return packet.transaction.number, packet.transaction.previous
+
+
+def receiving(**options: object) -> tuple[MqqbBench, Peer]:
+    """Return a bench with a transactional queue, and a peer."""
+    bench = MqqbBench(**options)  # type: ignore[arg-type]
+    bench.create("ledger", transactional=True)
+    return bench, bench.accepted()
+
+
+def sent_five(**attributes: object) -> tuple[MqqbBench, Peer, int]:
+    """Return a bench that has sent five messages of a stream; the peer has acknowledged nothing."""
+    bench = MqqbBench()
+    bench.transact(ELSEWHERE, b"1", b"2", b"3", b"4", b"5", **attributes)
+    peer = bench.dialled()
+    return bench, peer, stream_of(peer.messages[-1])

@@ -44,8 +44,8 @@ def to_nowhere(peer: Peer, **options: Any) -> UserMessage:
 
 
 def to_closed(peer: Peer, **options: Any) -> UserMessage:
-    """Return a message to a queue that takes messages of nobody."""
-    peer.bench.create("closed", transactional="stream" in options, security=NOBODY)
+    """Return a message to a queue that takes no messages."""
+    peer.bench.create("closed", transactional="stream" in options, security=TAKES_NONE)
     return peer.made(b"m", to=f"{HERE}closed", **options)
 
 
@@ -61,7 +61,7 @@ def encrypted(peer: Peer, **options: Any) -> UserMessage:
     return peer.made(b"m", privacy=MessagePrivacy.ADVANCED, symmetric_key=b"k" * 256, **options)
 
 
-NOBODY = encode_descriptor(SecurityDescriptor(dacl=()))
+TAKES_NONE = encode_descriptor(SecurityDescriptor(dacl=()))
 REFUSED: dict[int, Callable[..., UserMessage]] = {
     0x8000: to_nowhere,
     0x8004: to_closed,

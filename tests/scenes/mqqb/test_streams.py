@@ -12,46 +12,31 @@ from reliquary.base.time import SECOND, Instant
 from reliquary.protocols.mqqb.sessions.links import AHEAD
 from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.protocols.mqqb.state import Count
-from reliquary.queueing.model.events import ChangeQueue, DeleteQueue, EndRead, PurgeQueue
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.travel.link import OutgoingState
 from tests.protocols.mqqb.mqqb_harness import (
     ELSEWHERE,
+    LEDGER,
     PEER,
     STREAM,
     MqqbBench,
     Peer,
     link,
     place_of,
+    receiving,
+    sent_five,
     stream_of,
     waiting,
 )
 from tests.protocols.mqqb.pair import LEFT, RIGHT, Pair
-from tests.queueing.state_checks import walk
 
-LEDGER = "TCP:10.0.0.2\\private$\\ledger"
 OTHER = "TCP:10.0.0.1\\private$\\other"
 STRANGER = UUID("11111111-2222-3333-4444-555555555555")
-
-
-def receiving(**options: object) -> tuple[MqqbBench, Peer]:
-    """Return a bench with a transactional queue, and a peer."""
-    bench = MqqbBench(**options)  # type: ignore[arg-type]
-    bench.create("ledger", transactional=True)
-    return bench, bench.accepted()
 
 
 def at_order_queue(address: str) -> str:
     """Return the direct name of the order queue at this address."""
     return f"TCP:{address}\\PRIVATE$\\order_queue$"
-
-
-def sent_five(**attributes: object) -> tuple[MqqbBench, Peer, int]:
-    """Return a bench that has sent five messages of a stream; the peer has acknowledged nothing."""
-    bench = MqqbBench()
-    bench.transact(ELSEWHERE, b"1", b"2", b"3", b"4", b"5", **attributes)
-    peer = bench.dialled()
-    return bench, peer, stream_of(peer.messages[-1])
 
 
 # -- the sender
@@ -380,7 +365,7 @@ def test_a_sender_that_moved_and_sends_nothing_new_gets_acknowledgements_with_it
     peer.user(b"1", to=LEDGER, stream=(1, 0), negative_journaling=True)
     peer.lose()
     bench.receive("ledger")
-    bench.fail_dial()  # nobody is at the old address
+    bench.fail_dial()  # no manager is at the old address
     moved = bench.accepted("10.0.0.77")
     bench.advance(6)
     assert [each.body.number for each in moved.final_acks] == [1]
@@ -388,159 +373,6 @@ def test_a_sender_that_moved_and_sends_nothing_new_gets_acknowledgements_with_it
     bench.advance(1)
     assert [each.body.number for each in moved.order_acks] == [1]
     assert {each.user.destination.direct for each in moved.messages} == {at_order_queue("10.0.0.77")}
-
-
-@pytest.mark.mqqb("T-72", "T-73")
-@pytest.mark.spec("QB-073", "QB-074", "QB-075", "QB-306", "QB-308", "QB-319", "QB-321")
-@pytest.mark.parametrize(
-    ("end", "message_class"),
-    [("read", 0x4000), ("purged", 0xC001), ("deleted", 0xC000), ("expired", 0xC002), ("rejected", 0xC004)],
-)
-def test_a_final_acknowledgement_says_how_a_message_left(end: str, message_class: int) -> None:
-    bench, peer = receiving()
-    peer.user(b"1", to=LEDGER, stream=(1, 0), number=42, negative_journaling=True, time_to_be_received=60)
-    if end == "read":
-        bench.receive("ledger")
-    elif end == "purged":
-        bench.ask(PurgeQueue(0, "ledger"))
-    elif end == "deleted":
-        bench.ask(DeleteQueue(0, "ledger"))
-    elif end == "rejected":
-        receipt = bench.receive("ledger", hold=30).receipt
-        bench.ask(EndRead(0, receipt, delete=True, reject=True))
-    else:
-        bench.advance(1)
-        peer.ack_all()  # the order acknowledgement
-        bench.advance(130)
-    (ack,) = peer.final_acks
-    assert ack.message_class == message_class
-    body = ack.body
-    assert (body.sequence, body.number, body.previous, body.source, body.message_id) == (
-        STREAM,
-        1,
-        0,
-        PEER,
-        42,
-    )
-
-
-@pytest.mark.mqqb("T-73")
-@pytest.mark.spec("QB-234")
-@pytest.mark.parametrize("message_class", [0xC001, 0xC000, 0xC002, 0xC004, 0x8003])
-@pytest.mark.parametrize("own", ["", "failed"], ids=["of the manager", "of the application"])
-def test_a_message_that_was_not_received_becomes_a_dead_letter_of_its_sender(
-    message_class: int, own: str
-) -> None:
-    bench = MqqbBench()
-    bench.create("failed", transactional=True)
-    for number in range(1, 4):
-        bench.transact(ELSEWHERE, b"%d" % number, negative_journaling=True, application_deadletter_queue=own)
-    peer = bench.dialled()
-    stream = stream_of(peer.messages[-1])
-    peer.order_ack(stream, 3)
-    peer.final_ack(stream, 2, message_class)
-    dead = own or "system$;deadxact"
-    assert bench.bodies(dead) == [b"2"]
-    (position,) = walk(bench.queue(dead))
-    assert position.reason == message_class
-    assert waiting(bench) == 2
-
-
-@pytest.mark.mqqb("T-74")
-@pytest.mark.spec("QB-114")
-def test_a_final_acknowledgement_is_matched_days_and_restarts_later() -> None:
-    bench, peer, stream = sent_five(negative_journaling=True)
-    peer.ack_all()
-    peer.order_ack(stream, 5)
-    bench.restart()
-    bench.advance(3 * 86_400)
-    bench.restart()
-    again = bench.accepted()
-    again.final_ack(stream, 3, 0x4000)
-    assert waiting(bench) == 4
-    receiver, sender = receiving()
-    sender.user(b"1", to=LEDGER, stream=(1, 0), negative_journaling=True)
-    receiver.restart()
-    receiver.advance(86_400)
-    receiver.restart()
-    back = receiver.accepted()
-    receiver.receive("ledger")
-    assert [each.message_class for each in back.final_acks] == [0x4000]
-
-
-@pytest.mark.mqqb("T-75")
-@pytest.mark.spec("QB-233", "QB-234")
-def test_a_final_acknowledgement_counts_once_and_only_for_its_own_message() -> None:
-    bench, peer, stream = sent_five(negative_journaling=True)
-    peer.final_ack(stream, 1, 0x4000, source=STRANGER)
-    peer.final_ack(stream + 99, 1, 0x4000)
-    assert waiting(bench) == 5
-    peer.final_ack(stream, 2, 0x4000)  # before any order acknowledgement: 1 is confirmed by it too
-    assert waiting(bench) == 4
-    assert bench.mqqb.sent[link_queue(bench)].stream.acknowledged == 2
-    peer.final_ack(stream, 2, 0x4000)
-    peer.final_ack(stream, 1, 0xC001)
-    assert waiting(bench) == 3
-
-
-def link_queue(bench: MqqbBench) -> int:
-    """Return the number of the outgoing queue."""
-    return next(iter(bench.mqqb.sender.routes))
-
-
-@pytest.mark.mqqb("T-76")
-@pytest.mark.spec("QB-237", "QB-244", "QB-245")
-def test_a_refused_message_of_a_stream_has_a_final_acknowledgement_and_the_stream_goes_on() -> None:
-    bench, peer = receiving()
-    nowhere, plain = "TCP:10.0.0.2\\private$\\nowhere", "TCP:10.0.0.2\\private$\\orders"
-    peer.user(b"1", to=nowhere, stream=(1, 0))
-    peer.user(b"2", to=nowhere, stream=(2, 1))
-    peer.user(b"3", to=plain, stream=(STREAM + 1, 1, 0))
-    assert [each.message_class for each in peer.final_acks] == [0x8000, 0x8000, 0x8009]
-    peer.ack_all()
-    bench.advance(1)
-    assert sorted(each.body.number for each in peer.order_acks) == [1, 2]
-    before = len(peer.final_acks)
-    peer.user(b"1", to=nowhere, stream=(1, 0))  # repeated: no second verdict
-    bench.advance(1)
-    assert len(peer.final_acks) == before
-    assert len(peer.order_acks) == 3
-
-
-@pytest.mark.mqqb("T-76")
-def test_the_sender_learns_of_a_refusal_before_the_order_acknowledgement() -> None:
-    pair = Pair()
-    name = f"DIRECT=TCP:{RIGHT}\\private$\\nowhere"
-    pair.left.transact(name, b"1")
-    pair.run()
-    pair.advance(2)
-    assert waiting(pair.left, name) == 0
-    assert pair.left.bodies("system$;deadxact") == [b"1"]
-
-
-@pytest.mark.mqqb("T-77")
-@pytest.mark.spec("QB-264")
-def test_a_full_queue_refuses_for_good() -> None:
-    bench, peer = receiving()
-    bench.create("tiny", transactional=True, quota=1)
-    bench.create("small", quota=1)
-    peer.user(bytes(2000), to="TCP:10.0.0.2\\private$\\tiny", stream=(1, 0))
-    assert [each.message_class for each in peer.final_acks] == [0x8003]
-    peer.user(bytes(2001), to="TCP:10.0.0.2\\private$\\small", negative_journaling=True)
-    assert [len(each) for each in bench.bodies("system$;deadletter")] == [2001]
-    assert not peer.is_closed
-
-
-def test_a_dead_letter_of_a_full_queue_that_comes_again_is_a_duplicate() -> None:
-    """Its session acknowledgement was lost, and meanwhile the queue has room: it must not be there twice."""
-    bench, peer = receiving()
-    bench.create("small", quota=1)
-    for _ in range(2):
-        peer.user(bytes(2001), to="TCP:10.0.0.2\\private$\\small", number=7, negative_journaling=True)
-        bench.ask(ChangeQueue(0, ".\\private$\\small", {"quota": 100}))
-    assert [len(each) for each in bench.bodies("system$;deadletter")] == [2001]
-    assert bench.bodies("small") == []
-    assert bench.mqqb.counts[Count.DUPLICATES] == 1
 
 
 @pytest.mark.mqqb("T-78")

@@ -62,8 +62,8 @@ def check(state: State, name: SingleName, message: Message, *, in_transaction: b
         raise UsageError(f"{name} takes acknowledgements of queue managers only")
     # SECOND STAGE (QB-163, QB-288, QB-289, QB-305): keys of other managers, and caches of them, come with
     # their directory.  A message that would need one is never sent: it is refused here, or when it is due.
-    # DEPARTS from 3.1.7.1.5.1 (QB-290): such a message is refused at its send and enters no outgoing queue,
-    # because its sender learns the reason at once and can correct it.
+    # DEPARTS from 3.1.7.1.5.1 (QB-290): a message to encrypt is refused at its send and enters no outgoing
+    # queue, because its sender learns the reason at once and can correct it.
     refuse_privacy(message, name)
     if message.stored_body is not None:
         raise UsageError(f"a message to {name} is one packet, and a body in pieces does not fit into it")

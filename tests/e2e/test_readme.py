@@ -68,6 +68,11 @@ def test_the_reader_over_mqqp_of_the_readme_runs(tmp_path: Path) -> None:
         assert server.stop() == 0
 
 
+def test_a_queue_becomes_a_dataframe_in_five_lines() -> None:
+    (program,) = [each for each in PROGRAMS if "spark.read." in each]
+    assert len([line for line in program.splitlines() if line]) == 5
+
+
 def test_the_three_commands_of_the_welcome_work(server: ServerProcess) -> None:
     commands = [line.strip() for line in server.welcome.partition("Try:")[2].splitlines() if line.strip()]
     assert len(commands) == 3

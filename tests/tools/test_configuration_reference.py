@@ -25,6 +25,10 @@ def test_every_setting_has_a_meaning() -> None:
     assert [f"{each.table}.{each.name}" for each in reference.settings({}) if not each.meaning] == []
 
 
+def test_every_field_of_a_row_has_a_meaning() -> None:
+    assert [line for line in PAGE.splitlines() if line.endswith("|  |")] == []
+
+
 def test_a_row_has_the_variable_and_the_option() -> None:
     assert "| `data_port` | integer | `8480` | `RELIQUARY_DATA_PORT`, `--port` |" in PAGE
     assert "RELIQUARY_WSRM_PEERS" not in PAGE  # it stands in the file alone

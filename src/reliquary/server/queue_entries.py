@@ -53,8 +53,11 @@ class QueueEntry(QueueSettings, frozen=True, kw_only=True, omit_defaults=True, f
     """A queue of the settings: its name, all options of a queue, and its access list."""
 
     name: str
+    """The path name of the queue, such as `orders` or `private$\\orders`."""
     owner: str = ""
+    """The user who may always read and change the access list; empty for the administrators."""
     access: tuple[AccessEntry, ...] = ()
+    """Rows with `user`, `rights` and `deny`; empty for the default list."""
 
     def options(self) -> QueueSettings:
         """Return the options without name, owner and access list."""

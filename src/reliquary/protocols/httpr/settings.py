@@ -43,6 +43,7 @@ class Service:
     """The queues of the service `/httpr/<name>`."""
 
     name: str
+    """The last part of the path."""
     into: str = ""
     """The queue for messages without a Destination; empty: they are refused with 518.
 

@@ -75,9 +75,11 @@ class QueueSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """The attributes of a queue that a caller may choose, with the defaults of 3.1.7.1.33 (DM-283)."""
 
     label: str = ""
+    """A description for people."""
     type: UUID = NO_GUID
     """A GUID that an application chooses; it is never interpreted (DM-021)."""
     journaling: bool = False
+    """The journal of the queue gets a copy of each message that is received."""
     journal_required: bool = False
     """A message is not received when the journal has no room for its copy; otherwise the copy is left out."""
     quota: int = FOREVER
@@ -85,13 +87,17 @@ class QueueSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     journal_quota: int = FOREVER
     """The largest size of all messages in its journal, in kilobytes."""
     authentication: bool = False
+    """The queue takes only signed messages."""
     privacy: QueuePrivacy = QueuePrivacy.OPTIONAL
+    """Whether the queue takes only plain messages, only encrypted ones, or both."""
     transactional: bool = False
+    """The queue takes only messages that are sent in a transaction."""
     multicast_address: str | None = None
     """An address `ip:port`; messages that are sent to it also come into this queue."""
     security: bytes = b""
     """The security descriptor in self-relative form; empty stands for the default list."""
     base_priority: int = 0
+    """The priority of the queue among other queues, from -32767 to 32767."""
     poison_limit: int = 0
     """The number of reads and returns after which a message moves to the subqueue `poison`; 0: no limit."""
     retry_delay: int = 0

@@ -19,6 +19,7 @@ from playwright.async_api import ConsoleMessage, Page, async_playwright
 
 from tests.console.harness import Harness, play
 from tests.console.test_access import ROOT, USERS
+from tests.console.web.test_alarms import poisoned
 
 SCREENSHOTS: Final = Path(
     os.environ.get("CONSOLE_SCREENSHOTS") or Path(__file__).parents[2] / ".artefacts/screenshots"
@@ -32,6 +33,7 @@ PAGES: Final = {
     "overview": "/console",
     "queues": "/console/queues",
     "queue": "/console/queue?name=orders",
+    "poison": "/console/queue?name=orders%3Bpoison",
     "journals": "/console/journals",
     "outgoing": "/console/records/outgoing",
     "consumers": "/console/consumers",
@@ -86,6 +88,7 @@ def browse(folder: Path, scene: Callable[[Harness, Page], Awaitable[None]], **ch
 
 def test_every_page_can_be_used_by_everyone_and_fits_a_phone(tmp_path: Path) -> None:
     async def scene(harness: Harness, page: Page) -> None:
+        await poisoned(harness, "bad")
         await harness.send("orders", "hello", '{"a": 1}')
         await harness.send("DIRECT=OS:elsewhere%5Cprivate$%5Corders", "far away")
         await harness.data.request("POST", "/api/v1/queues/orders/consumers", b'{"name": "lake"}')

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64decode
 from pathlib import Path
 
+import pytest
+
+from reliquary.console.web import messages
 from tests.console.harness import Harness, play
 from tests.console.web.harness import Outline, Reader
 from tests.console.web.test_alarms import poisoned
@@ -89,6 +94,49 @@ def test_all_messages_of_a_poison_queue_go_back_at_once(tmp_path: Path) -> None:
         assert (await harness.ok("GET", "/queues/orders"))["messages"] == 2
         why = await reader.refused(ORDERS, "/console/queue/return", 400, name="orders")
         assert "is neither a poison queue" in why
+
+    play(tmp_path, scene)
+
+
+def test_one_message_of_a_poison_queue_goes_back_from_its_row_and_from_its_page(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        await poisoned(harness, "a", "b", "c")
+        reader = Reader(harness)
+        poison = "/console/queue?name=orders%3Bpoison"
+        numbers = [
+            each["value"] or ""
+            for each in (await reader.read(poison)).all("input")
+            if each.get("name") == "lookup_id"
+        ]
+        assert len(numbers) == 3
+        one = {"name": "orders;poison", "lookup_id": numbers[1]}
+        page = await reader.submit(poison, "/console/queue/return", **one)
+        assert "The message was returned to orders." in page.text
+        browsed = await harness.data.request("GET", "/api/v1/queues/orders/messages")
+        assert [b64decode(each["body"]) for each in json.loads(browsed.body)["messages"]] == [b"b"]
+        assert (await harness.ok("GET", "/queues/orders;poison"))["messages"] == 2
+        page = await reader.read(await first_message(reader, poison))
+        assert "Return it to orders" in page.text
+        await reader.refused(poison, "/console/queue/return", 404, **one)
+        await reader.refused(poison, "/console/queue/return", 400, **(one | {"lookup_id": "x"}))
+        assert (await harness.ok("GET", "/queues/orders;poison"))["messages"] == 2
+
+    play(tmp_path, scene)
+
+
+def test_one_message_without_a_known_queue_is_not_returned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scene(harness: Harness) -> None:
+        await poisoned(harness, "a")
+        poison = "/console/queue?name=orders%3Bpoison"
+        row = (await Reader(harness).read(poison)).all("input")
+        number = next(each["value"] or "" for each in row if each.get("name") == "lookup_id")
+        monkeypatch.setattr(messages, "_home", lambda *_: "")
+        fields = {"name": "orders;poison", "lookup_id": number}
+        why = await Reader(harness).refused(poison, "/console/queue/return", 400, **fields)
+        assert "came from no queue of this manager: open it, and move it" in why
+        assert (await harness.ok("GET", "/queues/orders;poison"))["messages"] == 1
 
     play(tmp_path, scene)
 

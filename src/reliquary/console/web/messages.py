@@ -52,7 +52,7 @@ async def show_message(request: Request) -> Response:
         is_cut=len(message.body) > MOST,
         trace=trace,
         way=way_of(trace),
-        home=message.origin,
+        home=_home(queue, delivered),
     )
 
 
@@ -129,24 +129,44 @@ async def move_message(request: Request) -> Response:
 
 
 async def return_messages(request: Request) -> Response:
-    """POST /console/queue/return: poisonous messages and dead letters go back to their queues."""
+    """POST /console/queue/return: one or all poisonous messages or dead letters go back to their queues."""
     context, fields = context_of(request), await read_form(request)
     source = field_of(fields, "name")
-    home, _, part = source.partition(";")
-    if part.casefold() not in RETURNED_FROM:
+    if source.partition(";")[2].casefold() not in RETURNED_FROM:
         raise UsageError(f"{source} is neither a poison queue, such as orders;poison, nor for dead letters")
+    if "lookup_id" in fields:
+        return await _return_one(context, source, fields["lookup_id"])
     seen = await context.ask(lambda to: BrowseMessages(to, source, -1, RETURNED_AT_ONCE))
     assert isinstance(seen, Received), f"no messages: {seen!r}"
     count = 0
     for delivered in seen.messages:
-        place = delivered.position.lookup_id
-        target = home if part.casefold() == "poison" else shown(delivered).origin
         with suppress(Refusal):  # it was taken meanwhile, or its queue is gone
-            await context.ask(lambda to, place=place, target=target: MoveMessage(to, source, place, target))  # type: ignore[misc]
+            await _return(context, source, delivered)
             count += 1
     left = len(seen.messages) - count
     rest = f" {left:,} could not be returned: their queue is elsewhere, gone or full." if left else ""
     return go_to("/console/queue", f"Returned to their queues: {count:,}.{rest}", name=source)
+
+
+async def _return_one(context: Context, source: str, lookup_id: str) -> Response:
+    delivered = await _look_up(context, source, lookup_id)
+    home = _home(source, delivered)
+    if not home:
+        raise UsageError(f"message {lookup_id} came from no queue of this manager: open it, and move it")
+    await _return(context, source, delivered)
+    return go_to("/console/queue", f"The message was returned to {home}.", name=source)
+
+
+async def _return(context: Context, source: str, delivered: Delivered) -> None:
+    """Move a message back to its queue, where its counters begin again."""
+    place, home = delivered.position.lookup_id, _home(source, delivered)
+    await context.ask(lambda to: MoveMessage(to, source, place, home))
+
+
+def _home(source: str, delivered: Delivered) -> str:
+    """Return the queue that a message of `source` goes back to; empty where no such queue is known."""
+    queue, _, part = source.partition(";")
+    return queue if part.casefold() == "poison" else shown(delivered).origin
 
 
 def _number(text: str) -> int:

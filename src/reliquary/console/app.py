@@ -32,9 +32,8 @@ from reliquary.console.errors import HANDLERS
 from reliquary.console.noting import Noted
 from reliquary.console.request import Asked
 from reliquary.console.strangers import Strangers
-from reliquary.console.web.refusals import with_pages
+from reliquary.console.web.refusals import denied, with_pages
 from reliquary.console.web.routes import ROUTES as PAGES
-from reliquary.net.api.errors import error_json
 from reliquary.net.api.health import HealthOut
 from reliquary.net.api.operations import TEXT, operation
 from reliquary.net.identity.admission import Admission
@@ -136,7 +135,7 @@ class Admitted:
             except Denied as why:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(_gone(receive), why.wait)
-                await _refusal(why)(scope, receive, send)
+                await denied(scope["path"], why)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -154,13 +153,6 @@ async def _gone(receive: Receive) -> None:
     """Wait until the client closes the connection; discard its body."""
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-def _refusal(why: Denied) -> Response:
-    refusal = Response(error_json(why.code, str(why)), why.status, media_type="application/json")
-    for name, value in why.headers:  # there may be several challenges
-        refusal.headers.append(name.decode(), value.decode())
-    return refusal
 
 
 def table() -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 
 from reliquary.console.web.pages import MENU, shown
 from tests.console.harness import Harness, play
-from tests.console.web.harness import Reader
+from tests.console.test_access import USERS
+from tests.console.web.harness import Outline, Reader
 
 
 @pytest.mark.parametrize(
@@ -93,3 +95,32 @@ def test_an_error_is_a_page_that_says_what_is_wrong(tmp_path: Path) -> None:
         assert "is empty" in await reader.refused("/console/queues", "/console/queues", 400, name=" ")
 
     play(tmp_path, scene)
+
+
+@pytest.mark.parametrize(
+    ("method", "field", "status", "why"),
+    [
+        ("POST", (b"origin", b"https://evil.example"), 403, "a page of another site may not ask for this"),
+        ("GET", (b"authorization", b"Bearer no"), 401, "the token belongs to no user of this server"),
+        ("GET", (b"host", b"evil.example"), 421, "this server has no name 'evil.example'"),
+    ],
+)
+def test_a_client_that_is_not_admitted_sees_a_page_that_names_no_server(
+    tmp_path: Path, method: str, field: tuple[bytes, bytes], status: int, why: str
+) -> None:
+    async def scene(harness: Harness) -> None:
+        for path in ("/console/queues", "/console/nothing"):
+            answer = await harness.control.request(method, path, b"", (field,))
+            headers = dict(answer.headers)
+            assert (answer.status, headers[b"content-type"]) == (status, b"text/html; charset=utf-8")
+            assert headers[b"content-security-policy"].startswith(b"default-src 'none'")
+            assert (b"www-authenticate" in headers) is (status == 401)
+            page = Outline(answer.body.decode())
+            assert why in page.text
+            assert "HERE" not in page.text
+            assert not page.all("nav")
+        answer = await harness.control.request(method, "/api/v1/queues", b"", (field,))
+        assert answer.status == status
+        assert why in json.loads(answer.body)["error"]
+
+    play(tmp_path, scene, users=USERS)

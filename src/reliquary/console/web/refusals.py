@@ -1,4 +1,9 @@
-"""Error pages of the console: they show the sentence of the API and a link back."""
+"""Error pages of the console: they show the sentence of the API and a link back.
+
+with_pages    a handler refused: the page has the menu and the user
+denied        admission refused: the page says nothing about this server, because its reader may be a
+              stranger, or a page of another site
+"""
 
 from __future__ import annotations
 
@@ -10,11 +15,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from reliquary.console.noting import tell
-from reliquary.console.web.pages import render
+from reliquary.console.web.pages import HEADERS, render, templates
+from reliquary.net.api.errors import error_json
+from reliquary.net.identity.shown import Denied
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 _PREFIX: Final = "/console"
+
+
+def is_page(path: str) -> bool:
+    """Whether a path is one of the console.
+
+    >>> is_page("/console"), is_page("/console/queues"), is_page("/consoles"), is_page("/api/v1/queues")
+    (True, True, False, False)
+    """
+    return path == _PREFIX or path.startswith(f"{_PREFIX}/")
 
 
 class Said(msgspec.Struct):
@@ -32,10 +48,22 @@ def with_pages(handlers: Mapping[int | type[Exception], Handler]) -> dict[int | 
 def _with_page(handler: Handler) -> Handler:
     async def answer(request: Request, why: Exception) -> Response:
         refused = await handler(request, why)
-        tell(request, why=str(msgspec.json.decode(refused.body, type=Said).error))
-        if not request.url.path.startswith(_PREFIX) or "by" not in request.scope:
-            return refused
         said = msgspec.json.decode(refused.body, type=Said)
+        tell(request, why=said.error)
+        if not is_page(request.url.path) or "by" not in request.scope:
+            return refused
         return render(request, "error.html", refused.status_code, said=said)
 
     return answer
+
+
+def denied(path: str, why: Denied) -> Response:
+    """Return the answer to a client that was not admitted: a page for the console, else JSON."""
+    if is_page(path):
+        html = templates().get_template("denied.html").render(said=Said(str(why), why.code))
+        refusal = Response(html, why.status, HEADERS, media_type="text/html")
+    else:
+        refusal = Response(error_json(why.code, str(why)), why.status, media_type="application/json")
+    for name, value in why.headers:  # there may be several challenges
+        refusal.headers.append(name.decode(), value.decode())
+    return refusal

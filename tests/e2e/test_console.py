@@ -17,6 +17,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
 from playwright.async_api import ConsoleMessage, Page, async_playwright
 
+from reliquary.console.web.pages import KEYS
 from tests.console.harness import Harness, play
 from tests.console.test_access import ROOT, USERS
 from tests.console.web.test_alarms import poisoned
@@ -144,10 +145,13 @@ def test_the_overview_renews_itself_and_keys_lead_to_pages(tmp_path: Path) -> No
         await page.locator(".tiles li", has_text="messages").get_by_text("3", exact=True).wait_for()
         await page.keyboard.press("?")
         assert await page.get_by_role("dialog").is_visible()
+        await picture(page, "keys")
         await page.keyboard.press("Escape")
-        await page.keyboard.press("g")
-        await page.keyboard.press("2")
-        await page.wait_for_url("**/console/queues")
+        for path, key in (*KEYS.items(), ("/console/queues", "q")):
+            await page.keyboard.press("g")
+            await page.keyboard.press(key)
+            await page.wait_for_url(f"**{path}")
+            await page.locator("h1").wait_for()
         await page.keyboard.press("/")
         await page.keyboard.type("ord")
         await page.keyboard.press("Enter")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reliquary.console.web.pages import MENU, shown
+from reliquary.console.web.pages import KEYS, MENU, keys_of, shown
 from tests.console.harness import Harness, play
 from tests.console.test_access import USERS
 from tests.console.web.harness import Outline, Reader
@@ -39,6 +39,25 @@ def test_every_page_of_the_menu_is_there_and_marks_itself(tmp_path: Path) -> Non
             assert {"main", "nav", "title"} <= {tag for tag, _ in page.tags}
 
     play(tmp_path, scene)
+
+
+def test_every_page_of_the_menu_has_a_key_of_its_own_that_the_list_of_keys_shows(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        page = await Reader(harness).read("/console")
+        keys = {each["href"]: each["data-key"] for each in page.all("a") if "data-key" in each}
+        assert keys == KEYS
+        assert len(set(keys.values())) == len(MENU)
+        listed = page.text.partition("Keys")[2]
+        assert all(
+            f"g {key}{name}" in listed.replace("\n", "") for name, path in MENU for key in keys[path] or ""
+        )
+
+    play(tmp_path, scene)
+
+
+def test_keys_do_not_run_out() -> None:
+    keys = keys_of([("aaa", str(number)) for number in range(30)])
+    assert len(set(keys.values())) == 30
 
 
 def test_what_users_write_is_text_and_no_markup(tmp_path: Path) -> None:

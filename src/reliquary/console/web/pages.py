@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
+from string import ascii_lowercase, digits
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
@@ -64,6 +65,23 @@ MENU: Final = (
     ("Alarms", "/console/alarms"),
 )
 """The pages of the menu: names and paths."""
+
+
+def keys_of(menu: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the key of each page by its path: the first letter of its name that no page before it has.
+
+    >>> keys_of([("Overview", "/a"), ("Outgoing queues", "/b"), ("Oo", "/c")])
+    {'/a': 'o', '/b': 'u', '/c': 'a'}
+    """
+    found: dict[str, str] = {}
+    for name, path in menu:
+        wanted = [*name.lower(), *ascii_lowercase, *digits]
+        found[path] = next(each for each in wanted if each.isalnum() and each not in found.values())
+    return found
+
+
+KEYS: Final = keys_of(MENU)
+"""The keys that lead to pages, each after `g`."""
 HEADINGS: Final = {
     "/console/records/outgoing": "Other managers",
     "/console/records/writers": "Spark",
@@ -132,6 +150,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         .get_template(template)
         .render(
             menu=MENU,
+            keys=KEYS,
             headings=HEADINGS,
             part_of=PART_OF,
             path=request.url.path,

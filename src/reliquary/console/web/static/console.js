@@ -15,13 +15,13 @@ const menu = document.querySelector("nav");
 const here = menu.querySelector("[aria-current]");
 if (here) menu.scrollLeft = here.offsetLeft - (menu.clientWidth - here.offsetWidth) / 2;
 
-const pages = [...document.querySelectorAll("nav a")];
+const pages = new Map([...document.querySelectorAll("nav a")].map((link) => [link.dataset.key, link]));
 let afterG = false;
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
-  const wasAfterG = afterG;
-  afterG = event.key === "g";
-  if (wasAfterG && event.key >= "1" && event.key <= "9") pages[event.key - 1]?.click();
+  const page = afterG ? pages.get(event.key) : undefined;
+  afterG = !page && event.key === "g";
+  if (page) page.click();
   else if (event.key === "/") { event.preventDefault(); document.querySelector("[data-search]")?.focus(); }
   else if (event.key === "r") location.reload();
   else if (event.key === "?") document.getElementById("keys").showModal();

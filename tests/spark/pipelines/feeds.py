@@ -11,8 +11,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from reliquary.spark.pipelines.settings import LakeSettings
-from reliquary.spark.schema import ARROW
-from reliquary.wire.columns import COLUMNS
+from reliquary.spark.schema import ARROW, COLUMNS
 from reliquary.wire.history import HISTORY_COLUMNS
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.client.sync.manager import connect
 from reliquary.spark.pipelines import lake as pipeline
+from reliquary.spark.pipelines import silver
 from reliquary.spark.pipelines.lake import LakeReport, open_lake, run_lake
 from reliquary.spark.pipelines.progress import Progress
 from reliquary.spark.pipelines.replay import ReplaySettings, run_replay
@@ -22,7 +23,7 @@ from tests.protocols.srmp.codec.vector import VECTORS
 from tests.spark.pipelines.feeds import at, event, files_feed, message, write_history, write_messages
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 BODIES = [
     b'{"order": 1, "items": ["a", "b"]}',
@@ -115,6 +116,24 @@ def test_every_message_is_understood_or_quarantined_and_a_second_run_changes_not
     again = place.run()
     assert [(each.rows, each.added) for each in again.tables] == [(each.rows, 0) for each in report.tables]
     assert place.minutes("flow", "seen_messages", "quarantined") == {"15 12:00": (2 * GOOD, 6)}
+
+
+def test_only_the_rows_that_are_bad_are_decoded_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded = silver.decoded
+    rows: list[int] = []
+
+    def counted(frame: DataFrame, **how: Any) -> DataFrame:
+        rows.append(frame.count())
+        return decoded(frame, **how)
+
+    monkeypatch.setattr(silver, "decoded", counted)
+    twins = [message(1, b"{", queue="twin"), message(2, b"{", manager="south")]
+    write_messages(place.feed, "one", [*some_messages(1), *twins])
+    write_messages(place.feed, "two", [message(101, b"{")])
+    write_messages(place.feed, "three", [message(201, b"{}")])
+    report = place.run()
+    assert rows == [len(BODIES) + 2, len(BODIES) - GOOD + 2, 1, 1, 1]
+    assert report.added("silver/quarantine") == len(BODIES) - GOOD + 3
 
 
 def test_what_died_between_bronze_and_silver_is_finished_by_the_next_run(

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.faults import UsageError
-from reliquary.spark.pipelines.silver import DECODED, check_schema, decode_batches, quarantined, understood
+from reliquary.spark.pipelines.silver import (
+    DECODED,
+    check_schema,
+    decode_batches,
+    quarantined,
+    understood,
+    without,
+)
 from reliquary.spark.pipelines.silver import decoded as with_data
 from tests.protocols.httpr.codec.vector import VECTORS as BATCHES
 from tests.protocols.srmp.codec.envelopes import FIRST, PLAIN
@@ -94,6 +101,15 @@ def test_xml_keeps_what_from_xml_would_lose(spark: SparkSession) -> None:
     table = pa.Table.from_pylist([message(n, each.encode()) for n, each in enumerate(given)], schema=MESSAGES)
     rows = sorted(with_data(spark.createDataFrame(table)).select("feed_id", "data").collect())
     assert [row["data"].toPython() for row in rows] == [*given.values()]
+
+
+def test_rows_of_a_batch_are_told_apart_by_manager_queue_and_place(spark: SparkSession) -> None:
+    rows = [("a", "q", 1), ("b", "q", 1), ("a", "p", 1), (None, "q", 2), (None, "q", 3)]
+    columns = "manager string, queue string, feed_id bigint"
+    bronze = spark.createDataFrame(rows, columns)
+    rest = without(bronze, spark.createDataFrame(rows[::3], columns))
+    assert sorted(tuple(row) for row in rest.collect() if row[0]) == [("a", "p", 1), ("b", "q", 1)]
+    assert rest.count() == 3
 
 
 def test_a_frame_whose_columns_are_named_is_never_resolved(

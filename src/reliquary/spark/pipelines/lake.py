@@ -298,13 +298,16 @@ def decode_batch(spark: SparkSession, lake: Lake, batch: int, json_schema: str =
     frame = lake.messages.read(spark, batches=[batch])
     if frame is None:  # a batch without rows
         return 0
-    columns = [name for name in frame.columns if name != "batch"]
     frame = frame.drop("batch")
-    decoded = silver.decoded(frame, json_schema=json_schema, variants=lake.silver.variants)
-    good = lake.silver.stage(batch, silver.understood(decoded))
+
+    def decoded(rows: DataFrame) -> DataFrame:
+        return silver.decoded(rows, json_schema=json_schema, variants=lake.silver.variants)
+
+    good = lake.silver.stage(batch, silver.understood(decoded(frame)))
     bad = came.rows - good.rows
     if bad:
-        kept = lake.quarantine.append(batch, silver.quarantined(decoded, columns), came.by)
+        rest = silver.without(frame, good.read(spark))  # the rows that are good are not decoded again
+        kept = lake.quarantine.append(batch, silver.quarantined(decoded(rest), frame.columns), came.by)
         assert kept.rows == bad, (
             f"batch {batch}: {came.rows} rows came, {good.rows} and {kept.rows} were kept"
         )

@@ -15,6 +15,8 @@ through Arrow, 26 us.  The text needs no encoder, tables without VARIANT can hav
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 DECODED_FROM: Final = ("body", "body_type", "soap_envelope", "soap_compound_message", "httpr_header")
 DROPPED: Final = ("body", "soap_envelope", "soap_compound_message", "httpr_header")
 """The columns that only bronze keeps, because silver has them decoded."""
+KEYS: Final = ("manager", "queue", "feed_id")
+"""The columns that identify a message of a batch; a feed of another source need not have a manager."""
 
 _MOMENT: Final = pa.timestamp("us", tz="UTC")
 _TEXT: Final = pa.string()
@@ -267,6 +271,21 @@ def _with_record(frame: DataFrame, names: list[str], schema: str, is_json: Colum
     reason = f.lit("it does not fit the schema that is set for JSON bodies")
     fault = f.when(unfit, reason).otherwise(f.col("fault"))
     return _with(frame, names, fault=fault, record=f.col("record").dropFields("_unfit"))
+
+
+def without(bronze: DataFrame, rows: DataFrame) -> DataFrame:
+    """Return the rows of a batch of bronze that are not among these rows of silver."""
+    return bronze.join(rows, is_one_message(bronze, rows, keys_of(bronze)), "left_anti")
+
+
+def keys_of(bronze: DataFrame) -> list[str]:
+    """Return the columns that identify a message in its batch, and that put messages in their order."""
+    return [name for name in KEYS if name in bronze.columns]
+
+
+def is_one_message(one: DataFrame, other: DataFrame, keys: Sequence[str]) -> Column:
+    """Whether rows of two frames are of one message, for a join."""
+    return reduce(and_, (one[key].eqNullSafe(other[key]) for key in keys))
 
 
 def understood(frame: DataFrame, columns: Sequence[str] = ()) -> DataFrame:

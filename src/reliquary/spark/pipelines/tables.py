@@ -49,6 +49,10 @@ class Staged(NamedTuple):
     rows: int
     schema: StructType
 
+    def read(self, spark: SparkSession) -> DataFrame:
+        """Read it before anybody else does."""
+        return spark.read.schema(self.schema).parquet(str(self.folder))
+
 
 class Commit(NamedTuple):
     """A batch that is seen."""

@@ -42,6 +42,7 @@ def test_options_win_over_the_file(tmp_path: Path) -> None:
         ('queues = ["a"]\nrows_per_batch = 0', "at least 1"),
         ('queues = ["a"]\ncontinuous = 0', "more than 0"),
         ('queues = ["a"]\nlookback = 1000', "0 to 366 days"),
+        ('queues = ["a"]\nserver = "n=http://a:1,http://b:2"', "a lake reads one server, .* make a lake for"),
         ('queues = ["a"]\nconsumer = ""', "consumer is empty"),
         ('history = ["nowhere"]', "this folder does not exist"),
         ('queues = ["a"]\nlake = "lake.toml"', "which is a file"),

@@ -7,7 +7,8 @@
 
 A chunk is written through the sink as a batch write under a name that depends only on the replay and the
 chunk, and the server takes a name once; so a replay that failed can be run again.  Batches of bronze come in
-the order of the feed, and inside a chunk rows are sorted by queue and feed number: queues keep their order.
+the order of the feed, and inside a chunk rows are sorted by manager, queue and feed number: queues keep their
+order.
 
 What the slice held is noted before the first message goes (rows and a digest for each chunk).  A second run
 that finds something else is refused: part of the messages would be there and it would not be known which.
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from reliquary.base.faults import UsageError
 from reliquary.spark.pipelines.lake import Lake, lake_id, open_lake
 from reliquary.spark.pipelines.progress import Progress
+from reliquary.spark.pipelines.silver import is_one_message, keys_of
 from reliquary.spark.pipelines.tables import read_state, write_state
 from reliquary.wire.columns import WRITTEN
 
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "_replays"
 LAYERS: Final = ("bronze", "silver")
-_KEYS: Final = ("batch", "queue", "feed_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def run_replay(
     sent = 0
     for chunk in chunks:
         if chunk.batch not in done:
-            ordered = found.where(found["batch"] == chunk.batch).orderBy("queue", "feed_id")
+            ordered = found.where(found["batch"] == chunk.batch).orderBy(*keys_of(found))
             (write or _write)(ordered.select(*_sent_columns(found)), settings, f"{name}.{chunk.batch}")
             done.append(chunk.batch)
             write_state(state, note)
@@ -153,7 +154,8 @@ def slice_of(spark: SparkSession, lake: Lake, settings: ReplaySettings) -> DataF
     silver = lake.silver.read(spark)
     if silver is None:
         return None
-    return messages.join(_filtered(silver, settings).select(*_KEYS), list(_KEYS), "left_semi")
+    wanted = _filtered(silver, settings)
+    return messages.join(wanted, is_one_message(messages, wanted, ["batch", *keys_of(messages)]), "left_semi")
 
 
 def _filtered(frame: DataFrame, settings: ReplaySettings) -> DataFrame:

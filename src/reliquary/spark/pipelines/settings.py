@@ -28,6 +28,7 @@ class LakeSettings:
     lake: Path = Path("lake")
     """The folder of the lake; driver and executors must see it."""
     server: str = "http://127.0.0.1:8480"
+    """One server: gold and the settings of a replay name no manager."""
     queues: tuple[str, ...] = ()
     """Names and patterns; without any, only the history is read."""
     history: tuple[Path, ...] = ()
@@ -53,6 +54,11 @@ class LakeSettings:
     def __post_init__(self) -> None:
         if not self.queues and not self.history:
             raise UsageError("a lake needs queues or a history: give --queue, --history or both")
+        if "," in self.server:
+            raise UsageError(
+                f"a lake reads one server, and server names several ({self.server}): make a lake for each,"
+                " in a folder of its own"
+            )
         if self.format not in FORMATS:
             raise UsageError(f"format is parquet or delta, not {self.format!r}")
         if self.continuous is not None and not 0 < self.continuous <= 86_400:

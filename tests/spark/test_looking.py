@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Barrier
 from typing import Any
 
 from reliquary.spark.access import Access
@@ -38,6 +39,17 @@ def test_every_manager_that_answers_is_looked_at() -> None:
     by_manager = found.by_manager(["north", "west", "south"])
     assert by_manager == {"north": ["orders"], "west": [], "south": ["orders"]}
     assert found.incarnations[QueueKey("south", "orders")] == "inc-1"
+
+
+def test_no_manager_waits_for_the_answer_of_another_one() -> None:
+    together = Barrier(3)
+
+    def ask(manager: str, work: Callable[[Any], Any], /) -> Any:
+        together.wait()  # for ever, if they are asked one after the other
+        return work(client_of(World()))
+
+    found = look(ask, ["north", "west", "south"], ["*"], "", at_once=True)
+    assert found.managers == ["north", "west", "south"]
 
 
 def test_a_time_lies_before_the_first_message_that_came_then_or_later() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from threading import Event
+
 import pytest
 
-from reliquary.client.errors import OutcomeUnknown, ServerUnreachable
+from reliquary.client.errors import OutcomeUnknown, QueueNotFound, ServerUnreachable
 from reliquary.client.feed import FeedClient
 from reliquary.spark.access import Access, Gone
 from reliquary.spark.managers import LEFT_ALONE, PAUSE, Managers
@@ -96,6 +98,42 @@ def test_a_manager_that_takes_long_to_fail_is_left_alone_for_twice_as_long() -> 
         ground.now += 5
         ground.managers.ask("south", slow)
     assert asked == [100, 100 + 60 + 120]
+
+
+def test_nobody_waits_for_a_manager_that_was_silent_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reliquary.spark.managers.GLANCE", 0.0)
+    ground = Ground(Gone.SKIP)
+    ground.worlds.by_name["south"].away = True
+    assert ground.managers.ask("south", feeds) is None
+    ground.now += LEFT_ALONE
+    answers = Event()
+    asked = []
+
+    def hanging(client: FeedClient) -> None:
+        asked.append(client)
+        answers.wait()
+
+    for _ in range(3):
+        assert ground.managers.ask("south", hanging) is None
+        assert ground.managers.offer("south", hanging) is None
+    assert list(ground.managers.away) == ["south"]
+    answers.set()
+    ground.managers._attempts["south"].ended.wait()
+    assert len(asked) == 1, "one attempt at a time"
+    ground.worlds.by_name["south"].away = False
+    assert ground.managers.ask("south", feeds) == "answered", "what it answered to the attempt is old"
+    assert list(ground.managers.away) == []
+
+
+def test_an_error_is_an_answer() -> None:
+    ground = Ground(Gone.SKIP)
+    ground.worlds.by_name["south"].away = True
+    ground.managers.ask("south", feeds)
+    ground.worlds.by_name["south"].away = False
+    ground.now += LEFT_ALONE
+    with pytest.raises(QueueNotFound):
+        ground.managers.ask("south", lambda client: client.feeds(["missing"]))
+    assert list(ground.managers.away) == []
 
 
 @pytest.mark.parametrize("gone", [Gone.WAIT, Gone.SKIP])

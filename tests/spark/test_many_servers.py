@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -96,6 +97,27 @@ def test_rows_go_to_all_servers_once_and_come_from_all(tmp_path: Path) -> None:
         began = since.initialOffset()
         assert since.latestOffset(began, ALL) == began
         since.stop()
+
+
+def test_servers_that_are_silent_are_skipped_and_the_others_are_read(tmp_path: Path) -> None:
+    """They take connections, as a server that hangs does, and never answer."""
+    with ExitStack() as stack:
+        silent = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(2)]
+        url, [north] = stack.enter_context(running(tmp_path / "north"))
+        north.create_queue("orders")
+        one, two = (f"http://127.0.0.1:{each.getsockname()[1]}" for each in silent)
+        reader = stream(f"gone-0={one},{url},gone-1={two}", onManagerGone="skip", timeout="1")
+        start = reader.initialOffset()
+        for body in ("one", "two"):
+            north.queue("orders").send(body)
+            end = reader.latestOffset(start, ALL)
+            assert rows_of(reader, start, end) == [("north", body)]
+            reader.commit(end)
+            report = reader.reportLatestOffset()
+            assert report is not None
+            assert report["away"] == ["gone-0", "gone-1"]
+            start = end
+        reader.stop()
 
 
 def test_rows_that_travel_compressed_are_equal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from reliquary.client.errors import QueueNotFound
 from reliquary.client.feed import Bounds, Feed, FeedClient
 from reliquary.spark.offsets import QueueKey
 from reliquary.spark.positions import Moment
 
+THREADS: Final = 32
+"""Managers that are asked at once, at most."""
 T = TypeVar("T")
 
 
@@ -44,11 +47,24 @@ class Look:
         return found
 
 
-def look(ask: Ask, managers: Sequence[str], queues: Sequence[str], consumer: str) -> Look:
-    """Ask each manager for the feeds of these queues: names and patterns."""
+def look(
+    ask: Ask, managers: Sequence[str], queues: Sequence[str], consumer: str, *, at_once: bool = False
+) -> Look:
+    """Ask each manager for the feeds of these queues: names and patterns.
+
+    With `at_once` no manager waits for the answer of another one, which may be silent for long.
+    """
+
+    def answer_of(manager: str) -> tuple[list[Feed], list[str]] | None:
+        return ask(manager, lambda client: feeds_of(client, queues, consumer))
+
+    if at_once and len(managers) > 1:
+        with ThreadPoolExecutor(min(len(managers), THREADS)) as pool:
+            answers = [*pool.map(answer_of, managers)]
+    else:
+        answers = [*map(answer_of, managers)]
     found = Look()
-    for manager in managers:
-        answer = ask(manager, lambda client: feeds_of(client, queues, consumer))
+    for manager, answer in zip(managers, answers, strict=True):
         if answer is None:
             continue
         feeds, missing = answer

@@ -5,6 +5,9 @@
     insist    raises    asks until it answers   asks until it answers
     offer     raises    None                    None
 
+A manager that is skipped is asked again in a thread of its own, with a client of its own: it may be silent
+for as long as the option `timeout` says, and the other managers do not wait for that.
+
 `ask` is for a batch that is planned now.  `insist` is for a batch that was planned before: its rows are
 fixed, so it cannot go on without the manager.  `offer` is for what can also be done later.
 """
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from threading import Event, Thread
 from typing import Final, TypeVar
 
 import msgspec
@@ -25,12 +29,38 @@ T = TypeVar("T")
 Connect = Callable[[Access], FeedClient]
 LEFT_ALONE: Final = 5.0
 """Seconds in which a manager that did not answer is not asked again, at least."""
+GLANCE: Final = 2.0
+"""Seconds to wait for a manager that did not answer before, when it is asked again."""
 PAUSE: Final = 1.0
 """Seconds between the tries of a query that waits for a manager."""
 SILENT: Final = (ServerUnreachable, OutcomeUnknown)
 """The errors that say that a manager does not answer; all that is asked here may be asked again."""
 
 log = logging.getLogger(__name__)
+
+
+class _Attempt:
+    """A question to a manager that may not answer, in a thread."""
+
+    def __init__(self, ask: Callable[[], object], clock: Callable[[], float]) -> None:
+        self._ask = ask
+        self._clock = clock
+        self.ended = Event()
+        self.silence: Exception | None = None
+        """The error that says that the manager did not answer; known when the attempt has ended."""
+        self.took = 0.0
+        Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        began = self._clock()
+        try:
+            self._ask()
+        except SILENT as silence:
+            self.silence = silence
+        except Exception as answer:  # noqa: BLE001 - it is raised when the manager is asked as usual
+            log.debug("a manager that was skipped answers with an error: %s", answer)
+        self.took = self._clock() - began
+        self.ended.set()
 
 
 class Managers:
@@ -47,13 +77,23 @@ class Managers:
         self._gone = gone
         self._wait = wait
         self._clock = clock
-        self._clients = {access.name: connect(_with_patience(access, gone)) for access in managers}
+        self._connect = connect
+        self._accesses = {access.name: _with_patience(access, gone) for access in managers}
+        self._clients = {name: connect(access) for name, access in self._accesses.items()}
         self._until: dict[str, float] = {}
+        """The managers that are skipped, and the time of the next attempt."""
+        self._attempts: dict[str, _Attempt] = {}
+        """The attempts that nobody waits for."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names of all managers, in the order of the options."""
         return tuple(self._clients)
+
+    @property
+    def skips(self) -> bool:
+        """Whether managers that do not answer are skipped."""
+        return self._gone is Gone.SKIP
 
     @property
     def away(self) -> tuple[str, ...]:
@@ -66,21 +106,42 @@ class Managers:
 
     def ask(self, manager: str, work: Callable[[FeedClient], T]) -> T | None:
         """Return the answer of a manager; None if it is skipped."""
-        if self._gone is not Gone.SKIP:
+        if not self.skips:
             return self.insist(manager, work)
-        if self._is_left_alone(manager):
+        if manager in self._until and not self._answers_again(manager, work):
             return None
         began = self._clock()
         try:
-            answer = work(self._clients[manager])
+            return work(self._clients[manager])
         except SILENT as silence:
-            now = self._clock()
-            if manager not in self._until:
-                log.warning("onManagerGone=skip, so the query goes on without %s: %s", manager, silence)
-            self._until[manager] = now + max(LEFT_ALONE, 2 * (now - began))
+            log.warning("onManagerGone=skip, so the query goes on without %s: %s", manager, silence)
+            self._leave_alone(manager, self._clock() - began)
             return None
+
+    def _answers_again(self, manager: str, work: Callable[[FeedClient], object]) -> bool:
+        """Whether a manager that is skipped has answered an attempt; begin one if it is time."""
+        attempt = self._attempts.pop(manager, None)
+        if attempt is None:
+            if self._clock() < self._until[manager]:
+                return False
+            attempt = _Attempt(lambda: self._ask_anew(manager, work), self._clock)
+            attempt.ended.wait(GLANCE)
+        if not attempt.ended.is_set():
+            self._attempts[manager] = attempt
+            return False
+        if attempt.silence is not None:
+            self._leave_alone(manager, attempt.took)
+            return False
         self._answered(manager)
-        return answer
+        return True
+
+    def _ask_anew(self, manager: str, work: Callable[[FeedClient], object]) -> None:
+        with self._connect(self._accesses[manager]) as client:
+            work(client)
+
+    def _leave_alone(self, manager: str, took: float) -> None:
+        """Skip a manager for a while after a silence that took so many seconds."""
+        self._until[manager] = self._clock() + max(LEFT_ALONE, 2 * took)
 
     def insist(self, manager: str, work: Callable[[FeedClient], T]) -> T:
         """Return the answer of a manager; unless the option is `fail`, wait for it."""
@@ -101,7 +162,7 @@ class Managers:
 
     def offer(self, manager: str, work: Callable[[FeedClient], T]) -> T | None:
         """Return the answer of a manager; unless the option is `fail`, None if it does not answer."""
-        if self._is_left_alone(manager):
+        if manager in self._until:
             return None
         try:
             return work(self._clients[manager])
@@ -116,10 +177,8 @@ class Managers:
         for client in self._clients.values():
             client.close()
 
-    def _is_left_alone(self, manager: str) -> bool:
-        return self._clock() < self._until.get(manager, 0.0)
-
     def _answered(self, manager: str) -> None:
+        self._attempts.pop(manager, None)
         if self._until.pop(manager, None) is not None:
             log.warning("%s answers again, and the query reads on where it was", manager)
 

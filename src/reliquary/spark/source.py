@@ -97,7 +97,7 @@ class Reader(DataSourceReader):
             return []
         managers = Managers(options.managers, options.gone, self._connect, self._wait, time.monotonic)
         with explaining("planning the read"):
-            found = look(managers.ask, managers.names, options.queues, "")
+            found = look(managers.ask, managers.names, options.queues, "", at_once=managers.skips)
             if found.missing:
                 raise errors.queue_missing(managers.called(*found.missing[0]))
             there = found.by_manager(managers.names)

@@ -401,7 +401,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Return the feeds of the query's queues, or of these, at all managers or at these."""
         ask = self._managers.insist if insist else self._managers.ask
         return look(
-            ask, managers or self._managers.names, queues or self._options.queues, self._options.consumer
+            ask,
+            managers or self._managers.names,
+            queues or self._options.queues,
+            self._options.consumer,
+            at_once=self._managers.skips and not insist,
         )
 
 

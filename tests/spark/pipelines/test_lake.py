@@ -5,21 +5,28 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
+from pyspark.sql.streaming.datasource import ReadMaxRows
+from pyspark.sql.streaming.listener import SourceProgress
 
 from reliquary.base.faults import UsageError
 from reliquary.client.sync.manager import connect
+from reliquary.spark.option_list import For
+from reliquary.spark.options import parse_reading
 from reliquary.spark.pipelines import lake as pipeline
 from reliquary.spark.pipelines import silver
-from reliquary.spark.pipelines.lake import LakeReport, open_lake, run_lake
+from reliquary.spark.pipelines.lake import LakeReport, open_lake, run_lake, tell_query
 from reliquary.spark.pipelines.progress import Progress
 from reliquary.spark.pipelines.replay import ReplaySettings, run_replay
 from reliquary.spark.pipelines.settings import LakeSettings
+from reliquary.spark.stream import StreamReader
 from tests.client.served import Served
 from tests.protocols.srmp.codec.vector import VECTORS
+from tests.spark.feed_double import World
 from tests.spark.pipelines.feeds import at, event, files_feed, message, write_history, write_messages
 
 if TYPE_CHECKING:
@@ -44,9 +51,11 @@ class LoggedProgress(Progress):
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, str, int]] = []
+        self.lags: list[int | None] = []
 
     def tell(self, step: str, what: str, rows: int = 0, lag: int | None = None) -> None:
         self.lines.append((step, what, rows))
+        self.lags.append(lag)
 
 
 class Place:
@@ -289,6 +298,30 @@ def test_it_goes_on_until_it_is_asked_to_stop_and_the_next_run_has_what_came_sin
     assert sorted(row["feed_id"] for row in place.rows("bronze/messages")) == [
         first + number for first in (1, 101, 201) for number in range(len(BODIES))
     ]
+
+
+def query_with(batch: int, *latest: object) -> Any:
+    """Return a query whose sources reported this with their last batch, as Spark hands it on."""
+    fields = ("description", "startOffset", "endOffset", "inputRowsPerSecond", "processedRowsPerSecond")
+    blank = dict.fromkeys(fields, "") | {"numInputRows": 0}
+    sources = [SourceProgress.fromJson(blank | {"latestOffset": each}) for each in latest]
+    return SimpleNamespace(lastProgress=SimpleNamespace(batchId=batch, sources=sources))
+
+
+def test_the_progress_has_what_the_last_batch_left_in_the_queues() -> None:
+    world = World()
+    for queue, count in (("orders", 5), ("parts", 6)):
+        world.create(queue)
+        world.send(queue, count)
+    given = {"url": "http://server:1", "queue": "*", "consumer": "lake", "maxRowsPerBatch": "4"}
+    stream = StreamReader(parse_reading(given, For.STREAM), ("feed_id",), world.connect)
+    stream.latestOffset(stream.initialOffset(), ReadMaxRows(4))
+    logged = LoggedProgress()
+    tell_query(logged, query_with(7, stream.reportLatestOffset()))
+    tell_query(logged, query_with(8, {"logOffset": 3}, "None", "[1]"))  # sources that report nothing of it
+    tell_query(logged, SimpleNamespace(lastProgress=None))  # type: ignore[arg-type]
+    assert logged.lines == [("bronze", "batch 7", 0), ("bronze", "batch 8", 0)]
+    assert logged.lags == [7, None]
 
 
 def test_one_run_at_a_time_and_no_other_folder(place: Place) -> None:

@@ -14,9 +14,10 @@ The quarantine of a batch is there before its silver: a reader that sees silver 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
@@ -220,7 +221,7 @@ class _Run:
         query = bronze.start_messages(self.lake.messages, self.lake.folder, feed, every)
         try:
             while not query.awaitTermination(PATIENCE):
-                self._tell_query(query)
+                tell_query(self.progress, query)
                 if not go_on():
                     _wait_for_batch(query)
                     break
@@ -235,11 +236,6 @@ class _Run:
             again = time.monotonic() + every
             while go_on() and time.monotonic() < again:
                 Event().wait(min(every, PATIENCE))  # it is the time itself that is waited for
-
-    def _tell_query(self, query: StreamingQuery) -> None:
-        last: Any = query.lastProgress
-        if last is not None:
-            self.progress.tell("bronze", f"batch {last.batchId}", 0, _lag(last))
 
     def _follow(self, *, with_gold: bool = True) -> None:
         """Bring history, silver and gold to where bronze is."""
@@ -322,10 +318,31 @@ def _wait_for_batch(query: StreamingQuery) -> None:
             return
 
 
-def _lag(progress: Any) -> int | None:
-    """Return rows that the source knows to wait, if it says so."""
-    for source in progress.sources:
-        metrics = source.metrics or {}
-        if "lag" in metrics:
-            return int(metrics["lag"])
-    return None
+def tell_query(progress: Progress, query: StreamingQuery) -> None:
+    """Note the last batch of a query, and what it left in the queues."""
+    last: Any = query.lastProgress
+    if last is not None:
+        progress.tell("bronze", f"batch {last.batchId}", 0, _behind(last.sources))
+
+
+def _behind(sources: Iterable[Any]) -> int | None:
+    """Return how many messages the last batch left in the queues; None where the sources do not say so.
+
+    Each queue is counted up to the limit of the source.
+    """
+    counts = [
+        count
+        for source in sources
+        for queues in _reported(source.latestOffset).get("behind", {}).values()
+        for count in queues.values()
+    ]
+    return sum(counts) if counts else None
+
+
+def _reported(latest_offset: str) -> dict[str, Any]:
+    """Return what a source reports with its latest offset; empty where that is no JSON of an object."""
+    try:
+        found = json.loads(latest_offset)
+    except ValueError:  # "None" of a source without one
+        return {}
+    return found if isinstance(found, dict) else {}

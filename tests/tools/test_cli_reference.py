@@ -16,7 +16,7 @@ def tool() -> None:
 
 @tool.group()
 def queue() -> None:
-    """Queues."""
+    """Make queues and list them."""
 
 
 @queue.command()

@@ -23,7 +23,7 @@ NEEDED: Final = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracingOptions:
-    """The settings of spans."""
+    """These settings say where spans are sent, and which traces are recorded."""
 
     endpoint: str = ""
     """The URL of a collector that takes OTLP over HTTP; empty: no spans are made."""

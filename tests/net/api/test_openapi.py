@@ -13,7 +13,7 @@ from reliquary.net.api.operations import AFTER, Operation, Query
 
 
 class Lamp(msgspec.Struct, forbid_unknown_fields=True):
-    """A lamp."""
+    """A lamp is the example of a body that this API takes and returns."""
 
     name: str
     watts: int = 60

@@ -82,7 +82,9 @@ class PeerSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WsrmSettings:
-    """The settings of WS-ReliableMessaging."""
+    """An administrator sets these values for all sequences of WS-ReliableMessaging; peers and endpoints may
+    have their own.
+    """
 
     # -- destination
     endpoints: tuple[EndpointSettings, ...] = ()
@@ -94,7 +96,7 @@ class WsrmSettings:
     acknowledgement_interval: Duration = field(default=seconds(0.2))
     """How long an acknowledgement to an address waits for further messages."""
     inactivity: Duration = field(default=Duration(10 * MINUTE))
-    """A sequence of which nothing was heard for so long is terminated."""
+    """A sequence is terminated when no request has named it for this time."""
     longest_life: Duration = field(default=Duration(30 * DAY))
     """No sequence is granted a longer life."""
     most_sequences: int = 1000
@@ -106,7 +108,7 @@ class WsrmSettings:
     reply_wait: Duration = field(default=seconds(30))
     """How long a response is held for the reply of an application."""
     largest_message: int = 4 * 1024 * 1024
-    """Bytes of a request's body."""
+    """The largest body of a request, in bytes."""
     longest_identifier: int = 1024
     """Characters of the longest identifier that a peer may give."""
     # -- source

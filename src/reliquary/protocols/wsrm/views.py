@@ -126,7 +126,7 @@ def _moment(microseconds: int) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts over all sequences."""
+    """The metrics show these counts, which are sums over all sequences."""
 
     sequences: dict[tuple[str, str], int]
     """The number of sequences, by direction and state."""
@@ -135,7 +135,7 @@ class Totals:
 
 
 def totals(state: State) -> Totals:
-    """Return what all sequences have together."""
+    """Return the sums over all sequences."""
     inbound, outbound = state.destination.sequences.values(), state.source.sequences.values()
     phases = Counter([(IN, each.phase.value) for each in inbound])
     phases.update([(OUT, each.phase.value) for each in outbound])

@@ -37,7 +37,7 @@ _NUMBER: Final = Struct("<I")
 
 
 class ListedKind(IntEnum):
-    """Values of MQFFormatNameElement.FormatType."""
+    """How an element of a list names its queue: the values of MQFFormatNameElement.FormatType."""
 
     PUBLIC = 1
     PRIVATE = 2

@@ -18,13 +18,16 @@ class Value(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class CommitmentRequest(Value, frozen=True, kw_only=True):
-    """The element `services/commitmentReceiptRequest`, 2.2.5.2.3."""
+    """The sender asks for a receipt that says whether the message was read, 2.2.5.2.3.
+
+    It is the element `services/commitmentReceiptRequest`.
+    """
 
     send_to: str
     positive: bool = False
-    """positiveOnly."""
+    """`positiveOnly`: the sender wants to know when the message was read."""
     negative: bool = False
-    """negativeOnly."""
+    """`negativeOnly`: the sender wants to know when the message was not read in time."""
 
 
 class StreamPlace(Value, frozen=True, kw_only=True):

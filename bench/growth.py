@@ -64,7 +64,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--axes", default=",".join(CASES), help="what grows")
     parser.add_argument("--quick", action="store_true", help="small cases alone, for a small machine")
     parser.add_argument("--most", type=int, default=0, help="leave out the cases above this number")
-    parser.add_argument("--rounds", type=int, default=3, help="the middle one of so many counts")
+    parser.add_argument("--rounds", type=int, default=3, help="how often to count; the median is printed")
     parser.add_argument("--sample", type=int, default=50_000, help="messages for a rate of a deep queue")
     parser.add_argument("--folder", default=None, help="where the stores lie")
     parser.add_argument("--port", type=int, default=DATA_PORT, help="the first port of the servers")

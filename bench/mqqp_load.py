@@ -91,11 +91,11 @@ class RpcConnection(asyncio.Protocol):
             if len(self._came) < length:
                 return
             kind, flags = self._came[2], self._came[3]
-            assert kind in (_RESPONSE, _BIND_ACK), f"no answer but a PDU of type {kind}: {self._came!r}"
+            assert kind in (_RESPONSE, _BIND_ACK), f"the server answered with PDU type {kind}: {self._came!r}"
             self._stub.append(bytes(memoryview(self._came)[_STUB:length]))
             del self._came[:length]
             if flags & _LAST:
-                assert self._answer is not None, "an answer came that nobody asked for"
+                assert self._answer is not None, "the server sent an answer while no call was open"
                 whole = self._stub[0] if len(self._stub) == 1 else b"".join(self._stub)
                 self._stub.clear()
                 self._answer.set_result(whole)

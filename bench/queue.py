@@ -44,7 +44,7 @@ def _arguments() -> argparse.Namespace:
         "--profile", action="store_true", help="show where the processor time of a message goes"
     )
     parser.add_argument(
-        "--lines", type=int, default=0, help="with --profile: so many of the most costly lines"
+        "--lines", type=int, default=0, help="with --profile: how many of the most costly lines to print"
     )
     return parser.parse_args()
 

@@ -142,7 +142,7 @@ def test_a_folder_that_cannot_be_written_is_reported_and_tried_again(
         with pytest.raises(NotExported, match="history"):
             await exporter.export_now()
         assert "history" in exporter.status().error
-        assert "history: it cannot be exported" in caplog.text
+        assert "history: events cannot be exported" in caplog.text
         assert exporter.status().pending == 2
         (tmp_path / "history").unlink()
         await exporter.export_now()

@@ -44,7 +44,8 @@ class Decisions:
         if _commits_by_itself(connection):
             raise BadRequest(
                 "INVALID_PARAMETER",
-                "the connection commits every statement by itself: turn autocommit off, or nothing is whole",
+                "the connection to the database is in autocommit mode, so a decision would not be committed"
+                " together with its business rows: turn autocommit off",
             )
         self._connection = connection
         self._owner = owner
@@ -176,7 +177,9 @@ def _mark_of(connection: Any) -> str:
             return _MARKS[style]
     known = ", ".join(_MARKS)
     raise BadRequest(
-        "INVALID_PARAMETER", f"{type(connection).__name__} is no connection with paramstyle {known}"
+        "INVALID_PARAMETER",
+        f"{type(connection).__name__} comes from a module whose `paramstyle` is not one of {known}:"
+        " use a connection of DB-API 2.0",
     )
 
 

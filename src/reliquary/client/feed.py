@@ -25,9 +25,10 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from reliquary.client.authorization import authorization_of
 from reliquary.client.certificates import ClientCertificates
-from reliquary.client.errors import BadRequest, NotFound, ReliquaryError
+from reliquary.client.errors import BadRequest, NotFound
 from reliquary.client.feed_runs import in_full
 from reliquary.client.link import PAUSES, SILENCE, Link
+from reliquary.client.wire import unreadable_answer
 from reliquary.views.writers import WriterInfo
 
 T = TypeVar("T")
@@ -306,7 +307,7 @@ class FeedClient:
                 for batch in pa.ipc.open_stream(answer):
                     yield in_full(batch)
             except pa.ArrowInvalid as why:
-                raise _not_understood(why) from why
+                raise unreadable_answer(why) from why
 
     # -- batches
 
@@ -393,11 +394,7 @@ def _understood(answer: bytes, record: type[T]) -> T:
     try:
         return msgspec.json.decode(answer, type=record, strict=False)
     except (msgspec.MsgspecError, UnicodeDecodeError) as why:
-        raise _not_understood(why) from why
-
-
-def _not_understood(why: Exception) -> ReliquaryError:
-    return ReliquaryError("BAD_ANSWER", f"the server's answer is not understood: {why}")
+        raise unreadable_answer(why) from why
 
 
 def _stream(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[bytes]:

@@ -251,7 +251,9 @@ class Link:
 
     def _silence(self, silence: _NoAnswer, *, unknown: bool) -> ReliquaryError:
         if unknown:
-            return OutcomeUnknown(sentence=f"{self.url} may have done it or not: {silence}")
+            return OutcomeUnknown(
+                sentence=f"{self.url} did not answer, and may have done it or not: {silence}"
+            )
         return ServerUnreachable(sentence=f"{self.url} does not answer: {silence}")
 
 

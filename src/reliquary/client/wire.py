@@ -130,7 +130,7 @@ class Wire:
         try:
             return bytes(response.body).decode()
         except UnicodeDecodeError as why:
-            raise ReliquaryError("BAD_ANSWER", f"the server's answer is not understood: {why}") from why
+            raise unreadable_answer(why) from why
 
     async def _request(
         self, method: str, path: str, body: Any, wait: float | None, *, harmless: bool, more: Fields = ()
@@ -160,14 +160,23 @@ class Wire:
     def _silence(self, why: RequestFailed, *, harmless: bool) -> ReliquaryError:
         if harmless or not why.sent:
             return ServerUnreachable(sentence=f"{self._url} does not answer: {why}")
-        return OutcomeUnknown(sentence=f"{self._url} may have done it or not: {why}")
+        return OutcomeUnknown(sentence=f"{self._url} did not answer, and may have done it or not: {why}")
 
 
 def _understood(record: Decoder[T] | msgspec.msgpack.Decoder[T], response: Response) -> T:
     try:
         return record.decode(response.body)
     except (msgspec.MsgspecError, UnicodeDecodeError) as why:
-        raise ReliquaryError("BAD_ANSWER", f"the server's answer is not understood: {why}") from why
+        raise unreadable_answer(why) from why
+
+
+def unreadable_answer(why: Exception) -> ReliquaryError:
+    """Return the error for an answer that is not as the API describes it."""
+    sentence = (
+        f"the server's answer cannot be read ({why}): check that the address is that of a Reliquary server,"
+        " and that its version is not newer than this client"
+    )
+    return ReliquaryError("BAD_ANSWER", sentence)
 
 
 def refused(status: int, body: bytes | bytearray | memoryview) -> ReliquaryError:

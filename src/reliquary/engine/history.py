@@ -197,8 +197,9 @@ class Exporter:
     async def _export(self) -> list[HistoryFile]:
         """Export all events that are on disk now, and return the files that were written."""
         if self._history.gap:
-            why = f"too many events wait for export, {self._history.missing} were not recorded: free the disk"
-            self._engine.warn(Warn(ABOUT, "it has stopped", why))
+            missing, folder = self._history.missing, self.options.folder
+            why = f"too many wait for export, so {missing} were lost: see that {folder} can be written"
+            self._engine.warn(Warn(ABOUT, "no events are recorded", why))
         until = self._history.last
         try:
             await self._engine.ask(AwaitDisk)
@@ -215,7 +216,7 @@ class Exporter:
             self.error = ""
         except _TROUBLES as why:
             self.error = str(why)
-            self._engine.warn(Warn(ABOUT, "it cannot be exported", str(why)))
+            self._engine.warn(Warn(ABOUT, "events cannot be exported", f"{why}; the export is tried again"))
         return files
 
     def _forget(self, until: int) -> None:

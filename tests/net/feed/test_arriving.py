@@ -186,7 +186,7 @@ def test_memory_holds_a_few_batches_of_a_long_part(client: FeedClient, queue: Qu
     ("path", "body", "sentence"),
     [
         (PATH + "?queue=orders", b"hello world", "this is not an Arrow stream"),
-        (PATH + "?queue=orders", b"", "the Arrow stream ends in the middle"),
+        (PATH + "?queue=orders", b"", "the Arrow stream is incomplete"),
         (PATH + "?queue=orders&bad=maybe", b"", "bad is fail, or dead:QUEUE"),
         (PATH + "?queue=orders&bad=dead:", b"", "bad is fail, or dead:QUEUE"),
         (PATH + "?into=orders", b"", "the query has no parameter 'into'; there is queue, bad"),

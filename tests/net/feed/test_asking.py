@@ -86,7 +86,9 @@ def test_what_fails_later_cuts_the_connection(why: Exception) -> None:
 def test_what_is_unexpected_is_reported_and_cut(begun: bool) -> None:
     warned: list[Warn] = []
     assert played(partial(failing, CutOff("the disk")), Asked(begun=begun), warned) == ["cut"]
-    assert [(each.about, each.what, each.why) for each in warned] == [("a feed", "was cut off", "the disk")]
+    [warning] = warned
+    assert (warning.about, warning.what) == ("a feed", "an answer was cut off after an error")
+    assert "the disk" in warning.why
 
 
 def test_who_hangs_up_ends_it() -> None:

@@ -62,13 +62,13 @@ def test_a_stream_that_breaks_off_is_no_stream() -> None:
     for cut in range(0, len(whole), 11):
         reader = IpcStream()
         list(reader.feed(whole[:cut]))
-        with pytest.raises(UsageError, match="ends in the middle"):
+        with pytest.raises(UsageError, match="is incomplete"):
             reader.end()
 
 
-def test_nothing_comes_behind_the_end() -> None:
+def test_bytes_after_the_end_are_refused() -> None:
     reader = IpcStream()
-    with pytest.raises(UsageError, match="behind the end"):
+    with pytest.raises(UsageError, match="follow the end"):
         list(reader.feed(stream(PLAIN) + b"x"))
 
 

@@ -239,7 +239,7 @@ class TestStop:
             listener = Listener([everywhere(echo)])
             await listener.listen()
             assert await listener.drain(seconds(1)) == 0
-            with pytest.raises(UsageError, match="listens no more"):
+            with pytest.raises(UsageError, match="was stopped and cannot listen"):
                 await listener.listen()
 
         play(scene)

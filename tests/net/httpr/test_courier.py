@@ -243,7 +243,7 @@ class TestFailure:
             (b"HTTP/1.1 204 No\r\n\r\n", Failure.NOT_HTTPR, "204"),
             (b"SSH-2.0-x\r\n", Failure.NOT_HTTPR, "HTTP/1.1"),
             (http(b"<html>Sorry</html>\r\n\r\n"), Failure.NOT_HTTPR, ""),
-            (http(committed(1) + b"more"), Failure.NOT_HTTPR, "nothing follows"),
+            (http(committed(1) + b"more"), Failure.NOT_HTTPR, "bytes follow"),
             (http(pulled(7, b"x", last=b"garbage:x\r\n")), Failure.NOT_HTTPR, ""),
             (http(b""), Failure.LOST, "ended before its end"),
             (http(b"outcome:COMMIT\r\n"), Failure.LOST, "ended before its end"),

@@ -285,8 +285,8 @@ def test_a_source_that_begins_anew_is_counted_and_warned_of() -> None:
         here.link.hear(Spm(Tsi(b"source", 9), 8001, number, 60, 59, "10.0.0.2"))
         here.loop.run(2)
     assert here.carrier.counts == {Count.SOURCES_RESTARTED: 1}
-    why = "736f75726365.9 counts from the beginning again"
-    assert here.warned == [Warn(f"multicast {ADDRESS}", "a source began anew", why)]
+    why = "736f75726365.9 numbers its packets from the beginning again, and repairs no earlier ones"
+    assert here.warned == [Warn(f"multicast {ADDRESS}", "a source was restarted", why)]
 
 
 def test_what_is_missing_is_bounded_over_all_groups_and_forgotten_with_its_group() -> None:

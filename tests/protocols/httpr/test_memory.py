@@ -124,9 +124,9 @@ def test_a_restart_does_not_forget_that_the_peer_was_not_asked_yet() -> None:
     assert (client.row.memory, client.row.backup_id) == (Memory.OUTDATED, 0)
     assert dead(bench) == [b"b", b"waits"]
     assert reported(bench) == [
-        "our memory of a channel is old",
-        "whether it has batches is not known",
-        "whether it has messages is not known",
+        "an older copy of the store is in use",
+        "it is not known whether batches arrived before the restore",
+        "it is not known whether messages arrived before the restore",
     ]
 
 
@@ -174,14 +174,14 @@ def test_an_id_beyond_all_ids_leaves_enough_of_them(marked: bool) -> None:
         bench.send("orders", b"b")
         assert error(client.pull(LARGEST_ID)) == 0
     assert HIGHEST_FLOOR < client.row.last_source_id < HIGHEST_FLOOR + 10
-    assert reported(bench).count("our memory of a channel is old") == 1
+    assert reported(bench).count("an older copy of the store is in use") == 1
 
 
 def test_a_batch_of_this_process_is_returned_when_the_peer_knows_more_than_we_do() -> None:
     bench, client = fetched_from(b"a")
     assert bodies(client.pull(9)) == [b"a"]
     assert client.in_doubt == [10]
-    assert reported(bench) == ["our memory of a channel is old"]
+    assert reported(bench) == ["an older copy of the store is in use"]
 
 
 def test_after_a_second_restore_the_messages_of_both_are_old() -> None:
@@ -238,7 +238,7 @@ def test_our_client_asks_also_on_a_channel_that_it_opens_in_an_era() -> None:
     assert [request.header.command for request in sent][1:] == [Command.REPORT, Command.PUSH]
     assert sent[-1].header.transaction_id == began + 1
     assert far.stored == [b"lost", b"a"]
-    assert reported(bench) == ["our memory of a channel is old"]
+    assert reported(bench) == ["an older copy of the store is in use"]
 
 
 def test_a_channel_without_work_is_not_opened_only_because_of_a_restore() -> None:

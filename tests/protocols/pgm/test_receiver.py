@@ -161,7 +161,7 @@ def test_what_was_missing_of_a_source_that_began_anew_is_reported_as_lost() -> N
     now = START + 5 * SECOND
     hear(who, spm(1, 0, 0, -1), now)
     reported = hear(who, spm(1, 1, 0, -1), now + SECOND)
-    assert reported == [Lost(tsi(1), 60, 3, "the source began anew"), Restarted(tsi(1))]
+    assert reported == [Lost(tsi(1), 60, 3, "the source was restarted"), Restarted(tsi(1))]
     assert who.shared.buffered == 0
 
 

@@ -36,21 +36,37 @@ ADMIN = "DIRECT=http://bench:8480/msmq/private$/admin"
 FULL = (Acknowledgement.FULL_RECEIVE,)
 
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
-    "a class": (WEB, {"message_class": MessageClass.ACK_RECEIVE}, f"a message to {WEB} is of class 0"),
-    "a class of the application": (GROUP, {"message_class": 0x0100}, "not 256"),
+    "a class": (
+        WEB,
+        {"message_class": MessageClass.ACK_RECEIVE},
+        f"a message to {WEB} has the class",
+    ),
+    "a class of the application": (GROUP, {"message_class": 0x0100}, "has the class 256"),
     "a path elsewhere": (
         WEB,
         {"acknowledgements": FULL, "administration_queue": r"elsewhere\private$\admin"},
-        "names queues of this manager or format names",
+        "the queue 'elsewhere\\\\private$\\\\admin', which its receiver cannot find",
     ),
-    "answers elsewhere": (WEB, {"response_queue": r"elsewhere\private$\q"}, "because elsewhere nothing else"),
-    "answers in a journal": (GROUP, {"response_queues": ("orders;journal",)}, "not 'orders;journal'"),
-    "a dead letter for it": (WEB, {"administration_queues": ("system$;deadletter",)}, "not 'system$;dead"),
-    "others elsewhere": (WEB, {"destination_queues": (r"elsewhere\private$\q",)}, "not 'elsewhere"),
+    "answers elsewhere": (WEB, {"response_queue": r"elsewhere\private$\q"}, "which its receiver cannot find"),
+    "answers in a journal": (
+        GROUP,
+        {"response_queues": ("orders;journal",)},
+        "names the queue 'orders;journal'",
+    ),
+    "a dead letter for it": (
+        WEB,
+        {"administration_queues": ("system$;deadletter",)},
+        "names the queue 'system$;dead",
+    ),
+    "others elsewhere": (
+        WEB,
+        {"destination_queues": (r"elsewhere\private$\q",)},
+        "names the queue 'elsewhere",
+    ),
     "another name": (
         WEB,
         {"acknowledgements": FULL, "administration_queue": r"DIRECT=OS:bench\private$\admin"},
-        "is told to a queue of this manager or to a URL such as DIRECT=http://host/msmq/private$/admin",
+        "or a URL such as DIRECT=http://host/msmq/private$/admin",
     ),
     "one of two": (
         WEB,
@@ -59,12 +75,12 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
             "administration_queue": ADMIN,
             "administration_queues": ("PUBLIC=" + "1" * 8 + "-1111" * 3 + "-" + "1" * 12,),
         },
-        "not to 'PUBLIC=1111",
+        "acknowledgements in 'PUBLIC=1111",
     ),
     "many answers": (
         GROUP,
         {"acknowledgements": FULL, "administration_queue": ADMIN},
-        "asks for no acknowledgement, because many would answer",
+        "cannot ask for acknowledgements, because each receiver",
     ),
     "a label": (WEB, {"label": "a\x00b"}, r"a label cannot contain '\x00'"),
     "half a character": (GROUP, {"label": "\ud800"}, r"a label cannot contain '\ud800'"),
@@ -73,7 +89,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         {"response_queue": "re\x1fplies"},
         r"the name of a response queue cannot contain '\x1f'",
     ),
-    "a secret": (WEB, {"privacy": MessagePrivacy.BASE}, "no body is encrypted on its way"),
+    "a secret": (WEB, {"privacy": MessagePrivacy.BASE}, "which SRMP does not have"),
     "a large one": (
         GROUP,
         {"body": b"x" * APDU_LIMIT},

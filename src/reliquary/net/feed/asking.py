@@ -95,7 +95,8 @@ class Conversations:
             why = str(wrong)
             self._end(responder, lambda to: refuse(to, HResult.INVALID_PARAMETER, why))
         except Exception as wrong:  # noqa: BLE001 - no client may take this for a whole answer
-            self.engine.warn(Warn(what, "was cut off", str(wrong) or type(wrong).__name__))
+            why = f"{wrong or type(wrong).__name__}; the client can ask again"
+            self.engine.warn(Warn(what, "an answer was cut off after an error", why))
             responder.abort()
 
     def _end(self, responder: Responder, refused: Callable[[Responder], None]) -> None:

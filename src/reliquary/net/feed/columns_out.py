@@ -195,7 +195,7 @@ class Columns:
 
     def _missed(self) -> None:
         if not self._may_miss:
-            raise Gone("a message went while it was read")
+            raise Gone("a message left the queue while its body was read: ask for a new plan")
 
 
 def _sources(group: Group) -> pa.Array:

@@ -50,7 +50,7 @@ class IpcStream:
         while len(buffer) >= self._need:
             if self._ended:
                 if buffer:
-                    raise UsageError("there is something behind the end of the Arrow stream")
+                    raise UsageError("bytes follow the end of the Arrow stream: send one stream in a request")
                 return
             if not self._metadata:
                 self._open()
@@ -62,7 +62,7 @@ class IpcStream:
     def end(self) -> None:
         """Check that the stream is complete."""
         if not self._ended:
-            raise UsageError("the Arrow stream ends in the middle")
+            raise UsageError("the Arrow stream is incomplete: its last record batch or end marker is missing")
 
     @property
     def schema(self) -> pa.Schema | None:
@@ -72,7 +72,10 @@ class IpcStream:
     def _open(self) -> None:
         mark, size = _OPENING.unpack_from(self._buffer)
         if mark != _MARK or size > METADATA_LIMIT:
-            raise UsageError("this is not an Arrow stream")
+            raise UsageError(
+                "this is not an Arrow stream: each of its messages begins with FFFFFFFF and a length of at"
+                f" most {METADATA_LIMIT}"
+            )
         if size == 0:
             self._ended = True
             self._need = 0
@@ -86,7 +89,10 @@ class IpcStream:
         kind, size = _kind_and_size(bytes(self._buffer[_OPENING.size : self._need]))
         first = not self._before
         if kind not in {_SCHEMA, _DICTIONARY, _BATCH} or (kind == _SCHEMA) != first or size < 0:
-            raise UsageError("this is not an Arrow stream")
+            raise UsageError(
+                "this is not an Arrow stream: a schema comes first and once, and only dictionaries and record"
+                " batches follow it"
+            )
         self._need += size
         if self._need > self._limit:
             why = f"a record batch may have {self._limit} bytes, this one has {self._need}: send smaller ones"

@@ -116,7 +116,7 @@ class ClientConnection(OutgoingConnection):
     def data_received(self, data: bytes) -> None:
         """Parse a part of an answer, or several answers."""
         if not self._waiting:  # an unexpected answer, such as the 408 of an idle time-out
-            self.cut(ConnectionLost("the peer spoke out of turn", began=False))
+            self.cut(ConnectionLost("the peer sent bytes while no request was open", began=False))
             return
         self._began = True
         self._moved = False

@@ -329,10 +329,11 @@ class Carrier:
         about = f"multicast {timed.at}"
         if isinstance(event, Restarted):
             self.counts[Count.SOURCES_RESTARTED] += 1
-            self._warn(Warn(about, "a source began anew", f"{event.tsi} counts from the beginning again"))
+            why = f"{event.tsi} numbers its packets from the beginning again, and repairs no earlier ones"
+            self._warn(Warn(about, "a source was restarted", why))
             return
         self.counts[Count.PACKETS_LOST] += event.packets
-        why = f"{event.packets} packets from {event.first} on of {event.tsi}: {event.why}"
+        why = f"{event.packets} packets of {event.tsi}, from number {event.first} on: {event.why}"
         self._warn(Warn(about, "messages were lost", why))
 
     def _close(self, timed: Timed[Source]) -> None:

@@ -66,7 +66,7 @@ class Acceptor:
     def _begin(self, server: asyncio.AbstractServer) -> None:
         if self._connections.draining:
             server.close()
-            raise UsageError("a listener that was stopped listens no more")
+            raise UsageError("this listener was stopped and cannot listen again: make a new one")
         self._servers.append(server)
         if self._timer is None:
             self._tick()

@@ -113,14 +113,18 @@ def judge_memory(state: State, number: int, completed: int | None) -> Settlement
     if memory is not row.memory or floor != row.last_source_id:
         apply(state, MemoryJudged(number, memory, floor))
         if reach is Reach.BEYOND:
-            _warn(state, row, "our memory of a channel is old", f"it has received batch {completed}")
+            why = f"the peer has received batch {completed}, which this store does not know"
+            _warn(state, row, "an older copy of the store is in use", why)
     if reach is not Reach.BEYOND and (memory is row.memory or memory is Memory.CURRENT):
         return None
     returned = tuple([batch for batch in row.in_doubt if (number, batch) in state.begun])
     unknown = tuple([batch for batch in row.in_doubt if (number, batch) not in state.begun])
     if unknown:
         batches = ", ".join(map(str, unknown))
-        _warn(state, row, "whether it has batches is not known", f"their messages are put aside: {batches}")
+        why = (
+            f"the messages of batches {batches} are moved to the dead-letter queue, so that none comes twice"
+        )
+        _warn(state, row, "it is not known whether batches arrived before the restore", why)
     return Settlement(returned=returned, unknown=unknown)
 
 
@@ -132,9 +136,9 @@ def may_be_there(state: State, signal: MessagesReserved) -> bool:
 def put_aside(state: State, signal: MessagesReserved) -> None:
     """Let messages go to a dead-letter queue that the peer may have."""
     state.draft.tell(ReservationsEnded(HOLDER, (signal.key,), Outcome.REFUSED, NOT_KNOWN))
-    what = "whether it has messages is not known"
-    count = len(signal.messages)
-    _warn(state, state.channels[signal.key[0]], what, f"{count} that waited before the restore are put aside")
+    what = "it is not known whether messages arrived before the restore"
+    why = f"{len(signal.messages)} of them are moved to the dead-letter queue, so that none comes twice"
+    _warn(state, state.channels[signal.key[0]], what, why)
 
 
 def _warn(state: State, row: Channel, what: str, why: str) -> None:

@@ -115,7 +115,7 @@ class Session:
             self._obey(lead + 1 - ((spm.lead + 1 - spm.trail) & MASK), now, actions)
             self._reach(lead, now)
         if spm.reset is not None:
-            self._end("the source broke off", actions)
+            self._end("the source ended its session with a reset", actions)
             self.ended = True
 
     def on_nak(self, nak: Nak, now: Instant) -> None:
@@ -141,7 +141,7 @@ class Session:
     def give_way(self, actions: list[Action]) -> None:
         """End this session, because its source restarted: its missing packets are reported as lost."""
         if not self.ended:
-            self._end("the source began anew", actions)
+            self._end("the source was restarted", actions)
 
     def close(self) -> int:
         """Forget the session; return the number that it was at."""

@@ -134,10 +134,14 @@ class Calls:
         header = pdu.header
         first = bool(header.flags & Flag.FIRST)
         if not first and not self.multiplexed:
-            return _protocol_error(header, 0, "a fragment of no call")
+            return _protocol_error(header, 0, f"call {header.call} has no first fragment")
         if first and header.flags & Flag.PENDING_CANCEL:
             return Refusal(
-                header.call, 0, FaultStatus.NO_CALL_ACTIVE, "a call that begins cancelled", executed=False
+                header.call,
+                0,
+                FaultStatus.NO_CALL_ACTIVE,
+                f"call {header.call} was cancelled by its first fragment",
+                executed=False,
             )
         context = self._contexts.get(request.context)
         guard = None
@@ -147,7 +151,7 @@ class Calls:
             if context is not None:
                 return Refusal(header.call, request.context, FaultStatus.ACCESS_DENIED, str(refused))
         if context is not None and not first:
-            return _protocol_error(header, request.context, "a fragment of no call")
+            return _protocol_error(header, request.context, f"call {header.call} has no first fragment")
         refusal = self._check_room(header, request) if context else _unknown(header, request)
         if refusal is not None and not refusal.stays:
             return refusal
@@ -164,13 +168,14 @@ class Calls:
         header = pdu.header
         if header.call != present.header.call:
             # All fragments of a request come before those of the next one, [MS-RPCE] 3.3.1.5.8.
-            why = f"call {header.call} before the end of call {present.header.call}"
+            why = f"call {header.call} begins before the last fragment of call {present.header.call}"
             if self.multiplexed:
                 return _protocol_error(header, 0, why)
             return _protocol_error(present.header, present.request.context, why)
         refusal = self._add(present, pdu, request, verifier)
         if refusal is None and header.flags & Flag.FIRST:
-            return _protocol_error(header, present.request.context, "a call that begins twice")
+            why = f"call {header.call} has two first fragments"
+            return _protocol_error(header, present.request.context, why)
         return refusal
 
     def _add(
@@ -190,7 +195,8 @@ class Calls:
             return None
         incoming.stub.add(stub)
         if incoming.stub.size > self._limits.stub:
-            return Refusal(header.call, context, FaultStatus.ACCESS_DENIED, "a stub that is too long")
+            why = f"the stub of call {header.call} has more than {self._limits.stub} bytes"
+            return Refusal(header.call, context, FaultStatus.ACCESS_DENIED, why)
         return None
 
     def _open(
@@ -199,10 +205,10 @@ class Calls:
         """Return the stub of a fragment, once its signature is checked."""
         if verifier is None:
             if guard is not None and guard.signs:
-                raise PduFault("a token is missing")
+                raise PduFault("a fragment has no signature, which its security context requires")
             return pdu.data[request.stub :]
         if guard is None:
-            raise PduFault("a token that was not asked for")
+            raise PduFault("a fragment has a signature, but no security context")
         return guard.open(pdu, request.stub, verifier)
 
     def _check_room(self, header: Header, request: Request) -> Refusal | None:
@@ -211,11 +217,13 @@ class Calls:
         if header.call in self._waiting:
             return _protocol_error(header, context, f"call {header.call} has no answer yet")
         if self._waiting and not self.multiplexed:
-            return _protocol_error(header, context, "a second call on a connection for single calls")
+            why = f"call {header.call} begins before the answer to another call, without multiplexing"
+            return _protocol_error(header, context, why)
         if not header.flags & Flag.LAST and request.hint > self._limits.stub:
-            return Refusal(header.call, context, FaultStatus.ACCESS_DENIED, f"a stub of {request.hint} bytes")
+            why = f"the stub of call {header.call} has {request.hint} bytes, more than {self._limits.stub}"
+            return Refusal(header.call, context, FaultStatus.ACCESS_DENIED, why)
         if len(self._waiting) >= self._limits.calls:
-            why = f"{self._limits.calls} calls are outstanding"
+            why = f"{self._limits.calls} calls of this connection wait for their answers, and no more may"
             return Refusal(header.call, context, FaultStatus.SERVER_TOO_BUSY, why, stays=True, executed=False)
         return None
 
@@ -228,7 +236,8 @@ class Calls:
         if context is None:
             return None
         if context.encoding.wide and header.big_endian:
-            return _protocol_error(header, request.context, "NDR64 in big-endian order")  # [MS-RPCE] 2.2.5
+            why = f"the stub of call {header.call} is NDR64 in big-endian order"  # [MS-RPCE] 2.2.5
+            return _protocol_error(header, request.context, why)
         claims = Claims(
             context.interface,
             context.transfer,
@@ -284,7 +293,7 @@ class Calls:
 
 def _unknown(header: Header, request: Request) -> Refusal:
     """Answer a request for a presentation context that was not agreed upon; the connection stays."""
-    why = f"presentation context {request.context}"
+    why = f"call {header.call} names presentation context {request.context}, which was not agreed upon"
     return Refusal(header.call, 0, FaultStatus.UNKNOWN_INTERFACE, why, stays=True, executed=False)
 
 

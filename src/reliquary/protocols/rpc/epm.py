@@ -204,7 +204,8 @@ def _read_tower(request: NdrReader) -> Tower | None:
     """Read a tower; None for one over other protocols, or one that cannot be understood."""
     most, length = request.size(), request.u32()
     if length > MOST_BYTES or most != length:
-        raise NdrFault(request.at, f"a tower of {length} bytes in an array of {most}")
+        why = f"a tower has {length} bytes in an array of {most}: both are equal, and at most {MOST_BYTES}"
+        raise NdrFault(request.at, why)
     try:
         return decode_tower(request.raw(length))
     except TowerFault:
@@ -214,7 +215,7 @@ def _read_tower(request: NdrReader) -> Tower | None:
 def _read_limit(request: NdrReader) -> int:
     limit = request.u32()
     if limit > MOST_ENTRIES:
-        raise NdrFault(request.at, f"{limit} entries at once")
+        raise NdrFault(request.at, f"{limit} entries are asked for at once; at most {MOST_ENTRIES} may be")
     return limit
 
 

@@ -106,17 +106,18 @@ def _check_size(name: SingleName, message: Message, largest: int) -> None:
 def _check(state: State, name: SingleName, message: Message) -> None:
     if message.message_class != MessageClass.NORMAL:
         raise UsageError(
-            f"a message to {name} is of class {MessageClass.NORMAL:d}, because no other is taken there,"
-            f" not {message.message_class:d}"
+            f"a message to {name} has the class {message.message_class:d}, which its receiver refuses:"
+            f" send it with the class {MessageClass.NORMAL:d}"
         )
     if message.privacy is not MessagePrivacy.NONE:
         raise UsageError(
-            f"no body is encrypted on its way to {name}; an https URL keeps the whole way secret"
+            f"a message to {name} asks for an encrypted body, which SRMP does not have: send it without"
+            " encryption to an https URL, which encrypts the whole connection"
         )
     for what, text in _texts(message):
         wrong = _NOT_IN_XML.search(text)
         if wrong is not None:
-            raise UsageError(f"{what} cannot contain {wrong[0]!r} on its way to {name}")
+            raise UsageError(f"{what} cannot contain {wrong[0]!r} in a message to {name}, which is XML")
     _check_names(state, name, message)
 
 
@@ -126,14 +127,15 @@ def _check_names(state: State, name: SingleName, message: Message) -> None:
     for each in (message.response_queue, *message.response_queues, *reports_to, *message.destination_queues):
         if each and not is_format_name(each) and not _is_ours(state, each):
             raise UsageError(
-                f"a message to {name} names queues of this manager or format names, because elsewhere"
-                f" nothing else is known, not {each!r}"
+                f"a message to {name} names the queue {each!r}, which its receiver cannot find: give the name"
+                " of a queue of this manager, or a format name"
             )
     for each in reports_to if message.acknowledgements else ():
         if is_format_name(each) and not _is_url(each):
             raise UsageError(
-                f"what becomes of a message to {name} is told to a queue of this manager or to a URL such as"
-                f" DIRECT=http://host/msmq/private$/admin, not to {each!r}"
+                f"a message to {name} asks for acknowledgements in {each!r}, which its receiver cannot reach"
+                " over HTTP: give the name of a queue of this manager, or a URL such as"
+                " DIRECT=http://host/msmq/private$/admin"
             )
 
 
@@ -146,7 +148,10 @@ def _check_multicast(state: State, name: MulticastName, message: Message, *, in_
             f"a message to {name} cannot be in a transaction, because its receivers cannot acknowledge it"
         )
     if message.acknowledgements:
-        raise UsageError(f"a message to {name} asks for no acknowledgement, because many would answer")
+        raise UsageError(
+            f"a message to {name} cannot ask for acknowledgements, because each receiver of the group would"
+            " send them"
+        )
     size = size_on_wire(state, name, message)
     if size > APDU_LIMIT:
         raise UsageError(

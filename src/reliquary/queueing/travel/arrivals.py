@@ -228,7 +228,7 @@ def _put_aside(state: State, message: Message, destination: str, now: Instant) -
 def _with_hop(state: State, message: Message, destination: str, hop: int = 1) -> Message | None:
     """Return a message as it goes on to another manager; None if it made too many hops already."""
     if message.hops >= HOP_LIMIT:
-        why = f"{HOP_LIMIT} managers have passed a message on: is one of them this manager?"
+        why = f"{HOP_LIMIT} managers have passed a message on: look for a redirection that leads back here"
         state.draft.ask(Warn(destination, "messages go in a circle", why))
         return None
     return message.changed(
@@ -419,7 +419,7 @@ def _judge(
         if part.destination:
             onward = _with_hop(state, message, part.destination)
             if onward is None:
-                why = f"messages to {part.destination} go in a circle"
+                why = f"more than {HOP_LIMIT} managers have passed on a message to {part.destination}"
                 return _Refusal(Outcome.REFUSED, MessageClass.NACK_HOP_COUNT_EXCEEDED, place, why)
             message = onward  # noqa: PLW2901
         part.messages.append(message)

@@ -55,7 +55,7 @@ def test_whatever_the_error_nothing_is_lost_that_may_still_go(number: ErrorNumbe
 def test_where_only_a_person_can_help_a_warning_is_logged_and_the_pause_is_long(number: ErrorNumber) -> None:
     bench, far = pushing(b"a")
     bench.respond(bench.next_request(), refused(number, 1))
-    assert [each.what for each in bench.warnings] == ["a channel stands still"]
+    assert [each.what for each in bench.warnings] == ["a channel waits for an administrator"]
     assert str(int(number)) in bench.warnings[0].why
     bench.advance(59)
     assert not bench.unanswered

@@ -176,4 +176,4 @@ def test_a_server_that_grants_more_than_was_proposed_is_left_alone() -> None:
         bench.next_request(), ResponseHeader(outcome=COMMIT, completed=1, responder=AGENT, capabilities=more)
     )
     assert bench.client_channel().phase is Phase.RESTING
-    assert [each.what for each in bench.warnings] == ["a channel stands still"]
+    assert [each.what for each in bench.warnings] == ["a channel waits for an administrator"]

@@ -101,7 +101,7 @@ def test_what_cannot_be_taken_is_rolled_back_by_report_and_fetched_again_after_a
     assert [each.header.command for each in reported] == [GRI, PULL, REPORT]
     assert (reported[-1].header.outcome, reported[-1].header.completed) == (Outcome.ROLLBACK, 1)
     assert (far.in_doubt, far.waiting) == ({}, [b"a"])
-    assert [each.what for each in bench.warnings] == ["fetched messages are not taken"]
+    assert [each.what for each in bench.warnings] == ["a fetched batch was refused"]
     bench.advance(1)
     assert [each.header.command for each in bench.talk(far)] == [PULL, REPORT]
     bench.advance(1)
@@ -156,8 +156,8 @@ def test_a_fetched_message_without_a_queue_is_not_in_the_way_of_others() -> None
     assert (bench.bodies("inbox"), bench.bodies()) == ([b"nowhere", b"neither", b"nowhere"], [b"a"])
     assert bench.channel().last_received_outcome is Outcome.COMMIT
     assert [each.why for each in bench.warnings] == [
-        "there is no nowhere, so inbox has them",
-        "there is no neither, so inbox has them",
+        "there is no queue nowhere, so its messages go to inbox, the `into` of this peer",
+        "there is no queue neither, so its messages go to inbox, the `into` of this peer",
     ]
 
 
@@ -229,4 +229,4 @@ def test_a_peer_that_gives_nothing_is_not_asked() -> None:
     bench, far = ClientBench(settings=FETCHES), Far(capabilities=(("flows", "PUSH"),))
     bench.talk(far)
     assert bench.commands() == [GRI]
-    assert [each.what for each in bench.warnings] == ["a flow is not to be had"]
+    assert [each.what for each in bench.warnings] == ["the peer does not allow a command of a channel"]

@@ -93,4 +93,4 @@ def test_messages_of_a_peer_that_takes_none_wait() -> None:
     bench.send(ORDERS, b"a")
     bench.talk(far)
     assert bench.commands() == [Command.GET_RESPONDER_INFO]
-    assert [each.what for each in bench.warnings] == ["a flow is not to be had"]
+    assert [each.what for each in bench.warnings] == ["the peer does not allow a command of a channel"]

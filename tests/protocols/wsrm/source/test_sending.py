@@ -87,7 +87,7 @@ def test_what_cannot_be_written_is_refused_and_gets_no_number(monkeypatch: pytes
     dead = bench.queue("system$;deadletter").order.first()
     assert dead is not None
     assert dead.reason is MessageClass.NACK_COULD_NOT_ENCRYPT
-    assert "it is bad" in [warning.why for warning in bench.warnings]
+    assert bench.warnings[0].why == rf"message {bench.state.manager.lineage}\1: it is bad"
 
 
 def test_what_cannot_be_written_any_more_ends_the_sequence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,8 @@ def retry_later(
         channel.outgoing.reported_connected = False
         report_links(state, channel, OutgoingEvent.FAILED, status, rest=span)
     if long:
-        state.draft.ask(Warn(state.channels[channel.number].responder, "a channel stands still", why))
+        row = state.channels[channel.number]
+        state.draft.ask(Warn(row.responder, "a channel waits for an administrator", f"{row.name}: {why}"))
     answer_administrators(state, channel, Done(False, why))
 
 

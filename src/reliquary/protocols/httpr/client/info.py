@@ -104,6 +104,6 @@ def _warn_of_missing_flows(state: State, channel: ClientChannel) -> None:
         wanted.add(Command.PUSH)
     missing = sorted(flow.value for flow in wanted - channel.session.agreed.flows)
     if missing:
-        responder = state.channels[channel.number].responder
-        why = f"it allows no {' and no '.join(missing)}"
-        state.draft.ask(Warn(responder, "a flow is not to be had", why))
+        row = state.channels[channel.number]
+        why = f"{row.name} needs {' and '.join(missing)}: allow it there, or change the channel here"
+        state.draft.ask(Warn(row.responder, "the peer does not allow a command of a channel", why))

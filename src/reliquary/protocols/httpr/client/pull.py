@@ -167,8 +167,9 @@ def on_judged(state: State, channel: ClientChannel, signal: BatchJudged) -> None
                 for name, message in zip(fetched.names, fetched.messages, strict=True)
             )
         fetched.names = tuple(into if name == missing else name for name in fetched.names)
-        why = f"there is no {missing}, so {into} has them"
-        state.draft.ask(Warn(state.channels[channel.number].responder, "messages have no queue", why))
+        why = f"there is no queue {missing}, so its messages go to {into}, the `into` of this peer"
+        responder = state.channels[channel.number].responder
+        state.draft.ask(Warn(responder, "fetched messages name a queue that does not exist", why))
         _deliver(state, channel, fetched)
     else:
         _roll_back(state, channel, signal.why or signal.reason.name)
@@ -186,13 +187,15 @@ def _record(state: State, channel: ClientChannel, outcome: Outcome) -> FetchedBa
 
 def _roll_back(state: State, channel: ClientChannel, why: str) -> None:
     """Roll the fetched batch back; REPORT says so, not PULL, and pipelined responses are ignored."""
-    discard_bodies(state, _record(state, channel, Outcome.ROLLBACK).carried)
+    fetched = _record(state, channel, Outcome.ROLLBACK)
+    discard_bodies(state, fetched.carried)
     channel.unresolved = channel.fetching.peer_drained = True
     ladder = state.settings.retry_ladder
     _pause_fetching(state, channel, ladder[min(channel.fetching.failures, len(ladder) - 1)])
     channel.fetching.failures += 1
     responder = state.channels[channel.number].responder
-    state.draft.ask(Warn(responder, "fetched messages are not taken", why))
+    why = f"batch {fetched.batch}: {why}; it stays at the peer and is fetched again after a pause"
+    state.draft.ask(Warn(responder, "a fetched batch was refused", why))
     if channel.connection.pending:
         end_session(state, channel)
     elif channel.phase is Phase.READY:

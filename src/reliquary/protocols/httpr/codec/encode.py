@@ -41,14 +41,17 @@ def chunked_head(header: str) -> bytes:
 def _whole(header: str) -> str:
     """Return lines without a blank one among them, which would end the header too early (HR-124)."""
     if header and (header[-2:] != "\r\n" or header[0] == "\r" or "\r\n\r\n" in header):
-        raise UsageError("the header of a message is lines that end with CRLF, none of them blank")
+        raise UsageError(
+            f"the header {header[:80]!r} has a blank line or no CRLF at its end: end each line with CRLF, and"
+            " leave none blank"
+        )
     return header
 
 
 def chunk(data: bytes | memoryview) -> bytes:
     """Return one chunk; an empty one would end the message."""
     if not data:
-        raise UsageError("a chunk has at least one byte")
+        raise UsageError("an empty chunk would end the message: write chunks of at least one byte")
     return b"%x\r\n%b\r\n" % (len(data), bytes(data))
 
 

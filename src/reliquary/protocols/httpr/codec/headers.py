@@ -71,9 +71,9 @@ def lines_of(block: bytes, most: int) -> list[str]:
     """Return the lines of a block that ends with its blank line, folded ones as one."""
     lines = unfolded(block).decode("latin-1").split(CRLF)
     if len(lines) - 2 > most:
-        raise malformed(f"a header has at most {most} fields", "2.3")
+        raise malformed(f"the header has more than {most} fields", "2.3")
     if len(lines) < 3 or lines[-2:] != ["", ""]:
-        raise malformed("a header ends with a blank line", "2.3")
+        raise malformed("the header does not end with a blank line", "2.3")
     return lines[:-2]
 
 
@@ -86,14 +86,14 @@ def read_field(line: str) -> tuple[str, str]:
     """Return one line in its parts."""
     found = _FIELD(line)
     if found is None:
-        raise malformed(f"{shortened(line)} is no field", "2.3")
+        raise malformed(f"{shortened(line)} is not a field: a name, a colon and a value", "2.3")
     name, value = found.groups()
     return name.lower(), value.strip(LWS)
 
 
 def _bounded(block: bytes) -> None:
     if len(block) > MOST_BYTES:
-        raise malformed(f"a header has at most {MOST_BYTES} bytes", "5")
+        raise malformed(f"the header has {len(block)} bytes; at most {MOST_BYTES} are allowed", "5")
 
 
 def _version(text: str) -> str:
@@ -103,10 +103,10 @@ def _version(text: str) -> str:
     if _OTHER_VERSION.fullmatch(text):
         raise HttprFault(
             ErrorNumber.HTTP_R_VERSION_NOT_SUPPORTED,
-            f"we speak {VERSION}, not {shortened(text)}",
+            f"the version is {shortened(text)}, and only {VERSION} is supported",
             spec="HTTPR 6.1.1",
         )
-    raise malformed(f"{shortened(text)} is no version", "6.1.1")
+    raise malformed(f"{shortened(text)} is not a version such as {VERSION}", "6.1.1")
 
 
 # -- reading: values
@@ -161,7 +161,7 @@ def _unusual_command(words: list[str], value: str) -> Command:
     _version(version)
     found = _COMMANDS.get(f"{command.upper()} {VERSION}")
     if found is None:
-        raise malformed(f"{shortened(command)} is no command", "5")
+        raise malformed(f"{shortened(command)} is not a command of HTTPR", "5")
     return found
 
 
@@ -209,11 +209,11 @@ def _values(fields: list[tuple[str, str]], known: dict[str, tuple[str, _Read]]) 
             attribute, read = known[name]
             value = read(text, name)
             if values.setdefault(attribute, value) != value:
-                raise malformed(f"{name} stands twice, with different values", "6.1")
+                raise malformed(f"the field {name} occurs twice with different values", "6.1")
         else:
             product.append((USER_MODULE_DATA if name == f"h{USER_MODULE_DATA}" else name, text))
     if ("outcome" in values) != ("completed" in values):
-        raise malformed("outcome and completed go together", "5.2")
+        raise malformed("of the fields outcome and completed, only one is present", "5.2")
     values["product"] = tuple(product)
     return values
 
@@ -371,5 +371,5 @@ def _product_lines(product: Fields) -> Iterable[str]:
     """Never a blank line, nor one that says nothing (HR-124)."""
     for name, value in product:
         if not (_NAME(name) and value.strip(LWS)):
-            raise UsageError(f"{shortened(f'{name}:{value}')} is no field with a value")
+            raise UsageError(f"{shortened(f'{name}:{value}')} is not a field: a name, a colon and a value")
         yield f"{name}:{value}"

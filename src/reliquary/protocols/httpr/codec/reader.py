@@ -204,7 +204,7 @@ class _Reader:
         return True
 
     def _refuse_more(self, found: list[Read]) -> bool:
-        raise malformed("nothing follows the end of a body", "6.2.16")
+        raise malformed("bytes follow the end of the body", "6.2.16")
 
     # -- messages
 
@@ -329,7 +329,7 @@ class _Reader:
     def _read_chunk_size(self, found: list[Read]) -> bool:
         end = self._buffer.find(_END, self._at)
         if (len(self._buffer) if end < 0 else end) - self._at > MOST_LINE:
-            raise malformed(f"the line of a chunk has at most {MOST_LINE} bytes", "6.2.15")
+            raise malformed(f"the first line of a chunk has more than {MOST_LINE} bytes", "6.2.15")
         if end < 0:
             return False
         match = _CHUNK_LINE.fullmatch(self._buffer, self._at, end)
@@ -388,7 +388,7 @@ class _Reader:
 
     def _read_end(self) -> None:
         if not self._buffer.startswith(_END, self._at):
-            raise malformed("data is not as long as it was said to be", "6.2.15")
+            raise malformed("no CRLF follows the data: its length is not the announced one", "6.2.15")
         self._at += len(_END)
 
     def _give_pieces(self, found: list[Read]) -> None:

@@ -235,8 +235,8 @@ def lose(state: State, sequence: Sequence, now: Instant) -> None:
     if row.phase is Phase.TERMINATING:
         _tidy(state, session)
         return
-    what = "a sequence was lost" if flights else "a sequence has ended at its destination"
-    state.draft.ask(Warn(row.destination, what, f"{len(flights)} messages go on in a new one"))
+    why = f"{row.identifier}: {len(flights)} messages that it did not acknowledge are sent in a new sequence"
+    state.draft.ask(Warn(row.destination, "the destination has ended a sequence", why))
     _release(state, session, flights, sequence)
     if row.acknowledged:
         _tidy(state, session)

@@ -275,7 +275,8 @@ def _envelope(
             ack_requests=(row.identifier,) if asks or way.kind is not RouteKind.DIAL else (),
         )
     except (UsageError, PeerFault) as wrong:
-        state.draft.ask(Warn(session.destination, "a message cannot go", str(wrong)))
+        why = f"message {message.identifier}: {wrong}"
+        state.draft.ask(Warn(session.destination, "a message cannot be sent, and is refused", why))
         return None
 
 

@@ -95,7 +95,7 @@ class Conversations:
             why = str(wrong)
             self._end(responder, lambda to: refuse(to, HResult.INVALID_PARAMETER, why))
         except Exception as wrong:  # noqa: BLE001 - no client may take this for a whole answer
-            why = f"{wrong or type(wrong).__name__}; the client can ask again"
+            why = f"{str(wrong) or type(wrong).__name__}; the client can ask again"
             self.engine.warn(Warn(what, "an answer was cut off after an error", why))
             responder.abort()
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from reliquary.base.time import MINUTE
 from reliquary.base.turn import Event
+from reliquary.sim.administrators import Administrator
 from reliquary.sim.applications import Application
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.history import History
-from reliquary.sim.keepers import Administrator
 from reliquary.sim.network import Line, Outcome
 from reliquary.sim.process import Process, Surroundings
 from reliquary.sim.run import QUEUES

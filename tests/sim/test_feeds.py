@@ -11,10 +11,10 @@ from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.tables import Consumer
 from reliquary.queueing.staging.facts import StagePublished
+from reliquary.sim.administrators import MessageMover
 from reliquary.sim.feeds import Arrivals, FeedReader, _ReaderPosition, check_feeds
 from reliquary.sim.history import Violation
-from reliquary.sim.keepers import Mover
-from reliquary.sim.readers import Holder, Taker
+from reliquary.sim.readers import PlainReceiver, TrialReceiver
 from reliquary.sim.senders import Producer
 from tests.sim.simulated_server import SimulatedServer
 from tests.sim.written_history import ORDERS, OTHER, Story, moved, position, removed, stored
@@ -89,8 +89,10 @@ def test_only_what_becomes_visible_is_owed_and_each_time_it_does() -> None:
 def test_a_reader_reads_feeds_while_others_work_and_lets_go_of_them_in_the_end() -> None:
     server = SimulatedServer()
     reader = FeedReader(LAKE, server.context)
-    cast = [kind(kind.__name__, server.context) for kind in (Producer, Taker, Holder, Mover)]
-    server.rounds(reader, *cast, turns=600)
+    applications = [
+        kind(kind.__name__, server.context) for kind in (Producer, PlainReceiver, TrialReceiver, MessageMover)
+    ]
+    server.rounds(reader, *applications, turns=600)
     assert {"OpenConsumer", "LookAtFeeds", "ReadFeed", "MoveConsumer", "TrimFeed"} <= server.events()
     server.context.finishing = True
     server.play(reader)

@@ -6,21 +6,21 @@ import pytest
 
 from reliquary.base.time import SECOND
 from reliquary.queueing.model.events import EndRead, ReceiveMessages
-from reliquary.sim.readers import Browser, Drainer, Holder, Taker
+from reliquary.sim.readers import Browser, Drainer, PlainReceiver, TrialReceiver
 from reliquary.sim.senders import Producer
 from tests.sim.simulated_server import SimulatedServer
 
 
-def test_a_taker_has_what_it_receives() -> None:
+def test_a_plain_receiver_has_what_it_receives() -> None:
     server = SimulatedServer()
-    server.rounds(Producer("producer", server.context), Taker("taker", server.context))
+    server.rounds(Producer("producer", server.context), PlainReceiver("receiver", server.context))
     assert len(server.history.consumed) > 20
     assert server.history.intended == set()
 
 
-def test_a_holder_acknowledges_gives_back_and_forgets() -> None:
+def test_a_trial_receiver_acknowledges_gives_back_and_forgets() -> None:
     server = SimulatedServer()
-    server.rounds(Producer("producer", server.context), Holder("holder", server.context), turns=400)
+    server.rounds(Producer("producer", server.context), TrialReceiver("trial", server.context), turns=400)
     ends = [turned.event for turned in server.history.turns if isinstance(turned.event, EndRead)]
     assert {event.delete for event in ends} == {True, False}
     chained = [

@@ -29,7 +29,7 @@ def suffered(seed: int, steps: int = 200) -> tuple[list[tuple[str, str]], list[i
     story: list[tuple[str, str]] = []
     turns: list[int] = []
     hosts: list[Any] = [StubHost(name, story) for name in "abc"]
-    restores.suffer(SeededChance(seed), hosts, steps, turns.append)
+    restores.run_with_restores(SeededChance(seed), hosts, steps, turns.append)
     return story, turns
 
 

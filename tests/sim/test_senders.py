@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from reliquary.sim.history import Standing
-from reliquary.sim.senders import Latecomer, Producer, Traveller
+from reliquary.sim.senders import ExpiringSender, OutgoingSender, Producer
 from tests.sim.simulated_server import SimulatedServer
 
 
@@ -32,15 +32,15 @@ def test_with_faults_a_producer_knows_that_it_does_not_know() -> None:
     assert standings(server)[Standing.UNKNOWN] > 5
 
 
-def test_some_of_a_latecomers_messages_come_too_late() -> None:
+def test_some_messages_of_an_expiring_sender_come_too_late() -> None:
     server = SimulatedServer()
-    server.rounds(Latecomer("late", server.context), turns=60)
+    server.rounds(ExpiringSender("late", server.context), turns=60)
     assert {"OK", "IO_TIMEOUT"} <= server.statuses()
     assert standings(server)[Standing.REFUSED] > 0
 
 
-def test_a_travellers_messages_come_home() -> None:
+def test_messages_through_an_outgoing_queue_arrive() -> None:
     server = SimulatedServer()
-    server.rounds(Traveller("traveller", server.context), turns=200)
+    server.rounds(OutgoingSender("outgoing", server.context), turns=200)
     assert len(server.witness.ledger.arrived) > 20
     assert "DispatchMessages" in server.events()

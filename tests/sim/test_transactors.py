@@ -8,10 +8,10 @@ from reliquary.base.hresult import HResult
 from reliquary.queueing.model.events import Answer
 from reliquary.sim.history import Sending, Standing
 from reliquary.sim.network import NOTHING, Outcome
-from reliquary.sim.readers import Taker
+from reliquary.sim.readers import PlainReceiver
 from reliquary.sim.senders import Producer
 from reliquary.sim.site_faults import SiteFaults
-from reliquary.sim.transactors import AROUND, Coordinator, Impatient, Transactor, Work
+from reliquary.sim.transactors import AROUND, Canceller, Coordinator, Transactor, Work
 from tests.sim.simulated_server import SimulatedServer
 
 
@@ -25,10 +25,10 @@ def test_a_transactor_commits_prepares_and_aborts() -> None:
     assert {Standing.CONFIRMED, Standing.REFUSED} <= {each.standing for each in own}
 
 
-def test_an_impatient_one_ends_what_it_still_waits_for() -> None:
+def test_a_canceller_ends_what_it_still_waits_for() -> None:
     server = SimulatedServer()
-    cast = [kind(kind.__name__, server.context) for kind in (Producer, Impatient, Taker)]
-    server.rounds(*cast, turns=600)
+    applications = [kind(kind.__name__, server.context) for kind in (Producer, Canceller, PlainReceiver)]
+    server.rounds(*applications, turns=600)
     assert "CancelRead" in server.events()
     assert {"TRANSACTION_SEQUENCE", "OPERATION_CANCELLED"} <= server.statuses()
 
@@ -65,8 +65,8 @@ def test_a_prepared_transaction_that_is_gone_was_committed_because_it_is_never_f
 
 def test_a_coordinator_tells_each_decision_until_it_is_confirmed_and_some_again() -> None:
     server = SimulatedServer(faults=SiteFaults(answer_lost=0.1))
-    cast = [kind(kind.__name__, server.context) for kind in (Producer, Coordinator)]
-    server.rounds(*cast, turns=800)
+    applications = [kind(kind.__name__, server.context) for kind in (Producer, Coordinator)]
+    server.rounds(*applications, turns=800)
     decisions = server.history.decisions
     assert {(each.prepared, each.commit) for each in decisions} == {
         (True, True),

@@ -10,7 +10,7 @@ from reliquary.queueing.staging.facts import BatchPublished, StagePublished
 from reliquary.sim.applications import Script
 from reliquary.sim.history import Standing, Violation
 from reliquary.sim.network import Outcome
-from reliquary.sim.readers import Taker
+from reliquary.sim.readers import PlainReceiver
 from reliquary.sim.site_faults import SiteFaults
 from reliquary.sim.transactors import AROUND
 from reliquary.sim.writers import Attempt, Writer
@@ -19,7 +19,7 @@ from tests.sim.simulated_server import SimulatedServer
 
 def test_a_writer_does_a_little_of_everything() -> None:
     server = SimulatedServer(faults=SiteFaults(answer_lost=0.05))
-    server.rounds(Writer("writer", server.context), Taker("taker", server.context), turns=900)
+    server.rounds(Writer("writer", server.context), PlainReceiver("receiver", server.context), turns=900)
     assert {"BeginStage", "StageMessages", "CompleteStage", "PublishBatch", "DropStages", "SweepStages"} <= (
         server.events()
     )

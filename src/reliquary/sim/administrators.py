@@ -53,7 +53,7 @@ class Administrator(Application):
         )
 
 
-class Keeper(Administrator):
+class QueueChanger(Administrator):
     """Purges, changes, deletes and creates, but rarely."""
 
     def script(self) -> Script:
@@ -86,7 +86,7 @@ class Keeper(Administrator):
             self.tell((yield Call(lambda to: CreateQueue(to, path, settings))))  # noqa: B023
 
 
-class Steward(Application):
+class Operator(Application):
     """Pauses and resumes outgoing queues, takes the manager offline and brings it online again."""
 
     destinations: Sequence[str] = DESTINATIONS
@@ -110,7 +110,7 @@ class Steward(Application):
         return (TakeOffline, BringOnline)
 
 
-class Mover(Reader):
+class MessageMover(Reader):
     """Puts messages from queue to queue, and back from journals and poison to where they came from."""
 
     def act(self) -> Script:

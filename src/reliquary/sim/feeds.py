@@ -33,6 +33,7 @@ from reliquary.queueing.model.events import Answer
 from reliquary.queueing.model.keep import EVERYTHING, Keep
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.staging.facts import BatchBegun, BatchPublished, StagePublished
+from reliquary.sim.administrators import SPARE
 from reliquary.sim.applications import (
     Application,
     ApplicationContext,
@@ -44,7 +45,6 @@ from reliquary.sim.applications import (
 )
 from reliquary.sim.hidden import HiddenPlaces
 from reliquary.sim.history import History, Violation
-from reliquary.sim.keepers import SPARE
 from reliquary.sim.kept import Kept
 from reliquary.sim.network import Outcome
 

@@ -70,7 +70,7 @@ class Reader(Application):
             self.history.consume(self.own(chosen), outcome.turn)
 
 
-class Taker(Reader):
+class PlainReceiver(Reader):
     """Receives for good, one message or some."""
 
     def act(self) -> Script:
@@ -98,7 +98,7 @@ class Drainer(Reader):
                 return
 
 
-class Holder(Reader):
+class TrialReceiver(Reader):
     """Receives on trial, and acknowledges, gives back, or forgets."""
 
     def act(self) -> Script:

@@ -40,7 +40,7 @@ def are_due(seed: int) -> bool:
     return seed % EVERY == 0
 
 
-def suffer(chance: SeededChance, hosts: Sequence[Host], steps: int, until: Until) -> None:
+def run_with_restores(chance: SeededChance, hosts: Sequence[Host], steps: int, until: Until) -> None:
     """Back up and restore one host, sometimes a second one; half as many turns more follow."""
     plan: list[tuple[int, int, Callable[[], None]]] = []
     first = chance.between(0, len(hosts) - 1)

@@ -15,21 +15,21 @@ from collections.abc import Callable
 
 from reliquary.base.time import DAY, MINUTE
 from reliquary.sim import restores
+from reliquary.sim.administrators import SPARE, Administrator, MessageMover, Operator, QueueChanger
 from reliquary.sim.applications import Application
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.checkers import check_history, check_nothing_leaks
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.feeds import FeedReader
 from reliquary.sim.history import History
-from reliquary.sim.keepers import SPARE, Administrator, Keeper, Mover, Steward
 from reliquary.sim.process import Process, Surroundings
-from reliquary.sim.readers import Browser, Holder, Taker
+from reliquary.sim.readers import Browser, PlainReceiver, TrialReceiver
 from reliquary.sim.reports import Report, failure_of
 from reliquary.sim.scheduler import Scheduler
-from reliquary.sim.senders import Latecomer, Producer, Traveller
+from reliquary.sim.senders import ExpiringSender, OutgoingSender, Producer
 from reliquary.sim.site import Site
 from reliquary.sim.site_faults import SiteFaults
-from reliquary.sim.transactors import Coordinator, Impatient, Transactor
+from reliquary.sim.transactors import Canceller, Coordinator, Transactor
 from reliquary.sim.witness import Witness
 from reliquary.sim.writers import Writer
 
@@ -38,10 +38,10 @@ STEPS = 600
 QUEUES = ("orders", "ledger", "inbox", "orders;retry", SPARE, f"{SPARE};part")
 ROUNDS = 3
 """How often queues are read again at the end."""
-CAST: tuple[tuple[type[Application], int], ...] = (
-    (Producer, 3), (Latecomer, 1), (Traveller, 1), (Taker, 2), (Holder, 2), (Browser, 1),
-    (Transactor, 2), (Impatient, 1), (Coordinator, 1), (Mover, 1), (Keeper, 1), (Steward, 1),
-    (Writer, 2),
+APPLICATIONS: tuple[tuple[type[Application], int], ...] = (
+    (Producer, 3), (ExpiringSender, 1), (OutgoingSender, 1), (PlainReceiver, 2), (TrialReceiver, 2),
+    (Browser, 1), (Transactor, 2), (Canceller, 1), (Coordinator, 1), (MessageMover, 1), (QueueChanger, 1),
+    (Operator, 1), (Writer, 2),
 )  # fmt: skip
 
 
@@ -87,13 +87,13 @@ class _Run:
         site.host.boot()
         context.enter(Administrator("admin", context))
         site.until_applications_end("the queues could not be created")
-        for kind, count in CAST:
+        for kind, count in APPLICATIONS:
             for number in range(count):
                 context.enter(kind(f"{kind.__name__.lower()}{number}", context))
         for reader in self.feed_readers:
             context.enter(reader)
         if self._restores:
-            restores.suffer(self.around.chance, [site.host], steps, self._until_turn)
+            restores.run_with_restores(self.around.chance, [site.host], steps, self._until_turn)
         self._until_turn(steps)
         self._end_faults()
         site.process.checkpoint()

@@ -65,13 +65,13 @@ class Sender(Application):
         self._sent += 1
         name = f"{self.name}.{self._sent}"
         body = name.encode() + b"|" + b"x" * chance.pick((0, 20, 300))
-        message = self.wishes(express=express).changed(
+        message = self.draw_message(express=express).changed(
             body=body,
             label=name,
             priority=priority,
             delivery=Delivery.EXPRESS if express else Delivery.RECOVERABLE,
             acknowledgements=(asks,) if asks else (),
-            administration_queue=self.news if asks else "",
+            administration_queue=self.acknowledgement_queue if asks else "",
         )
         sending = Sending(
             body,
@@ -88,11 +88,11 @@ class Sender(Application):
         return message, sending
 
     @property
-    def news(self) -> str:
+    def acknowledgement_queue(self) -> str:
         """The queue that hears what became of its messages."""
         return ACKNOWLEDGEMENTS
 
-    def wishes(self, *, express: bool) -> Message:
+    def draw_message(self, *, express: bool) -> Message:
         """Draw the options of a message by chance."""
         chance = self.chance
         return Message.of(
@@ -114,7 +114,7 @@ class Producer(Sender):
         yield from self.send(self.a_queue(), count)
 
 
-class Traveller(Sender):
+class OutgoingSender(Sender):
     """Sends through an outgoing queue: the loop-back brings its messages home."""
 
     def act(self) -> Script:
@@ -123,7 +123,7 @@ class Traveller(Sender):
         yield from self.send(target, 1 if self.chance.happens(0.6) else self.chance.between(2, 5))
 
 
-class Latecomer(Sender):
+class ExpiringSender(Sender):
     """Sends messages whose time to reach the queue may be over when they arrive."""
 
     def _make(

@@ -175,7 +175,7 @@ class Resolver(Application):
             yield from self.ask_until_answered(lambda to: AbortTransaction(to, identifier))  # noqa: B023
 
 
-class Impatient(Transactor):
+class Canceller(Transactor):
     """Does not wait for its own reads: it prepares, commits or cancels while one is under way."""
 
     def act(self) -> Script:

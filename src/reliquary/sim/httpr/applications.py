@@ -31,7 +31,7 @@ class OutboxSender(Sender):
         """Send one request with a few messages."""
         yield from self.send(self._queue, self.chance.pick((1, 1, 2, 4)))
 
-    def wishes(self, *, express: bool) -> Message:
+    def draw_message(self, *, express: bool) -> Message:
         """Return a message without further attributes."""
         del express
         return Message()

@@ -37,7 +37,7 @@ from reliquary.sim.applications import (
 from reliquary.sim.history import Standing
 from reliquary.sim.mqqp.readings import Readings
 from reliquary.sim.network import Outcome
-from reliquary.sim.readers import Browser, Holder, Reader, Taker
+from reliquary.sim.readers import Browser, PlainReceiver, Reader, TrialReceiver
 from reliquary.sim.senders import Sender
 from reliquary.sim.transactors import Transactor, Work
 from reliquary.sim.world.applications import INBOX, LEDGER
@@ -54,7 +54,7 @@ class _LocalSender(Sender):
         super().__init__(name, context)
         self.asking = 0.3 if receipts else 0.0
 
-    def wishes(self, *, express: bool) -> Message:
+    def draw_message(self, *, express: bool) -> Message:
         """Attributes that are drawn from chance."""
         del express
         chance = self.chance
@@ -82,7 +82,7 @@ class LocalTransactor(_LocalSender, Transactor):
         work.sent += [each for each in sent if each.standing is not Standing.REFUSED]
 
 
-class Elsewhere(Reader):
+class RemoteReader(Reader):
     """Reads queues of other sites, and now and then one that does not exist."""
 
     def __init__(
@@ -133,7 +133,7 @@ class Elsewhere(Reader):
         yield from self.rest()
 
 
-class RemoteTaker(Elsewhere, Taker):
+class RemoteReceiver(RemoteReader, PlainReceiver):
     """Receives for good, one message or some; its messages come in their order."""
 
     def keep(self, outcome: Outcome) -> None:
@@ -143,11 +143,11 @@ class RemoteTaker(Elsewhere, Taker):
             self.readings.orders[self.name] += self.own(answer_of(outcome).messages)
 
 
-class RemoteHolder(Elsewhere, Holder):
+class RemoteTrialReceiver(RemoteReader, TrialReceiver):
     """Receives on trial, and acknowledges, gives back, or forgets."""
 
 
-class RemoteBrowser(Elsewhere, Browser):
+class RemoteBrowser(RemoteReader, Browser):
     """Looks at messages, walks with cursors, and takes some messages from the middle."""
 
     def _walk(self) -> Script:
@@ -164,7 +164,7 @@ class RemoteBrowser(Elsewhere, Browser):
                 self.tell((yield Call(lambda to: CloseCursor(to, cursor))))  # noqa: B023
 
 
-class Impatient(Elsewhere):
+class Canceller(RemoteReader):
     """Cancels its reads or closes its queue while they wait, and looks at what comes."""
 
     def act(self) -> Script:
@@ -193,7 +193,7 @@ class Impatient(Elsewhere):
             self.tell((yield Call(lambda to: CancelRead(to, source, tag))))
 
 
-class RemotePurger(Elsewhere):
+class RemotePurger(RemoteReader):
     """Purges a queue of another site, but rarely."""
 
     def act(self) -> Script:
@@ -230,11 +230,11 @@ class AssociationAdministrator(Application):
         self.history.note(self.context.around.scheduler.now, f"{self.name} hears {heard}")
 
 
-CAST: Final[tuple[tuple[type[Elsewhere], int], ...]] = (
-    (RemoteTaker, 2),
-    (RemoteHolder, 2),
+APPLICATIONS: Final[tuple[tuple[type[RemoteReader], int], ...]] = (
+    (RemoteReceiver, 2),
+    (RemoteTrialReceiver, 2),
     (RemoteBrowser, 1),
-    (Impatient, 1),
+    (Canceller, 1),
     (RemotePurger, 1),
 )
 
@@ -252,7 +252,7 @@ def applications_of(
     yield LocalSender(f"{site}/mqqp.sender", context, receipts=receipts)
     yield LocalTransactor(f"{site}/mqqp.transactor", context, receipts=receipts)
     yield AssociationAdministrator(f"{site}/mqqp.administrator", context)
-    for kind, count in CAST:
+    for kind, count in APPLICATIONS:
         for number in range(count):
             name = f"{site}/mqqp.{kind.__name__.casefold()}{number}"
             yield kind(name, context, sources, wrong, readings)

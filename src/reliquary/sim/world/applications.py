@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from reliquary.queueing.model.events import CreateQueue, PurgeQueue
 from reliquary.queueing.model.message import FOREVER, Acknowledgement, Message
 from reliquary.queueing.model.queue import QueueSettings
+from reliquary.sim.administrators import Administrator, Operator
 from reliquary.sim.applications import Application, ApplicationContext, Call, Pause, Script
 from reliquary.sim.history import Standing
-from reliquary.sim.keepers import Administrator, Steward
-from reliquary.sim.readers import Taker
+from reliquary.sim.readers import PlainReceiver
 from reliquary.sim.senders import ACKNOWLEDGEMENTS, Sender
 from reliquary.sim.transactors import Transactor, Work
 
@@ -92,11 +92,11 @@ class RemoteSender(Sender):
         return self.somewhere(self.chance.pick(wrong) if wrongly else right)
 
     @property
-    def news(self) -> str:
+    def acknowledgement_queue(self) -> str:
         """The acknowledgement queue of its own site, by the name that other sites use."""
         return self.destinations.queue_name(self.home, ACKNOWLEDGEMENTS)
 
-    def wishes(self, *, express: bool) -> Message:
+    def draw_message(self, *, express: bool) -> Message:
         """Attributes that are drawn from chance; both kinds of messages may have little time."""
         del express
         chance = self.chance
@@ -146,7 +146,7 @@ class Purger(RemoteSender):
         self.tell((yield Call(lambda to: PurgeQueue(to, path))))
 
 
-class OutgoingQueueOperator(Steward):
+class OutgoingQueueOperator(Operator):
     """Pauses and resumes outgoing queues, takes the manager of its site offline and brings it online."""
 
     def __init__(self, name: str, context: ApplicationContext, destinations: Destinations) -> None:
@@ -170,4 +170,4 @@ def senders_to(
 def readers_of(site: str, context: ApplicationContext) -> Iterator[Application]:
     """Yield the applications of a site that read what came from other sites."""
     yield TransactionalReader(f"{site}/transactional_reader", context)
-    yield Taker(f"{site}/reader", context)
+    yield PlainReceiver(f"{site}/reader", context)

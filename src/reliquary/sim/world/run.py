@@ -147,7 +147,9 @@ class World:
             for application in self._applications(name):
                 site.context.enter(application)
         if restores.are_due(self.seed):
-            restores.suffer(self.chance, [each.host for each in self.sites.values()], steps, self._until_turn)
+            restores.run_with_restores(
+                self.chance, [each.host for each in self.sites.values()], steps, self._until_turn
+            )
         if self.seed % SILENCE_EVERY == SILENCE_EVERY // 2:
             self._silence(steps)
         self._until_turn(steps)

@@ -21,7 +21,7 @@ TimerRule = Callable[[State, int, Instant], None]
 
 
 class Ruled(Generic[State]):
-    """Takes each thing to its rule; one without a rule is an error of ours."""
+    """Calls the rule of each event, signal and timer; one without a rule is our bug and raises KeyError."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Ruled(Generic[State]):
         self._heard = heard
         self._timers = timers
         self._has_end = type(self).finish is not Ruled.finish
-        """Whether something is left to do behind every rule."""
+        """Whether `finish` is overridden, and so has to be called after every rule."""
 
     def handle(self, event: Event, now: Instant) -> Turn:
         """Apply the rule of one event; return the facts, signals and effects that it produced."""
@@ -58,4 +58,4 @@ class Ruled(Generic[State]):
         """Do the work that follows every rule; a machine overrides this method where it has any."""
 
     def settle(self) -> None:
-        """Stage nothing: machines of rules write all their rows turn by turn."""
+        """Do nothing: a machine of rules stages its rows in each turn, and none at the end of a batch."""

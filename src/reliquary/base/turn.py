@@ -2,8 +2,8 @@
 
     event, now --> machine --> Turn(facts, signals, effects)
                                 |        |        |
-        on disk before anyone --'        |        '-- then the world is asked: reply, timers
-        outside learns of it             '-- sent to the other machines in this turn,
+        written to disk --------'        |        '-- performed after the write: replies, timers
+        before effects leave             '-- sent to the other machines in this turn,
                                              their facts join this write
 
 The engine collects the turns of a batch, writes what they staged in one store batch with one
@@ -22,11 +22,11 @@ from reliquary.base.time import Duration, Instant
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
-    """Something that happened outside and reaches a machine; named in the past or as a request."""
+    """Something that happened outside the machine; its name is in the past tense, or is that of a request."""
 
 
 class Fact(msgspec.Struct, frozen=True, gc=False):
-    """A sentence about the state that became true in this turn."""
+    """A change of the state that this turn made; its name is a sentence in the past tense."""
 
     @property
     def volatile(self) -> bool:
@@ -63,7 +63,7 @@ class Reply(Effect, frozen=True, gc=False):
 
 
 class SetTimer(Effect, frozen=True, gc=False):
-    """Wake the machine after a while.  A second timer of this name replaces the first.
+    """Send `TimerFired` to the machine after this time.  A second timer of this name replaces the first.
 
     The engine counts `after` on a clock that never jumps; a machine that waits for a moment of
     the calendar asks again when it is woken too early.
@@ -157,9 +157,9 @@ class Machine(Protocol):
 
 
 class Draft:
-    """A turn in the making.
+    """Collects the facts, signals and effects of a turn while its rules run.
 
-    Its lists live as long as the draft, so that facts and effects are added without a call of Python.
+    Its lists live as long as the draft, so rules call `append` directly, without a Python function between.
     """
 
     __slots__ = ("_effects", "_facts", "_signals", "_waits", "ask", "state", "tell")
@@ -177,12 +177,12 @@ class Draft:
         """Add an effect to the turn; the engine performs effects after the facts are on disk."""
 
     def wait(self) -> None:
-        """Let the answers wait for the disk, even where all the facts are volatile."""
+        """Make the answers wait for the disk, even if all facts are volatile."""
         self._waits = True
 
     @property
     def has_facts(self) -> bool:
-        """Whether the turn has durable facts so far."""
+        """Whether a fact was added, volatile ones included."""
         return bool(self._facts)
 
     def take(self) -> Turn:

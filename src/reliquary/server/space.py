@@ -1,16 +1,18 @@
-"""Room on the disk: new messages are refused before the disk is full, so that the rest still works.
+"""Room on the disk: new messages are refused before the disk is full, so that readers can still work.
 
                     room: >= enough ---------------.
                         v                          |
     messages are taken --- room: < low --> refused: "too little space"    reading and removing go on
-         |                                         |                      the store gives back what it can
-         reserve is made                           '--- room: < scarce --> the reserve is given back
+         |                                         |                      the store compacts its files
+         reserve is made                           '--- room: < scarce --> the reserve is deleted
 
-Room is what is free without the bytes of the logs: what they hold becomes sorted files before they go.
-Between `low` and `enough` nothing changes, so that a disk near its limit does not switch all the time.  The
-reserve is also given back before the store is opened on a full disk; see `store/reserve.py`.
+Room is the free space less the size of the store's logs, because the content of a log is written to a
+sorted file before the log is deleted.  Between `low` and `enough` nothing changes, so that a disk near its
+limit does not switch all the time.  The reserve, a file that only takes space, is also deleted before the
+store is opened on a full disk; see `store/reserve.py`.
 
-How often it looks depends on the room: no disk can be filled faster than FASTEST.
+The time between two checks depends on the room: it is so short that a disk which takes FASTEST bytes a second
+cannot become full between them.
 """
 
 from __future__ import annotations
@@ -34,9 +36,9 @@ RESERVE: Final = 160 * MEGABYTE
 FASTEST: Final = 1024 * MEGABYTE
 """Bytes that a disk can take in a second."""
 OFTENEST, SELDOMEST = 0.05, 5.0
-"""Seconds between two looks."""
+"""The shortest and the longest time between two checks, in seconds."""
 WHILE_REFUSING: Final = 2.0
-"""Seconds between two looks, each of which asks the store to give back room."""
+"""Seconds between two checks while messages are refused; each asks the store to give back room."""
 
 
 class Space(NamedTuple):
@@ -54,7 +56,7 @@ class Space(NamedTuple):
 
 
 class Thresholds(NamedTuple):
-    """The thresholds in bytes of room at which something changes; with `low` 0 nothing does."""
+    """The thresholds in bytes of room at which a decision changes; `low` 0 switches all of them off."""
 
     low: int
     reserve: int
@@ -87,7 +89,7 @@ def thresholds(total: int, low_space: int | None, reserve: int | None) -> Thresh
 
 
 def judge(at: Thresholds, room: int, held: int, before: Standing) -> Standing:
-    """Return what follows from this room, with `held` bytes in the reserve.  Changes nothing."""
+    """Return the decisions for this room and a reserve of `held` bytes.  Changes nothing."""
     refusing = at.low > 0 and room < (at.enough if before.refusing else at.low)
     if not at.reserve:
         reserved = False
@@ -108,7 +110,7 @@ def space_of(folder: Path) -> Space:
 
 
 def pause_before_next_look(at: Thresholds, room: int) -> float:
-    """Return the seconds in which the disk cannot get from here to `low`."""
+    """Return the seconds until the next check: too few for the room to fall below `low` in between."""
     return WHILE_REFUSING if room < at.low else min(max((room - at.low) / FASTEST, OFTENEST), SELDOMEST)
 
 
@@ -122,7 +124,7 @@ class Callbacks(NamedTuple):
 
 
 class SpaceWatch:
-    """Looks at the disk of a store now and then, and tells the manager."""
+    """Checks the disk of a store at intervals, and tells the manager when to refuse messages."""
 
     def __init__(
         self,
@@ -140,12 +142,12 @@ class SpaceWatch:
         self._next: asyncio.TimerHandle | None = None
 
     def make_room(self) -> None:
-        """Give the reserve back if there is little room; this is for the time before the store is opened."""
+        """Delete the reserve if there is little room; the server calls this before it opens the store."""
         if not judge(self._at, self.space.room, self._reserve.held, self._standing).reserved:
             self.give_back()
 
     def give_back(self) -> int:
-        """Give the reserve back, and return its bytes."""
+        """Delete the reserve, and return its size in bytes."""
         return self._reserve.release()
 
     def start(self, callbacks: Callbacks) -> None:

@@ -1,4 +1,4 @@
-"""Applications that look after queues: create, change, purge, delete, move messages about."""
+"""Applications that administer queues: they create, change, purge and delete queues and move messages."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ SPARE = "spare"
 
 
 class Administrator(Application):
-    """Creates all the queues, and then goes."""
+    """Creates all queues of the run, and then ends."""
 
     def script(self) -> Script:
-        """Create queues until every queue is there."""
+        """Create each queue, and repeat a request until it is answered."""
         for path in (*self.context.queues, ACKNOWLEDGEMENTS):
             settings = self.some_settings(transactional=path == "ledger")
             if path == ACKNOWLEDGEMENTS:
@@ -41,7 +41,7 @@ class Administrator(Application):
             assert outcome.answer.status in (HResult.OK, HResult.QUEUE_EXISTS), outcome.answer
 
     def some_settings(self, *, transactional: bool = False) -> QueueSettings:
-        """Small quotas and journals, as chance will have it."""
+        """Draw the settings of a queue; quotas are small, so that queues become full."""
         return QueueSettings(
             transactional=transactional,
             journaling=self.chance.happens(0.4),
@@ -54,7 +54,7 @@ class Administrator(Application):
 
 
 class QueueChanger(Administrator):
-    """Purges, changes, deletes and creates, but rarely."""
+    """Purges, changes, deletes and creates queues at long intervals."""
 
     def script(self) -> Script:
         """Purge, change or replace a queue now and then, until the run finishes."""
@@ -111,7 +111,7 @@ class Operator(Application):
 
 
 class MessageMover(Reader):
-    """Puts messages from queue to queue, and back from journals and poison to where they came from."""
+    """Moves messages between queues, and from journals and poison subqueues back to queues."""
 
     def act(self) -> Script:
         """Move one random message between queues."""

@@ -1,4 +1,7 @@
-"""Applications that read: for good, on trial, with cursors and by LookupIdentifier."""
+"""Applications that read messages: they receive at once or on trial, use cursors and LookupIdentifiers.
+
+A message that is received on trial stays in its queue, locked, until the application acknowledges it.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ class Reader(Application):
         return self.a_queue()
 
     def a_wait(self) -> Duration:
-        """Return how long to wait for a message: often not at all."""
+        """Return how long to wait for a message; in four of ten cases the read does not wait."""
         return Duration(0) if self.chance.happens(0.4) else self.a_while()
 
     def keep(self, outcome: Outcome) -> None:
@@ -62,7 +65,7 @@ class Reader(Application):
             self.history.consume(self.own(answer_of(outcome).messages), outcome.turn)
 
     def acknowledge(self, receipt: int, chosen: Sequence[Delivered], lookup_ids: tuple[int, ...]) -> Script:
-        """Be done with these messages of a receipt; without ids, with all of them."""
+        """Acknowledge messages of a receipt by their LookupIdentifiers; without any, acknowledge all."""
         self.history.intend(named(each.message) for each in chosen)
         outcome = yield Call(lambda to: EndRead(to, receipt, delete=True, lookup_ids=lookup_ids))
         self.tell(outcome)
@@ -71,7 +74,7 @@ class Reader(Application):
 
 
 class PlainReceiver(Reader):
-    """Receives for good, one message or some."""
+    """Receives messages, which leave their queue at once."""
 
     def act(self) -> Script:
         """Receive a few messages from a random queue."""
@@ -82,7 +85,7 @@ class PlainReceiver(Reader):
 
 
 class Drainer(Reader):
-    """Receives everything there is in one queue, and then goes."""
+    """Receives all messages of one queue, and then ends."""
 
     def __init__(self, name: str, context: ApplicationContext, source: str) -> None:
         super().__init__(name, context)
@@ -99,10 +102,10 @@ class Drainer(Reader):
 
 
 class TrialReceiver(Reader):
-    """Receives on trial, and acknowledges, gives back, or forgets."""
+    """Receives on trial, then acknowledges the messages, returns them, or does neither."""
 
     def act(self) -> Script:
-        """Receive once, or in a chain of requests."""
+        """Receive once, or send requests that acknowledge one batch and receive the next."""
         source, count, hold = self.a_source(), self.chance.between(1, 4), self.a_while(1500)
         wait = self.a_wait()
         outcome = yield Call(lambda to: ReceiveMessages(to, source, count, wait, hold=hold))
@@ -152,10 +155,10 @@ class TrialReceiver(Reader):
 
 
 class Browser(Reader):
-    """Looks at messages, and takes some from the middle."""
+    """Reads messages without removing them, and receives some from the middle of a queue."""
 
     def act(self) -> Script:
-        """Peek once, in one of three ways."""
+        """List messages, look one up by its LookupIdentifier, or walk along the queue with a cursor."""
         yield from self.chance.pick((self._browse, self._look_up, self._walk))()
 
     def _browse(self) -> Script:
@@ -189,7 +192,7 @@ class Browser(Reader):
             self.tell((yield Call(lambda to: CloseQueue(to, handle))))
 
     def step_along(self, handle: int, cursor: int, wait: Duration) -> Part[bool]:
-        """Peek and receive with a cursor, if there is one; whether each request was answered."""
+        """Peek and receive with a cursor; return whether each request was answered; cursor 0 sends none."""
         for step in range(self.chance.between(1, 6) if cursor else 0):
             if self.chance.happens(0.4):
                 outcome = yield from self._take_at(handle, cursor, wait)
@@ -202,7 +205,7 @@ class Browser(Reader):
         return True
 
     def _take_at(self, handle: int, cursor: int, wait: Duration) -> Part[Outcome]:
-        """Receive what the cursor stands at: for good, or on trial."""
+        """Receive the message at the cursor, at once or on trial."""
         hold = self.a_while(1500) if self.chance.happens(0.4) else Duration(0)
         outcome = yield Call(lambda to: ReceiveMessages(to, handle, timeout=wait, hold=hold, cursor=cursor))
         self.tell(outcome)

@@ -32,7 +32,7 @@ class Backup:
 
     disk: SimulatedDisk
     turns: frozenset[int]
-    """The numbers of the turns whose facts it has."""
+    """The numbers of the turns whose facts the backup contains."""
 
 
 def are_due(seed: int) -> bool:
@@ -41,7 +41,7 @@ def are_due(seed: int) -> bool:
 
 
 def run_with_restores(chance: SeededChance, hosts: Sequence[Host], steps: int, until: Until) -> None:
-    """Back up and restore one host, sometimes a second one; half as many turns more follow."""
+    """Run `steps` turns and half as many more; back up and restore one host or two on the way."""
     plan: list[tuple[int, int, Callable[[], None]]] = []
     first = chance.between(0, len(hosts) - 1)
     chosen = [*hosts[first:], *hosts[:first]][: chance.pick((1, 1, 1, 2))]

@@ -1,10 +1,10 @@
-"""One run: a seed, its faults, its applications; then the faults end, and everything must add up.
+"""One run from a seed: applications work while faults happen; then the faults end and checkers compare.
 
-What the simulator is made of:
+The parts of the simulator:
 
     applications --calls--> network --events--> process: manager, core --batches--> disk
          |                                          |
-         '------ what they know ---> history <------'-- what was stated: facts, answers
+         '------ their view ------> history <-------'-- facts and answers of the manager
                                         |
                                      checkers      loss, duplication, order, balance, visibility
 """
@@ -53,7 +53,7 @@ def simulate(
     disk: type[SimulatedDisk] = SimulatedDisk,
     say: Callable[[str], None] | None = None,
 ) -> Report:
-    """Run a seed.  Whatever breaks, a promise or the machine itself, is in the report."""
+    """Run a seed, and return its report, which names a broken promise or an exception."""
     history = History(say)
     failure = failure_of(lambda: _Run(seed, history, process, disk).play(steps))
     options = f" --steps {steps}" if steps != STEPS else ""
@@ -61,7 +61,7 @@ def simulate(
 
 
 class _Run:
-    """The parts of one run, put together."""
+    """The site of one run with its applications, faults, history and witness."""
 
     def __init__(
         self, seed: int, history: History, process: type[Process], disk: type[SimulatedDisk]
@@ -82,7 +82,7 @@ class _Run:
         self.feed_readers = [FeedReader(name, self.site.context) for name in ("lake", "audit")]
 
     def play(self, steps: int) -> None:
-        """Run from the first start to the last comparison."""
+        """Start the manager, run the applications with faults, end the faults, and check all promises."""
         site, context = self.site, self.site.context
         site.host.boot()
         context.enter(Administrator("admin", context))
@@ -109,14 +109,14 @@ class _Run:
         self.site.until(lambda: len(self.history.turns) >= turns, "the applications make no progress")
 
     def _end_faults(self) -> None:
-        """Faults stop; all applications finish; what was only held or begun comes back."""
+        """End the faults, let all applications finish, and wait until locks and transactions time out."""
         self.around.faults.end()
         self.site.finish()
         self.around.scheduler.pass_time(MINUTE)
         self.site.until_idle()
 
     def _drain(self) -> None:
-        """Read every queue to its end, and again while messages are on their way or delayed."""
+        """Receive all messages of all queues; repeat this while messages are travelling or delayed."""
         site = self.site
         site.read_to_the_end()
         for _ in range(ROUNDS):
@@ -132,7 +132,7 @@ class _Run:
             site.read_to_the_end()
 
     def _read_feeds(self) -> None:
-        """Read all that was kept for readers to its end, and remove the readers."""
+        """Let the consumers read their feeds to the end, and remove them."""
         for reader in self.feed_readers:
             self.site.context.enter(reader)
         self.site.until_applications_end("liveness: a feed cannot be read to its end")

@@ -1,4 +1,4 @@
-"""Applications that send: one message or many, recoverable and express, with all that can be asked for."""
+"""Applications that send recoverable and express messages with any attributes that a sender can choose."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Sender(Application):
         self._last_request = 0
 
     def send(self, queue: str, count: int, transaction: UUID | None = None) -> Part[list[Sending]]:
-        """Send some messages in one request, and note what is known of them afterwards.
+        """Send messages in one request, and record what the answer proves about them.
 
-        In a transaction, what was taken stays open until the transaction ends.
+        Messages of a transaction stay undecided in the history until the transaction ends.
         """
         chance = self.chance
         priority = chance.pick((0, 3, 3, 3, 7))
@@ -89,7 +89,7 @@ class Sender(Application):
 
     @property
     def acknowledgement_queue(self) -> str:
-        """The queue that hears what became of its messages."""
+        """The queue that gets the acknowledgements of its messages."""
         return ACKNOWLEDGEMENTS
 
     def draw_message(self, *, express: bool) -> Message:
@@ -106,7 +106,7 @@ class Sender(Application):
 
 
 class Producer(Sender):
-    """Sends to one queue or to all of them."""
+    """Sends to random queues of its manager."""
 
     def act(self) -> Script:
         """Send one request with one or several messages."""
@@ -115,7 +115,7 @@ class Producer(Sender):
 
 
 class OutgoingSender(Sender):
-    """Sends through an outgoing queue: the loop-back brings its messages home."""
+    """Sends through outgoing queues; the loopback carrier delivers to queues of this manager."""
 
     def act(self) -> Script:
         """Send one request, now and then for a queue that is created and deleted."""

@@ -1,12 +1,12 @@
-"""Applications that work in transactions, and never know less than they could.
+"""Applications that work in transactions, and record for the checkers what each answer proves.
 
-never asked to commit      what it sent must never be seen
-commit answered            all of it happened
-commit asked, no answer    ask again; a transaction that was prepared for two phases is never
-                           forgotten before its outcome, so "never was" means: it is done
-decided by itself          the manager has promised both outcomes; the decision is kept, and
-                           sent until the answer comes, and sometimes once more
-in doubt after a restore   the owner was answered before, and does not ask again: an administrator aborts it
+no commit was requested       none of its messages may ever be seen
+the commit was confirmed      all of its work is done
+the commit had no answer      the application asks again; a transaction that was prepared for two phases is
+                              kept until its outcome, so the answer "unknown transaction" proves the commit
+a coordinator decided         the manager can do either; the coordinator keeps its decision and sends it until
+                              it is confirmed, and sometimes once more
+in doubt after a restore      the application had its answer and does not ask again: an administrator aborts
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Work:
 
 
 class Transactor(Sender):
-    """Moves work from queue to queue, all or nothing."""
+    """Receives, sends and moves messages in transactions."""
 
     def act(self) -> Script:
         """Run one transaction from its begin to its commit or abort."""
@@ -134,7 +134,7 @@ class Transactor(Sender):
             work.durable = succeeded(again)
 
     def commit(self, work: Work) -> Script:
-        """Commit, and find out what came of it."""
+        """Commit; without an answer ask again, up to `TRIES` times or until there is one."""
         unanswered = 0
         while True:
             outcome = yield Call(lambda to: CommitTransaction(to, work.transaction))
@@ -176,7 +176,7 @@ class Resolver(Application):
 
 
 class Canceller(Transactor):
-    """Does not wait for its own reads: it prepares, commits or cancels while one is under way."""
+    """Prepares, commits or cancels while one of its own reads still waits."""
 
     def act(self) -> Script:
         """Run a transaction with a read that still waits when it ends, or with a read that is cancelled."""
@@ -215,7 +215,7 @@ class Canceller(Transactor):
 
 
 class Coordinator(Transactor):
-    """Gives its transactions ids of its own, decides how they end, and never forgets a decision."""
+    """Chooses the ids of its transactions, decides their outcomes, and sends each until it is confirmed."""
 
     def __init__(self, name: str, context: ApplicationContext) -> None:
         super().__init__(name, context)
@@ -224,7 +224,10 @@ class Coordinator(Transactor):
         self._confirmed: list[tuple[Work, Decision]] = []
 
     def script(self) -> Script:
-        """Repeat; at the end every decision is sent, and after a restore once more."""
+        """Run transactions until the run finishes; then send every decision that is not confirmed.
+
+        After a restore the confirmed decisions are sent again too.
+        """
         yield from super().script()
         if self.history.restores:
             self._unconfirmed += self._confirmed
@@ -252,7 +255,7 @@ class Coordinator(Transactor):
         return Work(identifier)
 
     def _decide(self, work: Work) -> Script:
-        """Commit only what is surely prepared."""
+        """Decide the outcome; commit only if the manager confirmed the prepare."""
         outcome = NOTHING
         if self.chance.happens(0.9):
             outcome = yield Call(lambda to: PrepareTransaction(to, work.transaction, single_phase=False))
@@ -269,7 +272,7 @@ class Coordinator(Transactor):
         self._unconfirmed.append((work, decision))
 
     def _tell_outcome(self) -> Script:
-        """Tell the oldest decision; once it is confirmed, nothing changes it."""
+        """Send the oldest decision that is not confirmed; after its answer, try now and then to change it."""
         work, decision = self._unconfirmed.pop(0)
         outcome = yield from self._ask(decision, commit=decision.commit)
         if outcome.answer is None:

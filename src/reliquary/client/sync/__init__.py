@@ -1,4 +1,4 @@
-"""The face without `await`: each class has a twin one floor up, and each call runs in a thread's loop.
+"""The client without `await`: each class calls its counterpart in `client` in the event loop of a thread.
 
 It may import `net`, `engine` and the rooms below.  Begin with `portal`.
 """

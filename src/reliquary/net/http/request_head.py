@@ -1,4 +1,7 @@
-"""The heads of outgoing requests: a program repeats a few, so they are checked and formatted once."""
+"""The heads of outgoing requests.
+
+A program sends few different heads many times, so each is checked and formatted once and then cached.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def target_and_host(url: str) -> tuple[str, bytes]:
 
 
 def authorization(url: str, tokens: Mapping[str, str]) -> Fields:
-    """Return the field that says who we are to the server of a URL, where there is a token for its origin.
+    """Return the Authorization field for the server of a URL; no field if there is no token for its origin.
 
     >>> authorization("https://host/q", {"https://host": "secret"})
     ((b'authorization', b'Bearer secret'),)
@@ -45,7 +48,7 @@ def encode_request(
     body: bytes,
     behind: bytes = b"",
 ) -> bytes:
-    """Return head and body in one piece; `behind` are formatted headers that stand behind the length."""
+    """Return a request as bytes; `behind` are formatted header lines that follow Content-Length."""
     start = _start(method, target, host, headers)
     if not body and method in _BODILESS:
         return start + b"\r\n"

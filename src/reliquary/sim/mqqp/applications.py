@@ -134,7 +134,7 @@ class RemoteReader(Reader):
 
 
 class RemoteReceiver(RemoteReader, PlainReceiver):
-    """Receives for good, one message or some; its messages come in their order."""
+    """Receives messages of another site, and records their order."""
 
     def keep(self, outcome: Outcome) -> None:
         """Note the order of what came."""
@@ -144,11 +144,11 @@ class RemoteReceiver(RemoteReader, PlainReceiver):
 
 
 class RemoteTrialReceiver(RemoteReader, TrialReceiver):
-    """Receives on trial, and acknowledges, gives back, or forgets."""
+    """Receives on trial at another site, then acknowledges the messages, returns them, or does neither."""
 
 
 class RemoteBrowser(RemoteReader, Browser):
-    """Looks at messages, walks with cursors, and takes some messages from the middle."""
+    """Reads messages of another site without removing them, walks with cursors, and receives some."""
 
     def _walk(self) -> Script:
         yield from self.open()
@@ -165,7 +165,7 @@ class RemoteBrowser(RemoteReader, Browser):
 
 
 class Canceller(RemoteReader):
-    """Cancels its reads or closes its queue while they wait, and looks at what comes."""
+    """Cancels its reads, or closes its queue while they wait."""
 
     def act(self) -> Script:
         """Read by the name of a queue or with a handle, and do not wait for the answer."""
@@ -175,7 +175,7 @@ class Canceller(RemoteReader):
             yield from self._cancel(self.a_source())
 
     def use(self, handle: int) -> Script:
-        """Read, and cancel that or leave it to the close."""
+        """Begin a read that waits, and cancel it or let the close of the queue end it."""
         wait = self.a_while(1000)
         if self.chance.happens(0.3):
             yield Aside(lambda to: PeekMessage(to, handle, wait), self.tell)

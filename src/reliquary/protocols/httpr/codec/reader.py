@@ -12,10 +12,11 @@ split.
          |               | 0
          '-- CRLF <-- trailer
 
-Each of these is a step of the reader; a step that lacks bytes is taken again when more have come.
-A message that lies whole in what has come, with a header as we write it, is cut out with one expression.
-Where a header differs from the one before only in digits, its digits are all that is looked at.
-Larger ones come in pieces, and nothing is kept of a message that is larger than it may be (F-06).
+Each box is a step of the reader; a step that lacks bytes is repeated when more have arrived.
+A message that has arrived completely, and whose header is formatted as we format it, is found with one
+regular expression.  If its header differs from the header before only in digits, only the digits are read.
+Messages of more than LARGE bytes are returned in pieces; one that exceeds the limit is refused before its
+data is kept (F-06).
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ MOST_LINE: Final = 4096
 _END: Final = b"\r\n"
 _BLANK: Final = b"\r\n\r\n"
 _USUAL: Final = 4 * MOST_MESSAGE_FIELDS
-"""Bytes of a usual header of a message: so few cannot have too many fields."""
+"""The largest usual header of a message in bytes; a header of this size cannot exceed MOST_MESSAGE_FIELDS."""
 _SIZE: Final = "message-size"
 _ENCODING: Final = "message-encoding"
 _FRAMING: Final = frozenset({_SIZE, _ENCODING})
@@ -89,7 +90,7 @@ _CANONICAL: Final = re.compile(
 """The usual header of a message: its size, then fields of one line each."""
 _SIZE_AT: Final = len(_SIZE) + 1
 _DIGITS_ALIKE: Final = bytes(ord("0") if chr(byte).isdecimal() else byte for byte in range(256))
-"""Makes all digits one: what is left of a header tells whether it is a usual one, and where its size ends."""
+"""Translates all digits to 0: two headers that are equal afterwards have one form and one length."""
 _TERMINATOR: Final = re.compile(
     rb"payload-disposition(?:(?:\r\n)?[ \t])*:(?:(?:\r\n)?[ \t])*([^\r\n \t][^\r\n]*)\r\n", re.IGNORECASE
 )
@@ -97,17 +98,17 @@ _CHUNK_LINE: Final = re.compile(rf"([0-9A-Fa-f]+)[ \t]*(?:;{TEXT})?".encode())
 
 
 class Cut(Exception):
-    """The body ended before its end; what came of it means nothing (HR-117)."""
+    """The body ended before its terminator; all parts that were read of it are void (HR-117)."""
 
 
 class HeaderRead(msgspec.Struct, frozen=True):
-    """The header is here; always the first."""
+    """The header of the request or response was read; this is always the first part."""
 
     header: RequestHeader | ResponseHeader
 
 
 class LargeBegun(msgspec.Struct, frozen=True):
-    """A message begins that is too large to come whole; its data follows in pieces."""
+    """The header of a large message was read; its data follows in pieces."""
 
     header: str
     """The header fields, as in `Carried`."""
@@ -116,7 +117,7 @@ class LargeBegun(msgspec.Struct, frozen=True):
 
 
 class LargePiece(msgspec.Struct, frozen=True):
-    """The next bytes of it."""
+    """The next bytes of a large message."""
 
     data: bytes
 
@@ -126,17 +127,17 @@ class LargeEnded(msgspec.Struct, frozen=True):
 
 
 class BatchEnded(msgspec.Struct, frozen=True):
-    """The terminator came; nothing may follow."""
+    """The terminator was read; any further byte is an error."""
 
     disposition: Disposition
 
 
 Read = HeaderRead | Carried | LargeBegun | LargePiece | LargeEnded | BatchEnded
-"""A message that is whole is given as it is."""
+"""The parts of a body; `Carried` is a message that was not too large to be returned in one piece."""
 
 
 class _Reader:
-    """The common part of the readers of requests and responses: all but the header."""
+    """The base of the readers of requests and responses, which differ in their headers."""
 
     def __init__(self) -> None:
         self.done = False
@@ -147,21 +148,21 @@ class _Reader:
         self._searched = 0
         """The place up to which no blank line was found."""
         self._long = bytearray()
-        """A long header whose end has not come: in place of the buffer, which would be copied each time."""
+        """A long header that is incomplete; it replaces the buffer, which each arrival would copy."""
         self._longest = 0
         self._step: Callable[[Any, list[Read]], bool] = type(self)._read_header
         """The next step of parsing; it returns whether it made progress."""
         self._limits = BatchLimits(0, 0)
         self._messages = 0
         self._held = 0
-        """Bytes of the messages that came whole."""
+        """Bytes of the messages that were returned in one piece."""
         self._long_headers = 0
-        # of the message that is on its way:
+        # of the message that is being read:
         self._header = ""
         self._missing = 0
-        """Bytes of it, or of its chunk."""
+        """The bytes of the message, or of its chunk, that have not arrived."""
         self._announced = 0
-        """Bytes of all chunks so far."""
+        """The announced bytes of the message, of all chunks so far."""
         self._most = 0
         """The largest size at which a message is returned in one piece."""
         self._large = False
@@ -169,8 +170,9 @@ class _Reader:
         """Bytes of the message that were not returned yet."""
 
     def feed(self, data: bytes | memoryview) -> list[Read]:
-        """Return the parts that these bytes complete. After a fault, all results of this reader but the
-        header are void.
+        """Return the parts that these bytes complete.
+
+        After a fault, all parts that this reader returned are void, except the header.
         """
         if self._long:
             self._long += data
@@ -191,7 +193,7 @@ class _Reader:
         return found
 
     def end(self) -> None:
-        """Take the end of the bytes; a body that is not complete is refused."""
+        """Check at the end of the bytes that the body is complete."""
         if not self.done:
             raise Cut("the body ended before its end")
 
@@ -209,13 +211,13 @@ class _Reader:
     # -- messages
 
     def _read_messages(self, found: list[Read]) -> bool:
-        """Read the messages that are whole and have the usual form; then all that follows."""
+        """Read all complete messages of the usual form, then the terminator or the header of another one."""
         buffer, at, room = self._buffer, self._at, self._limits.messages - self._messages
         largest, budget = min(self._limits.message_bytes, LARGE), IN_MEMORY - self._held
         before = len(found)
         if self._searched > at and buffer.find(_BLANK, self._searched) < 0:
-            room = 0  # a header is still on its way: it is not read again for each byte that comes
-        usual, length, fields_at = b"", 0, 0  # what the header before was like
+            room = 0  # a header is incomplete: it is not parsed again for each byte that arrives
+        usual, length, fields_at = b"", 0, 0  # the form of the header before
         while room > 0:
             head = buffer[at : at + length]
             if not length or head.translate(_DIGITS_ALIKE) != usual:
@@ -290,7 +292,7 @@ class _Reader:
         return True
 
     def _announce(self, size: int) -> None:
-        """Announce that bytes of data follow; too many are refused before one of them is kept (F-06)."""
+        """Expect this number of bytes; a message that is too large is refused before they are kept (F-06)."""
         self._missing = size
         self._announced += size
         if self._announced > self._limits.message_bytes:
@@ -301,7 +303,7 @@ class _Reader:
             )
 
     def _block(self, limit: int) -> bytes | None:
-        """Return the next block, blank line and all; None while it is not whole."""
+        """Return the next header block with its blank line; None while it is incomplete."""
         end = self._buffer.find(_BLANK, max(self._at, self._searched))
         stop = len(self._buffer) if end < 0 else end + len(_BLANK)
         if stop - self._at > limit:
@@ -395,7 +397,7 @@ class _Reader:
         if not self._large:
             if len(self._data) <= self._most:
                 return
-            self._large = True  # of a chunked one this was not known before
+            self._large = True  # the size of a chunked message is not known before
             found.append(LargeBegun(self._header, None))
         while len(self._data) >= PIECE:
             found.append(LargePiece(bytes(memoryview(self._data)[:PIECE])))
@@ -414,7 +416,7 @@ class _Reader:
 
 
 class RequestReader(_Reader):
-    """The body of a request."""
+    """Reads the body of a request."""
 
     def __init__(
         self, limits_for: Callable[[RequestHeader], BatchLimits], *, lenient: bool = False
@@ -441,7 +443,7 @@ class RequestReader(_Reader):
         return True
 
     def end(self) -> None:
-        """Take the end of the bytes; a body that is not complete is refused."""
+        """Check at the end of the bytes that the body is complete, and that it is HTTPR."""
         if self.done:
             return
         if self.header is None and not is_request(self._long or self._buffer):
@@ -450,7 +452,7 @@ class RequestReader(_Reader):
 
 
 class ResponseReader(_Reader):
-    """The body of a response; it has a batch if it has a transaction id."""
+    """Reads the body of a response, which has a batch if its header has a transaction id."""
 
     def __init__(self, limits: BatchLimits) -> None:
         super().__init__()
@@ -459,7 +461,7 @@ class ResponseReader(_Reader):
         self._limits = limits
 
     def _read_header(self, found: list[Read]) -> bool:
-        if self._buffer[0] == _END[0]:  # nothing is said: a pipelined answer may leave out all
+        if self._buffer[0] == _END[0]:  # the header is empty: a pipelined response may omit all fields
             if len(self._buffer) < len(_END):
                 return False
             self._read_end()
@@ -479,7 +481,7 @@ class ResponseReader(_Reader):
         return True
 
     def _pass_over(self, found: list[Read]) -> bool:
-        """Error 510 may be explained by a payload of any form, 5.6."""
+        """Ignore all further bytes: error 510 may be explained by a payload of any form, 5.6."""
         self._at = len(self._buffer)
         return True
 

@@ -1,8 +1,8 @@
-"""The floor of a server in Python: a bare listener on httptools and uvloop that answers without a store.
+"""The lower bound for a server in Python: a listener on httptools and uvloop that answers without a store.
 
 `python -m bench.floor PORT` prints "ready".  Every request gets the answer that the API gives to a send of
-one message.  It parses requests as every server on httptools does, and does nothing else: what Reliquary
-needs beyond this is its own work.
+one message.  The listener parses requests and does nothing else, so the time that Reliquary takes beyond it
+is spent on the queue.
 """
 
 from __future__ import annotations

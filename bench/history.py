@@ -1,4 +1,4 @@
-"""What does the history cost: two servers, without it, and with it and its export, have one load in turn."""
+"""Measures the cost of the history: a server without it and a server with its export run one load in turn."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from bench.server import DATA_PORT, Server, run_load
 from bench.usage import time_of
 
 GOAL = 1.08
-"""Processor time for a message, as a factor of that without a history."""
+"""The largest processor time for a message, divided by the time without a history."""
 
 
 @dataclass
 class Side:
-    """One of the two servers, and what its rounds found."""
+    """One of the two servers, and the measurements of its rounds."""
 
     server: Server
     rates: list[float]
@@ -97,7 +97,7 @@ def _print(number: int, off: Side, on: Side) -> None:
 
 
 def _figures(off: Side, on: Side) -> dict[str, Any]:
-    """Return the ratios of the sums over all rounds, and the middle of the ratios of single rounds."""
+    """Return the ratios of the sums over all rounds, and the median of the ratios of single rounds."""
     pairs = [one / other for one, other in zip(on.processor, off.processor, strict=True)]
     return {
         "processor_ratio": round(sum(on.processor) / sum(off.processor), 3),

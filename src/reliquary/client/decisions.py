@@ -6,8 +6,8 @@
       outcome           committed, written with the business rows; aborted, written by a recovery
       decided           seconds since 1970
 
-Any connection of DB-API 2.0 can be used, and any asynchronous one with these methods: what they
-return is awaited where it can be.  A connection that commits each statement by itself will not.
+Any connection of DB-API 2.0 can be used, and any asynchronous one with these methods, whose results are
+awaited.  A connection in autocommit mode is refused, because a decision must commit with its business rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ABORTED: Final = "aborted"
 KEPT: Final = 30 * 86400
 """Seconds after which a recovery's "aborted" is deleted: no decision is made that late."""
 ATTEMPTS: Final = 3
-"""How often an outcome is requested while another instance is writing it."""
+"""How often a statement is tried while another instance of the application writes the row."""
 
 _MARKS: Final = {"qmark": "?", "format": "%s", "pyformat": "%s"}
 """The parameter marks of statements, by the `paramstyle` of a database module."""
@@ -38,7 +38,7 @@ async def done(result: Any) -> Any:
 
 
 class Decisions:
-    """The decisions of one application in its database."""
+    """Reads and writes the decisions of one application in its database."""
 
     def __init__(self, connection: Any, owner: str) -> None:
         if _commits_by_itself(connection):
@@ -114,7 +114,7 @@ class Decisions:
         return [row[0] for row in rows]
 
     async def forget(self, ended: Iterable[str]) -> None:
-        """Remove what no recovery will ask for again."""
+        """Remove the decisions of transactions that have ended, and old rows with the outcome "aborted"."""
         await self._delete(ended)
         await self._execute(
             f"DELETE FROM reliquary_outcomes WHERE outcome = '{ABORTED}' AND decided < {self._mark}",
@@ -127,7 +127,7 @@ class Decisions:
         await done(self._connection.commit())
 
     async def rollback(self) -> None:
-        """Undo all that was not committed."""
+        """Roll back the open transaction of the database connection."""
         await done(self._connection.rollback())
 
     # -- statements

@@ -1,11 +1,11 @@
-"""Consumers of feeds for applications that await: what `FeedClient` does for them, in a thread.
+"""Consumers of feeds for applications with asyncio: each call runs a call of `FeedClient` in a thread.
 
     async with AsyncFeedClient("http://localhost:8480") as feeds:
         await feeds.set_consumer("orders", "lake", keep="7d")
         await feeds.pause_consumer("orders", "lake")
 
 Requests of one client are made one after the other, because a `FeedClient` is for one thread at a time.  Rows
-of feeds are read, and batches are published, with `FeedClient` alone: Spark's tasks do not await.
+of feeds are read, and batches are published, with `FeedClient` only: Spark's tasks use no asyncio.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 class AsyncFeedClient:
-    """The feeds of one server, and those who read them."""
+    """Administers the feeds of one server and their consumers."""
 
     def __init__(
         self,
@@ -65,11 +65,11 @@ class AsyncFeedClient:
         await self._run(self._client.set_consumer, queue, name, keep=keep)
 
     async def pause_consumer(self, queue: str, name: str) -> None:
-        """Let queries of this consumer begin nothing new until it is resumed."""
+        """Pause a consumer: its queries plan no new batches until it is resumed."""
         await self._run(self._client.set_consumer, queue, name, paused=True)
 
     async def resume_consumer(self, queue: str, name: str) -> None:
-        """Let queries of this consumer go on."""
+        """Resume a consumer that was paused."""
         await self._run(self._client.set_consumer, queue, name, paused=False)
 
     async def reset_consumer(self, queue: str, name: str, to: int | str, *, dry_run: bool = False) -> Reset:
@@ -77,11 +77,11 @@ class AsyncFeedClient:
         return await self._run(self._client.reset_consumer, queue, name, to, dry_run=dry_run)
 
     async def drop_consumer(self, queue: str, name: str) -> None:
-        """Drop a consumer: nothing is kept for it any more."""
+        """Drop a consumer; messages that were kept only for it are removed."""
         await self._run(self._client.drop_consumer, queue, name)
 
     async def _run(self, call: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
-        """Run a request in a thread; one that was cancelled still ends before the next one begins."""
+        """Run a request in a thread; if the caller is cancelled, wait until the request has ended."""
         async with self._one_at_a_time:
             running = asyncio.ensure_future(asyncio.to_thread(call, *arguments, **named))
             try:

@@ -1,4 +1,4 @@
-"""How a block is left: its resources are released, and an error inside stays the one that is raised."""
+"""The end of a `with` block: its resource is closed, and an error inside the block is still raised."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reliquary.client.errors import NotOpen, ReliquaryError
 
 
 async def let_go(close: Callable[[], Awaitable[None]], error: BaseException | None) -> None:
-    """Close; a thing that has closed by itself is closed, and an error of the block is not hidden."""
+    """Close a resource that may be closed already; if the block raised `error`, add a failure as a note."""
     try:
         await close()
     except NotOpen:

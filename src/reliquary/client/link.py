@@ -1,14 +1,14 @@
-"""A server asked from a plain thread, where no loop runs: in the processes of Spark, for example.
+"""Blocking requests to a server, for threads without an event loop, for example in the processes of Spark.
 
-    ask      a request and its whole answer; tried again, because what is asked here may be asked twice
-    reading  an answer that is read while it comes; tried again until it begins
-    put      a body that is made while it leaves; tried again until it is connected
+    ask      send a request and return the complete answer; retried, because these requests are idempotent
+    reading  read an answer while it arrives; retried until the answer begins
+    put      send a body while it is produced; retried until the connection is open
 
-Connections are kept, and each serves one request at a time.  None of them goes along into another process, be
-it by a fork or by a pickle: there the first request connects anew.
+Connections are kept open, and each serves one request at a time.  After a fork or a pickle, the other process
+opens its own connections.
 
-    no answer    it never left, or asks for no change: ServerUnreachable
-                 a change was on its way, each time: OutcomeUnknown
+    no answer    the request was not sent, or changes nothing: ServerUnreachable
+                 a request that changes something was sent:    OutcomeUnknown
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from reliquary.client.errors import BadRequest, OutcomeUnknown, ReliquaryError, 
 from reliquary.client.wire import PREFIX, refused
 
 PAUSES: Final = (0.2, 1.0, 3.0)
-"""Seconds before each further try: a server that restarts is there again by then."""
+"""Seconds before each retry; a server that restarts is usually available again within their sum."""
 SYSTEM: Final = ClientCertificates()
 """The authorities of the system, and no certificate of the client."""
 SILENCE: Final = 60.0
-"""Seconds that a server may be silent."""
+"""The default time-out of a server that sends nothing, in seconds."""
 
 T = TypeVar("T")
 _encode = msgspec.json.Encoder().encode
 
 
 class _NoAnswer(Exception):
-    """The network failed; `sent` when the server may have heard the request, `again` when a try may help."""
+    """The network failed; `sent`: the server may have received the request; `again`: a retry may succeed."""
 
     def __init__(self, why: object, *, sent: bool, again: bool = True) -> None:
         super().__init__(str(why) or type(why).__name__)
@@ -50,7 +50,7 @@ class _NoAnswer(Exception):
 
 
 class Link:
-    """One server, for one thread at a time."""
+    """The connections to one server; only one thread may use them at a time."""
 
     def __init__(
         self,

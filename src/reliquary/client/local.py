@@ -108,7 +108,7 @@ class LocalTransport(LocalReading):
         return str(begun.transaction)
 
     async def prepare(self, transaction: str) -> None:
-        """Put all it did on disk; from now on only a decision ends it."""
+        """Prepare the transaction: its work is on disk, and only a commit or an abort ends it."""
         known = transaction_named(transaction)
         await self._inbox.do(lambda to: events.PrepareTransaction(to, known, single_phase=False))
 
@@ -139,14 +139,14 @@ class LocalTransport(LocalReading):
         return await self.show_record(QUEUE, name)
 
     async def change_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
-        """Give a queue other settings; what is not named stays."""
+        """Change the settings of a queue that are named; all others stay."""
         with translate_errors():
             changes = msgspec.to_builtins(translate.changes_of(settings))
         await self._inbox.do(lambda to: events.ChangeQueue(to, name, changes))
         return await self.show_record(QUEUE, name)
 
     async def delete_queue(self, name: str) -> int:
-        """Delete a queue; how many messages went with it."""
+        """Delete a queue; return the number of messages that were deleted with it."""
         return (await self._inbox.ask(lambda to: events.DeleteQueue(to, name), events.Purged)).count
 
     async def _settled(self) -> None:
@@ -156,7 +156,7 @@ class LocalTransport(LocalReading):
     # -- nouns of administration
 
     async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
-        """Return all records of a noun, or those that the filters let through."""
+        """Return the records of a noun that match all filters."""
         with translate_errors():
             return await self._administrator.list_records(noun, **filters)
 
@@ -166,7 +166,7 @@ class LocalTransport(LocalReading):
             return await self._administrator.show_record(noun, key)
 
     async def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
-        """Act on the record that has this key, and return it as it is then."""
+        """Act on the record that has this key, and return its new state."""
         with translate_errors():
             return await self._administrator.act_on(noun, key, verb, parameters)
 
@@ -180,7 +180,7 @@ class LocalTransport(LocalReading):
     # -- access lists
 
     async def access(self, queue: str) -> AccessInfo:
-        """Return the list of a queue; without a name, the manager's own."""
+        """Return the access list of a queue; without a name, that of the manager."""
         security, kind = self._list(queue)
         await self._settled()
         return translate.access_info(security, kind, self._users.name_of)
@@ -188,7 +188,7 @@ class LocalTransport(LocalReading):
     async def change_access(
         self, queue: str, change: AccessChange, user: str, rights: Sequence[str]
     ) -> AccessInfo:
-        """Change it, and show it as it is then."""
+        """Change an access list, and return the new one."""
         kind = self._list(queue)[1]
         with translate_errors():
             sid = self._users.sid_of(user)
@@ -220,7 +220,7 @@ class LocalTransport(LocalReading):
     # -- the store
 
     async def verify(self) -> StoreReport:
-        """Read every row and check it, beside all other work."""
+        """Read every row and check it, while other requests go on."""
         disk = self.opened.disk
         with translate_errors():
             report = await asyncio.to_thread(verify, disk, disk.tables)
@@ -228,7 +228,7 @@ class LocalTransport(LocalReading):
         return StoreReport(rows=report.rows, damaged=report.damaged, damages=damages)
 
     async def backup(self, path: str, with_history: bool) -> None:
-        """Copy the store as it is now into a folder that does not exist yet."""
+        """Copy the present content of the store into a folder that must not exist yet."""
         if with_history:
             raise error_of(NOT_DONE, NO_HISTORY)
         with translate_errors():
@@ -250,7 +250,7 @@ NO_SERVER = "a manager in process has no settings and no log of acts; a server h
 
 
 async def open_local(folder: str | Path, *settings: object) -> LocalTransport:
-    """Open a folder, or make it a store; `settings` are those of protocols, for a caller with a network."""
+    """Open the store in a folder, or create it there; `settings` are those of protocols."""
     with translate_errors():
         opened = await open_engine(
             folder,

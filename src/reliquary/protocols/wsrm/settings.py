@@ -26,7 +26,7 @@ class EndpointSettings:
     """Settings of the endpoint /wsrm/<name>."""
 
     name: str
-    """`*` at the end stands for any rest of the name."""
+    """The name; `*` at its end matches any rest of a name."""
     queue: str = ""
     """The destination of its messages: a queue, or a format name elsewhere; empty for the queue
     of that name.
@@ -34,11 +34,11 @@ class EndpointSettings:
     assurance: Assurance = Assurance.EXACTLY_ONCE
     """How often a message of a sequence is delivered."""
     ordered: bool = True
-    """InOrder: a message is delivered behind all that have lower numbers."""
+    """InOrder: a message is delivered after all messages with lower numbers."""
     window: int = 8
     """The initial BufferRemaining: how many messages a source may send ahead."""
     bounded: bool = False
-    """Room is the window less what is unread in the queue; else what is stored counts as processed."""
+    """Whether unread messages of the queue reduce BufferRemaining; if not, stored ones count as processed."""
     incomplete: Incomplete = Incomplete.NO_DISCARD
     """What is discarded when a sequence ends with a gap."""
     offers: bool = True
@@ -65,7 +65,7 @@ class PeerSettings:
     """The value of wsa:To; empty for the URL."""
     dialect: Dialect = field(default_factory=Dialect)
     addressable: bool = False
-    """Acknowledgements come as requests to us; else on the responses to our requests."""
+    """Whether acknowledgements come as requests to us; if not, they come on the responses to our requests."""
     window: int = 64
     """How many messages may be unacknowledged, where BufferRemaining allows it."""
     offer: bool = False
@@ -102,11 +102,11 @@ class WsrmSettings:
     most_sequences: int = 1000
     """Open sequences of one endpoint; more are refused."""
     remembered: Duration = field(default=Duration(DAY))
-    """How long an ended sequence is known, so that a late duplicate is no new message."""
+    """How long an ended sequence is remembered, so that a late duplicate is not taken for a new message."""
     most_remembered: int = 100_000
     """The number of ended sequences that are remembered."""
     reply_wait: Duration = field(default=seconds(30))
-    """How long a response is held for the reply of an application."""
+    """How long a response waits for the reply of an application."""
     largest_message: int = 4 * 1024 * 1024
     """The largest body of a request, in bytes."""
     longest_identifier: int = 1024
@@ -119,11 +119,11 @@ class WsrmSettings:
     longest_retransmission: Duration = field(default=MINUTE)
     """The longest time between two retransmissions of a message."""
     retries: int = 8
-    """How often a message is sent again without an acknowledgement before it is given up."""
+    """How often a message without an acknowledgement is sent again before its sequence is given up."""
     polling: Duration = field(default=seconds(30))
     """POLLING_TIMER, [MS-WSRVCRM] 3.2.2.1."""
     idle: Duration = field(default=Duration(5 * MINUTE))
-    """A sequence without messages is ended after this."""
+    """A sequence is ended when it had no messages for this time."""
     response_time: Duration = MINUTE
     """How long a response may take."""
     # -- both

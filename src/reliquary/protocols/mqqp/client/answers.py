@@ -1,4 +1,4 @@
-"""What applications are answered: the status of another manager as one of ours, with a sentence about it."""
+"""Answers to applications: the status of another manager becomes one of ours, with a sentence about it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def failure(server: str, status: int) -> Answer:
 
 
 def is_hresult(status: int) -> bool:
-    """Whether the status of a fault is one that a method raised, and none of the RPC runtime's (F-05)."""
+    """Whether the status of a fault was raised by a method; if not, the RPC runtime raised it (F-05)."""
     return status >> 16 in (0xC00E, 0x400E, 0xC000)
 
 
@@ -50,7 +50,7 @@ def unreachable(server: str, why: Failure, detail: str) -> Answer:
 
 
 def unknown(server: str, what: str, why: str) -> Answer:
-    """Return the answer for a change that the server may have made or not."""
+    """Return the answer for a change of which no answer says whether the server made it."""
     return Answer(HResult.OUTCOME_UNKNOWN, f"{server} may have {what} or not: {why}")
 
 
@@ -62,26 +62,26 @@ def as_answer_to(request: Request, given: Answer) -> Answer:
 
 
 def await_answer(state: State, to: int, waits_for: Link | Task | Ending) -> None:
-    """Note what a caller waits for; 0 is one who does not want to know."""
+    """Record the object that a caller waits for; caller 0 wants no answer."""
     if to:
         state.client.waiting[to] = waits_for
 
 
 def reply(state: State, to: int, answer: Answer) -> None:
-    """Answer a caller; 0 is one who has gone, or does not want to know."""
+    """Answer a caller; caller 0 has gone, or wants no answer."""
     if to:
         state.client.waiting.pop(to, None)
         state.draft.ask(Reply(to, answer))
 
 
 def refuse(state: State, request: Request, number: int, given: Answer) -> None:
-    """Answer a request that is not carried, and end the number that it was to open."""
+    """Answer a request that is not sent to the server, and release the number that it reserved."""
     end_numbers(state, number)
     reply(state, getattr(request, "to", 0), as_answer_to(request, given))
 
 
 def end_numbers(state: State, *numbers: int) -> None:
-    """Let the manager forget handles, cursors and receipts; 0 is none."""
+    """Make the manager forget these handles, cursors and receipts; 0 stands for none."""
     ended = tuple(number for number in numbers if number)
     if ended:
         state.draft.tell(RemoteReadsEnded(ended))

@@ -16,7 +16,7 @@ from reliquary.queueing.model.message import NO_OBJECT, ObjectId
 
 TIMER: Final = "mqqp-call"
 AT_ONCE: Final = Duration(0)
-"""A method that does not wait."""
+"""The wait of a method that returns immediately."""
 
 _QMCOMM: Final = (qmcomm.OpenRemoteQueue, qmcomm.CloseRemoteQueueContext, qmcomm.CreateRemoteCursor)
 
@@ -76,12 +76,12 @@ def end_receive(
 
 
 def give_back(state: State, link: Link, read: PendingRead) -> None:
-    """Ask the server to make a message available again; no caller waits for the response."""
+    """Ask the server to make a message available again; the response changes nothing."""
     end_receive(state, link, Purpose.RETURN, read, Acknowledge.NACK)
 
 
 def take(state: State, link: int, number: int) -> Call | None:
-    """Return the call that ended, and forget it; None for one that is not waited for any more."""
+    """Forget a call that has ended, and return it; None if it was dropped before."""
     found = state.client.calls.get(number)
     if found is None or found.link != link:
         return None
@@ -112,7 +112,7 @@ def forget_read(state: State, link: Link, request: int) -> None:
 
 
 def lock(state: State, link: Link, read: PendingRead) -> Link | None:
-    """Note how a message came; return another link that it came by before, and was not given back."""
+    """Record the link of a message; return another link by which it came before, if it was not returned."""
     key = _message_key(link, read)
     if key is None:
         return None
@@ -122,14 +122,14 @@ def lock(state: State, link: Link, read: PendingRead) -> Link | None:
 
 
 def unlock(state: State, link: Link, read: PendingRead) -> None:
-    """Forget how a message came: it is gone, or may come again."""
+    """Forget the link of a message: it was removed, or was returned and may come again."""
     key = _message_key(link, read)
     if key is not None and state.client.locked.get(key, (None, None))[1] is read:
         del state.client.locked[key]
 
 
 def _message_key(link: Link, read: PendingRead) -> tuple[str, ObjectId] | None:
-    """Return what tells the message of a read from all others; None for a read that has none."""
+    """Return the queue and identifier of the message of a read; None without a message or identifier."""
     if read.delivered is None or read.delivered.message.identifier == NO_OBJECT:
         return None
     return link.key, read.delivered.message.identifier

@@ -15,13 +15,13 @@ from reliquary.queueing.model.events import Answer, CloseCursor, Opened, PeekMes
 
 
 def open_cursor(state: State, link: Link, task: Task, now: Instant) -> None:
-    """Let qmcomm create a cursor (QP-016)."""
+    """Ask the server to create a cursor, with a call of qmcomm (QP-016)."""
     del now
     call(state, link, Purpose.OPEN_CURSOR, CreateRemoteCursor(link.remote.queue), task=task.number)
 
 
 def on_cursor_opened(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> None:
-    """A cursor is there, under the number that the manager gave it."""
+    """Store the cursor that the server created, and answer with the manager's number for it."""
     del now
     task, response = link.tasks[call.task], returned.response
     if returned.status == HResult.OK and isinstance(response, CursorCreated):
@@ -32,7 +32,7 @@ def on_cursor_opened(state: State, link: Link, call: Call, returned: Returned, n
 
 
 def close_cursor(state: State, link: Link, task: Task, now: Instant) -> None:
-    """Let the server forget a cursor (QP-100, QP-157); reads with it end first, as in our own queues."""
+    """Close a cursor at the server (QP-100, QP-157); reads with it are ended first, as in our own queues."""
     del now
     request = task.request
     assert isinstance(request, CloseCursor)
@@ -54,13 +54,13 @@ def on_cursor_closed(state: State, link: Link, call: Call, returned: Returned, n
 
 
 def purge(state: State, link: Link, task: Task, now: Instant) -> None:
-    """Let the server empty the queue (QP-154)."""
+    """Ask the server to purge the queue (QP-154)."""
     del now
     call(state, link, Purpose.PURGE, qm2qm.PurgeQueue(link.remote.queue), task=task.number)
 
 
 def on_purged(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> None:
-    """The queue is empty; a status that was raised as a fault counts as returned (QP-111, F-05)."""
+    """Answer the application after a purge; a status in a fault counts as returned (QP-111, F-05)."""
     del now
     task = link.tasks[call.task]
     if returned.status == HResult.OK:

@@ -22,7 +22,7 @@ TIMER: Final = "mqqp-doubts"
 
 
 def keep(state: State, link: Link, message: Message, now: Instant) -> None:
-    """Remember a message whose removal was not confirmed; one without an identifier cannot be."""
+    """Remember a delivered message whose removal was not confirmed; it needs an identifier for that."""
     if message.identifier == NO_OBJECT:
         return
     until = later(now, state.client.settings.memory)
@@ -42,7 +42,7 @@ def settle(state: State, link: Link, message: Message) -> None:
 
 
 def arm(state: State, now: Instant) -> None:
-    """Set the timer for the first memory to end, if there is any and no timer is set."""
+    """Set the timer for the doubt that ends first, if there is a doubt and no timer is set."""
     client = state.client
     if client.doubts and not client.sweeping:
         client.sweeping = True
@@ -51,7 +51,7 @@ def arm(state: State, now: Instant) -> None:
 
 
 def on_timer(state: State, number: int, now: Instant) -> None:
-    """Forget the messages whose time is over."""
+    """Forget the doubts whose time is over."""
     del number
     state.client.sweeping = False
     for doubt in [each for each in state.client.doubts.values() if each.until <= now]:

@@ -1,4 +1,4 @@
-"""Links: which one a request uses, how long it stays open, and what ends with it."""
+"""Links: how a request finds its link, how long a link stays open, and how it is removed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ LEASE_TIMER: Final = "mqqp-lease"
 HOLD_TIMER: Final = "mqqp-hold"
 
 IDLE_TIME: Final[Duration] = seconds(3)
-"""A queue that was opened by name stays open so long for the next request that names it."""
+"""The time that a queue which was opened by name stays open for the next request that names it."""
 
 
 def by_handle(state: State, handle: int, access: Access) -> Link | HResult:
-    """Return the link of an open queue, or why a request cannot use it."""
+    """Return the link of an open queue, or the answer to a request that cannot use it."""
     link = state.client.handles.get(handle)
     if link is None:
         return HResult.INVALID_HANDLE
@@ -36,19 +36,19 @@ def by_handle(state: State, handle: int, access: Access) -> Link | HResult:
 
 
 def renew(state: State, link: Link) -> None:
-    """Let the lease of a handle begin again."""
+    """Set the lease timer of a handle again."""
     if link.lease != FOREVER_WAIT:
         state.draft.ask(SetTimer((LEASE_TIMER, link.handle), link.lease))
 
 
 def release(state: State, link: Link) -> None:
-    """Close a queue that was opened by name soon, if no request uses it any more."""
+    """Set the timer that closes a queue which was opened by name, if no request uses it any more."""
     if not link.handle and not link.busy and link.phase is LinkPhase.OPEN:
         state.draft.ask(SetTimer((IDLE_TIMER, link.number), IDLE_TIME))
 
 
 def drop_receipt(state: State, receipt: Receipt) -> None:
-    """Forget a receipt; what becomes of its messages is the caller's matter."""
+    """Remove a receipt; the caller has to end or return its messages."""
     link = state.client.links[receipt.link]
     del state.client.receipts[receipt.number], link.receipts[receipt.number]
     if receipt.timed:
@@ -56,7 +56,7 @@ def drop_receipt(state: State, receipt: Receipt) -> None:
 
 
 def withdraw(state: State, link: Link) -> None:
-    """End what applications call the queue, its cursors and its receipts; no request finds the link now."""
+    """End the handle, the cursors and the receipts of a link, so that no further request finds it."""
     client = state.client
     end_numbers(state, link.handle, *link.cursors, *link.receipts)
     for receipt in list(link.receipts.values()):
@@ -72,12 +72,12 @@ def withdraw(state: State, link: Link) -> None:
 
 
 def shared_key(link: Link) -> tuple[str, Access, Sid]:
-    """Return what requests have in common that share a link."""
+    """Return the key that requests must have in common to share a link."""
     return link.key, link.access, link.by.user
 
 
 def remove(state: State, link: Link) -> None:
-    """Forget a link with its calls and its pending reads."""
+    """Remove a link with its calls and its pending reads."""
     client = state.client
     link.phase = moved_link(link.phase, LinkMove.END)
     for number in list(link.calls):

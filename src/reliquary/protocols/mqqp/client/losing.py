@@ -1,7 +1,7 @@
-"""A link ends: its connection broke, the server refused or did not answer, or the queue is closed.
+"""The end of a link: its connection broke, the server refused or did not answer, or the queue was closed.
 
-All that was open on it is over, because the server runs down what it had for us (QP-140 to QP-142): messages
-that came and were not acknowledged are available there again.
+The server runs down all that it kept for the link (QP-140 to QP-142), so messages that came and were not
+acknowledged are available in their queue again, and all requests of the link are answered.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from reliquary.queueing.travel.failures import Failure
 
 
 def on_link_lost(state: State, event: LinkLost, now: Instant) -> None:
-    """The connection broke, or could not be made."""
+    """End a link whose connection broke or could not be made."""
     link = state.client.links.get(event.link)
     if link is not None:
         _end(state, link, unreachable(link.server, event.failure, event.why), now)
 
 
 def on_call_time(state: State, number: int, now: Instant) -> None:
-    """A response did not come in time: close the connection, so that the server runs it down (F-07)."""
+    """Close the connection of a call without a response in time, so that the server runs it down (F-07)."""
     late = state.client.calls.get(number)
     if late is not None:
         link = state.client.links[late.link]
@@ -38,7 +38,7 @@ def on_call_time(state: State, number: int, now: Instant) -> None:
 
 
 def hang_up(state: State, link: Link, why: Answer, now: Instant) -> None:
-    """Close the connection of a link, and end all that was open on it."""
+    """Close the connection of a link, and answer all requests on it."""
     state.draft.ask(EndLink(link.number))
     _end(state, link, why, now)
 

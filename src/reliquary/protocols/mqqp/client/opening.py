@@ -92,7 +92,7 @@ def _open(state: State, path: str, access: Access, share: Share, by: Principal) 
 
 
 def _manager(state: State) -> QueueManagerRecord:
-    """Return who we are; pLicGuid is the identifier of our manager (QP-087)."""
+    """Return the record of our manager, whose identifier is sent as pLicGuid (QP-087)."""
     record = state.rows.get(MANAGER, ONLY)
     assert record is not None, "a manager that was never started opens no queue"
     return record
@@ -104,7 +104,7 @@ def _level(record: QueueManagerRecord) -> int:
 
 
 def on_opened(state: State, link: Link, call_: Call, returned: Returned, now: Instant) -> None:
-    """Qmcomm has opened the queue, or refused to: its out-parameters count only then."""
+    """Process the response of qmcomm; its out-parameters count only if it opened the queue."""
     del call_
     response = returned.response
     if returned.status != HResult.OK or not isinstance(response, RemoteQueueOpened):
@@ -118,7 +118,7 @@ def on_opened(state: State, link: Link, call_: Call, returned: Returned, now: In
 
 
 def on_port(state: State, link: Link, call_: Call, returned: Returned, now: Instant) -> None:
-    """The server said where qm2qm is; 0 is a failure (QP-116)."""
+    """Store the port of qm2qm that the server returned; 0 is a failure (QP-116)."""
     del call_
     response = returned.response
     if not isinstance(response, PortReturned):
@@ -133,7 +133,7 @@ def on_port(state: State, link: Link, call_: Call, returned: Returned, now: Inst
 
 
 def on_version(state: State, link: Link, call_: Call, returned: Returned, now: Instant) -> None:
-    """Note whether the server is old (QP-150); one that does not know the method GetVersion is."""
+    """Record whether the server is old (QP-150); a server without the method RemoteQmGetVersion is."""
     del call_
     response = returned.response
     if isinstance(response, VersionReturned):
@@ -151,7 +151,7 @@ def on_version(state: State, link: Link, call_: Call, returned: Returned, now: I
 
 
 def on_entered(state: State, link: Link, call_: Call, returned: Returned, now: Instant) -> None:
-    """The queue is open (QP-014): the application has its handle, and tasks begin that waited for it."""
+    """Answer that the queue is open (QP-014), and start the tasks that waited for it."""
     del call_
     response = returned.response
     if returned.status != HResult.OK or not isinstance(response, HandleReturned):
@@ -189,7 +189,7 @@ _START: Final[Mapping[type[events.Request], Callable[[State, Link, Task, Instant
 
 
 def close(state: State, link: Link, to: int, now: Instant) -> None:
-    """Close a queue: reads that wait end, what is held goes back, and the server forgets the session."""
+    """Close a queue: cancel reads that wait, return locked messages, and close the session at the server."""
     for task in list(link.tasks.values()):
         if is_open(task):
             cancel(state, link, task)  # QP-156
@@ -206,7 +206,7 @@ def close(state: State, link: Link, to: int, now: Instant) -> None:
 
 
 def on_closed(state: State, link: Link, call_: Call, returned: Returned, now: Instant) -> None:
-    """The server has closed the queue: the connections are closed too, which gives back what is locked."""
+    """Close the connections after the server closed the queue; the server unlocks messages by that."""
     del call_
     if returned.status != HResult.OK:
         reply(state, link.to, failure(link.server, returned.status))

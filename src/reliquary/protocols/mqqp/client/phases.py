@@ -30,16 +30,16 @@ class LinkPhase(Enum):
     """The phase of a link (QP-145)."""
 
     OPENING = "opening"
-    """R_QMOpenRemoteQueue has no response."""
+    """R_QMOpenRemoteQueue has no response yet."""
     FINDING = "finding"
-    """The port of qm2qm is asked for."""
+    """RemoteQMGetQMQMServerPort has no response yet."""
     COMPARING = "comparing"
-    """The version of the server is asked for."""
+    """RemoteQmGetVersion has no response yet."""
     ENTERING = "entering"
-    """RemoteQMOpenQueue has no response."""
+    """RemoteQMOpenQueue has no response yet."""
     OPEN = "open"
     CLOSING = "closing"
-    """RemoteQMCloseQueue has no response."""
+    """RemoteQMCloseQueue has no response yet."""
     ENDED = "ended"
 
 
@@ -64,11 +64,11 @@ class TaskPhase(Enum):
     STARTED = "started"
     """The server was asked, and has not answered."""
     DROPPING = "dropping"
-    """A message that was delivered before is removed; then the server is asked again."""
+    """The server removes a message that was delivered before; then the task asks for another one."""
     SETTLING = "settling"
     """All messages have come, and the server removes them."""
     ABANDONED = "abandoned"
-    """The application was answered without a message; one that comes nevertheless goes back."""
+    """The application was answered without a message; a message that comes later is returned."""
     DONE = "done"
 
 
@@ -84,11 +84,11 @@ class TaskMove(Enum):
     DROPPED = "dropped"
     """The server has removed it."""
     GATHERED = "gathered"
-    """The last message came that the task will get."""
+    """The last message of the task came."""
     FINISHED = "finished"
     """The application has its answer, or the last call of an abandoned task ended."""
     GONE = "gone"
-    """The application wants no more: it went away, or cancelled the request."""
+    """The application disconnected, or cancelled the request."""
 
 
 def _links() -> dict[tuple[LinkPhase, LinkMove], LinkPhase | None]:

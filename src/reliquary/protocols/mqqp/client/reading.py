@@ -60,7 +60,7 @@ from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.packet.fields import PacketFault
 
 _LONGEST: Final = FOREVER - 1
-"""Milliseconds of the longest wait that ends."""
+"""The longest wait of a read that has a limit, in milliseconds."""
 
 _SEEKS: Final[Mapping[tuple[Seek, bool], Action]] = {
     (Seek.FIRST, True): Action.LOOKUP_PEEK_NEXT,
@@ -76,13 +76,13 @@ _SEEKS: Final[Mapping[tuple[Seek, bool], Action]] = {
 }
 """The action of each seek, for peeks and for receives (QP-127)."""
 _PLACES: Final = {Seek.FIRST: 0, Seek.LAST: LAST}
-"""The LookupId of seeks that name no message."""
+"""The LookupId of the seeks "first" and "last", which name no message."""
 _END: Final = (HResult.MESSAGE_NOT_FOUND, HResult.IO_TIMEOUT)
 """The statuses that servers return for a read after the last message."""
 
 
 class _Ask(NamedTuple):
-    """The request to a server."""
+    """The arguments of a read that is sent to a server."""
 
     action: Action
     cursor: int = 0
@@ -101,7 +101,7 @@ def start(state: State, link: Link, task: Task, now: Instant) -> None:
 
 
 def _refusal(link: Link, task: Task) -> Answer | None:
-    """Return why the server is not asked at all."""
+    """Return the answer to a request that the server is not asked for; None if it is."""
     request = task.request
     if not isinstance(request, LookUpMessage | BrowseMessages):
         return None
@@ -159,7 +159,7 @@ def _cursor(link: Link, cursor: int) -> int:
 
 
 def _wait(task: Task, now: Instant) -> Duration:
-    """Return how long the server may wait: only for the first message, and only as long as is left."""
+    """Return how long the server may wait: the remaining time for the first message, 0 for all others."""
     if task.came:
         return Duration(0)
     if task.deadline is None:
@@ -174,7 +174,7 @@ def _milliseconds(wait: Duration) -> int:
 
 
 def on_started(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> None:
-    """A read returned: with a message, or with the reason why there is none."""
+    """Process the response to a read: a message, or the reason why there is none."""
     task, read = link.tasks[call.task], link.reads[call.read]
     response = returned.response
     if returned.status != HResult.OK or not isinstance(response, ReadStarted | ReadStarted2):
@@ -211,7 +211,7 @@ def _came_before(state: State, link: Link, read: PendingRead, now: Instant) -> b
 
 
 def _put_down(state: State, link: Link, read: PendingRead) -> None:
-    """Give a message back that no reader gets; a read without a handle locked none."""
+    """Return a message that no reader gets to its queue; a read without a handle has locked none."""
     if read.handle == NO_HANDLE:
         forget_read(state, link, read.request)
     else:
@@ -221,7 +221,7 @@ def _put_down(state: State, link: Link, read: PendingRead) -> None:
 def _rebuild(
     link: Link, task: Task, read: PendingRead, response: ReadStarted | ReadStarted2
 ) -> Answer | None:
-    """Rebuild the message of a read; the answer says why that is not possible."""
+    """Rebuild the message of a read, or return the answer that says why its packet cannot be read."""
     descriptor = response.read
     if descriptor is None or descriptor.packet is None:
         return Answer(HResult.ERROR, f"{link.server} returned no message with its success")
@@ -238,7 +238,7 @@ def _rebuild(
 
 
 def _collect(state: State, link: Link, task: Task, read: PendingRead, now: Instant) -> None:
-    """Keep a message, and ask for the next one or deliver."""
+    """Add a message to its task; then ask for the next one, or deliver all of them."""
     message = settling.message_of(read)
     task.size += message.position.size
     if receives(task):
@@ -258,7 +258,7 @@ def _collect(state: State, link: Link, task: Task, read: PendingRead, now: Insta
 
 
 def _is_further(task: Task, message: Delivered) -> bool:
-    """Whether a browse comes nearer to its end with this message.
+    """Whether a browse makes progress with this message.
 
     It does not where the LookupIdentifier that was made from the packet is not the server's.
     """
@@ -268,7 +268,7 @@ def _is_further(task: Task, message: Delivered) -> bool:
 
 
 def _place(task: Task, request: BrowseMessages) -> int:
-    """Return the LookupIdentifier behind which a browse goes on."""
+    """Return the LookupIdentifier after which a browse continues."""
     return task.done[-1].position.lookup_id if task.done else max(request.after, 0)
 
 
@@ -282,7 +282,7 @@ def _wants_more(task: Task) -> bool:
 
 
 def _end(state: State, link: Link, task: Task, why: Answer) -> None:
-    """No further message comes: deliver those that came, or the reason."""
+    """Deliver the messages that came, because no further one will; without any, answer with the reason."""
     over = isinstance(task.request, BrowseMessages) and why.status in _END
     if task.phase is not TaskPhase.ABANDONED and (task.came or task.done or over):
         settling.conclude(state, link, task)
@@ -291,7 +291,7 @@ def _end(state: State, link: Link, task: Task, why: Answer) -> None:
 
 
 def on_dropped(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> None:
-    """A message that was delivered before is gone, or could not be removed."""
+    """Process the removal of a message that was delivered before, which may have failed."""
     task, read = link.tasks[call.task], link.reads[call.read]
     forget_read(state, link, read.request)
     if returned.status != HResult.OK:
@@ -306,7 +306,7 @@ def on_dropped(state: State, link: Link, call: Call, returned: Returned, now: In
 
 
 def on_returned(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> None:
-    """A message that was given back is in its queue again."""
+    """Forget the read of a message that was returned to its queue."""
     del returned, now
     forget_read(state, link, call.read)
     release(state, link)

@@ -1,4 +1,4 @@
-"""Messages that an application holds: it ends their reads, or their time runs out.
+"""Messages that an application received on trial: it ends their reads, or their time runs out.
 
 EndRead(delete)     RemoteQMEndReceive(ACK), one after another; the answer comes behind the last one
 EndRead             RemoteQMEndReceive(NACK)
@@ -37,7 +37,7 @@ NOT_KNOWN: Final = "the receipt is not known: its time may have run out"
 
 
 def end(state: State, signal: ReadElsewhere, now: Instant) -> None:
-    """End reads of a receipt: some of them, or all."""
+    """End the reads of some messages of a receipt, or of all."""
     del now
     request = signal.request
     assert isinstance(request, EndRead)
@@ -96,7 +96,7 @@ def _end_next(state: State, link: Link, ending: Ending) -> None:
 
 
 def on_ended(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> Ending | None:
-    """End a read; return the ending whose last read this was, if there is one."""
+    """End a read; return its ending if this was the last read of it, else None."""
     del now
     ending = link.endings[call.ending]
     forget_read(state, link, ending.left.pop(0).request)
@@ -124,14 +124,14 @@ def _finish(state: State, link: Link, ending: Ending) -> None:
 
 
 def lost(state: State, link: Link, ending: Ending, why: str) -> None:
-    """Answer without a response: messages to give back are back; for the others the outcome is unknown."""
+    """Answer without a response: returned messages are in their queue; of acknowledged ones it is unknown."""
     if ending.acknowledge is Acknowledge.ACK:
         ending.failure = unknown(link.server, "removed the messages", why)
     _finish(state, link, ending)
 
 
 def cancel(state: State, ending: Ending) -> None:
-    """Answer an application that wants no messages any more; the older receipt is ended nevertheless."""
+    """Answer an application that cancelled its receive; the older receipt is ended nevertheless."""
     if ending.then is not None:
         status = HResult.OPERATION_CANCELLED
         refuse(state, ending.then.request, ending.then.number, Answer(status, status.sentence))
@@ -139,7 +139,7 @@ def cancel(state: State, ending: Ending) -> None:
 
 
 def on_hold_end(state: State, number: int, now: Instant) -> None:
-    """Give the messages of a receipt back: their time ran out."""
+    """Return the messages of a receipt whose time ran out to their queue."""
     del now
     receipt = state.client.receipts.get(number)
     if receipt is None:
@@ -151,6 +151,6 @@ def on_hold_end(state: State, number: int, now: Instant) -> None:
 
 
 def give_all_back(state: State, link: Link, receipt: Receipt) -> None:
-    """Let the server make all messages of a receipt available again."""
+    """Ask the server to make all messages of a receipt available again."""
     for read in receipt.held.values():
         give_back(state, link, read)

@@ -1,4 +1,4 @@
-"""What the manager hands over: requests of applications, and that one of them went away."""
+"""The signals of the manager: a request of an application, and an application that disconnected."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_TRANSACTION: Final = "MQQP has no transactions: queues of other managers are 
 
 
 def on_request(state: State, signal: ReadElsewhere, now: Instant) -> None:
-    """Carry a request to the manager that has the queue."""
+    """Send a request of an application to the manager that has the queue."""
     doubts.arm(state, now)
     _RULES[type(signal.request)](state, signal, now)
 
@@ -52,7 +52,7 @@ def _not_open() -> Answer:
 
 
 def _read(state: State, signal: ReadElsewhere, now: Instant) -> None:
-    """Receive, peek, look up or browse."""
+    """Begin a receive, peek, lookup or browse."""
     request: Any = signal.request
     if getattr(request, "transaction", None) is not None:
         refuse(state, request, signal.number, Answer(HResult.TRANSACTION_USAGE, NO_TRANSACTION))
@@ -63,14 +63,14 @@ def _read(state: State, signal: ReadElsewhere, now: Instant) -> None:
 
 
 def _access(request: Request) -> Access:
-    """Return what a queue must be open for; a receive needs more than a peek."""
+    """Return the access with which the queue must be open; a receive needs more than a peek."""
     peeks = isinstance(request, events.PeekMessage | events.BrowseMessages)
     peeks = peeks or (isinstance(request, events.LookUpMessage) and request.peek)
     return Access.PEEK if peeks else Access.RECEIVE
 
 
 def _begin(state: State, signal: ReadElsewhere, queue: int | str, access: Access, now: Instant) -> None:
-    """Begin a task on the open queue that a request means; one that it names is opened for it."""
+    """Begin a task on the open queue of a request; if the request gives a name, open that queue for it."""
     request: Any = signal.request
     cursor = getattr(request, "cursor", 0)
     if cursor and cursor not in _cursors_of(state, queue):
@@ -88,7 +88,7 @@ def _begin(state: State, signal: ReadElsewhere, queue: int | str, access: Access
 
 
 def _cursors_of(state: State, queue: int | str) -> Container[int]:
-    """Return the cursors that an open queue has; one that is only named has none."""
+    """Return the cursors of an open queue; a queue that is given by name has none."""
     link = None if isinstance(queue, str) else state.client.handles.get(queue)
     return () if link is None else link.cursors
 
@@ -117,7 +117,7 @@ def _purge(state: State, signal: ReadElsewhere, now: Instant) -> None:
 
 
 def _cancel(state: State, signal: ReadElsewhere, now: Instant) -> None:
-    """Cancel Waiting Message Read Request, by its tag; a message that comes nevertheless goes back."""
+    """Cancel Waiting Message Read Request, by its tag; a message that comes later is returned."""
     del now
     request = signal.request
     assert isinstance(request, events.CancelRead)
@@ -132,7 +132,7 @@ def _cancel(state: State, signal: ReadElsewhere, now: Instant) -> None:
 
 
 def _links_of(state: State, queue: int | str) -> list[Link]:
-    """Return all links to a queue, which is named, or open under a handle."""
+    """Return all links to a queue, which is given by its name or by a handle."""
     client = state.client
     if isinstance(queue, str):
         key = key_of(parse_format(queue))
@@ -150,7 +150,7 @@ def _has_tag(task: Task, request: events.CancelRead) -> bool:
 
 
 def on_reader_gone(state: State, signal: ReaderGone, now: Instant) -> None:
-    """End what a caller waits for who wants no more; the caller is answered nevertheless."""
+    """End the request of a caller that disconnected or cancelled it; the caller is answered nevertheless."""
     waiting = state.client.waiting.get(signal.caller)
     if isinstance(waiting, Link):
         if waiting.phase is not LinkPhase.CLOSING:

@@ -1,4 +1,4 @@
-"""Responses and faults of servers: each goes to the rule of what the call was for.
+"""Responses and faults of servers: the purpose of the call selects the rule.
 
 A fault that carries an HRESULT counts as the failure of that number (F-05).  Any other fault of
 RemoteQMEndReceive leaves open whether the read was ended: the link is closed, so that the server ends it.
@@ -29,7 +29,7 @@ def on_responded(state: State, event: ServerResponded, now: Instant) -> None:
 
 
 def on_faulted(state: State, event: ServerFaulted, now: Instant) -> None:
-    """A call was refused, or its method raised a status."""
+    """Process a fault: the call was refused, or its method raised a status."""
     call = take(state, event.link, event.call)
     if call is None:
         return

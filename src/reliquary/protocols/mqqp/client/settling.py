@@ -24,7 +24,7 @@ from reliquary.queueing.model.events import FOREVER_WAIT, Delivered, LookUpMessa
 
 
 def conclude(state: State, link: Link, task: Task) -> None:
-    """Deliver what came: peeked at, held under a receipt, or removed first."""
+    """Deliver the messages of a task: a receive removes them first, or locks them under a receipt."""
     if holds(task):
         _hold(state, link, task)
     elif task.came:
@@ -61,7 +61,7 @@ def _settle_next(state: State, link: Link, task: Task) -> None:
 
 
 def _answer(state: State, link: Link, task: Task) -> None:
-    """Deliver the messages that the server has removed, or say why there is none."""
+    """Deliver the messages that the server has removed; without any, answer with the reason."""
     if task.done:
         state.client.taken += len(task.done)
         finish(state, link, task, Received(HResult.OK, messages=tuple(task.done)))
@@ -71,7 +71,7 @@ def _answer(state: State, link: Link, task: Task) -> None:
 
 
 def on_settled(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> None:
-    """The server has removed a message, or refused to."""
+    """Process the removal of a message, which the server may have refused."""
     del now
     task = link.tasks[call.task]
     read = task.came.pop(0)
@@ -84,7 +84,7 @@ def on_settled(state: State, link: Link, call: Call, returned: Returned, now: In
 
 
 def lost(state: State, link: Link, task: Task, now: Instant) -> None:
-    """No response will come: the message that the server was removing is delivered, and remembered."""
+    """Deliver the message whose removal has no response, and remember that it may still be in its queue."""
     message = message_of(task.came[0])
     doubts.keep(state, link, message.message, now)  # F-06
     task.done.append(message)

@@ -1,14 +1,14 @@
-"""What the client knows: links to other managers, and what applications wait for.
+"""The state of the client: links to other managers, and requests of applications.
 
     Link          one opened queue of another manager; RemoteOpenQueueEntry, 3.2.1.3
     RemoteQueue   the numbers and handles that its server gave it
     Task          one request of an application that has no answer
     PendingRead   one read that was begun and not ended; PendingRemoteReadEntry, 3.2.1.1
-    Receipt       messages that an application holds
-    Ending        messages whose reads are being ended because an application said so
+    Receipt       messages that an application received on trial, and did not acknowledge
+    Ending        messages whose reads are being ended because an application asked for it
     Call          one call that has no response
 
-Only the doubts are durable.  All the rest ends with the process, and the servers run it down.
+Only the doubts are durable.  All other state ends with the process, and the servers run it down.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Purpose(Enum):
     ENTER = "enter"
     """RemoteQMOpenQueue."""
     FORGET = "forget"
-    """R_QMCloseRemoteQueueContext: qm2qm has the queue now."""
+    """R_QMCloseRemoteQueueContext, because qm2qm has opened the queue."""
     READ = "read"
     DROP = "drop"
     """RemoteQMEndReceive for a message that was delivered before."""
     SETTLE = "settle"
     """RemoteQMEndReceive for a message that is delivered when this is confirmed."""
     END = "end"
-    """RemoteQMEndReceive because an application said so."""
+    """RemoteQMEndReceive because an application acknowledged a message or returned it."""
     RETURN = "return"
     """RemoteQMEndReceive for a message that no reader wants; the response changes nothing."""
     CANCEL = "cancel"
@@ -128,7 +128,7 @@ class Link:
 
     @property
     def busy(self) -> bool:
-        """Whether an application waits for something, or holds a message."""
+        """Whether an application waits for an answer, or has a message on trial."""
         return bool(self.tasks or self.endings or self.receipts or self.reads)
 
 
@@ -162,18 +162,18 @@ class Task:
     call: int = 0
     """The call that began it."""
     came: list[PendingRead] = field(default_factory=list)
-    """Messages that came, and are not settled."""
+    """Messages that came, and whose reads are not ended."""
     done: list[Delivered] = field(default_factory=list)
-    """Messages that the answer will bring."""
+    """The messages of the answer."""
     size: int = 0
-    """Bytes of all of them."""
+    """The bytes of all messages in `came` and `done`."""
     failure: Answer | None = None
     """The reason why the last message could not be read."""
 
 
 @dataclass(slots=True)
 class Receipt:
-    """Messages that an application holds."""
+    """Messages that an application received on trial, and has to acknowledge or return."""
 
     number: int
     link: int
@@ -181,19 +181,19 @@ class Receipt:
     held: dict[int, PendingRead]
     """The messages that are not settled yet, by LookupIdentifier."""
     timed: bool
-    """The messages go back when a timer fires."""
+    """Whether a timer returns the messages to their queue."""
 
 
 @dataclass(slots=True)
 class Ending:
-    """Reads that an application ended, and whose ends are not all confirmed."""
+    """Reads that an application ended, and whose ends the server has not all confirmed."""
 
     number: int
     link: int
     to: int
     acknowledge: Acknowledge
     left: list[PendingRead]
-    """The first one is under way."""
+    """The reads that are not ended; the call for the first one was sent."""
     note: str = ""
     """The note in the answer about an option that MQQP cannot express."""
     failure: Answer | None = None

@@ -1,4 +1,4 @@
-"""What the client keeps on disk.
+"""The tables of the client on disk.
 
 mqqp_doubts   queue and message identifier   a message that was delivered, and whose removal was not confirmed
 """
@@ -21,7 +21,7 @@ class Doubt(msgspec.Struct, frozen=True):
     """The key of the queue's direct name."""
     identifier: ObjectId
     until: int
-    """When it is forgotten, microseconds since 1970."""
+    """When the doubt is forgotten, in microseconds since 1970."""
 
 
 DOUBTS: Final = Table("mqqp_doubts", Doubt)

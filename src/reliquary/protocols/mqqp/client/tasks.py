@@ -81,7 +81,7 @@ def finish(state: State, link: Link, task: Task, answer: Answer) -> None:
 
 
 def cancel(state: State, link: Link, task: Task) -> None:
-    """Let an application have no more messages than it must: its read is over, and what came goes back.
+    """Cancel a read: its application is answered, and messages that came are returned where possible.
 
     What the server is removing is delivered nevertheless; other requests are answered when they are done.
     """
@@ -109,6 +109,6 @@ def _say_cancelled(state: State, task: Task) -> None:
 
 
 def _cancel_read(state: State, link: Link, task: Task) -> None:
-    """Let the server end a read that waits (QP-042, QP-103, QP-155); it has to return soon then."""
+    """Ask the server to end a read that waits (QP-042, QP-103, QP-155); its response comes soon after."""
     call(state, link, Purpose.CANCEL, CancelReceive(link.remote.queue, link.remote.queue_again, task.read))
     state.draft.ask(SetTimer((TIMER, task.call), state.client.settings.call_time))

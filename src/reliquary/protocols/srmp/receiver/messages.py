@@ -1,12 +1,12 @@
-"""A message is taken or not, [MC-MQSRM] 3.1.5.1.6: all of it in the turn in which it came.
+"""Received messages, [MC-MQSRM] 3.1.5.1.6: each is accepted or refused in the turn in which it arrived.
 
     receipts can be sent? --> signature --> stream --> duplicate --> MessageArrived
             |                    |            |            |               |
            400                  400          200          200        ArrivalJudged: 200, 400 or 500
 
-Nothing is changed before the manager's verdict; what is to be remembered (the stream's number, the
-identifier) is a fact of the turn in which the message is stored, or of none.  So a message that was
-refused and comes again is judged as if it came for the first time.
+Nothing is changed before the manager's verdict.  The stream's number and the identifier of a message are
+stored as facts of the turn that stores the message; for a refused message they are not stored.  So a message
+that was refused and arrives again is judged as if it arrived for the first time.
 """
 
 # DEPARTS from 3.1.5.1.6 (SR-163): the stream advances, and receipts are written, only once the message
@@ -46,11 +46,11 @@ _LATE: Final = Verdict.LATE
 ANONYMOUS_ID: Final = ObjectId(NO_GUID, 1)
 """The identifier of a message without `Msmq`; many messages have it."""
 ANONYMOUS: Final = f"uuid:1@{NO_GUID}"
-"""An `id` that tells no messages apart, whatever `SourceQmGuid` is: the published stream has no other."""
+"""An `id` that many messages share, whatever `SourceQmGuid` is: the published stream has no other."""
 
 
 def take_message(state: State, to: int, arrived: Arrived, way: MessageTarget, now: Instant) -> None:
-    """Check a user message, and hand it to the manager unless its stream or its identifier is against it."""
+    """Check a user message; hand it to the manager unless its stream or identifier shows a duplicate."""
     envelope, place = arrived.envelope, arrived.envelope.stream
     _check_receipts(envelope)
     message = message_of(arrived, now=in_whole_seconds(now))
@@ -110,11 +110,11 @@ def take_receipt(state: State, to: int, arrived: Arrived, way: MessageTarget, no
     hand_over(state, arriving, way, message)
 
 
-# -- what is known of it already
+# -- checks before the manager sees the message
 
 
 def _check_receipts(envelope: Envelope) -> None:
-    """Refuse a message whose receipts could not be sent to where it wants them."""
+    """Refuse a message that asks for receipts to a URL to which they cannot be sent."""
     if envelope.delivery_to:
         check_url("sendTo", envelope.delivery_to)
     if envelope.commitment is not None:
@@ -136,7 +136,7 @@ def _reject(state: State, key: tuple[UUID, str], verdict: Verdict, now: Instant)
 
 
 def _is_duplicate(state: State, envelope: Envelope, way: MessageTarget, now: Instant) -> bool:
-    """Whether a message with this identifier was taken not long ago (SR-124)."""
+    """Whether a message with this identifier was accepted within `history_age` (SR-124)."""
     if envelope.id.strip() == ANONYMOUS:  # SR-233
         return False
     arrived = state.history.arrival(envelope.identifier, way.known_as)
@@ -163,13 +163,13 @@ def _passed_on(message: Message) -> Message:
     return message.changed(acknowledgements=(), administration_queue="", administration_queues=())
 
 
-# -- what the manager says
+# -- the verdict of the manager
 
 
 def hand_over(
     state: State, arriving: Arriving, way: MessageTarget, message: Message, *, doubtful: bool = False
 ) -> None:
-    """Let the manager take the message; `on_judged` follows in this turn."""
+    """Offer the message to the manager, whose verdict reaches `on_judged` in this turn."""
     receiver = state.receiver
     receiver.last_ticket += 1
     receiver.arriving[receiver.last_ticket] = arriving
@@ -191,7 +191,7 @@ def hand_over(
 
 
 def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
-    """The manager took a message, or refused it: remember it, send receipts, answer."""
+    """Answer the POST of a message that the manager accepted or refused; remember an accepted one."""
     arriving = state.receiver.arriving.pop(signal.ticket[0], None)
     if arriving is None:
         receipts.on_judged(state, signal)
@@ -244,7 +244,7 @@ def _remember(state: State, arriving: Arriving, now: Instant) -> None:
 
 
 def _advance(state: State, envelope: Envelope, destination: str, now: Instant) -> None:
-    """Note in its stream that a message is in its queue (SR-209, SR-213, SR-217)."""
+    """Advance the stream of a message that was stored in its queue (SR-209, SR-213, SR-217)."""
     place = envelope.stream
     if place is None:
         return
@@ -275,7 +275,7 @@ def _advance(state: State, envelope: Envelope, destination: str, now: Instant) -
 
 
 def _make_up(state: State, arriving: Arriving, now: Instant) -> None:
-    """Note that a number which was passed over came after all; its sender gets the receipt again."""
+    """Record that a skipped number arrived late, and send the receipt of its stream again."""
     place = arriving.envelope.stream
     assert place is not None, "what is late has a place in a stream"
     incoming = state.incoming[place.sender, arriving.destination]
@@ -285,7 +285,7 @@ def _make_up(state: State, arriving: Arriving, now: Instant) -> None:
 
 
 def _conclude(state: State, arriving: Arriving, now: Instant) -> None:
-    """Send the final receipts of a message that goes on by another protocol: it is the manager's own now."""
+    """Send the final receipts of a message that this manager forwards by another protocol."""
     # DEPARTS from 3.1.7.3 (SR-297): a message that goes on by another protocol counts as received, because
     # no receipt comes back over that protocol, and its sender would wait for one for ever.
     place = arriving.envelope.stream
@@ -297,6 +297,6 @@ def _conclude(state: State, arriving: Arriving, now: Instant) -> None:
 def answer(
     state: State, to: int, status: int, why: str = "", reason: MessageClass = MessageClass.NORMAL
 ) -> None:
-    """Answer a POST; 0 stands for a message that came without one."""
+    """Answer a POST; 0 stands for a message that came by multicast, which has no answer."""
     if to:
         state.draft.ask(Reply(to, PostAnswer(status, why, reason)))

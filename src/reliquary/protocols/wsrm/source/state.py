@@ -1,7 +1,7 @@
-"""What the source knows: sequences that go out, and the sessions of outgoing queues.
+"""The state of the source: outbound sequences, and the sessions of outgoing queues.
 
-The rows of sequences, and which message has which number, are durable: facts change them, and their rows
-rebuild them.  All the rest ends with the process.
+The rows of sequences and the numbers of messages are durable: facts change them, and a restart reads their
+rows.  All other state ends with the process.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Purpose(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A request of ours without a response."""
+    """A request that we sent and that has no response yet."""
 
     purpose: Purpose
     sequence: int
@@ -42,19 +42,19 @@ class Posted:
 
 @dataclass(slots=True)
 class Flight:
-    """A message that has a number and no acknowledgement."""
+    """A message that has a number in its sequence and no acknowledgement yet."""
 
     number: int
     lookup_id: int
-    """The LookupIdentifier; 0 where the message left its queue by itself: its outcome is not reported."""
+    """The LookupIdentifier; 0 if the message left its queue before, so that no outcome is reported."""
     message: Message | None = None
     """None until the manager hands it out again after a restart."""
     ticket: int = 0
-    """The ticket of the request that carries the message; 0 where none is under way."""
+    """The ticket of the request that carries the message; 0 if no request with it is open."""
     sent: bool = False
     """Whether the message was sent in this process."""
     taken: bool = False
-    """The last response to it was one of success, without an acknowledgement."""
+    """Whether its last response had a status of success, and no acknowledgement."""
     retries: int = 0
     """How often the message was sent again because no acknowledgement came in time."""
     hurried: int = -1
@@ -63,36 +63,36 @@ class Flight:
 
 @dataclass(slots=True)
 class Sequence:
-    """A sequence that goes out."""
+    """An outbound sequence."""
 
     row: Outbound
     acknowledged: NumberRanges = field(default_factory=NumberRanges)
     """The acknowledged numbers, as in the row."""
     flights: dict[int, Flight] = field(default_factory=dict)
-    """Messages on their way, in the order of their numbers."""
+    """Messages without an acknowledgement, in the order of their numbers."""
     numbers: dict[int, int] = field(default_factory=dict)
     """Numbers by LookupIdentifier."""
     due: set[int] = field(default_factory=set)
-    """Numbers that are to be sent, or sent again, as soon as there is room."""
+    """Numbers to send or retransmit as soon as flow control allows it."""
     overdue: bool = False
-    """A time-out made some of them due."""
+    """Whether the time-out of the acknowledgement added some of them."""
     dropped: set[int] = field(default_factory=set)
-    """Numbers that the peer did not take: the response to them acknowledged the sequence without them."""
+    """Numbers that the peer did not accept: the response to them acknowledged the sequence without them."""
     flow: Flow = field(default_factory=Flow)
     poll_due: bool = False
-    """An AckRequested waits for the next MakeConnection."""
+    """Whether an AckRequested waits for the next MakeConnection."""
     winding: bool = False
     """No further number is given: it is closed when all is acknowledged."""
     round: int = 0
-    """How many acknowledgements had new information."""
+    """The number of acknowledgements with new information."""
     used: int = 0
-    """When something was last sent or heard, microseconds since 1970."""
+    """When a message of the sequence was last sent or received, in microseconds since 1970."""
     timeouts: int = 0
     """The number of time-outs of the wait for an acknowledgement, since the last progress."""
     deadline: int = 0
-    """When that wait ends; 0 where nothing is waited for."""
+    """When the wait for an acknowledgement ends; 0 if the source does not wait."""
     fires: int = 0
-    """When its timer fires; 0 where it does not run."""
+    """When the timer of this wait fires; 0 if it is not set."""
     tries: int = 0
     """How often CreateSequence, CloseSequence or TerminateSequence was sent in this phase."""
     parting: bool = False
@@ -104,7 +104,7 @@ class Sequence:
 
     @property
     def number(self) -> int:
-        """Our own number for it."""
+        """The number by which this manager knows the sequence."""
         return self.row.number
 
     @property
@@ -114,7 +114,7 @@ class Sequence:
 
     @property
     def is_orphaned(self) -> bool:
-        """Whether no message of it is in its queue any more."""
+        """Whether no message of the sequence is in the outgoing queue any more."""
         return not self.numbers
 
 
@@ -127,9 +127,9 @@ class Session:
     """The format name."""
     way: SendingRoute
     is_open: bool = False
-    """The manager hands out messages."""
+    """Whether the manager hands out messages."""
     epoch: int = 0
-    """The epoch of the connection; 0 where there is none."""
+    """The epoch of the connection; 0 without a connection."""
     paused: bool = False
     refusing: bool = False
     """Whether the messages were for a client that has left, and are refused."""
@@ -138,11 +138,11 @@ class Session:
     waiting: dict[int, Message] = field(default_factory=dict)
     """Messages that the manager handed out and that have no number, by LookupIdentifier, in their order."""
     unconfirmed: int = 0
-    """How many messages the peer took without an acknowledgement, since one came; see `silence`."""
+    """The number of messages that the peer accepted since its last acknowledgement; see `silence`."""
     fruitless: int = 0
     """How many sequences in a row ended without any acknowledged message, at a peer that is silent."""
     acknowledgements: int = 0
-    """How many acknowledgements came for the current sequence."""
+    """The number of acknowledgements for the current sequence."""
     acknowledged_at: int = 0
     """When the last one came, microseconds since 1970."""
 
@@ -185,7 +185,7 @@ class SourceState:
     last_epoch: int = 0
     last_ticket: int = 0
     online: bool = True
-    """The queue manager lets messages travel."""
+    """Whether the queue manager is online, so that messages are sent."""
 
     def of_queue(self, queue: int) -> Sequence | None:
         """Return the current sequence of an outgoing queue."""

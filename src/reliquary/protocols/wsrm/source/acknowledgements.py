@@ -83,7 +83,7 @@ def on_acknowledgement(
     session.acknowledged_at = now
     sequence.flow.heard = True
     if sequence.phase is Phase.OPEN:
-        session.unconfirmed = session.fruitless = 0
+        session.unconfirmed = session.unacknowledged_sequences = 0
     if new:
         _acknowledge(state, session, sequence, new, now)
     if verdict is not Verdict.OLD:
@@ -130,8 +130,8 @@ def _hurry(sequence: Sequence, nacks: tuple[int, ...], *, progress: bool) -> Non
         missing |= sequence.dropped
     for number in missing:
         flight = sequence.flights.get(number)
-        if flight is not None and not flight.ticket and flight.hurried != sequence.round:
-            flight.hurried = sequence.round
+        if flight is not None and not flight.ticket and flight.resent_in_round != sequence.round:
+            flight.resent_in_round = sequence.round
             sequence.due.add(number)
 
 

@@ -75,7 +75,7 @@ def close(state: State, sequence: Sequence, now: Instant) -> None:
     apply(state, SequenceClosing(sequence.number, last_message))
     sequence.due.clear()
     sequence.tries = sequence.timeouts = 0
-    sequence.heard_last = sequence.parting = False
+    sequence.heard_last = sequence.terminates_for_last_ack = False
     _ask_close(state, sequence, now)
 
 
@@ -99,9 +99,11 @@ def ask_at_the_end(state: State, sequence: Sequence, now: Instant) -> None:
     gSOAP writes it only there, where acknowledgements go on responses.
     """
     row, session = sequence.row, session_of(state, sequence)
-    asks = row.dialect.version is Version.RM10 and not row.last_message and not sequence.parting
+    asks = (
+        row.dialect.version is Version.RM10 and not row.last_message and not sequence.terminates_for_last_ack
+    )
     if asks and not sequence.heard_last and can_post(state, session):
-        sequence.parting = True
+        sequence.terminates_for_last_ack = True
         _ask_close(state, sequence, now)
     else:
         decide(state, sequence, now, give_up=not sequence.heard_last)
@@ -116,7 +118,7 @@ def _ask_close(state: State, sequence: Sequence, now: Instant) -> None:
         envelope = lifecycle(state, session, sequence, body, now)
     elif row.last_message:
         envelope = _last_message(sequence)
-    elif sequence.parting:
+    elif sequence.terminates_for_last_ack:
         envelope = lifecycle(state, session, sequence, TerminateSequence(row.identifier), now)
     else:
         envelope = ack_request(sequence)
@@ -166,9 +168,11 @@ def decide(state: State, sequence: Sequence, now: Instant, *, give_up: bool = Fa
 
 def _count_fruitless(session: Session, sequence: Sequence, flights: list[Flight]) -> None:
     """Let a message that a silent peer takes each time, and never acknowledges, be given up one day."""
-    session.fruitless = 0 if sequence.row.acknowledged or not is_silent(session) else session.fruitless + 1
+    session.unacknowledged_sequences = (
+        0 if sequence.row.acknowledged or not is_silent(session) else session.unacknowledged_sequences + 1
+    )
     if flights:
-        flights[0].retries = max(flights[0].retries, session.fruitless)
+        flights[0].retries = max(flights[0].retries, session.unacknowledged_sequences)
 
 
 def _warn_of_discards(state: State, sequence: Sequence) -> None:
@@ -184,7 +188,11 @@ def _warn_of_discards(state: State, sequence: Sequence) -> None:
 def terminate(state: State, sequence: Sequence, now: Instant) -> None:
     """Send TerminateSequence, the first time or again; after the last try the sequence is forgotten."""
     row, session = sequence.row, session_of(state, sequence)
-    if session.way.kind is not RouteKind.DIAL or sequence.parting or sequence.tries > state.settings.retries:
+    if (
+        session.way.kind is not RouteKind.DIAL
+        or sequence.terminates_for_last_ack
+        or sequence.tries > state.settings.retries
+    ):
         gone(state, sequence)
     elif is_posted(session, sequence, Purpose.TERMINATE):
         start_wait(state, sequence, now)

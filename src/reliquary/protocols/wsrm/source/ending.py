@@ -180,7 +180,7 @@ def close(state: State, to: int, number: int, now: Instant) -> None:
     sequence = state.source.sequences.get(number)
     why = _objection(sequence, number)
     if sequence is not None and not why and sequence.phase is Phase.OPEN:
-        sequence.winding = True
+        sequence.is_draining = True
         if not sequence.flights:
             begin_close(state, sequence, now)
     state.draft.ask(Reply(to, Done(not why, why)))

@@ -130,9 +130,9 @@ def _winds_up(state: State, session: Session, sequence: Sequence, now: Instant) 
     """
     row = sequence.row
     if row.restored or row.last >= LAST_NUMBER or (row.renewed_at and now >= row.renewed_at):
-        sequence.winding = True
-    asks = bool(session.waiting) and not session.fruitless and _is_full(session, sequence)
-    if asks or (sequence.winding and not sequence.flights):
+        sequence.is_draining = True
+    asks = bool(session.waiting) and not session.unacknowledged_sequences and _is_full(session, sequence)
+    if asks or (sequence.is_draining and not sequence.flights):
         close(state, sequence, now)
         return True
     return False
@@ -153,7 +153,12 @@ def _send(state: State, session: Session, sequence: Sequence, now: Instant) -> N
     limit = limit_of(session, sequence)
     count = _room_for(session, sequence)
     posted = _send_again(state, session, sequence, limit, count) if sequence.due and count else 0
-    if session.waiting and not sequence.winding and count > posted and not _is_held_back(session, sequence):
+    if (
+        session.waiting
+        and not sequence.is_draining
+        and count > posted
+        and not _is_held_back(session, sequence)
+    ):
         for flight, envelope in number(state, session, sequence, _waiting(session, count - posted), limit):
             _post(state, session, sequence, flight, envelope)
             posted += 1

@@ -57,8 +57,8 @@ class Flight:
     """Whether its last response had a status of success, and no acknowledgement."""
     retries: int = 0
     """How often the message was sent again because no acknowledgement came in time."""
-    hurried: int = -1
-    """The round of acknowledgements in which it was last sent again at once."""
+    resent_in_round: int = -1
+    """The round of acknowledgements in which the message was last retransmitted without a wait."""
 
 
 @dataclass(slots=True)
@@ -81,8 +81,8 @@ class Sequence:
     flow: Flow = field(default_factory=Flow)
     poll_due: bool = False
     """Whether an AckRequested waits for the next MakeConnection."""
-    winding: bool = False
-    """No further number is given: it is closed when all is acknowledged."""
+    is_draining: bool = False
+    """Whether no further number is given: the sequence is closed when all messages are acknowledged."""
     round: int = 0
     """The number of acknowledgements with new information."""
     used: int = 0
@@ -95,10 +95,10 @@ class Sequence:
     """When the timer of this wait fires; 0 if it is not set."""
     tries: int = 0
     """How often CreateSequence, CloseSequence or TerminateSequence was sent in this phase."""
-    parting: bool = False
-    """For WS-RM 1.0: TerminateSequence was sent to get the last acknowledgement on its response."""
+    terminates_for_last_ack: bool = False
+    """For WS-RM 1.0: whether TerminateSequence was sent to get the last acknowledgement on its response."""
     heard_last: bool = False
-    """For WS-RM 1.0: an acknowledgement came since LastMessage was sent, perhaps without its number."""
+    """For WS-RM 1.0: whether an acknowledgement came after LastMessage, perhaps without its number."""
     retransmissions: int = 0
     """Messages that were sent again."""
 
@@ -139,7 +139,7 @@ class Session:
     """Messages that the manager handed out and that have no number, by LookupIdentifier, in their order."""
     unconfirmed: int = 0
     """The number of messages that the peer accepted since its last acknowledgement; see `silence`."""
-    fruitless: int = 0
+    unacknowledged_sequences: int = 0
     """How many sequences in a row ended without any acknowledged message, at a peer that is silent."""
     acknowledgements: int = 0
     """The number of acknowledgements for the current sequence."""

@@ -29,15 +29,15 @@ class Asked:
 
     method, peer = "POST", ""
 
-    def __init__(self, cookie: str = "") -> None:
-        self.fields: Sequence[tuple[bytes, bytes]] = ((b"cookie", cookie.encode()),) if cookie else ()
+    def __init__(self, cookie: str = "", *more: tuple[bytes, bytes]) -> None:
+        self.fields: Sequence[tuple[bytes, bytes]] = ((b"cookie", cookie.encode()), *more) if cookie else more
 
     def header(self, name: bytes) -> bytes | None:
         return dict(self.fields).get(name)
 
 
-def asked(key: str) -> Asked:
-    return Asked(f"other=1; {COOKIE}={key}")
+def asked(key: str, *more: tuple[bytes, bytes]) -> Asked:
+    return Asked(f"other=1; {COOKIE}={key}", *more)
 
 
 def opened() -> tuple[Sessions, Clock]:
@@ -60,6 +60,20 @@ def test_a_session_that_is_not_used_ends() -> None:
     assert sessions.who(asked(key)) is ALICE
     clock.now += IDLE + 1
     assert sessions.who(asked(key)) is None
+    clock.now -= IDLE
+    assert sessions.who(asked(key)) is None
+
+
+@pytest.mark.parametrize("sign", [(b"hx-request", b"true"), (b"accept", b"text/event-stream")])
+def test_what_a_page_asks_by_itself_does_not_use_the_session(sign: tuple[bytes, bytes]) -> None:
+    sessions, clock = opened()
+    key = sessions.begin(ALICE)
+    csrf = sessions.csrf_of(asked(key))
+    clock.now = IDLE
+    assert sessions.who(asked(key, sign)) is ALICE
+    assert sessions.csrf_of(asked(key, sign)) == csrf
+    clock.now += 1
+    assert sessions.who(asked(key, sign)) is None
     clock.now -= IDLE
     assert sessions.who(asked(key)) is None
 

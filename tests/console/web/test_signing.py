@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reliquary.console.web.sessions import IDLE
 from tests.console.harness import Harness, play
 from tests.console.test_access import ALICE, ROOT, USERS
 from tests.console.web.harness import Reader
@@ -24,6 +25,23 @@ def test_an_administrator_signs_in_and_out(tmp_path: Path) -> None:
         reader.cookie = kept
         answer = await reader.get("/console")
         assert (answer.status, dict(answer.headers)[b"location"]) == (303, b"/console/sign-in")
+
+    play(tmp_path, scene, users=USERS)
+
+
+def test_a_page_that_renews_itself_leads_to_the_sign_in_when_the_session_has_ended(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
+        await reader.submit(SIGN_IN, SIGN_IN, token=ROOT)
+        headers = ((b"cookie", reader.cookie), (b"hx-request", b"true"))
+        answer = await harness.control.request("GET", "/console/live", b"", headers)
+        assert answer.status == 200
+        sessions = harness.server.reloader.sessions
+        later = sessions._monotonic() + IDLE + 1
+        sessions._monotonic = lambda: later
+        answer = await harness.control.request("GET", "/console/live", b"", headers)
+        assert (answer.status, answer.body) == (204, b"")
+        assert dict(answer.headers)[b"hx-redirect"] == SIGN_IN.encode()
 
     play(tmp_path, scene, users=USERS)
 

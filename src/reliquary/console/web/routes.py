@@ -21,6 +21,7 @@ FOR_EVER: Final = {
     "cache-control": "public, max-age=31536000, immutable",
     "x-content-type-options": "nosniff",
 }
+SIGN_IN: Final = "/console/sign-in"
 
 
 async def lead_to_console(_: Request) -> Response:
@@ -46,7 +47,9 @@ def _page(path: str, handler: Handler, method: str) -> Route:
         context = context_of(request)
         if context.by is ANONYMOUS and context.users.any:
             tell(request, why="no user is signed in")
-            return RedirectResponse("/console/sign-in", 303, HEADERS)
+            if "hx-request" in request.headers:  # a script would follow 303 and put the sign-in into the page
+                return Response(status_code=204, headers=HEADERS | {"hx-redirect": SIGN_IN})
+            return RedirectResponse(SIGN_IN, 303, HEADERS)
         return await handler(request)
 
     admitted.__name__ = handler.__name__  # the name of the act in the log of acts
@@ -76,8 +79,8 @@ ROUTES: Final = (
     _page("/console/consumers", records.show_consumers, "GET"),
     _page("/console/acts", acts.show_acts, "GET"),
     _page("/console/history", history.show_history, "GET"),
-    Route("/console/sign-in", signing.show_sign_in, methods=["GET"]),
-    Route("/console/sign-in", signing.sign_in, methods=["POST"]),
+    Route(SIGN_IN, signing.show_sign_in, methods=["GET"]),
+    Route(SIGN_IN, signing.sign_in, methods=["POST"]),
     Route("/console/sign-out", signing.sign_out, methods=["POST"]),
     Route(PREFIX + "{digest}/{name}", show_asset, methods=["GET"]),
 )

@@ -2,6 +2,7 @@
 
     POST /console/sign-in  token --> the user of that token --> Session, its cookie
     any request            cookie --> Session --> the user who asks
+    GET, sent by a script  the user too, and the session is not used by it: no person has done anything
     POST (any form)        hidden field `csrf` --> must be that of the session
 
 The cookie is HttpOnly and SameSite=Strict, so no script reads it and no other site sends it.  A session ends
@@ -69,13 +70,16 @@ class Sessions:
 
     def find(self, request: Shown) -> Session | None:
         """Return the session of a request, if it has one that has not ended."""
-        key = cookie_of(request)
-        session = self._open.pop(key, None)
-        now = self._monotonic()
-        if session is None or now - session.used > IDLE or now - session.began > LONGEST:
+        key, now = cookie_of(request), self._monotonic()
+        session = self._open.get(key)
+        if session is None:
             return None
-        session.used = now
-        self._open[key] = session
+        if now - session.used > IDLE or now - session.began > LONGEST:
+            del self._open[key]
+            return None
+        if not is_sent_by_script(request):
+            session.used = now
+            self._open[key] = self._open.pop(key)
         return session
 
     def who(self, request: Shown) -> Principal | None:
@@ -94,6 +98,12 @@ class Sessions:
 
     def _secret(self) -> str:
         return f"{self._chance.bits(_BITS):064x}"
+
+
+def is_sent_by_script(request: Shown) -> bool:
+    """Whether a page renews a part of itself (htmx), or follows the server-sent events of the manager."""
+    accepted = request.header(b"accept") or b""
+    return request.header(b"hx-request") is not None or accepted == b"text/event-stream"
 
 
 def cookie_of(request: Shown) -> str:

@@ -86,8 +86,14 @@ def test_a_batch_write_to_queues_by_row_and_twice_under_one_run(desk: Desk) -> N
 def test_what_was_read_can_be_written_as_it_is(desk: Desk) -> None:
     source, target = desk.queue("from"), desk.queue("to")
     large = "x" * 5_000_000
-    desk.manager.queue(source).send(large, label="L", priority=6, tag=9, extension=b"\xff")
-    columns = "lookup_id bigint, body binary, label string, priority int, tag bigint, extension binary"
+    parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    desk.manager.queue(source).send(
+        large, label="L", priority=6, tag=9, extension=b"\xff", traceparent=parent, tracestate="a=1"
+    )
+    columns = (
+        "lookup_id bigint, body binary, label string, priority int, tag bigint, extension binary, "
+        "traceparent string, tracestate string"
+    )
     rows = desk.read(source, columns)
     rows.write.format("reliquary").mode("append").options(url=desk.url, queue=target).save()
     [copy] = desk.manager.queue(target).browse()
@@ -98,6 +104,7 @@ def test_what_was_read_can_be_written_as_it_is(desk: Desk) -> None:
         9,
         b"\xff",
     )
+    assert (copy.traceparent, copy.tracestate) == (parent, "a=1")
 
 
 @pytest.mark.long

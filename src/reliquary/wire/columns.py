@@ -87,6 +87,8 @@ COLUMNS: Final[tuple[Column, ...]] = (
     Column("deadletter_queue", ColumnType.STRING, _W, "where, if not in the manager's own"),
     Column("peek_when_locked", ColumnType.BOOL, _W, "AllowPeekWhenLocked"),
     Column("tracing_queue", ColumnType.STRING, _W, "the queue that reports go to, a GUID"),
+    Column("traceparent", ColumnType.STRING, _W, "the trace that it belongs to, by W3C Trace Context"),
+    Column("tracestate", ColumnType.STRING, _W, "what tracing systems have added to it"),
     Column("response_queue", ColumnType.STRING, _W, "where answers are wanted"),
     Column("response_queues", ColumnType.STRINGS, _M, "the values as a list"),
     Column("destination_queue", ColumnType.STRING, _M, "where it was sent"),

@@ -144,5 +144,7 @@ def row(queue: str, place: Position, message: Message) -> dict[str, object]:
         "soap_body",
     ):  # fmt: skip
         expected[name] = getattr(message, name) or None
+    parent, _, state = message.trace_context.partition(" ")
+    expected["traceparent"], expected["tracestate"] = parent or None, state or None
     expected["httpr_header"] = message.carrier_header or None
     return expected

@@ -17,8 +17,8 @@ INSIDE = {
 
 def test_every_attribute_has_its_column() -> None:
     shown = {source.field for source in TAILS.values()} | {"source_machine", "stored_body"}
-    # that there is a tracing_queue; two wishes to managers on the way; what a collector of traces shows
-    left_out = {"tracing_requested", "discard_refused", "hops", "trace_context"}
+    # that there is a tracing_queue; two wishes to managers on the way
+    left_out = {"tracing_requested", "discard_refused", "hops"}
     assert set(DEFAULTS) - shown == left_out
     places = {source.field for source in PLACES.values()} | {"arrival"}
     assert set(Position.__struct_fields__) - places == INSIDE

@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 
 from reliquary.base.faults import UsageError
 from reliquary.net.api.messages import MessageIn, message_of
+from reliquary.net.feed.column_sources import TAILS, made_of
 from reliquary.net.feed.columns_in import FIELDS, GROUP, BadRow, Group, Intake
 from reliquary.net.feed.schema import TYPE_OF
 from reliquary.queueing.model.message import Acknowledgement, Message
 from reliquary.wire.columns import NAMES, WRITTEN
 
 GUID = "9a565bde-8017-46d1-80c7-cb4654ac7e19"
+PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 values: dict[str, st.SearchStrategy[Any]] = {
     "body": st.binary(max_size=20),
@@ -37,6 +39,8 @@ values: dict[str, st.SearchStrategy[Any]] = {
     "deadletter": st.booleans(),
     "deadletter_queue": st.sampled_from(["", "bin", "DIRECT="]),
     "tracing_queue": st.sampled_from(["", GUID, "here"]),
+    "traceparent": st.sampled_from(["", PARENT, PARENT.upper(), "00-1"]),
+    "tracestate": st.sampled_from(["", "a=1,b=2", "x" * 600]),
     "response_queue": st.sampled_from(["", "answers", "x" * 2000]),
     "administration_queue": st.sampled_from(["", "admin"]),
     "authentication": st.sampled_from(["none", "xmlsig", "sig10"]),
@@ -81,6 +85,26 @@ def test_a_row_is_what_a_send_of_it_is(data: st.DataObject) -> None:
         assert len(names) > 1 or str(bad.value) == wanted
     else:
         assert list(intake.groups(batch)) == [Group("orders", [wanted], [0])]
+
+
+@pytest.mark.parametrize("context", ["", PARENT, f"{PARENT} a=1,b=2"])
+def test_a_message_that_is_read_and_written_again_stays_in_its_trace(context: str) -> None:
+    names = ("traceparent", "tracestate")
+    read = [pa.repeat(made_of(name, TAILS[name], [context, context]), 2) for name in names]
+    batch = pa.record_batch(read, names=list(names))
+    [group] = Intake(batch.schema, "orders").groups(batch)
+    assert [message.trace_context for message in group.messages] == [context] * 2
+
+
+def test_a_malformed_trace_makes_a_bad_row() -> None:
+    rows = [{"traceparent": PARENT}, {"traceparent": "00-1"}, {"tracestate": "a=1"}]
+    batch = batch_of(rows, ["traceparent", "tracestate"])
+    whole, *bad = Intake(batch.schema, "orders", "bin").groups(batch)
+    assert (whole.rows, [each.rows for each in bad]) == ([0], [[1], [2]])
+    malformed, alone = (each.messages[0].label for each in bad)
+    assert malformed.startswith("traceparent and tracestate are those of W3C Trace Context, such as 00-")
+    assert malformed.endswith("not '00-1'")
+    assert alone == "tracestate means nothing without traceparent"
 
 
 def test_peek_when_locked_is_a_flag_of_its_own() -> None:

@@ -197,24 +197,24 @@ def _rare(given: UsualIn) -> Attributes | None:
         delay=delay_of(given.delay) if given.delay else 0,
         authentication=given.authentication,
         carrier_header=chosen_header(given.httpr) if given.httpr else "",
-        trace_context=_trace_context(given),
+        trace_context=trace_context_of(given.traceparent, given.tracestate),
     )
     return rare_part(attributes, NO_OBJECT)
 
 
-def _trace_context(given: MessageIn) -> str:
+def trace_context_of(parent: str, state: str) -> str:
     """Return the trace context that a message names; a malformed one is refused, because its sender can
     correct it.
     """
-    if not given.traceparent:
-        if given.tracestate:
+    if not parent:
+        if state:
             raise UsageError("tracestate means nothing without traceparent")
         return ""
-    found = trace_context.joined(given.traceparent, given.tracestate)
-    if not found or trace_context.split(found)[1] != given.tracestate.strip():
+    found = trace_context.joined(parent, state)
+    if not found or trace_context.split(found)[1] != state.strip():
         raise UsageError(
             "traceparent and tracestate are those of W3C Trace Context, such as"
-            f" 00-(32 digits)-(16 digits)-01, not {given.traceparent[:80]!r}"
+            f" 00-(32 digits)-(16 digits)-01, not {parent[:80]!r}"
         )
     return found
 

@@ -56,7 +56,7 @@ def delay_of(given: float) -> Duration:
 def whole_seconds(name: str, given: float, least: int) -> int:
     """Return a time that is stored in whole seconds: it is rounded up, so that it does not end early."""
     if not least <= given <= FOREVER:
-        raise UsageError(f"{name} is {least} to {FOREVER} seconds, not {given}")
+        raise UsageError(f"{name} is {least} to {FOREVER} seconds, not {given:.15g}")
     return ceil(given)
 
 

@@ -25,6 +25,7 @@ from reliquary.net.feed.schema import TYPE_OF
 from reliquary.net.feed.tails import DEFAULTS
 from reliquary.queueing.model.message import FOREVER, Delivery, MessageClass
 from reliquary.queueing.model.names.pathnames import short_path
+from reliquary.wire.trace_context import split
 
 Values = list[Any]
 Convert = Callable[[Values], Values]
@@ -128,6 +129,11 @@ def _spans(values: Values) -> Values:
     return [value / SECOND if value else None for value in values]
 
 
+def _trace_parts(place: int) -> Convert:
+    """Return the function that takes traceparent (0) or tracestate (1) out of contexts."""
+    return lambda values: [split(value)[place] or None for value in values]
+
+
 def _class_words(values: Values) -> Values:
     return [_CLASSES.get(value) or str(value) for value in values]
 
@@ -150,6 +156,8 @@ TAILS: Final[dict[str, Source]] = {
     "deadletter_queue": Source("application_deadletter_queue", _or_null),
     "peek_when_locked": Source("allow_peek_when_locked"),
     "tracing_queue": Source("tracing_queue", _guids),
+    "traceparent": Source("trace_context", _trace_parts(0)),
+    "tracestate": Source("trace_context", _trace_parts(1)),
     "response_queue": Source("response_queue", _or_null),
     "response_queues": Source("response_queues", _or_null),
     "destination_queue": Source("destination_queue", _or_null),

@@ -18,7 +18,7 @@ import msgspec
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from reliquary.base.faults import UsageError
-from reliquary.net.api.messages import CAN_BE_ASKED_FOR, REACH
+from reliquary.net.api.messages import CAN_BE_ASKED_FOR, REACH, trace_context_of
 from reliquary.net.api.numbers import delay_of, object_id_of, queue_name, tracing_queue_of, whole_seconds
 from reliquary.net.feed.schema import TYPE_OF
 from reliquary.queueing.model.message import (
@@ -47,6 +47,7 @@ class Field(NamedTuple):
     """The attribute of a message that a column gives."""
 
     name: str
+    """The attribute; traceparent and tracestate make one attribute together."""
     default: Any
     """The value that null stands for."""
     make: Make | None = None
@@ -110,6 +111,8 @@ FIELDS: Final[dict[str, Field]] = {
     "tracing_queue": Field(
         "tracing_queue", NO_GUID, lambda given: tracing_queue_of(given) if given else NO_GUID
     ),
+    "traceparent": Field("traceparent", ""),
+    "tracestate": Field("tracestate", ""),
     "response_queue": Field("response_queue", "", lambda given: _named("response_queue", given)),
     "administration_queue": Field(
         "administration_queue", "", lambda given: _named("administration_queue", given)
@@ -224,8 +227,23 @@ def _messages(columns: dict[str, list[Any]], count: int, bad: dict[int, str]) ->
                 )
     if "tracing_queue" in made:
         made["tracing_requested"] = [bool(queue.int) for queue in made["tracing_queue"]]
+    if "traceparent" in made or "tracestate" in made:
+        parents, states = (made.pop(name, [""] * count) for name in ("traceparent", "tracestate"))
+        made["trace_context"] = _trace_contexts(parents, states, bad)
     own = [made.pop(name, [default] * count) for name, default in _OWN.items()]
     return list(map(Message, *own, _rare_parts(made, count)))
+
+
+def _trace_contexts(parents: list[str], states: list[str], bad: dict[int, str]) -> list[str]:
+    """Return the trace context of each row."""
+    found = []
+    for row, (parent, state) in enumerate(zip(parents, states, strict=True)):
+        try:
+            found.append(trace_context_of(parent, state) if parent or state else "")
+        except UsageError as why:
+            bad.setdefault(row, str(why))
+            found.append("")
+    return found
 
 
 def _rare_parts(made: dict[str, list[Any]], count: int) -> list[Attributes | None]:

@@ -7,11 +7,15 @@ from pathlib import Path
 from reliquary.server.mqqb import MqqbEndpoint
 from reliquary.server.mqqb_options import MqqbOptions
 from tests.console.harness import Harness, play
+from tests.protocols.mqqb.codec.frames import COMPOSED
 from tests.server.endpoints import endpoint_of, switched_off
 from tests.server.mqqb_peer import message_to, peer_of
 
+REFUSED = COMPOSED["V7"].replace(bytes.fromhex("08000000 07000000"), bytes.fromhex("08000000 00000000"))
+"""The first message of a stream, for a queue that does not exist."""
 OF_THE_MACHINE = [
     "mqqb_messages_total",
+    "mqqb_kept",
     "mqqb_sessions",
     "mqqb_open_sessions",
     "mqqb_window",
@@ -29,6 +33,8 @@ def test_traffic_sessions_and_duplicates_are_counted(tmp_path: Path) -> None:
             for _ in range(2):
                 peer.send(message_to(r"TCP:127.0.0.1\private$\in", b"hello", recoverable=True))
                 await peer.hear()
+            peer.send(REFUSED)
+            await peer.hear()
             families = {each.name: each.samples for each in endpoint.counters()}
             assert list(families) == [
                 "mqqb_traffic_total",
@@ -37,9 +43,11 @@ def test_traffic_sessions_and_duplicates_are_counted(tmp_path: Path) -> None:
                 *OF_THE_MACHINE,
             ]
             traffic = {labels["kind"]: value for labels, value in families["mqqb_traffic_total"]}
-            assert (traffic["accepted"], traffic["packets-in"], traffic["packets-out"]) == (1, 4, 4)
+            assert (traffic["accepted"], traffic["packets-in"], traffic["packets-out"]) == (1, 5, 5)
             messages = {labels["kind"]: value for labels, value in families["mqqb_messages_total"]}
             assert (messages["duplicates"], messages["retransmitted"]) == (1, 0)
+            kept = {labels["kind"]: value for labels, value in families["mqqb_kept"]}
+            assert kept == {"streams": 1, "senders": 1, "refusals": 1}
             assert families["mqqb_sessions"] == [({"direction": "in"}, 1), ({"direction": "out"}, 0)]
             assert families["mqqb_window"] == [({"direction": "in"}, 16), ({"direction": "out"}, 0)]
             page = (await harness.get("/metrics")).body.decode()

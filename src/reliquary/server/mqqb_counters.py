@@ -23,7 +23,14 @@ HALF_READ: Final = Metric("mqqb_half_read_bytes", "gauge", "Bytes of packets tha
 MESSAGES: Final = Metric(
     "mqqb_messages_total",
     "counter",
-    "Messages that were retransmitted, came twice or out of turn, and acknowledgements.",
+    "Messages that were retransmitted, came twice, out of turn or beyond a limit, and acknowledgements.",
+    ("kind",),
+    Section.MACHINES,
+)
+KEPT: Final = Metric(
+    "mqqb_kept",
+    "gauge",
+    "What any client can add to, up to settings of these names: incoming streams, their senders, refusals.",
     ("kind",),
     Section.MACHINES,
 )
@@ -65,6 +72,12 @@ def machine(opened: OpenedEngine) -> Iterable[Family]:
     """Yield the counters of the machine, whether its endpoint is on or off."""
     state = opened.machine(Mqqb).state
     yield MESSAGES.of([({"kind": each.value}, state.counts[each]) for each in Count])
+    kept = {
+        "streams": len(state.places),
+        "senders": len(state.by_sender),
+        "refusals": state.receiver.refusals.total,
+    }
+    yield KEPT.of([({"kind": kind}, count) for kind, count in kept.items()])
     sessions = {
         "in": [each for each in state.sessions.values() if each.accepted],
         "out": [each for each in state.sessions.values() if not each.accepted],

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from reliquary.base.faults import UsageError
+from reliquary.wire.packet import addresses
 from reliquary.wire.packet.addresses import NOWHERE, Address, AddressKind
 from reliquary.wire.packet.fields import Reader
 from tests.wire.packet import strategies
@@ -75,3 +76,13 @@ def test_a_cut_one_is_refused(kind: AddressKind) -> None:
     raw = next(bytes.fromhex(raw) for address, raw in FORMS if address.kind is kind)
     for size in range(len(raw)):
         fault_of(decoder(kind), raw[:size])
+
+
+def test_only_short_names_are_remembered() -> None:
+    """A peer chooses the names in its packets; long ones would fill the memory."""
+    addresses._known.clear()
+    for size in range(500, 520):
+        address = Address(AddressKind.DIRECT, direct="OS:" + "x" * size)
+        assert read(decoder(AddressKind.DIRECT), address.encode()) == address
+    assert 0 < len(addresses._known) < 20
+    assert max(map(len, addresses._known)) <= addresses.LONGEST_KNOWN

@@ -56,7 +56,16 @@ class MqqbSettings:
     awaiting: int = 4096
     """Transactional messages of one outgoing queue that may wait for an order acknowledgement."""
     streams: int = 100_000
-    """Incoming streams that are kept, for ever; a message of one more closes its session."""
+    """Incoming streams that are kept, for ever; messages of one more stay with their sender."""
+    streams_per_address: int = 5000
+    """How many of these streams may have brought their last message from one address."""
+    senders: int = 25_000
+    """Managers whose streams are kept; each may get an outgoing queue for acknowledgements."""
+    refusals: int = 100_000
+    """Final acknowledgements of refused messages that may wait for their senders.
+
+    Beyond it, a message whose sender has not fetched all of its own is dropped, and its sender keeps it.
+    """
     history_size: int = 200_000
     """How many identifiers of messages are kept, to find duplicates (QB-095)."""
     history_age: Duration = field(default=seconds(1800))
@@ -89,8 +98,8 @@ class MqqbSettings:
     def __post_init__(self) -> None:
         for name in ("port", "ping_port", "window", "most_bytes", "initialization", "cleanup", "retry",
                      "ack_wait_factor", "order_ack", "longest_order_ack", "most_coalesced", "awaiting",
-                     "streams", "history_size", "history_age", "sessions", "dialing",
-                     "partial_packet"):  # fmt: skip
+                     "streams", "streams_per_address", "senders", "refusals", "history_size",
+                     "history_age", "sessions", "dialing", "partial_packet"):  # fmt: skip
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}, it must be at least 1")
         if self.window > LARGEST_WINDOW:

@@ -16,16 +16,17 @@ import msgspec
 from reliquary.base.rows import Rows
 from reliquary.base.time import Duration, Instant
 from reliquary.protocols.mqqb.codec.packets import Packet
+from reliquary.protocols.mqqb.refusals import Refusals
 from reliquary.protocols.mqqb.sessions.phases import Phase
 from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.protocols.mqqb.tables import STREAM_TABLES
 from reliquary.queueing.model.message import NO_GUID, Attributes, Message, MessageClass
 from reliquary.queueing.model.travel.transfer import SendUserMessage
-from reliquary.streams.incoming import Coalescing, StreamKey
+from reliquary.streams.incoming import Coalescing, Incoming, StreamKey
 from reliquary.streams.ladder import ReceiptWait
 from reliquary.streams.progress import Progress
 from reliquary.streams.state import StreamState
-from reliquary.streams.tables import OutgoingStream
+from reliquary.streams.tables import IncomingStream, OutgoingStream
 from reliquary.wire.packet.patterns import Pattern
 from reliquary.wire.packet.transaction import TransactionHeader
 from reliquary.wire.packet.user_message import UserMessage
@@ -46,6 +47,8 @@ class Count(Enum):
     """Messages that came again, and were dropped."""
     OUT_OF_TURN = "out-of-turn"
     """Messages of a stream that came before a message that must come first."""
+    NOT_ADMITTED = "not-admitted"
+    """Messages of streams that were dropped because a limit for streams or senders is reached."""
     GAPS_CLOSED = "gaps-closed"
     """Streams that went on after numbers which were lost with a store that was restored."""
     SESSION_ACKS = "session-acks-sent"
@@ -179,6 +182,8 @@ class Session:
     """How many packets at the head of the inbox are not handed over in a run."""
     judging: bool = False
     """Whether a packet of this session is processed now; the manager may have to judge it first."""
+    not_admitted: str = ""
+    """Why a message of a stream was last dropped because of a limit; it is logged once."""
     mismatch: str = ""
     """What is wrong with the counts of the peer; the session is closed after the current packet."""
     shortage: str = ""
@@ -318,6 +323,8 @@ class SenderState:
     """The state of the sender while the process runs."""
 
     routes: dict[int, SessionQueue] = field(default_factory=dict)
+    queue_to: dict[str, int] = field(default_factory=dict)
+    """The last outgoing queue of each destination that has a route."""
     wanted: dict[int, str] = field(default_factory=dict)
     """Destinations by outgoing queue; their sessions are opened when `Addressed` has come."""
     handed_out: list[SendUserMessage] = field(default_factory=list)
@@ -350,8 +357,7 @@ class ReceiverState:
     """Order acknowledgements without a session, by place: how often the sender was dialled for it."""
     last_order_ack: int = 0
     """The MessageID of the last order acknowledgement."""
-    refusals: Counter[UUID] = field(default_factory=Counter)
-    """Final acknowledgements of refused messages that have not reached their sender yet, by sender."""
+    refusals: Refusals = field(default_factory=Refusals)
     unsettled: set[UUID] = field(default_factory=set)
     """Senders for which final acknowledgements may wait that an earlier life of this process wrote."""
     held_since: dict[int, tuple[int, Instant]] = field(default_factory=dict)
@@ -379,6 +385,10 @@ class State(StreamState):
         self.last_session = 0
         self.by_host: dict[str, int] = {}
         """The session that was dialled to each host or to its address, open or not yet."""
+        self.by_sender: dict[UUID, list[Incoming]] = {}
+        """The incoming streams of each sender."""
+        self.streams_from: Counter[str] = Counter()
+        """How many incoming streams have brought their last message from each address."""
         self.by_peer: dict[UUID, list[int]] = {}
         """The open sessions with each peer, the newest last."""
         self.known_at: dict[str, tuple[UUID, str]] = {}
@@ -405,6 +415,21 @@ class State(StreamState):
             session.at_once += 1
         session.out.append(packet)
         self.unsent[session.number] = session
+
+    def incoming_stream(self, key: StreamKey, stream: IncomingStream) -> Incoming:
+        """Return an incoming stream that is about to get this record; count it by sender and address."""
+        known = self.incoming.get(key)
+        before = None if known is None else known.stream.receipts_to
+        found = super().incoming_stream(key, stream)
+        if known is None:
+            self.by_sender.setdefault(key[0], []).append(found)
+        if before != stream.receipts_to:
+            self.streams_from[stream.receipts_to] += 1
+            if before is not None:
+                self.streams_from[before] -= 1
+                if not self.streams_from[before]:
+                    del self.streams_from[before]
+        return found
 
     def name_of(self, stream: OutgoingStream) -> int:
         """Return the number of a stream, by which acknowledgements name it: it is unique here (G-32)."""

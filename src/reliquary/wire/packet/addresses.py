@@ -95,6 +95,8 @@ NOWHERE: Final = Address()
 
 KNOWN_NAMES: Final = 4096
 """Direct names that are remembered by their bytes: a sender uses few names for many messages."""
+LONGEST_KNOWN: Final = 1024
+"""The bytes of a name that is remembered at most, so that long names of a hostile sender take no memory."""
 _known: Final[dict[bytes, Address]] = {}
 
 
@@ -109,9 +111,10 @@ def _decode_direct(reader: Reader, what: str) -> Address:
         if not _DIRECT.fullmatch(direct):
             raise reader.fault(f"{what} is no direct name", at)
         address = Address(AddressKind.DIRECT, direct=direct)
-        if len(_known) >= KNOWN_NAMES:
-            _known.clear()
-        _known[raw] = address
+        if size <= LONGEST_KNOWN:
+            if len(_known) >= KNOWN_NAMES:
+                _known.clear()
+            _known[raw] = address
     reader.pad()
     return address
 

@@ -8,7 +8,6 @@ import pytest
 
 from reliquary.protocols.mqqb.receiver import messages
 from reliquary.protocols.mqqb.receiver.messages import stream_number
-from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.queueing.model.travel.transfer import DuplicatesDropped
 from reliquary.wire.packet.transaction import TransactionHeader
 from tests.protocols.mqqb.mqqb_harness import MqqbBench
@@ -43,19 +42,6 @@ def test_a_packet_for_another_identifier_of_this_manager_is_taken() -> None:
     peer.user(b"a", to=f"PRIVATE={bench.own}\\{number:08x}")
     peer.user(b"b", to=f"PRIVATE={UUID(int=9)}\\{number:08x}")
     assert bench.bodies("orders") == [b"a"]
-
-
-def test_a_peer_that_sends_too_many_streams_is_left() -> None:
-    bench = MqqbBench(settings=MqqbSettings(streams=2))
-    bench.create("ledger", transactional=True)
-    peer = bench.accepted()
-    for number in (1, 2):
-        peer.user(b"", to="TCP:10.0.0.2\\private$\\ledger", stream=(1, 0), source=UUID(int=number))
-    assert len(bench.bodies("ledger")) == 2
-    peer.user(b"", to="TCP:10.0.0.2\\private$\\ledger", stream=(1, 0), source=UUID(int=3))
-    assert peer.hung_up
-    assert len(bench.bodies("ledger")) == 2
-    assert bench.warnings[-1].what == "a peer sends too many streams"
 
 
 @pytest.mark.parametrize(

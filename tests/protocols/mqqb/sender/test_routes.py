@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reliquary.queueing.model.events import PauseQueue, ResumeQueue
+from reliquary.queueing.rules import destinations
 from tests.protocols.mqqb.mqqb_harness import ADDRESS, ELSEWHERE, MqqbBench, waiting
 
 
@@ -37,3 +38,19 @@ def test_our_own_address_is_not_dialled() -> None:
     bench.send(f"DIRECT=TCP:{ADDRESS}\\private$\\orders", b"a")  # made while it was not known as our own
     bench.handle(bench.ADDRESSED)
     assert bench.dials == []
+
+
+def test_a_queue_that_is_removed_and_created_again_has_one_route() -> None:
+    """The manager removes idle queues, and a sender that anyone can invent may have one again and again."""
+    bench = MqqbBench()
+    numbers: set[int] = set()
+    for body in (b"1", b"2", b"3"):
+        bench.send(ELSEWHERE, body)
+        peer = bench.dialled()
+        peer.ack_all()
+        assert peer.bodies[-1] == body
+        numbers |= bench.mqqb.sender.routes.keys()
+        assert len(bench.mqqb.sender.routes) == len(peer.state.routes) == 1
+        bench.advance(4 * 3600)
+        assert destinations.find(bench.state, ELSEWHERE) is None
+    assert len(numbers) == 3

@@ -4,6 +4,7 @@ It may import what `protocols.mqqb` may import, and its shared modules, and not 
 `messages`.
 
 messages    a message is a duplicate, refused, or handed to the manager; all in the turn in which it came
+admission   limits for what a client can invent: streams, senders, refusals
 runs        messages of one arrival for one queue are handed to the manager together
 ordering    order acknowledgements for streams, and final acknowledgements for single messages
 """

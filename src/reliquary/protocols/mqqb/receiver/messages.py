@@ -18,6 +18,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant
 from reliquary.base.turn import Warn
 from reliquary.protocols.mqqb.receiver import ordering
+from reliquary.protocols.mqqb.receiver.admission import is_admitted
 from reliquary.protocols.mqqb.state import SILENT_CLASSES, Arriving, Count, Session, State
 from reliquary.protocols.mqqb.tables import MQQB_ACCEPTANCE, NAME
 from reliquary.queueing.model.message import (
@@ -48,7 +49,6 @@ from reliquary.wire.packet.transaction import TransactionHeader
 from reliquary.wire.packet.user_message import UserMessage
 
 NOWHERE: Final = ""
-TOO_MANY: Final = "a peer sends too many streams"
 RESUMED: Final = "a stream goes on without some of its numbers"
 _NO_CLASSES: Final[frozenset[MessageClass]] = frozenset()
 
@@ -82,11 +82,9 @@ def _is_in_turn(
 ) -> bool:
     """Return whether a message of a stream is next in its order (QB-259); if not, it is dropped."""
     key, number = arriving.key, arriving.stream
-    incoming = state.incoming.get(key)
-    if incoming is None and len(state.places) >= state.settings.streams:
-        session.shortage = f"{state.settings.streams} streams are kept, and this would be one more"
-        state.draft.ask(Warn(session.address, TOO_MANY, session.shortage))
+    if not is_admitted(state, session, key):
         return False
+    incoming = state.incoming.get(key)
     kept = None if incoming is None else incoming.stream
     verdict = judge(kept, number, header.number, header.previous, MQQB_ACCEPTANCE)
     if state.ordinals.restored or (verdict not in TAKEN and kept is not None):

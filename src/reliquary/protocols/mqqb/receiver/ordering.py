@@ -150,7 +150,7 @@ def _is_held(state: State, incoming: Incoming, session: Session, now: Instant) -
     outgoing queue knows which of them report refusals.  It waits for a limited time in each session.
     """
     receiver, place, sender = state.receiver, incoming.place, incoming.key[0]
-    if not receiver.refusals[sender] and sender not in receiver.unsettled:
+    if not receiver.refusals.of(sender) and sender not in receiver.unsettled:
         receiver.held_since.pop(place, None)
         return False
     number, since = receiver.held_since.get(place, (0, now))
@@ -238,7 +238,7 @@ def on_final_judged(state: State, signal: ArrivalJudged) -> bool:
     destination, sender, never_arrived = final
     taken = signal.outcome is Outcome.DELIVERED
     if taken and never_arrived:
-        state.receiver.refusals[sender] += 1
+        state.receiver.refusals.add(sender)
     state.counts[Count.FINAL_ACKS_SENT if taken else Count.FINAL_ACKS_LOST] += 1
     if not taken:
         what = "a final acknowledgement was not sent"

@@ -21,6 +21,7 @@ from reliquary.base.time import Instant
 from reliquary.protocols.mqqb.codec.acks import is_for_order_queue
 from reliquary.protocols.mqqb.codec.packets import Packet, decode_packet
 from reliquary.protocols.mqqb.receiver import messages, ordering
+from reliquary.protocols.mqqb.receiver.admission import why_not_new
 from reliquary.protocols.mqqb.sessions.acknowledging import MOST_BITS
 from reliquary.protocols.mqqb.state import Arriving, ReadBefore, Run, Session, State
 from reliquary.protocols.mqqb.tables import MQQB_ACCEPTANCE, NAME
@@ -57,7 +58,7 @@ def begin_run(state: State, session: Session, now: Instant) -> bool:
     found = _Collected()
     while session.inbox and len(found.arriving) < most:
         arriving = _by_pattern(session, found) or _in_full(session, found)
-        if arriving is None or not _is_in_turn(state, found, arriving, now):
+        if arriving is None or not _is_in_turn(state, session, found, arriving, now):
             break
         found.arriving.append(arriving)
         session.inbox.popleft()
@@ -169,10 +170,10 @@ def _decoded(data: bytes | Packet) -> Packet | None:
         return None
 
 
-def _is_in_turn(state: State, found: _Collected, arriving: Arriving, now: Instant) -> bool:
+def _is_in_turn(state: State, session: Session, found: _Collected, arriving: Arriving, now: Instant) -> bool:
     """Return whether a message is neither a duplicate nor out of its order."""
     if arriving.header is not None:
-        return _is_next(state, found, arriving, arriving.header)
+        return _is_next(state, session, found, arriving, arriving.header)
     return _is_new(state, found, arriving, now)
 
 
@@ -200,7 +201,9 @@ def _is_new(state: State, found: _Collected, arriving: Arriving, now: Instant) -
     return True
 
 
-def _is_next(state: State, found: _Collected, arriving: Arriving, header: TransactionHeader) -> bool:
+def _is_next(
+    state: State, session: Session, found: _Collected, arriving: Arriving, header: TransactionHeader
+) -> bool:
     """Return whether a message follows the last one of its stream, or of the run, in order (QB-259)."""
     arriving.stream = messages.stream_number(header)
     if found.arriving:
@@ -209,8 +212,8 @@ def _is_next(state: State, found: _Collected, arriving: Arriving, header: Transa
         incoming = state.incoming.get(arriving.key)
         kept = None if incoming is None else incoming.stream
         verdict = judge(kept, arriving.stream, header.number, header.previous, MQQB_ACCEPTANCE)
-        has_room = kept is not None or len(state.places) < state.settings.streams
-        is_next = verdict in TAKEN and has_room and not state.ordinals.restored
+        is_admitted = not why_not_new(state, session, arriving.key)
+        is_next = verdict in TAKEN and is_admitted and not state.ordinals.restored
     found.last = header.number
     return is_next
 

@@ -45,6 +45,7 @@ def connect_wanted(state: State, now: Instant) -> None:
             continue
         route = state.sender.routes.get(queue)
         if route is None:
+            _remove_older(state, queue, destination)
             route = state.sender.routes[queue] = _route(state, queue, destination)
         route.paused = False
         if not route.host and route.manager == NO_GUID:
@@ -63,11 +64,24 @@ def _route(state: State, queue: int, destination: str) -> SessionQueue:
     """Return the route of a destination (QB-174); that of a PUBLIC name has no host and no manager."""
     name, wait = parse_single(destination), ReceiptWait(state.settings.resend_ladder)
     if isinstance(name, PrivateName):
-        if not state.receiver.refusals[name.computer]:
+        if not state.receiver.refusals.of(name.computer):
             state.receiver.unsettled.add(name.computer)  # they may be from before a restart
         return SessionQueue(queue, destination, "", wait, name.computer)
     host = name.host.casefold() if isinstance(name, DirectName) else ""
     return SessionQueue(queue, destination, host, wait)
+
+
+def _remove_older(state: State, queue: int, destination: str) -> None:
+    """Remove the route of an earlier queue for a destination, which the manager deleted when it was idle."""
+    sender = state.sender
+    older, sender.queue_to[destination] = sender.queue_to.get(destination, 0), queue
+    route = sender.routes.get(older)
+    if route is None or route.under_way or older in state.sent:
+        return
+    del sender.routes[older]
+    session = state.sessions.get(route.session)
+    if session is not None:
+        session.routes.discard(older)
 
 
 def leads_home(state: State, destination: str) -> bool:

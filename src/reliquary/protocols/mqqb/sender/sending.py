@@ -177,7 +177,7 @@ def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:
     route, sent = state.sender.routes.get(signal.queue), state.sent.get(signal.queue)
     if route is not None:
         forget(route, signal.lookup_ids)
-        state.receiver.refusals.pop(route.manager, None)  # final acknowledgements may be among them
+        state.receiver.refusals.forget(route.manager)  # final acknowledgements may be among them
         state.receiver.unsettled.discard(route.manager)
     if sent is not None:
         gone = tuple(each for each in signal.lookup_ids if each in sent.numbers)

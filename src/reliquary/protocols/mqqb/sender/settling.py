@@ -95,5 +95,4 @@ def _end(state: State, entry: Entry, done: dict[int, list[int]]) -> None:
         done.setdefault(entry.queue, []).append(entry.lookup_id)
         if not route.under_way:  # more is handed out than a window has, so this was the last one
             state.receiver.unsettled.discard(route.manager)
-    if state.receiver.refusals[entry.refused] > 0:
-        state.receiver.refusals[entry.refused] -= 1
+    state.receiver.refusals.remove(entry.refused)

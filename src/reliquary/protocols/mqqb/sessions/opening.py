@@ -90,7 +90,7 @@ def session_of_sender(state: State, sender: UUID) -> Session | None:
 def address_of_sender(state: State, sender: UUID) -> str:
     """Return the address from which messages of a sender came last; empty if none is known."""
     newest = max(
-        (each.stream for each in state.places if each.key[0] == sender and each.stream.receipts_to),
+        (each.stream for each in state.by_sender.get(sender, ()) if each.stream.receipts_to),
         key=lambda stream: stream.accessed,
         default=None,
     )

@@ -24,6 +24,10 @@ def test_valid_settings_are_called_valid_and_others_are_refused_with_their_line(
     done = CliRunner().invoke(cli, ["config", "check", "--settings", str(file)])
     assert done.exit_code == Exit.USAGE
     assert f"{file}:2: quota is 0 to" in done.stderr
+    file.write_text("[srmp]\nca_file = '/nowhere/ca.pem'\n")
+    done = CliRunner().invoke(cli, ["config", "check", "--settings", str(file)])
+    assert done.exit_code == Exit.USAGE
+    assert f"{file}:2: srmp.ca_file /nowhere/ca.pem cannot be read" in done.stderr
 
 
 def test_settings_are_shown_as_toml_or_json(tmp_path: Path) -> None:

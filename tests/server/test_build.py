@@ -150,7 +150,7 @@ def test_a_file_of_trust_that_is_none_opens_nothing(tmp_path: Path, name: str) -
     bad.write_text("x")
     chosen: dict[str, Any] = {"tables": (SrmpOptions(ca_file=bad),)} if name == "srmp" else {name: bad}
     settings = Settings(folder=tmp_path / "d", tls_certificate=PEM, tls_key=PEM, **chosen)
-    with pytest.raises(UsageError, match=r"x\.pem cannot be used"):
+    with pytest.raises(UsageError, match=r"x\.pem has no certificate in PEM"):
         asyncio.run(build(settings))
     assert not (tmp_path / "d").exists()
 
@@ -158,7 +158,7 @@ def test_a_file_of_trust_that_is_none_opens_nothing(tmp_path: Path, name: str) -
 def test_a_certificate_that_is_none_opens_nothing(tmp_path: Path) -> None:
     (tmp_path / "x.pem").write_text("x")
     settings = Settings(folder=tmp_path / "d", tls_certificate=tmp_path / "x.pem", tls_key=tmp_path / "x.pem")
-    with pytest.raises(UsageError, match=r"x\.pem cannot be used"):
+    with pytest.raises(UsageError, match=r"x\.pem has no certificate in PEM"):
         asyncio.run(build(settings))
     assert not (tmp_path / "d").exists()
 

@@ -355,7 +355,7 @@ def test_options_that_are_none_are_refused(chosen: str, said: str) -> None:
         load(None, None, None, [chosen])
 
 
-def test_a_wrong_user_is_refused_with_the_line_of_its_table(tmp_path: Path) -> None:
+def test_a_wrong_user_is_refused_with_the_line_of_its_key(tmp_path: Path) -> None:
     file = written(tmp_path, "quota = 1\n[[users]]\nname = 'a'\npassword_hash = 'x'\n")
-    with pytest.raises(UsageError, match=r"toml:2: users: password_hash of a is no hash of argon2id"):
+    with pytest.raises(UsageError, match=r"toml:4: users: password_hash of a is no hash of argon2id"):
         load(file)

@@ -41,6 +41,9 @@ def test_each_setting_knows_its_line_its_variable_or_its_option(tmp_path: Path) 
         ("srmp", "enabled"): f"{file}:8",
         ("srmp", "response_time"): f"{file}:9",
         ("", "users"): f"{file}:11",
+        ("", "users[0]"): f"{file}:11",
+        ("users[0]", "name"): f"{file}:12",
+        ("users[0]", "token_sha256"): f"{file}:13",
         ("", "quota"): "environment",
         ("", "control_port"): "command line",
     }
@@ -65,6 +68,63 @@ def test_the_later_place_wins(tmp_path: Path) -> None:
     ],
 )
 def test_an_error_names_the_file_and_the_line(tmp_path: Path, text: str, line: int, said: str) -> None:
+    file = written(tmp_path, text)
+    with pytest.raises(UsageError) as refused:
+        load(file)
+    assert str(refused.value).startswith(f"{file}:{line}: {said}")
+
+
+TWO_USERS = """\
+[[users]]
+name = "a"
+token_sha256 = "%s"
+
+[[users]]
+name = "b"
+""" % ("a" * 64)
+TWO_PEERS = """\
+[[peers]]
+name = "depot"
+control = "http://depot:1"
+
+[[peers]]
+name = "shop"
+"""
+ENTRY = """\
+[[queue]]
+name = "a"
+
+[[queue]]
+name = "b"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        pytest.param("queues = ['a+b']", 1, "queues has the queue 'a+b'", id="a queue by its name"),
+        pytest.param(
+            "directory_integrated = true\nmachine_sid = 'me'", 2, "machine_sid: a SID looks like", id="a SID"
+        ),
+        pytest.param(TWO_USERS + "sid = 'me'\nnt_hash = 'x'", 8, "users: nt_hash of b", id="user's hash"),
+        pytest.param(TWO_USERS + f"token_sha256 = '{'a' * 64}'", 5, "users: two users have", id="two tokens"),
+        pytest.param(TWO_USERS + "token = 'x'", 7, "users: Object contains unknown field", id="user's key"),
+        pytest.param(TWO_USERS + "groups = 1", 7, "users: Expected `array`", id="user's type"),
+        pytest.param(TWO_PEERS, 5, "peers: Object missing required field", id="no address"),
+        pytest.param(TWO_PEERS + "control = 'x'", 7, "peers 'shop': control has 'x'", id="address"),
+        pytest.param(TWO_PEERS + "control = 'http://s:1'\nkey = 'x'", 8, "peers 'shop'", id="half a pair"),
+        pytest.param(ENTRY + "owner = 'x'", 6, "queue 'b': owner: there is no user", id="owner of a queue"),
+        pytest.param(ENTRY + "\naccess = [{user = 'x', rights = []}]", 7, "queue 'b': access of", id="list"),
+        pytest.param(ENTRY + "quota = 'x'", 6, "queue: Expected `int`", id="quota of a queue"),
+        pytest.param(ENTRY + "[[queue]]\nname = 'A'", 6, "queue 'A': it stands here twice", id="twice"),
+        pytest.param(
+            "[wsrm]\nwindow = 5\n[wsrm.tokens]\n'x' = 'y'", 3, "wsrm.tokens has 'x'", id="table in a table"
+        ),
+    ],
+)
+def test_an_error_in_a_row_names_the_line_of_the_row_and_key(
+    tmp_path: Path, text: str, line: int, said: str
+) -> None:
     file = written(tmp_path, text)
     with pytest.raises(UsageError) as refused:
         load(file)

@@ -72,9 +72,15 @@ def test_queues_are_made_with_options_owner_and_list_in_one_step(tmp_path: Path)
     [
         ("name = 'a;b;c'", "queue 'a;b;c': a subqueue name cannot contain ';'"),
         ("name = 'hers'", "queue 'hers': it stands here twice"),
-        ("name = 'x'\nowner = 'nobody'", "queue 'x': there is no user or group 'nobody'"),
-        ("name = 'x'\naccess = [{user = 'bob', rights = ['fly']}]", "queue 'x': there is no right 'fly'"),
-        ("name = 'x'\naccess = [{user = 'bob', rights = []}]", "queue 'x': access of 'bob' names no rights"),
+        ("name = 'x'\nowner = 'nobody'", "queue 'x': owner: there is no user or group 'nobody'"),
+        (
+            "name = 'x'\naccess = [{user = 'bob', rights = ['fly']}]",
+            "access of 'bob': there is no right 'fly'",
+        ),
+        (
+            "name = 'x'\naccess = [{user = 'bob', rights = []}]",
+            "access of 'bob': it names no rights",
+        ),
         ("name = 'x'\nsecurity = 'AAAA'", "queue 'x': security is not for the settings"),
         ("name = 'x'\ncolour = 'red'", "unknown field `colour`"),
         ("label = 'x'", "missing required field `name`"),

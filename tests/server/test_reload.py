@@ -277,7 +277,7 @@ def test_certificates_are_read_anew_and_a_bad_one_changes_nothing(tmp_path: Path
         urls = (harness.url, harness.control_url)
         assert [await shown(url) for url in urls] == [der(first)] * 2
         used.write_text("no certificate")
-        with pytest.raises(UsageError, match=r"used\.pem cannot be used"):
+        with pytest.raises(UsageError, match=r"used\.pem has no certificate in PEM"):
             await reload(harness, users=USERS)
         assert harness.server.reloader.settings.users == ()
         assert await shown(harness.url) == der(first)

@@ -70,7 +70,12 @@ def test_what_is_wrong_is_reported_with_the_file(files: Path) -> None:
     for key, certificate, trusted, why in (
         (files / "missing", own_pem, (), f"{files / 'missing'} cannot be read: No such file"),
         (own, files / "missing", (), f"{files / 'missing'} cannot be read: No such file"),
-        (own, other, (), f"{own} and {other}: the signing certificate is that of another key"),
+        (
+            own,
+            other,
+            (),
+            f"signing_key {own} and srmp.signing_certificate {other}: the signing certificate",
+        ),
         (None, None, (files / "missing",), f"{files / 'missing'} cannot be read: No such file"),
         (None, None, (note,), f"{note}: this is no certificate in PEM"),
         (None, None, (files / "empty",), f"{files / 'empty'} has no certificate"),

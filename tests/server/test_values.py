@@ -47,10 +47,11 @@ def test_what_is_none_is_refused_by_name(check: Callable[[str, str], None], valu
 
 
 def test_a_half_is_refused() -> None:
-    check_together("t", "a", None, "b", None)
-    check_together("t", "a", 1, "b", 2)
-    with pytest.raises(UsageError, match=r"t\.a and t\.b belong together, and only one is given"):
-        check_together("t", "a", 1, "b", None)
+    check_together("t.", "a", None, "b", None)
+    check_together("t.", "a", 1, "b", 2)
+    for first, second, alone in ((1, None, "a"), (None, 2, "b")):
+        with pytest.raises(UsageError, match=rf"^t\.{alone} stands alone: t\.a and t\.b belong together$"):
+            check_together("t.", "a", first, "b", second)
 
 
 def test_a_token_is_for_a_server() -> None:

@@ -41,11 +41,12 @@ def config() -> None:
 def check(file: Path | None, chosen: tuple[str, ...]) -> None:
     """Read the settings as `reliquary serve` would, and say what is wrong with them.
 
-    An error names the file, the line and the setting; the exit code is 2 then.  Nothing is started.
+    Certificates, keys and tokens in files are read too, so run it as the user of the server.  An error
+    names the file, the line and the setting; the exit code is 2 then.  Nothing is started.
     """
-    from reliquary.server.loading import load
+    from reliquary.server.files import load_checked
 
-    load(file, os.environ, chosen=chosen)
+    load_checked(file, os.environ, chosen=chosen)
     click.echo("the settings are valid")
 
 

@@ -73,12 +73,12 @@ def serve(context: click.Context, /, file: Path | None, chosen: tuple[str, ...],
 
     Messages are on disk before their sender gets a confirmation; a crash loses none of them.
     """
-    from reliquary.server.loading import load
+    from reliquary.server.files import load_checked
     from reliquary.server.run import serve as run
 
     options["queues"] = list(options["queues"]) or None  # type: ignore[call-overload]
 
     def read() -> Settings:
-        return load(file, os.environ, options, chosen)
+        return load_checked(file, os.environ, options, chosen)
 
     context.exit(run(read(), read))

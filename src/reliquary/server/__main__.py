@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reliquary.base.faults import UsageError
 from reliquary.server.exits import Exit
-from reliquary.server.loading import load
+from reliquary.server.files import load_checked
 from reliquary.server.run import serve
 
 
@@ -19,11 +19,11 @@ def main(arguments: list[str]) -> int:
         return Exit.USAGE
     try:
         file = Path(arguments[0]) if arguments else None
-        settings = load(file, os.environ)
+        settings = load_checked(file, os.environ)
     except UsageError as why:
         sys.stderr.write(f"reliquary: {why}\n")
         return Exit.USAGE
-    return serve(settings, lambda: load(file, os.environ))
+    return serve(settings, lambda: load_checked(file, os.environ))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from reliquary.net.host import own_name
 from reliquary.net.identity.users import User, check_users
 from reliquary.net.multicast.options import MulticastOptions
 from reliquary.queueing.model.message import FOREVER
-from reliquary.queueing.model.names.pathnames import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
+from reliquary.queueing.model.names.pathnames import COMPUTER_NAME_LIMIT, FORBIDDEN
 from reliquary.queueing.model.security.anonymous import acts_named
 from reliquary.queueing.startup import LONGEST_IN_DOUBT
 from reliquary.server.acts_options import ActsOptions
@@ -24,9 +24,10 @@ from reliquary.server.limit_options import LimitOptions
 from reliquary.server.logs import LogFormat, LogLevel
 from reliquary.server.peer_entries import PeerEntry, check_peers
 from reliquary.server.queue_entries import QueueEntry, check_entries
+from reliquary.server.rows import check_rows
 from reliquary.server.table import Options
 from reliquary.server.tracing_options import TracingOptions
-from reliquary.server.values import check_authority, check_reach
+from reliquary.server.values import check_authority, check_queues, check_reach, check_together, naming
 from reliquary.wire.security import parse_sid
 
 DOMAIN_LIMIT: Final = 255
@@ -136,14 +137,13 @@ class Settings:
             limit = LONGEST_IN_DOUBT // SECOND
             raise UsageError(f"in_doubt_wait is 0 to {limit} seconds, not {self.in_doubt_wait}")
         _check_computer_name(self.computer_name)
-        for queue in self.queues:
-            parse(queue, self.computer_name)
-        _check_users(self.users)
-        check_peers(self.peers)
-        check_entries(self.queue, self.users, self.computer_name)
-        _check_anonymous(self)
-        if (self.tls_certificate is None) != (self.tls_key is None):
-            raise UsageError("tls_certificate and tls_key belong together, and only one is given")
+        check_queues("queues", self.queues, self.computer_name)
+        check_rows("users", self.users, naming("users")(check_users))
+        check_rows("peers", self.peers, check_peers)
+        check_rows("queue", self.queue, lambda rows: check_entries(rows, self.users, self.computer_name))
+        with naming("anonymous_may"):
+            acts_named(self.anonymous_may)
+        check_together("", "tls_certificate", self.tls_certificate, "tls_key", self.tls_key)
         _check_tls(self)
         for table in self.tables:
             table.check(self)
@@ -155,20 +155,6 @@ class Settings:
     def table(self, kind: type[OptionsT]) -> OptionsT:
         """Return the table of one protocol."""
         return next((each for each in self.tables if isinstance(each, kind)), None) or kind()
-
-
-def _check_users(users: tuple[User, ...]) -> None:
-    try:
-        check_users(users)
-    except UsageError as why:
-        raise UsageError(f"users: {why}") from why
-
-
-def _check_anonymous(settings: Settings) -> None:
-    try:
-        acts_named(settings.anonymous_may)
-    except UsageError as why:
-        raise UsageError(f"anonymous_may: {why}") from why
 
 
 def _check_tls(settings: Settings) -> None:
@@ -184,7 +170,8 @@ def _check_directory(settings: Settings) -> None:
             where = "domain" if name == settings.domain else "directory_servers"
             raise UsageError(f"{where} has {name[:80]!r}, which is not a name such as shop.example.com")
     if settings.machine_sid:
-        parse_sid(settings.machine_sid)
+        with naming("machine_sid"):
+            parse_sid(settings.machine_sid)
     for setting in ("site", "directory_servers", "machine_sid"):
         if getattr(settings, setting) and not settings.directory_integrated:
             raise UsageError(f"{setting} means nothing unless directory_integrated is true")

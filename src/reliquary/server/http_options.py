@@ -38,4 +38,4 @@ class HttpOptions:
         for name in self.names:
             check_authority(f"{table}.names", name)
         check_tokens(table, self.tokens)
-        check_together(table, "certificate", self.certificate, "key", self.key)
+        check_together(f"{table}.", "certificate", self.certificate, "key", self.key)

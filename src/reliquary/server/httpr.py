@@ -115,7 +115,7 @@ class HttprSetup:
 def prepare(settings: Settings) -> HttprSetup:
     """Read the certificates of HTTPR."""
     options = settings.table(HttprOptions)
-    return HttprSetup(settings, options.protocol, trust_of("httpr", options))
+    return HttprSetup(settings, options.protocol, trust_of("httpr.", options))
 
 
 HTTPR: Final = ServerProtocol(prepare=prepare, table=TABLE)

@@ -159,6 +159,7 @@ def load_with_origins(
                 in_tables.setdefault(table.name, {}).update(converted)
                 origins |= {(table.name, name): source.origin(table.name, name) for name in converted}
         values |= _convert(source, found, strict=strict)
+        origins |= source.rows()
         origins |= {("", name): source.origin("", name) for name in found}
     with naming_origin(origins):
         made = {each.name: each.options(in_tables[each.name]) for each in TABLES if each.name in in_tables}
@@ -225,13 +226,13 @@ def _split(text: str, is_list: bool) -> str | list[str]:
 def _convert(source: Source, values: Mapping[str, Any], *, strict: bool) -> dict[str, Any]:
     converted = {}
     for name, value in values.items():
-        where = source.prefix("", name)
         if name not in NAMES:
-            raise UsageError(f"{where}there is no setting {name[:80]!r}; {known_names(name, NAMES)}")
+            known = known_names(name, NAMES)
+            raise UsageError(f"{source.prefix('', name)}there is no setting {name[:80]!r}; {known}")
         try:
             converted[name] = msgspec.convert(value, _TYPES[name], strict=strict, dec_hook=as_path)
         except msgspec.ValidationError as why:
-            raise UsageError(f"{where}{name}: {why}") from why
+            raise UsageError(f"{source.prefix_of_value('', name, why)}{name}: {why}") from why
     return converted
 
 
@@ -252,12 +253,12 @@ def _convert_table(source: Source, table: Table, values: object, *, strict: bool
         raise UsageError(f"{where}{table.name} is a table, [{table.name}], not {repr(values)[:80]}")
     converted = {}
     for name, value in values.items():
-        where = source.prefix(table.name, name)
         if name not in table.names:
-            known = known_names(name, table.names)
+            where, known = source.prefix(table.name, name), known_names(name, table.names)
             raise UsageError(f"{where}there is no setting {name[:80]!r} in [{table.name}]; {known}")
         try:
             converted[name] = table.convert(name, value, strict=strict)
         except (msgspec.ValidationError, UsageError) as why:
+            where = source.prefix_of_value(table.name, name, why)
             raise UsageError(f"{where}{table.name}.{name}: {why}") from why
     return converted

@@ -1,6 +1,6 @@
 """Where each setting comes from: a line of the file, the environment, an option, or nowhere (the default).
 
-    /etc/reliquary.toml:7     line 7 of that file
+    /etc/reliquary.toml:7     line 7 of that file; a row, such as the second [[peers]], has lines of its own
     environment               a variable RELIQUARY_...
     command line              an option of `reliquary serve`
 
@@ -10,6 +10,7 @@ Errors begin with it, so that a person finds the line to mend; `reliquary config
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reliquary.base.faults import UsageError
+from reliquary.server.rows import RowError, row_name
 
 if TYPE_CHECKING:
     from reliquary.server.config import Settings
@@ -27,9 +29,13 @@ COMMAND_LINE: Final = "command line"
 Origins = dict[tuple[str, str], str]
 """For the table (or empty) and the name of each setting: the words that say where it comes from."""
 
-_HEADER: Final = re.compile(r"\s*\[+\s*([\w-]+)")
+_HEADER: Final = re.compile(r"\s*(\[\[?)([\w\s.-]+)\]")
 _KEY: Final = re.compile(r"\s*([\w-]+)\s*=")
 _NAMED: Final = re.compile(r"^([a-z_]*)(?:\.([a-z_]+))?")
+_QUOTED: Final = re.compile(r"'[^']*'")
+_IN_ROW: Final = re.compile(r" - at `\$\[(\d+)\](?:\.(\w+))?")
+_UNKNOWN: Final = re.compile(r"unknown field `(\w+)`")
+"""The row and the key, and the key that is not known, in errors of msgspec."""
 
 
 class Loaded(NamedTuple):
@@ -60,6 +66,20 @@ class Source:
         line = self.lines.get((table, name)) or (self.lines.get(("", table)) if table else None)
         return f"{self.name}:{line}" if line else self.name or COMMAND_LINE
 
+    def rows(self) -> Origins:
+        """Return where the rows of this source and their keys stand."""
+        return {place: f"{self.name}:{line}" for place, line in self.lines.items() if "]" in "".join(place)}
+
+    def prefix_of_value(self, table: str, name: str, why: Exception) -> str:
+        """Return the beginning of an error about a value; an error of msgspec may name its row and key."""
+        if found := _IN_ROW.search(str(why)):
+            row = row_name(f"{table}.{name}" if table else name, int(found[1]))
+            unknown = _UNKNOWN.search(str(why))
+            key = unknown[1] if unknown else found[2] or ""
+            if line := self.lines.get((row, key)) or self.lines.get(("", row)):
+                return f"{self.name}:{line}: "
+        return self.prefix(table, name)
+
     def prefix(self, table: str, name: str) -> str:
         """Return the beginning of an error about a setting; nothing for an option, which names itself."""
         return f"{self.origin(table, name)}: " if self.name else ""
@@ -72,12 +92,19 @@ def lines_of(text: str) -> dict[tuple[str, str], int]:
     {('', 'data_port'): 1, ('', 'srmp'): 2, ('srmp', 'enabled'): 3}
     """
     found: dict[tuple[str, str], int] = {}
+    count: Counter[str] = Counter()
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
         header, key = _HEADER.match(line), _KEY.match(line)
         if header:
-            table = header[1]
-            found.setdefault(("", table), number)
+            table = "".join(header[2].split())
+            above, _, name = table.rpartition(".")
+            found.setdefault(("", above or name), number)
+            found.setdefault((above, name), number)
+            if header[1] == "[[":
+                count[table] += 1
+                table = row_name(table, count[table] - 1)
+                found["", table] = number
         elif key:
             found.setdefault((table, key[1]), number)
     return found
@@ -85,12 +112,24 @@ def lines_of(text: str) -> dict[tuple[str, str], int]:
 
 @contextmanager
 def naming_origin(origins: Origins) -> Iterator[None]:
-    """Put the origin of a setting before an error that begins with the name of the setting."""
+    """Put the origin of a setting before an error that begins with its name, or that is about a row."""
     try:
         yield
+    except RowError as why:
+        if origin := _origin_in_row(origins, why):
+            raise UsageError(f"{origin}: {why}") from why
+        raise
     except UsageError as why:
         first, second = _NAMED.findall(str(why))[0]
         origin = origins.get((first, second) if second else ("", first), "")
         if ":" not in origin:
             raise
         raise UsageError(f"{origin}: {why}") from why
+
+
+def _origin_in_row(origins: Origins, why: RowError) -> str:
+    """Return where the first key of the row that an error names stands, or the row, or all rows."""
+    for word in re.findall(r"\w+", _QUOTED.sub("", str(why))):
+        if (why.row, word) in origins:
+            return origins[why.row, word]
+    return origins.get(("", why.row)) or origins.get(("", why.rows), "")

@@ -19,6 +19,7 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.console.peers import Peer
+from reliquary.server.rows import in_row
 from reliquary.server.trust import trust_of
 from reliquary.server.values import WORD, check_together, check_url
 
@@ -58,20 +59,22 @@ def check_peers(entries: Sequence[PeerEntry]) -> None:
         if entry.name.casefold() in seen:
             raise UsageError(f"{where}: the name stands here twice")
         seen.add(entry.name.casefold())
-        check_url(where, entry.control)
+        check_url(f"{where}: control", entry.control)
         if "@" in entry.control:
             raise UsageError(f"{where}: control has no user; give a token or a token_file")
         if entry.token and entry.token_file is not None:
             raise UsageError(f"{where}: a token comes from token or from token_file, not from both")
-        check_together(where, "certificate", entry.certificate, "key", entry.key)
+        check_together(f"{where}: ", "certificate", entry.certificate, "key", entry.key)
 
 
 def peers_of(entries: Sequence[PeerEntry]) -> list[Peer]:
     """Return the peers with their tokens and certificates; UsageError names a file that cannot be used."""
-    return [
-        Peer(entry.name, entry.control, _token(entry), trust_of(f"peers {entry.name!r}", entry))
-        for entry in entries
-    ]
+    found = []
+    for number, entry in enumerate(entries):
+        with in_row("peers", number):
+            trust = trust_of(f"peers {entry.name!r}: ", entry)
+            found.append(Peer(entry.name, entry.control, _token(entry), trust))
+    return found
 
 
 def _token(entry: PeerEntry) -> str:

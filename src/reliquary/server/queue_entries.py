@@ -30,6 +30,7 @@ from reliquary.queueing.model.security.principals import ADMINISTRATORS, ANONYMO
 from reliquary.queueing.model.security.rights import QueueRight, check_mask, default_descriptor, right_named
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.security.permissions import changed
+from reliquary.server.values import naming
 from reliquary.wire.security import encode_descriptor
 
 
@@ -76,12 +77,14 @@ def check_entries(entries: Sequence[QueueEntry], users: Sequence[User], computer
             if entry.security:
                 raise UsageError("security is not for the settings; give owner and access")
             for each in entry.access:
-                if not each.rights:
-                    raise UsageError(f"access of {each.user[:80]!r} names no rights")
-                known.sid_of(each.user)
-                check_mask(each.mask, QueueRight)
-            if entry.owner:
-                known.sid_of(entry.owner)
+                with naming(f"access of {each.user[:80]!r}"):
+                    if not each.rights:
+                        raise UsageError("it names no rights")
+                    known.sid_of(each.user)
+                    check_mask(each.mask, QueueRight)
+            with naming("owner"):
+                if entry.owner:
+                    known.sid_of(entry.owner)
         except UsageError as why:
             raise UsageError(f"queue {entry.name[:80]!r}: {why}") from why
 

@@ -114,9 +114,9 @@ class Planes:
 
 def contexts_of(settings: Settings) -> tuple[ssl.SSLContext, ssl.SSLContext] | None:
     """Return the TLS contexts of both planes, a context each: a listener keeps its own for all its life."""
-    if settings.tls_certificate is None:
-        return None
     certificate, key, client_ca = settings.tls_certificate, settings.tls_key, settings.tls_client_ca
+    if certificate is None or key is None:
+        return None
     required = settings.tls_client_required
     return (
         serving_context(certificate, key, client_ca, client_required=required),

@@ -11,6 +11,7 @@ from cryptography import x509
 from reliquary.base.faults import UsageError
 from reliquary.protocols.srmp.trust import Signer, Trust, read_certificates, read_signer
 from reliquary.server.srmp_options import SrmpOptions
+from reliquary.server.values import naming
 from reliquary.wire.xmldsig_algorithms import Obsolete
 
 ENDINGS: Final = (".pem", ".crt", ".cer")
@@ -19,11 +20,12 @@ FOR_OTHERS: Final = 0o077
 
 
 def signature_trust(options: SrmpOptions) -> Trust:
-    """Read all that the settings name; a UsageError names the file that is wrong."""
+    """Read all that the settings name; a UsageError names the setting and the file that is wrong."""
     key, certificate = options.signing_key, options.signing_certificate
     signer = None if key is None or certificate is None else _signer(key, certificate)
     files = (file for place in options.trusted_certificates for file in _files(place))
-    believed = dict.fromkeys(each for file in files for each in _believed(file))
+    with naming("srmp.trusted_certificates"):
+        believed = dict.fromkeys(each for file in files for each in _believed(file))
     allowed = {
         Obsolete.SHA1: options.allow_sha1,
         Obsolete.MD5: options.allow_md5,
@@ -37,13 +39,16 @@ def signature_trust(options: SrmpOptions) -> Trust:
 
 
 def _signer(key: Path, certificate: Path) -> Signer:
-    private, public = _content(key), _content(certificate)
-    if key.stat().st_mode & FOR_OTHERS:
-        raise UsageError(f"{key} can be read by others; chmod 600 puts it right")
+    with naming("srmp.signing_certificate"):
+        public = _content(certificate)
+    with naming("srmp.signing_key"):
+        private = _content(key)
+        if key.stat().st_mode & FOR_OTHERS:
+            raise UsageError(f"{key} can be read by others; chmod 600 puts it right")
     try:
         return read_signer(private, public)
     except UsageError as why:
-        raise UsageError(f"{key} and {certificate}: {why}") from why
+        raise UsageError(f"srmp.signing_key {key} and srmp.signing_certificate {certificate}: {why}") from why
 
 
 def _believed(file: Path) -> tuple[x509.Certificate, ...]:

@@ -158,7 +158,7 @@ class SrmpSetup:
 def prepare(settings: Settings) -> SrmpSetup:
     """Read the certificates and keys of SRMP."""
     options = settings.table(SrmpOptions)
-    trust = trust_of("srmp", options)
+    trust = trust_of("srmp.", options)
     return SrmpSetup(settings, replace(options.protocol, trust=signature_trust(options)), trust)
 
 

@@ -73,9 +73,9 @@ class SrmpOptions:
                 raise UsageError(f"srmp.{name} is 0 to 65535, not {port}")
         if self.http_port and self.http_port == self.https_port:
             raise UsageError(f"srmp.http_port and srmp.https_port are both {self.http_port}")
-        check_together("srmp", "certificate", self.certificate, "key", self.key)
+        check_together("srmp.", "certificate", self.certificate, "key", self.key)
         check_together(
-            "srmp", "signing_certificate", self.signing_certificate, "signing_key", self.signing_key
+            "srmp.", "signing_certificate", self.signing_certificate, "signing_key", self.signing_key
         )
         for name in self.names:
             check_authority("srmp.names", name)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from reliquary.base.faults import UsageError
+from reliquary.net.identity.pem_files import PemFile, load_authorities, load_own
 
 Trust = Callable[[], ssl.SSLContext]
 
@@ -28,21 +28,19 @@ class Certificates(Protocol):
         """A PEM file with the key of that certificate."""
 
 
-def trust_of(table: str, options: Certificates) -> Trust:
-    """Return the trusted authorities and our certificate; those of the system are read late."""
+def trust_of(where: str, options: Certificates) -> Trust:
+    """Return the trusted authorities and our certificate; those of the system are read late.
+
+    `where` stands before the names of the settings in errors, such as `srmp.`.
+    """
     if options.ca_file is None and options.certificate is None:
         return ssl.create_default_context
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if options.ca_file is None:
         context.load_default_certs()
-    try:
-        if options.ca_file is not None:
-            context.load_verify_locations(options.ca_file)
-    except OSError as why:  # an ssl.SSLError is also one
-        raise UsageError(f"{table}.ca_file {options.ca_file} cannot be used: {why}") from why
-    try:
-        if options.certificate is not None:
-            context.load_cert_chain(options.certificate, options.key)
-    except OSError as why:
-        raise UsageError(f"{table}.certificate {options.certificate} cannot be used: {why}") from why
+    else:
+        load_authorities(context, PemFile(f"{where}ca_file", options.ca_file))
+    if options.certificate is not None and options.key is not None:
+        own, key = PemFile(f"{where}certificate", options.certificate), PemFile(f"{where}key", options.key)
+        load_own(context, own, key)
     return lambda: context

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -26,6 +27,15 @@ WORD: Final = re.compile(r"[!-~]+")
 """The characters that need no encoding in a header or a URL."""
 _AUTHORITY: Final = re.compile(AUTHORITY)
 _SERVER: Final = re.compile("https?://" + AUTHORITY)
+
+
+@contextmanager
+def naming(where: str) -> Iterator[None]:
+    """Put the name of a setting before an error about its value."""
+    try:
+        yield
+    except UsageError as why:
+        raise UsageError(f"{where}: {why}") from why
 
 
 def check_authority(where: str, name: str) -> None:
@@ -78,10 +88,11 @@ def check_queues(where: str, queues: Iterable[str], computer_name: str, *, onwar
             raise UsageError(f"{where} has the queue {queue[:80]!r}: {why}") from why
 
 
-def check_together(table: str, one: str, first: object, other: str, second: object) -> None:
-    """Refuse one half of what belongs together."""
+def check_together(where: str, one: str, first: object, other: str, second: object) -> None:
+    """Refuse one half of what belongs together; `where` stands before the names, such as `srmp.`."""
     if (first is None) != (second is None):
-        raise UsageError(f"{table}.{one} and {table}.{other} belong together, and only one is given")
+        alone = other if first is None else one
+        raise UsageError(f"{where}{alone} stands alone: {where}{one} and {where}{other} belong together")
 
 
 def make_options(

@@ -111,7 +111,7 @@ def prepare(settings: Settings) -> WsrmSetup:
     """Read the certificates of WS-RM, and draw what its identifiers are made from."""
     options = settings.table(WsrmOptions)
     seed = SystemChance().bits(SEED_BITS).to_bytes(SEED_BITS // 8)
-    return WsrmSetup(settings, replace(options.protocol, seed=seed), trust_of("wsrm", options))
+    return WsrmSetup(settings, replace(options.protocol, seed=seed), trust_of("wsrm.", options))
 
 
 WSRM: Final = ServerProtocol(prepare=prepare, table=TABLE)

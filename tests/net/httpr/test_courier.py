@@ -359,7 +359,7 @@ class TestFailure:
                     reported.append,
                     BodyStore(),
                     response_time=seconds(10),
-                    tls=trust_of("srmp", SrmpOptions(ca_file=ours.file)),
+                    tls=trust_of("srmp.", SrmpOptions(ca_file=ours.file)),
                 )
                 courier.send(SendRequest(1, 1, 1, f"https://localhost:{port}/q", push(1)))
                 await until(reported.__len__)

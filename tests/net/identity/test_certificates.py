@@ -27,9 +27,9 @@ def test_clients_are_asked_as_wanted(ca: Path | None, required: bool, mode: ssl.
 
 def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     missing = tmp_path / "missing.pem"
-    with pytest.raises(UsageError, match=f"the certificate {missing} cannot be used"):
+    with pytest.raises(UsageError, match=f"tls_certificate {missing} cannot be read"):
         serving_context(missing, missing, None, client_required=False)
-    with pytest.raises(UsageError, match=f"tls_client_ca {missing} cannot be used"):
+    with pytest.raises(UsageError, match=f"tls_client_ca {missing} cannot be read"):
         serving_context(PEM, PEM, missing, client_required=True)
 
 

@@ -38,7 +38,7 @@ async def server(certificate: Path, clients: Path | None = None) -> AsyncIterato
 async def posted(options: SrmpOptions, server: str) -> PostEnded:
     """Send one POST and return how it ends."""
     ended: list[PostEnded] = []
-    courier = Courier(ended.append, in_flight=4, response_time=seconds(10), tls=trust_of("srmp", options))
+    courier = Courier(ended.append, in_flight=4, response_time=seconds(10), tls=trust_of("srmp.", options))
     courier.post(Post(1, 0, 1, server, "localhost", "/msmq/q", "text/xml", b"x"))
     await until(lambda: bool(ended))
     courier.stop()

@@ -12,11 +12,11 @@ import ssl
 from pathlib import Path
 from typing import Any
 
-from reliquary.base.faults import UsageError
+from reliquary.net.identity.pem_files import PemFile, load_authorities, load_own
 
 
 def serving_context(
-    certificate: Path, key: Path | None, client_ca: Path | None, *, client_required: bool
+    certificate: Path, key: Path, client_ca: Path | None, *, client_required: bool
 ) -> ssl.SSLContext:
     """Return the TLS context of a listener; with a `client_ca`, it accepts only certificates that this CA
     signed.
@@ -26,15 +26,9 @@ def serving_context(
     """
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        context.load_cert_chain(certificate, key)
-    except OSError as why:  # an ssl.SSLError is also one
-        raise UsageError(f"the certificate {certificate} cannot be used: {why}") from why
+    load_own(context, PemFile("tls_certificate", certificate), PemFile("tls_key", key))
     if client_ca is not None:
-        try:
-            context.load_verify_locations(client_ca)
-        except OSError as why:
-            raise UsageError(f"tls_client_ca {client_ca} cannot be used: {why}") from why
+        load_authorities(context, PemFile("tls_client_ca", client_ca))
         context.verify_mode = ssl.CERT_REQUIRED if client_required else ssl.CERT_OPTIONAL
     return context
 

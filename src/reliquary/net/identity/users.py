@@ -90,8 +90,15 @@ def check_users(users: Sequence[User]) -> None:
             if what in seen:
                 raise UsageError(f"two users have {what}")
             seen.add(what)
+        _check_sid(user)
+
+
+def _check_sid(user: User) -> None:
+    try:
         if user.sid:
             parse_sid(user.sid)
+    except UsageError as why:
+        raise UsageError(f"sid of {user.name}: {why}") from why
 
 
 def _check_proofs(user: User) -> None:

@@ -48,6 +48,9 @@ A server reads its settings from four places. A later place wins over an earlier
 A setting that is not known is refused, so that a misspelled name does not become a default.
 
 In an environment variable, a list is written with commas: `RELIQUARY_QUEUES=orders,invoices`.
+Variables that Kubernetes sets for a Service named `reliquary` or `reliquary-...` are ignored:
+`RELIQUARY_SERVICE_HOST`, `RELIQUARY_SERVICE_PORT...`, `RELIQUARY_PORT_8480_TCP...`, and any
+`RELIQUARY_..._PORT` whose value begins with `tcp://` or `udp://`.
 Settings without a variable on this page can only be written in the file.
 """
 OUTSIDE: Final = "Settings outside the tables"

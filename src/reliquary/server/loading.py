@@ -41,6 +41,7 @@ from reliquary.server import acts_options, history_options, limit_options, traci
 from reliquary.server.acts_options import ActsOptions
 from reliquary.server.config import Settings
 from reliquary.server.history_options import HistoryOptions
+from reliquary.server.kubernetes import is_of_kubernetes
 from reliquary.server.limit_options import LimitOptions
 from reliquary.server.origins import Loaded, Origins, Source, naming_origin
 from reliquary.server.protocols import PROTOCOLS
@@ -180,7 +181,7 @@ def _read(file: Path) -> tuple[str, dict[str, Any]]:
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for variable, text in environment.items():
-        if not variable.startswith(PREFIX) or variable in NOT_OURS:
+        if not variable.startswith(PREFIX) or variable in NOT_OURS or is_of_kubernetes(variable, text):
             continue
         name = variable.removeprefix(PREFIX).lower()
         table = next((each for each in TABLES if name.startswith(f"{each.name}_")), None)

@@ -17,9 +17,9 @@ from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.headers import encode_request, encode_response
 from reliquary.protocols.httpr.codec.reader import (
     BatchEnded,
-    Cut,
+    BodyIncomplete,
+    BodyPart,
     HeaderRead,
-    Read,
     RequestReader,
     ResponseReader,
 )
@@ -55,7 +55,7 @@ def _try(data: bytes, *, request: bool) -> bool:
     return True
 
 
-def _read(parts: list[bytes], *, request: bool) -> list[Read] | str:
+def _read(parts: list[bytes], *, request: bool) -> list[BodyPart] | str:
     """Return what is read, as we would have written it; or why it is refused."""
     using = RequestReader(lambda _: LIMITS) if request else ResponseReader(LIMITS)
     try:
@@ -64,7 +64,7 @@ def _read(parts: list[bytes], *, request: bool) -> list[Read] | str:
     except HttprFault as fault:
         _check(fault)
         return f"{fault.number}"
-    except Cut:
+    except BodyIncomplete:
         return "cut"
     return [_usual(event) for event in events]
 
@@ -75,7 +75,7 @@ def _check(fault: HttprFault) -> None:
     assert fault.spec
 
 
-def _usual(event: Read) -> Read:
+def _usual(event: BodyPart) -> BodyPart:
     """Return a header without what we never write: empty capabilities, fields without a value."""
     if not isinstance(event, HeaderRead):
         return event
@@ -90,7 +90,7 @@ def _usual(event: Read) -> Read:
     )
 
 
-def _written(events: list[Read]) -> bytes:
+def _written(events: list[BodyPart]) -> bytes:
     """Return these events written by us; an aborted batch becomes a complete one."""
     first = events[0]
     assert isinstance(first, HeaderRead)

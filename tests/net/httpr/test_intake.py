@@ -12,10 +12,10 @@ from reliquary.net.httpr.bodies import Stored
 from reliquary.net.httpr.intake import Intake
 from reliquary.protocols.httpr.codec.reader import (
     BatchEnded,
+    BodyPart,
     LargeBegun,
     LargeEnded,
     LargePiece,
-    Read,
 )
 from reliquary.protocols.httpr.codec.values import Carried, Disposition
 from reliquary.queueing.model.events import Answer, PieceStored
@@ -53,8 +53,8 @@ class Cellar:
 
 
 SMALL = Carried("a:1\r\n", b"small")
-LARGE: list[Read] = [LargeBegun("b:2\r\n", None), LargePiece(b"one"), LargePiece(b"three"), LargeEnded()]
-PARTS: list[Read] = [SMALL, *LARGE, SMALL, *LARGE, BatchEnded(Disposition.LAST)]
+LARGE: list[BodyPart] = [LargeBegun("b:2\r\n", None), LargePiece(b"one"), LargePiece(b"three"), LargeEnded()]
+PARTS: list[BodyPart] = [SMALL, *LARGE, SMALL, *LARGE, BatchEnded(Disposition.LAST)]
 
 
 def ignore() -> None:

@@ -27,7 +27,7 @@ from reliquary.net.httpr.intake import Intake
 from reliquary.protocols.httpr.addresses import own_agent
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.headers import encode_request, encode_response
-from reliquary.protocols.httpr.codec.reader import Cut, RequestReader, ResponseReader
+from reliquary.protocols.httpr.codec.reader import BodyIncomplete, RequestReader, ResponseReader
 from reliquary.protocols.httpr.codec.values import SENDS, BatchLimits, ErrorNumber
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.events import (
@@ -145,8 +145,8 @@ class Side(HttprBench):
             _read(reader, intake, data)
         except HttprFault as wrong:
             fault, why = wrong.number, wrong.why
-        except Cut as cut:
-            fault, why = ErrorNumber.HTTP_R_PROTOCOL_ERROR, str(cut)
+        except BodyIncomplete as wrong:
+            fault, why = ErrorNumber.HTTP_R_PROTOCOL_ERROR, str(wrong)
         if fault is not None:
             intake.give_up()
         caller, batch, ending = self.new_caller(), tuple(intake.batch), intake.disposition
@@ -173,9 +173,9 @@ class Side(HttprBench):
         reader, intake = ResponseReader(request.limits or NO_BATCH), Intake(self, lambda: None)
         try:
             _read(reader, intake, data)
-        except (HttprFault, Cut) as wrong:
+        except (HttprFault, BodyIncomplete) as wrong:
             intake.give_up()
-            self.fail(request, Failure.LOST if isinstance(wrong, Cut) else Failure.NOT_HTTPR)
+            self.fail(request, Failure.LOST if isinstance(wrong, BodyIncomplete) else Failure.NOT_HTTPR)
             return
         channel, epoch, number, header = request.channel, request.epoch, request.number, reader.header
         assert header is not None, "a whole response has a header"

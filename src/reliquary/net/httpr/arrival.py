@@ -20,7 +20,7 @@ from reliquary.base.faults import UsageError
 from reliquary.net.http import Request, Responder
 from reliquary.net.httpr.intake import Intake
 from reliquary.protocols.httpr.codec.faults import HttprFault
-from reliquary.protocols.httpr.codec.reader import Cut, RequestReader
+from reliquary.protocols.httpr.codec.reader import BodyIncomplete, RequestReader
 from reliquary.protocols.httpr.codec.values import ErrorNumber, RequestHeader
 from reliquary.queueing.model.security.principals import Principal
 
@@ -97,8 +97,8 @@ class Arrival:
             return
         try:
             self._reader.end()
-        except Cut as cut:  # the envelope is whole, so nothing was lost on the way
-            self._fail(ErrorNumber.HTTP_R_PROTOCOL_ERROR, str(cut))
+        except BodyIncomplete as wrong:  # the envelope is whole, so nothing was lost on the way
+            self._fail(ErrorNumber.HTTP_R_PROTOCOL_ERROR, str(wrong))
         except HttprFault as fault:
             self._fail(fault.number, fault.why)
         else:

@@ -15,7 +15,7 @@ from reliquary.net.http.pending_response import PendingResponse
 from reliquary.net.httpr.bodies import Bodies
 from reliquary.net.httpr.intake import Intake
 from reliquary.protocols.httpr.codec.faults import OK, HttprFault
-from reliquary.protocols.httpr.codec.reader import Cut, ResponseReader
+from reliquary.protocols.httpr.codec.reader import BodyIncomplete, ResponseReader
 from reliquary.protocols.httpr.codec.values import BatchLimits
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.events import ResponseArrived
@@ -77,8 +77,8 @@ class Incoming(PendingResponse[SendRequest]):
             return
         try:
             self._reader.end()
-        except Cut as cut:
-            self.fail(Failure.LOST, str(cut))
+        except BodyIncomplete as wrong:
+            self.fail(Failure.LOST, str(wrong))
         else:
             self._ended = True
             self.is_whole = not self.is_storing

@@ -15,10 +15,10 @@ from reliquary.base.hresult import HResult
 from reliquary.net.httpr.bodies import Bodies
 from reliquary.protocols.httpr.codec.reader import (
     BatchEnded,
+    BodyPart,
     LargeBegun,
     LargeEnded,
     LargePiece,
-    Read,
 )
 from reliquary.protocols.httpr.codec.values import Carried, Disposition
 from reliquary.queueing.model.events import Answer, PieceStored
@@ -45,7 +45,7 @@ class Intake:
         """`stored` is called when a piece was stored or refused, and the parts behind it were processed."""
         self._bodies = bodies
         self._stored = stored
-        self._parts: Iterator[Read] = iter(())
+        self._parts: Iterator[BodyPart] = iter(())
         self._large = ""  # the header of the large message that comes
         self._body: StoredBody | None = None  # the part of it that is stored
         self._given_up = False
@@ -56,7 +56,7 @@ class Intake:
         self.refusal = ""
         """The reason why a piece could not be stored."""
 
-    def take(self, parts: list[Read]) -> None:
+    def take(self, parts: list[BodyPart]) -> None:
         """Process the parts that were read, up to a piece that must be stored first."""
         self._parts = chain(self._parts, parts) if self.is_storing else iter(parts)
         if not self.is_storing:

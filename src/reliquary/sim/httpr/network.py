@@ -22,7 +22,7 @@ from reliquary.protocols.httpr.addresses import PREFIX
 from reliquary.protocols.httpr.codec.encode import batch_bytes
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.headers import encode_request, encode_response
-from reliquary.protocols.httpr.codec.reader import BatchEnded, Cut, RequestReader, ResponseReader
+from reliquary.protocols.httpr.codec.reader import BatchEnded, BodyIncomplete, RequestReader, ResponseReader
 from reliquary.protocols.httpr.codec.values import SENDS, BatchLimits, Carried, Command, Disposition
 from reliquary.protocols.httpr.effects import CutConnection, HangUp, SendRequest
 from reliquary.protocols.httpr.events import (
@@ -345,7 +345,7 @@ class HttprNetwork(SiteNetwork):
             cut = self._chance.between(1, len(said) - 1)
             try:
                 self._read(flight, said[:cut])
-            except Cut:
+            except BodyIncomplete:
                 self._break(connection, Failure.LOST)
             else:
                 raise AssertionError("a response that is torn was taken for whole")

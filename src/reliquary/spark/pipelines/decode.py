@@ -26,12 +26,12 @@ from reliquary.base.faults import PeerFault
 from reliquary.protocols.httpr.codec.headers import fields_of
 from reliquary.protocols.httpr.codec.lexical import malformed
 from reliquary.protocols.httpr.codec.reader import (
-    Cut,
+    BodyIncomplete,
+    BodyPart,
     HeaderRead,
     LargeBegun,
     LargeEnded,
     LargePiece,
-    Read,
     RequestReader,
     ResponseReader,
 )
@@ -246,8 +246,8 @@ def _read_framed(body: bytes, kind: BodyKind, read: _Reading) -> Content | Damag
         return Damage(BodyKind.MIME, fault.why, fault.part)
     except PeerFault as fault:
         return Damage(kind, fault.why, fault.spec)
-    except Cut as cut:
-        return Damage(kind, str(cut), "", len(body))
+    except BodyIncomplete as wrong:
+        return Damage(kind, str(wrong), "", len(body))
 
 
 def _read_mime(body: bytes) -> Content:
@@ -290,7 +290,7 @@ def _read_batch(body: bytes) -> Content:
 
 
 def _read_httpr(
-    reader: RequestReader | ResponseReader, events: list[Read], fields: Mapping[str, str]
+    reader: RequestReader | ResponseReader, events: list[BodyPart], fields: Mapping[str, str]
 ) -> Content:
     reader.end()
     parts: list[Part] = []

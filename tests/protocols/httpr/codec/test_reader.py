@@ -32,12 +32,12 @@ from reliquary.protocols.httpr.codec.reader import (
     PIECE,
     SMALL,
     BatchEnded,
-    Cut,
+    BodyIncomplete,
+    BodyPart,
     HeaderRead,
     LargeBegun,
     LargeEnded,
     LargePiece,
-    Read,
     RequestReader,
     ResponseReader,
 )
@@ -63,7 +63,7 @@ def reader(limits: BatchLimits = LIMITS) -> RequestReader:
     return RequestReader(lambda _: limits)
 
 
-def read(parts: Iterable[bytes], using: RequestReader | ResponseReader) -> list[Read]:
+def read(parts: Iterable[bytes], using: RequestReader | ResponseReader) -> list[BodyPart]:
     """Return all that is read of a body that comes in these parts."""
     events = [event for part in parts for event in using.feed(part)]
     using.end()
@@ -169,7 +169,7 @@ def outcome(parts: Iterable[bytes], using: RequestReader | ResponseReader) -> ob
         return read(parts, using)
     except HttprFault as fault:
         return fault.number, using.header
-    except Cut:
+    except BodyIncomplete:
         return "cut", using.header
 
 
@@ -398,7 +398,7 @@ def test_a_long_header_is_read_in_every_split() -> None:
     for size in (1, 7, 1000, MOST_LINE, MOST_LINE + 1):
         assert read(in_parts(data, size), reader()) == expected
     for end in (MOST_LINE + 1, len(block) - 1, len(block) + MOST_LINE + 1):
-        with pytest.raises(Cut):
+        with pytest.raises(BodyIncomplete):
             read(in_parts(data[:end], 100), reader())
     with pytest.raises(HttprFault) as refused:
         read(in_parts(b"request" + b"x" * 9000, 100), reader())
@@ -416,11 +416,11 @@ def test_a_terminator_that_does_not_end_is_refused() -> None:
 # -- large messages
 
 
-def large(parts: Iterable[bytes]) -> list[Read]:
+def large(parts: Iterable[bytes]) -> list[BodyPart]:
     return read([PUSH, *parts, b"\r\n", LAST], reader())[1:-1]
 
 
-def pieces(events: list[Read]) -> list[bytes]:
+def pieces(events: list[BodyPart]) -> list[bytes]:
     return [event.data for event in events if isinstance(event, LargePiece)]
 
 
@@ -536,7 +536,7 @@ def test_a_body_that_is_cut_off_is_distinguished_from_one_that_is_wrong(name: st
         events = using.feed(data[:end])
         assert not using.done
         assert not any(isinstance(event, BatchEnded) for event in events)
-        with pytest.raises(Cut):
+        with pytest.raises(BodyIncomplete):
             using.end()
 
 
@@ -575,7 +575,7 @@ def test_a_response_that_says_nothing_is_read() -> None:
     assert read([b"\r", b"\n"], ResponseReader(LIMITS)) == [HeaderRead(ResponseHeader())]
     with pytest.raises(HttprFault):
         ResponseReader(LIMITS).feed(b"\rx")
-    with pytest.raises(Cut):
+    with pytest.raises(BodyIncomplete):
         read([b""], ResponseReader(LIMITS))
 
 

@@ -15,9 +15,9 @@ from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.headers import encode_request, encode_response
 from reliquary.protocols.httpr.codec.reader import (
     BatchEnded,
-    Cut,
+    BodyIncomplete,
+    BodyPart,
     HeaderRead,
-    Read,
     RequestReader,
     ResponseReader,
 )
@@ -56,7 +56,7 @@ def first(data: bytes, *, request: bool) -> Body | None:
     try:
         events = using.feed(data)
         using.end()
-    except (HttprFault, Cut):
+    except (HttprFault, BodyIncomplete):
         return None
     return reported(events)
 
@@ -68,7 +68,7 @@ def second(data: bytes, *, request: bool) -> Body | None:
         return None
 
 
-def reported(events: list[Read]) -> Body:
+def reported(events: list[BodyPart]) -> Body:
     """Return the events in the form of the second parser."""
     body = Body()
     for event in events:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reliquary.protocols.httpr.codec.reader import BatchEnded, HeaderRead, Read
+from reliquary.protocols.httpr.codec.reader import BatchEnded, BodyPart, HeaderRead
 from reliquary.protocols.httpr.codec.values import (
     Capabilities,
     Carried,
@@ -30,9 +30,9 @@ class Vector:
     disposition: Disposition | None = None
 
     @property
-    def events(self) -> list[Read]:
+    def events(self) -> list[BodyPart]:
         """What a reader makes of it."""
-        ended: list[Read] = [] if self.disposition is None else [BatchEnded(self.disposition)]
+        ended: list[BodyPart] = [] if self.disposition is None else [BatchEnded(self.disposition)]
         return [HeaderRead(self.header), *self.messages, *ended]
 
     @property

@@ -97,7 +97,7 @@ _TERMINATOR: Final = re.compile(
 _CHUNK_LINE: Final = re.compile(rf"([0-9A-Fa-f]+)[ \t]*(?:;{TEXT})?".encode())
 
 
-class Cut(Exception):
+class BodyIncomplete(Exception):
     """The body ended before its terminator; all parts that were read of it are void (HR-117)."""
 
 
@@ -132,7 +132,7 @@ class BatchEnded(msgspec.Struct, frozen=True):
     disposition: Disposition
 
 
-Read = HeaderRead | Carried | LargeBegun | LargePiece | LargeEnded | BatchEnded
+BodyPart = HeaderRead | Carried | LargeBegun | LargePiece | LargeEnded | BatchEnded
 """The parts of a body; `Carried` is a message that was not too large to be returned in one piece."""
 
 
@@ -150,7 +150,7 @@ class _Reader:
         self._long = bytearray()
         """A long header that is incomplete; it replaces the buffer, which each arrival would copy."""
         self._longest = 0
-        self._step: Callable[[Any, list[Read]], bool] = type(self)._read_header
+        self._step: Callable[[Any, list[BodyPart]], bool] = type(self)._read_header
         """The next step of parsing; it returns whether it made progress."""
         self._limits = BatchLimits(0, 0)
         self._messages = 0
@@ -169,7 +169,7 @@ class _Reader:
         self._data = bytearray()
         """Bytes of the message that were not returned yet."""
 
-    def feed(self, data: bytes | memoryview) -> list[Read]:
+    def feed(self, data: bytes | memoryview) -> list[BodyPart]:
         """Return the parts that these bytes complete.
 
         After a fault, all parts that this reader returned are void, except the header.
@@ -187,7 +187,7 @@ class _Reader:
             self._buffer = bytes(data)  # no copy of what is bytes already
             self._searched = 0
         self._at = 0
-        found: list[Read] = []
+        found: list[BodyPart] = []
         while self._at < len(self._buffer) and self._step(self, found):
             pass
         return found
@@ -195,9 +195,9 @@ class _Reader:
     def end(self) -> None:
         """Check at the end of the bytes that the body is complete."""
         if not self.done:
-            raise Cut("the body ended before its end")
+            raise BodyIncomplete("the body ended before its end")
 
-    def _read_header(self, found: list[Read]) -> bool:
+    def _read_header(self, found: list[BodyPart]) -> bool:
         raise NotImplementedError
 
     def _finish(self) -> bool:
@@ -205,12 +205,12 @@ class _Reader:
         self._step = _Reader._refuse_more
         return True
 
-    def _refuse_more(self, found: list[Read]) -> bool:
+    def _refuse_more(self, found: list[BodyPart]) -> bool:
         raise malformed("bytes follow the end of the body", "6.2.16")
 
     # -- messages
 
-    def _read_messages(self, found: list[Read]) -> bool:
+    def _read_messages(self, found: list[BodyPart]) -> bool:
         """Read all complete messages of the usual form, then the terminator or the header of another one."""
         buffer, at, room = self._buffer, self._at, self._limits.messages - self._messages
         largest, budget = min(self._limits.message_bytes, LARGE), IN_MEMORY - self._held
@@ -239,7 +239,7 @@ class _Reader:
         self._at = at
         return at < len(buffer) and (self._read_terminator(found) or self._read_message_header(found))
 
-    def _read_terminator(self, found: list[Read]) -> bool:
+    def _read_terminator(self, found: list[BodyPart]) -> bool:
         match = _TERMINATOR.match(self._buffer, self._at)
         if match is None:
             self._refuse_what_begins_nothing()
@@ -262,7 +262,7 @@ class _Reader:
         if head == _NAMES[-1] and len(self._buffer) - self._at > MOST_LINE:
             raise _endless_terminator()
 
-    def _read_message_header(self, found: list[Read]) -> bool:
+    def _read_message_header(self, found: list[BodyPart]) -> bool:
         block = self._block(MOST_MESSAGE_HEADER)
         if block is None:
             return False
@@ -321,14 +321,14 @@ class _Reader:
 
     # -- data
 
-    def _read_sized(self, found: list[Read]) -> bool:
+    def _read_sized(self, found: list[BodyPart]) -> bool:
         if not self._read_data(found):
             return False
         self._give(found)
         self._step = _Reader._read_messages
         return True
 
-    def _read_chunk_size(self, found: list[Read]) -> bool:
+    def _read_chunk_size(self, found: list[BodyPart]) -> bool:
         end = self._buffer.find(_END, self._at)
         if (len(self._buffer) if end < 0 else end) - self._at > MOST_LINE:
             raise malformed(f"the first line of a chunk has more than {MOST_LINE} bytes", "6.2.15")
@@ -343,13 +343,13 @@ class _Reader:
         self._step = _Reader._read_chunk if self._missing else _Reader._read_trailer
         return True
 
-    def _read_chunk(self, found: list[Read]) -> bool:
+    def _read_chunk(self, found: list[BodyPart]) -> bool:
         if not self._read_data(found):
             return False
         self._step = _Reader._read_chunk_size
         return True
 
-    def _read_trailer(self, found: list[Read]) -> bool:
+    def _read_trailer(self, found: list[BodyPart]) -> bool:
         """Read the fields of a trailer: they are checked for their form and ignored."""
         if len(self._buffer) - self._at < len(_END):
             return False
@@ -364,7 +364,7 @@ class _Reader:
         self._step = _Reader._read_end_of_chunks
         return True
 
-    def _read_end_of_chunks(self, found: list[Read]) -> bool:
+    def _read_end_of_chunks(self, found: list[BodyPart]) -> bool:
         """Read the end of the message; after the end of its chunks it may be missing (H-18)."""
         if self._buffer[self._at] == _END[0]:
             if len(self._buffer) - self._at < len(_END):
@@ -373,7 +373,7 @@ class _Reader:
         self._step = _Reader._read_messages
         return True
 
-    def _read_data(self, found: list[Read]) -> bool:
+    def _read_data(self, found: list[BodyPart]) -> bool:
         """Read the missing bytes that are there, and the CRLF after them; return whether the data
         is complete.
         """
@@ -393,7 +393,7 @@ class _Reader:
             raise malformed("no CRLF follows the data: its length is not the announced one", "6.2.15")
         self._at += len(_END)
 
-    def _give_pieces(self, found: list[Read]) -> None:
+    def _give_pieces(self, found: list[BodyPart]) -> None:
         if not self._large:
             if len(self._data) <= self._most:
                 return
@@ -403,7 +403,7 @@ class _Reader:
             found.append(LargePiece(bytes(memoryview(self._data)[:PIECE])))
             del self._data[:PIECE]
 
-    def _give(self, found: list[Read]) -> None:
+    def _give(self, found: list[BodyPart]) -> None:
         """Append the completed message to `found`."""
         if not self._large:
             self._held += len(self._data)
@@ -427,7 +427,7 @@ class RequestReader(_Reader):
         self._limits_for = limits_for
         self._lenient = lenient
 
-    def _read_header(self, found: list[Read]) -> bool:
+    def _read_header(self, found: list[BodyPart]) -> bool:
         head = self._buffer[:7].lower()
         if not b"request".startswith(head):
             raise not_httpr()
@@ -460,7 +460,7 @@ class ResponseReader(_Reader):
         """Not None as soon as it was read, whatever is wrong with what follows it."""
         self._limits = limits
 
-    def _read_header(self, found: list[Read]) -> bool:
+    def _read_header(self, found: list[BodyPart]) -> bool:
         if self._buffer[0] == _END[0]:  # the header is empty: a pipelined response may omit all fields
             if len(self._buffer) < len(_END):
                 return False
@@ -480,7 +480,7 @@ class ResponseReader(_Reader):
             self._step = ResponseReader._pass_over
         return True
 
-    def _pass_over(self, found: list[Read]) -> bool:
+    def _pass_over(self, found: list[BodyPart]) -> bool:
         """Ignore all further bytes: error 510 may be explained by a payload of any form, 5.6."""
         self._at = len(self._buffer)
         return True

@@ -1,6 +1,6 @@
 """How a command ends: one sentence on stderr and a named exit code, never a traceback.
 
-click's own complaints, the client's errors and the store's faults all come through here.
+click's usage errors, the client's errors and the store's faults all come through here.
 """
 
 from __future__ import annotations

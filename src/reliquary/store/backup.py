@@ -27,7 +27,7 @@ from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.base.restoration import Restoration
 from reliquary.store import format as store_format
 from reliquary.store import restored
-from reliquary.store.complaints import translate_errors
+from reliquary.store.engine_errors import translate_errors
 from reliquary.store.files import copy_durably, make_folder, sync_file, sync_folder
 from reliquary.store.history.folder import NAME as HISTORY
 from reliquary.store.history.folder import HistoryFile, copy_missing, files_in, take_files

@@ -24,8 +24,8 @@ from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.base.restoration import Restoration
 from reliquary.store import format as store_format
 from reliquary.store import restored, tuning
-from reliquary.store.complaints import fault_of, translate_errors
 from reliquary.store.disk import Changes, Reads
+from reliquary.store.engine_errors import fault_of, translate_errors
 from reliquary.store.mark import NIL_ID, Mark, manifest_of, write_mark
 from reliquary.store.opening import LOWEST_LOG, open_database
 from reliquary.store.witness import consult

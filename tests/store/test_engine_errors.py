@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reliquary.base.faults import StoreDamage, StoreFailure
-from reliquary.store.complaints import fault_of, translate_errors
+from reliquary.store.engine_errors import fault_of, translate_errors
 
 FOLDER = Path("/data/store")
 

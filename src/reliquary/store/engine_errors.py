@@ -1,4 +1,4 @@
-"""Translates errors of a storage engine into our classes of errors, with one sentence each.
+"""Translates errors of a storage engine into our classes of errors, each with one sentence.
 
 RocksDB reports through its binding with a bare `Exception` and a text; Python's own file calls
 report with `OSError`, whose text has these words too.  So the words decide.  Any other exception
@@ -15,8 +15,8 @@ from reliquary.base.faults import StoreDamage, StoreFailure
 
 _NOT_AS_WRITTEN = ("Corruption", "No such file or directory: While opening", "create_if_missing is false")
 
-# The first row that has a word of the complaint answers.  A space or permission problem can hide
-# inside a "Corruption" or a "While lock file", so those two are asked first.
+# The first row that has a word of the error's text answers.  A space or permission problem can hide
+# inside a "Corruption" or a "While lock file", so those two come first.
 _KINDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("full", ("No space left on device", "Disk quota exceeded"), "the disk of {folder} is full: {why}"),
     (

@@ -1,8 +1,11 @@
-"""How many durable 1 KB messages a second go from manager to manager over MQQB?
+"""How many durable 1 KB messages a second go from manager to manager over MQQB, and come from Windows?
 
 Each manager has a core.  Messages wait in an outgoing queue that is paused; the time runs from its resumption
 to the last acknowledgement, when the outgoing queue is empty.  Transactional messages over SRMP, in
 one run with these, are the reference: the ratio to them says more than figures of different days.
+
+Windows adds the SID of the user to each message: `received` and `received-sid` come from a peer that only
+writes packets, recoverable ones, and show what that costs the receiver.
 
 A session acknowledgement speaks for 32 messages, and an order acknowledgement is sent at the first of these
 that makes 1,000 messages, which is 1,024; what is left waits half a second for its timer.  The number of
@@ -20,6 +23,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from bench.mqqb_load import SID, Peer, encoded
 from bench.queue import RESULTS, appends
 from bench.server import Server
 from reliquary import connect
@@ -41,7 +45,7 @@ def main() -> None:
     for name in arguments.parts.split(","):
         with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
             rows.append({"part": name, **PARTS[name](Path(folder), arguments)})
-        if name != "srmp":
+        if name in GOALS:
             rows[-1]["goal"] = GOALS[name]
         print(f"{name}:", ", ".join(f"{key} {value}" for key, value in rows[-1].items() if key != "part"))
     rates = {row["part"]: row["messages_per_second"] for row in rows}
@@ -54,7 +58,9 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench mqqb", description=__doc__)
-    parser.add_argument("--parts", default="recoverable,transactional,srmp", help="what to measure")
+    parser.add_argument(
+        "--parts", default="recoverable,transactional,received,received-sid,srmp", help="what to measure"
+    )
     parser.add_argument("--messages", type=int, default=65_536, help="how many go from manager to manager")
     parser.add_argument("--window", type=int, default=64, help="packets without an acknowledgement")
     parser.add_argument("--folder", default=None, help="where the stores lie")
@@ -74,6 +80,35 @@ def _srmp(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     there = f"DIRECT=HTTP://127.0.0.1:{B_DATA_PORT}/msmq/private$/{QUEUE}"
     arguments.messages = min(arguments.messages, 16_000)
     return _measure(folder, arguments, there, transactional=True)
+
+
+def _received(folder: Path, arguments: argparse.Namespace, sender: bytes = b"") -> dict[str, Any]:
+    """Measure how fast a server takes messages of a peer that only writes packets."""
+    count = arguments.messages
+    there = f"DIRECT=TCP:{HOSTS[1]}\\private$\\{QUEUE}"
+    packets = encoded(there, [f"{number:>1024}".encode() for number in range(count)], sender=sender)
+    with _server(folder, HOSTS[1], 1, arguments.window, port=B_DATA_PORT) as server:
+        server.create_queue(QUEUE)
+        peer = Peer(HOSTS[1], PORT)
+        before = server.cpu_seconds(), server.metric("reliquary_syncs_total")
+        start = perf_counter()
+        peer.send(packets)
+        rate = count / (perf_counter() - start)
+        cpu, syncs = server.cpu_seconds() - before[0], server.metric("reliquary_syncs_total") - before[1]
+        peer.close()
+        _check(server, count - 1)
+    return {
+        "messages_per_second": round(rate),
+        "messages": count,
+        "window": arguments.window,
+        "ratio_to_disk": round(rate / appends(folder, 32, 2), 3),
+        "receiver_cpu_us_per_message": round(cpu / count * 1e6, 1),
+        "receiver_messages_per_sync": round(count / max(syncs, 1)),
+    }
+
+
+def _received_sid(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+    return _received(folder, arguments, SID)
 
 
 def _server(folder: Path, host: str, core: int, window: int, **more: Any) -> Server:
@@ -157,6 +192,8 @@ def _check(server: Server, count: int) -> None:
 PARTS: dict[str, Callable[[Path, argparse.Namespace], dict[str, Any]]] = {
     "recoverable": _recoverable,
     "transactional": _transactional,
+    "received": _received,
+    "received-sid": _received_sid,
     "srmp": _srmp,
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from msgspec.structs import replace
 from reliquary.base.faults import UsageError
 from reliquary.wire.packet.base import SIZE_LIMIT
 from reliquary.wire.packet.patterns import Pattern, Varying, has_pattern
+from reliquary.wire.packet.security import QUEUE_MANAGER, SID, ProviderInfo, SecurityHeader
 from reliquary.wire.packet.transaction import TransactionHeader
 from reliquary.wire.packet.user_message import UserMessage, decode_user_message
 from tests.wire.packet import strategies
@@ -36,14 +39,19 @@ varyings = st.builds(
 
 
 def without_rare(packet: UserMessage) -> UserMessage:
-    """Return the packet without the headers that a pattern cannot have."""
-    transaction = packet.transaction
+    """Return the packet without the headers that a pattern cannot have; of a SecurityHeader the SID stays."""
+    transaction, security = packet.transaction, packet.security
+    if security is not None and security.sender:
+        security = SecurityHeader(sender_kind=SID, data_flag=security.data_flag, sender=security.sender)
+    else:
+        security = None
     return replace(
         packet,
         base=replace(packet.base, tracing=False),
         transaction=None if transaction is None else replace(transaction, connector=None),
         properties=replace(packet.properties, slack=b""),
-        **dict.fromkeys(("security", "debug", "envelope", "compound", "soap", "multi", "session")),
+        security=security,
+        **dict.fromkeys(("debug", "envelope", "compound", "soap", "multi", "session")),
     )
 
 
@@ -92,6 +100,38 @@ def test_a_packet_that_is_cut_or_too_long_has_no_pattern(packet: UserMessage) ->
     pattern = Pattern(packet, raw)
     assert [size for size in range(len(raw)) if pattern.read(raw[:size]) is not None] == []
     assert pattern.read(raw + bytes(4)) is None
+
+
+SID_ALONE = SecurityHeader(sender_kind=SID, data_flag=True, sender=bytes(28))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"signature": b"s"},
+        {"certificate": b"c"},
+        {"encryption_key": b"k"},
+        {"encrypted": True},
+        {"authenticated": True},
+        {"signature_level": 3},
+        {"default_provider": True},
+        {"provider": ProviderInfo()},
+        {"sender_kind": QUEUE_MANAGER},
+    ],
+    ids=lambda more: next(iter(more)),
+)
+def test_a_security_header_with_more_than_a_sid_has_no_pattern(more: dict[str, Any]) -> None:
+    assert has_pattern(UserMessage(security=SID_ALONE))
+    assert not has_pattern(UserMessage(security=replace(SID_ALONE, **more)))
+
+
+def test_a_packet_with_another_sid_is_not_read_by_the_pattern() -> None:
+    packet = UserMessage(security=SID_ALONE)
+    other = UserMessage(security=replace(SID_ALONE, sender=bytes(27) + b"x"))
+    pattern = Pattern(packet, packet.encode())
+    assert pattern.read(packet.encode()) is not None
+    assert pattern.read(other.encode()) is None
+    assert pattern.read(UserMessage().encode()) is None
 
 
 def test_a_packet_with_a_rare_header_has_no_pattern() -> None:

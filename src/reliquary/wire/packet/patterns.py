@@ -1,10 +1,11 @@
 """Packets that differ from another packet only in a few fields: written and read without the other fields.
 
-    | base: size | user: SentTime, MessageID | transaction: all fields | properties: sizes | body |
+    | base: size | user: SentTime, MessageID | transaction: all fields | SID | properties: sizes | body |
                   ^ these fields and the body differ; all other bytes are equal
 
-Messages of one sender to one queue mostly differ in nothing else.  A packet with a header that is not in the
-drawing, or with a SessionHeader, has no pattern.
+Messages of one sender to one queue mostly differ in nothing else.  Windows adds the SID of the user, in a
+SecurityHeader without a signature.  A packet with a header that is not in the drawing, or with a
+SessionHeader, has no pattern.
 """
 
 from __future__ import annotations
@@ -51,18 +52,19 @@ class Pattern:
         assert has_pattern(packet), "a packet with rare headers has no pattern"
         after_user = base.SIZE + len(packet.user.encode(0))
         after_place = after_user if packet.transaction is None else after_user + _PLACE.size
-        end = after_place + layouts.PROPERTIES.struct.size
+        at_properties = after_place + (0 if packet.security is None else len(packet.security.encode()))
+        end = at_properties + layouts.PROPERTIES.struct.size
         end += len(packet.properties.label_bytes) + len(packet.properties.extension)
         self._head = data[:end]
         self._at_place = 0 if packet.transaction is None else after_user
-        self._at_properties = after_place
-        self._at_sizes = after_place + _BODY_SIZES
+        self._at_properties = at_properties
+        self._at_sizes = at_properties + _BODY_SIZES
         spans = (
             (0, _AT_SIZE),
             (_AFTER_SIZE, _AT_SENT),
             (_AFTER_SENT, after_user),
             (after_place, self._at_sizes),
-            (after_place + _AFTER_BODY_SIZES, end),
+            (at_properties + _AFTER_BODY_SIZES, end),
         )
         self._parts = tuple([(slice(*span), self._head[slice(*span)]) for span in spans])
 
@@ -112,7 +114,7 @@ class Pattern:
 def has_pattern(packet: UserMessage) -> bool:
     """Return whether a packet has only the headers that most messages have, and a body without slack."""
     return (
-        packet.security is None
+        (packet.security is None or packet.security.is_sid_only)
         and packet.debug is None
         and packet.envelope is None
         and packet.soap is None

@@ -79,6 +79,11 @@ class SecurityHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     certificate: bytes = b""
     provider: ProviderInfo | None = None
 
+    @property
+    def is_sid_only(self) -> bool:
+        """Return whether it has the SID of a user and nothing else, as in most packets of Windows."""
+        return self == SecurityHeader(sender_kind=SID, data_flag=self.data_flag, sender=self.sender)
+
     def encode(self) -> bytes:
         """Return the header as bytes."""
         provider = b"" if self.provider is None else self.provider.encode()

@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from reliquary.queueing.model.travel.transfer import MessageArrived, RunArrived
 from reliquary.wire.packet.user_message import UserMessage
 from tests.protocols.mqqb.mqqb_harness import ADDRESS, STREAM, MqqbBench, Peer
+from tests.queueing.state_checks import walk
 
+SID_OF_ONE, SID_OF_OTHER = (
+    bytes.fromhex("0105000000000005 15000000") + bytes(15) + b"%c" % end for end in b"12"
+)
 QUEUES = ("orders", "other")
 
 
@@ -30,6 +34,11 @@ def signals(bench: MqqbBench, kind: type) -> list[Any]:
     return [each for each in bench.signals if isinstance(each, kind)]
 
 
+def senders(bench: MqqbBench, queue: str) -> list[bytes]:
+    """Return the SIDs of the messages in a queue."""
+    return [bench.state.messages.get(each).sender for each in walk(bench.queue(queue))]
+
+
 def test_messages_of_one_piece_are_handed_over_together() -> None:
     bench = bench_with_streams()
     peer = bench.accepted()
@@ -39,6 +48,45 @@ def test_messages_of_one_piece_are_handed_over_together() -> None:
     assert not signals(bench, MessageArrived)
     assert bench.bodies("orders") == [b"%d" % number for number in range(10)]
     assert (peer.state.received, peer.state.recoverable_received, peer.state.unacked) == (10, 10, 10)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["single", "stream"])
+def test_messages_with_the_sid_of_a_user_are_handed_over_together(stream: bool) -> None:
+    """Windows adds it to each message."""
+    bench = bench_with_streams()
+    peer = bench.accepted()
+    queue = "strict" if stream else "orders"
+    made = [
+        peer.made(
+            b"%d" % number,
+            to=name(queue),
+            sender=SID_OF_OTHER if number == 6 else SID_OF_ONE,
+            stream=(number, number - 1) if stream else None,
+        )
+        for number in range(1, 11)
+    ]
+    assert all(packet.security is not None for packet in made)
+    peer.send(*made)
+    (run,) = signals(bench, RunArrived)
+    assert [message.body for message in run.messages] == bench.bodies(queue)
+    assert senders(bench, queue) == [SID_OF_ONE] * 5 + [SID_OF_OTHER] + [SID_OF_ONE] * 4
+    read = peer.state.read_before
+    assert read is not None
+    assert read.pattern.read(made[-1].encode()) is not None, "further ones are read by their pattern"
+
+
+def test_a_message_with_a_signature_ends_a_run() -> None:
+    bench = bench_with_streams()
+    peer = bench.accepted()
+    signed: dict[str, Any] = {"signature": b"wrong", "sender_certificate": b"none"}
+    peer.send(
+        *(
+            peer.made(b"%d" % number, sender=SID_OF_ONE, **(signed if number == 2 else {}))
+            for number in range(5)
+        )
+    )
+    assert [message.body for message in signals(bench, RunArrived)[0].messages] == [b"0", b"1"]
+    assert bench.bodies("orders") == [b"0", b"1", b"3", b"4"]
 
 
 @pytest.mark.spec("QB-213", "QB-214")
@@ -133,6 +181,7 @@ kinds = st.fixed_dictionaries(
         "number": st.integers(1, 12),
         "place": st.sampled_from([0, 0, 0, 1, 2]),
         "express": st.booleans(),
+        "sender": st.sampled_from([b"", b"", SID_OF_ONE, SID_OF_OTHER]),
         "late": st.sampled_from([False, False, False, False, True]),
     }
 )
@@ -152,7 +201,7 @@ def packets_of(peer: Peer, wanted: list[dict[str, Any]]) -> list[UserMessage]:
             last = number if not each["place"] else last
         else:
             attributes |= {"number": each["number"], "express": each["express"]}
-        made.append(peer.made(b"%d" % len(made), to=name(each["queue"]), **attributes))
+        made.append(peer.made(b"%d" % len(made), to=name(each["queue"]), sender=each["sender"], **attributes))
     return made
 
 
@@ -161,6 +210,7 @@ def outcome(bench: MqqbBench, peer: Peer) -> dict[str, Any]:
     state = peer.state
     return {
         "bodies": {queue: bench.bodies(queue) for queue in (*QUEUES, "strict")},
+        "senders": {queue: senders(bench, queue) for queue in (*QUEUES, "strict")},
         "received": (state.received, state.recoverable_received),
         "acked": sum(ack.recoverable_set.bit_count() for ack in peer.acks) + state.bits.bit_count(),
         "streams": {key: each.stream.last for key, each in bench.mqqb.incoming.items()},

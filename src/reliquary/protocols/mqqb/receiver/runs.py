@@ -6,7 +6,8 @@
                                                    '-- at most until a SessionAck is due
 
 A run has only messages that nothing special happens to: no SessionHeader rides on them, none is a duplicate
-or out of turn, none is signed or encrypted.  The first packet that is otherwise ends the run.
+or out of turn, none is signed or encrypted.  The first packet that is otherwise ends the run.  The SID that
+Windows adds to each message is an attribute of it and decides nothing (G-64), so it is in a run as well.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ def _in_full(session: Session, found: _Collected) -> Arriving | None:
     if (
         not isinstance(packet, UserMessage)
         or packet.session is not None
-        or packet.security is not None
+        or (packet.security is not None and not packet.security.is_sid_only)
         or is_for_order_queue(packet)
     ):
         return None

@@ -25,7 +25,7 @@ _claims: list[socket.socket] = []
 
 
 def free_ports(count: int, hosts: Sequence[str] = LOOPBACK) -> list[int]:
-    """Return ports that no process has, on any of these addresses, and that nobody else gets here."""
+    """Return ports that no process has, on any of these addresses, and that no other test gets here."""
     return list(islice((port for port in _PORTS if _is_free(port, hosts)), count))
 
 

@@ -62,8 +62,8 @@ def test_every_place_is_a_module_or_a_folder_of_the_server() -> None:
     for place, stage in _PLACES.items():
         module, _, function = place.partition(" ")
         file = SOURCE / f"{module}.py"
-        assert file.exists() or (SOURCE / module).is_dir(), f"{place}: there is no such module"
-        assert not function or f"def {function}(" in file.read_text(), f"{place}: there is no such function"
+        assert file.exists() or (SOURCE / module).is_dir(), f"{place}: the module does not exist"
+        assert not function or f"def {function}(" in file.read_text(), f"{place}: the function does not exist"
         assert stage in STAGES
         assert place_of(module, function) == stage
 

@@ -58,7 +58,7 @@ def test_what_was_foreseen_is_one_sentence_and_a_code(why: Exception, code: Exit
     ("why", "advice"),
     [
         (
-            QueueNotFound("QUEUE_NOT_FOUND", "there is no such queue"),
+            QueueNotFound("QUEUE_NOT_FOUND", "the queue does not exist"),
             "`reliquary queue list` shows all queues",
         ),
         (NotFound("PATH_NOT_FOUND", "a sentence"), "is --server the address of a data plane"),

@@ -92,8 +92,8 @@ def test_a_change_that_never_left_changed_nothing() -> None:
 
 
 def test_a_refusal_is_not_asked_again() -> None:
-    no = answer(404, {"error": "no such", "code": "QUEUE_NOT_FOUND"})
-    with Scripted([no]) as server, pytest.raises(QueueNotFound, match="no such"):
+    no = answer(404, {"error": "it is not here", "code": "QUEUE_NOT_FOUND"})
+    with Scripted([no]) as server, pytest.raises(QueueNotFound, match="it is not here"):
         link(server).ask("GET", "/a")
     assert len(server.asked) == 1
 
@@ -151,9 +151,9 @@ def test_a_body_that_breaks_off_counts_for_nothing() -> None:
 def test_what_fails_while_a_body_is_made_is_the_callers() -> None:
     def failing() -> Iterator[bytes]:
         yield b"abc"
-        raise OSError("his disk")
+        raise OSError("the disk is full")
 
-    with Scripted([answer(201)]) as server, pytest.raises(OSError, match="his disk"):
+    with Scripted([answer(201)]) as server, pytest.raises(OSError, match="the disk is full"):
         link(server).put("/a", failing())
 
 

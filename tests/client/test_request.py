@@ -39,7 +39,7 @@ def test_a_request_gets_its_answer(play: Play) -> None:
 def test_many_share_a_queue_of_answers_and_each_gets_its_own(play: Play) -> None:
     async def scene(qm: AsyncManager) -> None:
         orders, answers = await queues(qm)
-        await answers.send("for somebody else")
+        await answers.send("for another request")
         waiting = [asyncio.ensure_future(orders.request(str(n), "answers", None)) for n in range(4)]
         messages = [await asked(orders) for _ in range(4)]
         for message in reversed(messages):
@@ -48,7 +48,7 @@ def test_many_share_a_queue_of_answers_and_each_gets_its_own(play: Play) -> None
             answer = await each
             assert answer is not None
             assert answer.text == f"answer to {n}"
-        assert [left.text async for left in answers.browse()] == ["for somebody else"]
+        assert [left.text async for left in answers.browse()] == ["for another request"]
 
     play(scene)
 
@@ -88,7 +88,7 @@ def test_an_acknowledgement_is_no_answer(play: Play) -> None:
 
 def test_without_an_answer_there_is_none(qm: Manager) -> None:
     orders = qm.create_queue("orders")
-    qm.create_queue("answers").send("for somebody else")
+    qm.create_queue("answers").send("for another request")
     assert orders.request("?", answers="answers", timeout=0) is None
     assert [message.text for message in orders.browse()] == ["?"]
     assert qm.queue("answers").info().messages == 1

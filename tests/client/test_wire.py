@@ -99,10 +99,10 @@ def test_an_older_server_that_took_the_place_is_asked_again_as_json() -> None:
 def test_a_bad_request_is_refused_in_the_end() -> None:
     async def scene(wire: Wire) -> None:
         wire.packed = True
-        with pytest.raises(BadRequest, match="no such field"):
+        with pytest.raises(BadRequest, match="no field of this name"):
             await wire.do("POST", "/x", {"b": 2})
 
-    play(400, b'{"error": "no such field", "code": "INVALID_PARAMETER"}', scene)
+    play(400, b'{"error": "no field of this name", "code": "INVALID_PARAMETER"}', scene)
 
 
 def test_a_record_comes_back() -> None:

@@ -218,9 +218,9 @@ def test_a_list_of_queues_has_those_that_one_may_look_at(tmp_path: Path) -> None
     [
         ({"change": "fly", "user": "bob"}, 400, "fly"),
         (
-            {"change": "grant", "user": "nobody", "rights": ["send"]},
+            {"change": "grant", "user": "missing", "rights": ["send"]},
             400,
-            "there is no user or group 'nobody'",
+            "there is no user or group 'missing'",
         ),
         ({"change": "grant", "user": "everyone"}, 400, "grant needs a right"),
         ({"change": "grant", "user": "everyone", "rights": ["fly"]}, 400, "there is no right 'fly'"),

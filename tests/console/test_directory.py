@@ -124,7 +124,9 @@ def test_to_look_at_it_needs_a_right_of_the_manager_and_to_change_it_another(tmp
             status, refused = await ask(
                 harness.control, ALICE, method, "/directory/site/south", {"name": "x"}
             )
-            assert (status, refused["code"]) == (403, "ACCESS_DENIED"), "not even that it is missing is told"
+            assert (status, refused["code"]) == (403, "ACCESS_DENIED"), (
+                "the answer does not show that it is missing"
+            )
         assert (await ask(harness.control, BOB, "GET", "/directory/site/north"))[0] == 200
         bearer = ((b"authorization", b"Bearer " + BOB.encode()),)
         exported = await harness.control.request("GET", "/api/v1/directory/export", b"", bearer)

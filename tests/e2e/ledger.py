@@ -180,7 +180,7 @@ class Ledger:
         """Changes whose transactions the server lists as prepared; the others are decided."""
         known = {change.transaction: change for change in self._changes if change.two_phase}
         names = set(listed)
-        assert names <= known.keys(), f"nobody prepared {names - known.keys()}"
+        assert names <= known.keys(), f"not prepared {names - known.keys()}"
         for name, change in known.items():
             if name not in names:
                 assert change.commits or not change.prepared, f"the server forgot what it prepared: {change}"

@@ -137,11 +137,11 @@ def test_a_store_of_a_newer_version_is_left_alone(stopped: Path) -> None:
 
 def test_a_folder_with_other_things_is_left_alone(folder: Path) -> None:
     folder.mkdir()
-    (folder / "000001.log").write_text("somebody's diary")
+    (folder / "000001.log").write_text("the notes of a user")
     code, said = run_to_its_end(folder)
     assert code == Exit.STORE_MISSING
     must_be_one_sentence(said, folder, "000001.log")
-    assert content(folder) == {"000001.log": b"somebody's diary"}
+    assert content(folder) == {"000001.log": b"the notes of a user"}
 
 
 @pytest.mark.parametrize(

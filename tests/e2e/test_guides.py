@@ -79,7 +79,7 @@ def test_blocks_are_found_with_their_languages_and_remarks() -> None:
 
 
 def test_a_command_that_fails_is_noticed(tmp_path: Path) -> None:
-    assert "no such" in failing(tmp_path, "sh", "true\necho no such thing >&2; false\necho after\n")
+    assert "a failure" in failing(tmp_path, "sh", "true\necho a failure >&2; false\necho after\n")
 
 
 def test_output_that_is_not_the_one_shown_is_noticed(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ LONGEST_OPENING = 60_000
 """Microseconds from the first touch of the store to a kill while it opens."""
 
 
-FOUND = "explain|came back|is lost|half of a change|nobody prepared|forgot|given twice|never there"
+FOUND = "explain|came back|is lost|half of a change|not prepared|forgot|given twice|never there"
 """How the ledger reports a promise that a crash has broken."""
 
 

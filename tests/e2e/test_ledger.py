@@ -231,7 +231,7 @@ BREACHES: dict[Callable[[Ledger], None], str] = {
     prepared_and_forgotten: "forgot what it prepared",
     committed_and_forgotten: "is lost",
     committed_by_none: "it happened",
-    prepared_by_none: "nobody prepared",
+    prepared_by_none: "not prepared",
 }
 
 

@@ -586,7 +586,7 @@ def test_an_effect_that_cannot_be_performed_ends_all_work(count: int) -> None:
 
 
 def explode(answer: object) -> None:
-    raise ZeroDivisionError(f"nobody can take {answer}")
+    raise ZeroDivisionError(f"the caller cannot take {answer}")
 
 
 async def close_after_failure(room: Room) -> None:

@@ -85,8 +85,8 @@ def test_a_machine_need_not_hear_every_directed_signal_and_one_that_does_not_exi
     one.says = (Whisper("two"),)
     core.turn(Came(), NOON)
     assert two.heard == []
-    one.says = (Whisper("nobody"),)
-    with pytest.raises(AssertionError, match="no machine is called nobody"):
+    one.says = (Whisper("missing"),)
+    with pytest.raises(AssertionError, match="no machine is called missing"):
         core.turn(Came(), NOON)
 
 

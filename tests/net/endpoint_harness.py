@@ -33,7 +33,7 @@ class DeafClerk:
     """The methods that every clerk has; it gets no signals and keeps nothing."""
 
     def hear(self, signal: Signal, now: Instant) -> Turn:
-        raise AssertionError(f"nobody speaks to the clerk, and yet: {signal} at {now}")
+        raise AssertionError(f"an unexpected signal came to the clerk: {signal} at {now}")
 
     def settle(self) -> None:
         """Do nothing: this clerk keeps no state between turns."""

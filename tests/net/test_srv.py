@@ -56,7 +56,7 @@ GOOD = answer(record(0, 0, name("dc1")))
 BAD = {
     "another number": answer(number=8),
     "no answer": answer(flags=0x0100),
-    "no such name": answer(flags=0x8183),
+    "an unknown name": answer(flags=0x8183),
     "cut off": GOOD[:-3],
     "empty": b"",
     "in circles": answer(record(0, 0, b"\xc0" + bytes([len(GOOD) - 5]))),

@@ -59,5 +59,5 @@ def test_a_build_that_was_interrupted_is_begun_again(made: list[Path], tmp_path:
 
 
 def test_a_tool_that_fails_says_why(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="no such file"):
-        gsoap_build.run_tool(tmp_path, "sh", "-c", "echo no such file; exit 1")
+    with pytest.raises(AssertionError, match="a missing file"):
+        gsoap_build.run_tool(tmp_path, "sh", "-c", "echo a missing file; exit 1")

@@ -207,7 +207,7 @@ class Bench:
                 case Warn():
                     self.warnings.append(effect)
                 case _:
-                    raise AssertionError(f"nobody performs {effect}")
+                    raise AssertionError(f"no part of the harness performs {effect}")
         return turn
 
     @property

@@ -208,7 +208,7 @@ def check(state: State) -> None:
     committed = {key: row for key, row in rows.items() if key not in waiting | unseen}
     delayed = every(state, tables.DELAYED)
     assert not rows.keys() & delayed.keys(), "delayed, and there to be seen"
-    assert all(row.due for row in delayed.values()), "delayed, and nobody knows until when"
+    assert all(row.due for row in delayed.values()), "a delayed position has no time"
     assert not any(row.due for row in committed.values()), "to be seen, and delayed"
     _check_queues(state, committed, delayed)
     retained = every(state, tables.RETAINED)
@@ -318,7 +318,7 @@ def _check_bodies(state: State, positions: list[Position]) -> None:
     noted = {tables.spool_number(key) for key in every(state, tables.SPOOLS)}
     assert noted == {*loose, *express.values()}
     spools = {int.from_bytes(key[:8], "big") for key in every(state, tables.PIECES)}
-    assert spools == {*loose, *owned}, f"pieces of nobody: {spools - {*loose, *owned}}"
+    assert spools == {*loose, *owned}, f"pieces without a message: {spools - {*loose, *owned}}"
     for number, spool in stored.items():
         assert messages_of(state)[number].spool == spool
 

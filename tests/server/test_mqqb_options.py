@@ -100,7 +100,7 @@ def test_the_port_that_is_listened_to_may_differ_from_that_of_peers() -> None:
         ("listen_port = 65536", "listen_port is 65536"),
         ("connections = 0", "connections is 0"),
         ('networks = ["10.0.0.1/8"]', "'10.0.0.1/8'"),
-        ('networks = ["everybody"]', "'everybody'"),
+        ('networks = ["all of them"]', "'all of them'"),
         ('addresses = ["host"]', "'host'"),
         ('names = ["a b"]', "'a b'"),
         ("window = 65536", "window is 65536"),

@@ -58,7 +58,7 @@ def test_the_later_place_wins(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        pytest.param("a = 1", 1, "there is no setting 'a'", id="no such setting"),
+        pytest.param("a = 1", 1, "there is no setting 'a'", id="an unknown setting"),
         pytest.param("\n\nquota = 'x'", 3, "quota: Expected `int`", id="another type"),
         pytest.param("quota = 1\ndata_port = 70000", 2, "data_port is 0 to 65535", id="out of its range"),
         pytest.param("[srmp]\nenabled = 1", 2, "srmp.enabled: Expected `bool`", id="in a table"),

@@ -57,8 +57,8 @@ def test_express_messages_of_an_earlier_process_are_gone() -> None:
 @pytest.mark.parametrize(
     ("facts_stated", "why"),
     [
-        pytest.param((stored(1), stored(1)), "stored twice", id="the same message again"),
-        pytest.param((removed(1),), "not there", id="a leave of nobody"),
+        pytest.param((stored(1), stored(1)), "stored twice", id="a message twice"),
+        pytest.param((removed(1),), "not there", id="the removal of an unknown message"),
         pytest.param((stored(1, queue=77),), "does not exist", id="a message in no queue"),
         pytest.param((stored(1), facts.QueueDeleted(ORDERS)), "messages in it", id="a full queue"),
         pytest.param((stored(1), stored(1, queue=OTHER)), "stored twice", id="one message in two"),

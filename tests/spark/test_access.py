@@ -101,16 +101,19 @@ def test_a_file_that_is_not_right_is_refused(tmp_path: Path, text: str, sentence
         ({"url": "http://a,http://a/"}, "two managers have the name a"),
         ({"url": "x=http://a,y=http://a/"}, "two managers have the address http://a"),
         ({"url": URL, "managers": "x"}, "give url or managers, not both"),
-        ({"managers": "no/such"}, "the option managers names a file that cannot be read: no/such"),
+        ({"managers": "missing/file"}, "the option managers names a file that cannot be read: missing/file"),
         (
             {"url": URL, "compression": "gzip"},
             "the option compression is auto, none, lz4 or zstd, not 'gzip'",
         ),
         ({"url": URL, "timeout": "nan"}, "the option timeout is"),
-        ({"url": URL, "ca": "no/such.pem"}, "the option ca names a file that is not here: 'no/such.pem'"),
+        (
+            {"url": URL, "ca": "missing/file.pem"},
+            "the option ca names a file that is not here: 'missing/file.pem'",
+        ),
         ({"url": URL, "token": "a", "tokenFile": "b"}, "give token or tokenFile, not both"),
         ({"url": URL, "token": "töken"}, "a token is printable ASCII"),
-        ({"url": URL, "tokenFile": "no/such"}, "the option tokenFile names a file that cannot be read"),
+        ({"url": URL, "tokenFile": "missing/file"}, "the option tokenFile names a file that cannot be read"),
     ],
 )
 def test_what_is_not_right_is_refused(given: dict[str, str], sentence: str) -> None:

@@ -18,7 +18,7 @@ def fake(folder: Path, version: str, *, vectors: bool = True) -> Path:
     """Return a program that answers as a Java of this version would."""
     program = folder / "bin" / "java"
     program.parent.mkdir(parents=True)
-    refuse = "" if vectors else f'case "$*" in *{VECTORS}*) echo no such module >&2; exit 1;; esac\n'
+    refuse = "" if vectors else f'case "$*" in *{VECTORS}*) echo a missing module >&2; exit 1;; esac\n'
     program.write_text(f"#!/bin/sh\n{refuse}echo 'openjdk version \"{version}\" 2025-04-15' >&2\n")
     program.chmod(0o755)
     return program

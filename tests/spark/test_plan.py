@@ -41,7 +41,9 @@ def test_a_queue_is_read_from_its_place_to_the_mark() -> None:
     offset = {key("a"): QueueOffset("one", 7), key("b"): QueueOffset("one", 100)}
     found = survey(offset, feeds(feed("a"), feed("b"), feed("c")) | feeds(feed("a"), manager="n"))
     assert found.spans == (Span(key("a"), "one", 7, 100), Span(key("b"), "one", 100, 100))
-    assert found.new == (key("c"), key("a", "n")), "a queue of the same name of another manager is another"
+    assert found.new == (key("c"), key("a", "n")), (
+        "queues of two managers differ though their names are equal"
+    )
     assert found.findings == ()
 
 
@@ -167,7 +169,7 @@ def test_a_busy_small_queue_does_not_starve_a_large_one() -> None:
 
 def test_where_there_is_not_a_row_for_each_the_turn_goes_round() -> None:
     served = [allotted(Limit(2, 4), [[1], [2], [3]], turn)[2] is not None for turn in range(3)]
-    assert served == [False, False, True], "whoever is largest is not last for ever"
+    assert served == [False, False, True], "the largest queue is not last for ever"
 
 
 # -- parts

@@ -37,7 +37,7 @@ def test_it_tells_what_is_left_by_number_and_by_time() -> None:
     report.hole(SOUTH, DataLost("it is gone"))
     report.hole(SOUTH, DataLost("it is gone"))
     made = report.made()
-    assert made["behind"]["north"] == {"orders": 0}, "a report waits for nobody"
+    assert made["behind"]["north"] == {"orders": 0}, "a report does not wait"
     assert made["away"] == ["north"]
     assert made["holes"] == {"south": {"orders": ["it is gone"]}}
 

@@ -75,7 +75,7 @@ def test_a_table_that_was_not_named_at_the_start_is_our_mistake(disk: Disk) -> N
         pytest.param(b"", END, 99, False, "a b ba c d", id="all, in the order of bytes"),
         pytest.param(b"", END, 99, True, "d c ba b a", id="all from the end"),
         pytest.param(b"b", b"d", 99, False, "b ba c", id="the first belongs to it, the last does not"),
-        pytest.param(b"b", b"d", 99, True, "c ba b", id="the same from the end"),
+        pytest.param(b"b", b"d", 99, True, "c ba b", id="the rows from the end"),
         pytest.param(b"b", END, 2, False, "b ba", id="a limit"),
         pytest.param(b"", b"d", 2, True, "c ba", id="a limit from the end"),
         pytest.param(b"b", b"d", 3, True, "c ba b", id="a limit that is just reached"),

@@ -56,7 +56,7 @@ def test_a_format_file_that_says_something_else_is_damage(folder: Path, content:
 
 def test_a_folder_with_other_files_is_not_claimed(folder: Path) -> None:
     folder.mkdir()
-    (folder / "000001.log").write_text("somebody's notes")
+    (folder / "000001.log").write_text("the notes of a user")
     with pytest.raises(StoreFailure, match=r"not empty.*000001\.log") as failure:
         claim(folder, create=True)
     assert failure.value.kind == "missing"

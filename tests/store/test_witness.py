@@ -86,7 +86,7 @@ def test_a_witness_lies_beside_the_folder(tmp_path: Path) -> None:
     ("owner", "found", "note", "expected"),
     [
         pytest.param(OWNER, 77, None, None, id="the store is where it was"),
-        pytest.param(OWNER, 78, None, None, id="the store is further: a sync was not told"),
+        pytest.param(OWNER, 78, None, None, id="the store is further: a sync was not noted"),
         pytest.param(UUID(int=8), 5, None, None, id="the witness of another store"),
         pytest.param(OWNER, 76, None, MOMENT, id="an older copy"),
         pytest.param(OWNER, 5, Restoration(UUID(int=1)), MOMENT, id="a restore without a moment"),

@@ -37,6 +37,6 @@ def test_all_that_a_stream_has_left_becomes_dead_letters() -> None:
     state = new_state()
     begin(state, 11, 12, 13, queue=QUEUE)
     state.draft.take()
-    assert make_dead_letters(state, QUEUE, THERE, "nobody knows") == (11, 12, 13)
+    assert make_dead_letters(state, QUEUE, THERE, "the outcome is not known") == (11, 12, 13)
     turn = state.draft.take()
     assert turn.signals == (TransferEnded(QUEUE, (11, 12, 13), Outcome.REFUSED, NOT_KNOWN, by_receipt=True),)

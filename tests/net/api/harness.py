@@ -157,7 +157,7 @@ def play(scene: Scene, disk: MemoryDisk | None = None) -> None:
         try:
             runner.run(whole())
         except asyncio.CancelledError:
-            assert wrong, "cancelled by nobody"
+            assert wrong, "cancelled without a request"
     for each in wrong:
         if isinstance(each, BaseException):
             raise AssertionError(f"the engine failed: {each!r}") from each

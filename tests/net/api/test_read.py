@@ -335,9 +335,9 @@ def test_a_lookup_can_take_or_hold_the_message() -> None:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        pytest.param({"lookup_id": "1"}, (404, "MESSAGE_NOT_FOUND"), id="no such message"),
+        pytest.param({"lookup_id": "1"}, (404, "MESSAGE_NOT_FOUND"), id="an unknown message"),
         pytest.param({}, (400, "INVALID_PARAMETER"), id="relative to nothing"),
-        pytest.param({"lookup_id": "1", "seek": "there"}, (400, "INVALID_PARAMETER"), id="no such seek"),
+        pytest.param({"lookup_id": "1", "seek": "there"}, (400, "INVALID_PARAMETER"), id="an unknown seek"),
         pytest.param({"lookup_id": "1", "hold": 5}, (400, "INVALID_PARAMETER"), id="a peek that holds"),
         pytest.param(
             {"lookup_id": "1", "transaction": "0c44cb60-0000-4000-8000-000000000007"},

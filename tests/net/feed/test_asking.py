@@ -65,7 +65,7 @@ async def failing(why: Exception) -> None:
     ("why", "status", "sentence"),
     [
         (NotOk(Answer(HResult.DATA_LOST, "begin later")), 410, "begin later"),
-        (Refused(HResult.QUEUE_NOT_FOUND, "no such"), 404, "no such"),
+        (Refused(HResult.QUEUE_NOT_FOUND, "it is not here"), 404, "it is not here"),
         (UsageError("not so"), 400, "not so"),
         (EngineStopped("over"), 503, "the server is stopping"),
     ],

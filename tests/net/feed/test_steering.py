@@ -70,7 +70,7 @@ def test_what_is_no_place_no_limit_or_no_consumer_is_refused(client: FeedClient,
         client.reset_consumer(queue.name, "lake", "soon")
     with pytest.raises(BadRequest, match="a limit is written as"):
         client.set_consumer(queue.name, "lake", keep="soon")
-    with pytest.raises(NotFound, match="no consumer 'nobody'"):
-        client.reset_consumer(queue.name, "nobody", "latest")
-    with pytest.raises(NotFound, match="no consumer 'nobody'"):
-        client.set_consumer(queue.name, "nobody", paused=True)
+    with pytest.raises(NotFound, match="no consumer 'missing'"):
+        client.reset_consumer(queue.name, "missing", "latest")
+    with pytest.raises(NotFound, match="no consumer 'missing'"):
+        client.set_consumer(queue.name, "missing", paused=True)

@@ -103,8 +103,8 @@ def test_an_address_of_ipv6_is_dialled_without_a_resolver(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("host", "failure"),
     [
-        pytest.param(HOST, Failure.NO_CONNECTION, id="nobody listens"),
-        pytest.param("no-such-host.invalid", Failure.NO_ADDRESS, id="no such name"),
+        pytest.param(HOST, Failure.NO_CONNECTION, id="a port without a listener"),
+        pytest.param("no-such-host.invalid", Failure.NO_ADDRESS, id="an unknown name"),
         pytest.param("a" * 70, Failure.NO_ADDRESS, id="what cannot be a name"),
     ],
 )

@@ -71,7 +71,7 @@ class Wire(Link):
 
     def join(self, group: str) -> None:
         if Wire.refusing:
-            raise OSError("no such network")
+            raise OSError("the network is missing")
         self.groups.append(group)
 
     def leave(self, group: str) -> None:
@@ -338,7 +338,7 @@ def test_a_group_that_cannot_be_joined_is_tried_again() -> None:
     here = Bench()
     Wire.refusing = True
     here.listen(ADDRESS)
-    assert here.warned == [Warn(f"multicast {ADDRESS}", "cannot be listened to", "no such network")]
+    assert here.warned == [Warn(f"multicast {ADDRESS}", "cannot be listened to", "the network is missing")]
     Wire.refusing = False
     here.loop.run(31)
     assert here.link.groups == [GROUP]

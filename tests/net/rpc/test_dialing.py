@@ -206,8 +206,8 @@ def test_bytes_that_are_no_pdu_end_the_association() -> None:
 @pytest.mark.parametrize(
     ("place", "failure"),
     [
-        pytest.param(NO_SERVER, Failure.NO_CONNECTION, id="nobody listens"),
-        pytest.param(ServerAddress("no such host.invalid", 1), Failure.NO_ADDRESS, id="no address"),
+        pytest.param(NO_SERVER, Failure.NO_CONNECTION, id="a port without a listener"),
+        pytest.param(ServerAddress("not a host.invalid", 1), Failure.NO_ADDRESS, id="no address"),
     ],
 )
 def test_a_server_that_cannot_be_reached_is_reported_once(place: ServerAddress, failure: Failure) -> None:

@@ -161,7 +161,7 @@ class NoLogin:
         raise AssertionError
 
     def step(self, token: bytes) -> bytes:
-        raise SecurityRefused("no such user")
+        raise SecurityRefused("an unknown user")
 
     def sign(self, message: bytes) -> bytes:
         raise AssertionError
@@ -182,6 +182,6 @@ def test_an_authentication_that_cannot_begin_is_a_lost_connection() -> None:
     glass = Glass()
     connection = CallingConnection(rpc, lambda *_: None, lambda _, why: lost.append(why), Traffic())
     connection.connection_made(glass)
-    assert lost == ["no authentication can be begun: no such user"]
+    assert lost == ["no authentication can be begun: an unknown user"]
     assert glass.closed
     assert not glass.writes

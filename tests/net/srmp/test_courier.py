@@ -414,7 +414,7 @@ class TestEnd:
 
 def test_the_words_of_a_refusal_come_back() -> None:
     reason = MessageClass.NACK_BAD_DEST_QUEUE
-    _, value = refusal_field(reason, "to: no such queue")
+    _, value = refusal_field(reason, "to: an unknown queue")
     ours = b"HTTP/1.1 400 Bad Request\r\nX-Reliquary-Refusal: " + value + b"\r\nContent-Length: 0\r\n\r\n"
     page = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 10\r\n\r\ngo\r\n away "
 
@@ -423,7 +423,7 @@ def test_the_words_of_a_refusal_come_back() -> None:
             here.post(1, 2)
             await here.wait_for(2)
             assert [(each.status, each.reason, each.why) for each in here.ended] == [
-                (400, reason, "to: no such queue"),
+                (400, reason, "to: an unknown queue"),
                 (400, None, "go away"),
             ]
 

@@ -57,7 +57,7 @@ uris = st.sampled_from(
 )
 names = st.one_of(
     uris,
-    st.sampled_from(["DIRECT=OS:host\\private$\\so many", "PUBLIC=0F0E0D0C-0B0A-0908-0706-050403020100"]),
+    st.sampled_from(["DIRECT=OS:host\\private$\\two words", "PUBLIC=0F0E0D0C-0B0A-0908-0706-050403020100"]),
 )
 
 

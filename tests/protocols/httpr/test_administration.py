@@ -58,7 +58,7 @@ def test_a_peer_that_cannot_be_asked(arrived: bool) -> None:
     assert bench.channel().in_doubt == ()
     bench.advance(60)
     bench.talk(far)
-    assert far.stored == ([b"a"] if arrived else [b"a", b"a"]), "whoever is wrong doubles messages"
+    assert far.stored == ([b"a"] if arrived else [b"a", b"a"]), "a wrong answer doubles messages"
 
 
 def test_after_it_what_comes_late_is_refused() -> None:

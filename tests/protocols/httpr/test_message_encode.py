@@ -139,7 +139,7 @@ def test_the_priority_of_most_and_what_has_no_end_goes_without_saying() -> None:
         ("DIRECT=HTTPR://a/b#c", "httpr://a/b#c"),
         ("httprs://a/b#c", "httprs://a/b#c"),
         ("orders", "httpr://here:8480/httpr/mq#orders"),
-        ("private$\\so many", "httpr://here:8480/httpr/mq#private$/so%20many"),
+        ("private$\\two words", "httpr://here:8480/httpr/mq#private$/two%20words"),
     ],
 )
 def test_an_answer_finds_its_way_to_the_queue_that_is_named_for_it(queue: str, reply: str) -> None:

@@ -203,7 +203,7 @@ class TestCalls:
             "no room for a response",
             "bind_ack",
             "type",
-            "a signature that nobody asked for",
+            "a signature without a request for one",
         ],
     )
     def test_what_ends_a_connection_in_use(self, data: bytes) -> None:

@@ -64,7 +64,7 @@ def test_when_there_is_no_room_the_history_stops_and_says_later_how_much_is_miss
     assert words(events_of(bench.disk), "event_id", "message")[0] == ("gap", 5, 6)
     assert numbers(bench) == [5, 6]
     assert not history_of(bench).gap
-    assert bench.bodies() == [b"x"] * 11, "nobody is hindered"
+    assert bench.bodies() == [b"x"] * 11, "no request waits"
 
 
 def test_bytes_are_counted_too() -> None:

@@ -19,4 +19,4 @@ def test_an_answer_has_the_status_and_the_sentence_of_its_result() -> None:
     assert (answer.status, answer.why) == (HResult.NO_DS, HResult.NO_DS.sentence)
     assert not answer.succeeded
     assert answer_of(DirectoryResult.SUCCESS).succeeded
-    assert answer_of(DirectoryResult.OBJECT_NOT_FOUND, "no such site").why == "no such site"
+    assert answer_of(DirectoryResult.OBJECT_NOT_FOUND, "an unknown site").why == "an unknown site"

@@ -107,7 +107,7 @@ def test_what_waits_in_the_queue_is_never_touched(bench: Bench) -> None:
     bench.send("orders", b"waits", priority=1)
     passed(bench, b"a", b"b", b"c")
     bench.advance(400)
-    assert record(bench).lost == 4, "it is behind those that were lost, and the consumer is told"
+    assert record(bench).lost == 4, "it is behind those that were lost, and the consumer gets an error"
     assert [each.message.body for each in bench.receive("orders").messages] == [b"waits"]
 
 

@@ -46,13 +46,13 @@ def test_a_queue_is_not_paused(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    "request_", [SetConsumer(0, "orders", "nobody"), ResetConsumer(0, "orders", "nobody")]
+    "request_", [SetConsumer(0, "orders", "missing"), ResetConsumer(0, "orders", "missing")]
 )
 def test_a_consumer_that_is_missing_is_named(bench: Bench, request_: SetConsumer | ResetConsumer) -> None:
     answer = bench.ask(request_)
     assert (answer.status, answer.why) == (
         HResult.OBJECT_NOT_FOUND,
-        "orders has no consumer 'nobody'",
+        "orders has no consumer 'missing'",
     )
 
 

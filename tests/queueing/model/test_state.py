@@ -98,7 +98,7 @@ NOW = Instant(1_000_000_000)
     [
         pytest.param([20], [20], id="one"),
         pytest.param([20, 30], [20], id="a later one changes nothing"),
-        pytest.param([20, 20], [20], id="the same again changes nothing"),
+        pytest.param([20, 20], [20], id="a repeated value changes nothing"),
         pytest.param([20, 10], [20, 10], id="an earlier one sets it again"),
         pytest.param([-5], [0], id="one that has passed fires at once"),
         pytest.param([1_000_000], [60], id="a far one is looked at after a minute"),

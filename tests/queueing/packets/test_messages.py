@@ -320,7 +320,7 @@ def test_a_direct_destination_has_no_manager() -> None:
         pytest.param(Message(identifier=ObjectId(OTHER, 1 << 32)), id="identifier"),
         pytest.param(Message.of(message_class=1 << 16), id="class"),
         pytest.param(Message(body=bytes(0x400000)), id="body"),
-        pytest.param(Message.of(response_queue="replies"), id="a path name of nobody"),
+        pytest.param(Message.of(response_queue="replies"), id="a path name without a computer"),
         pytest.param(Message.of(sender_certificate=bytes(0x10000)), id="certificate"),
     ],
 )

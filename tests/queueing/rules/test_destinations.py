@@ -96,7 +96,7 @@ def test_a_queue_that_would_be_here_and_is_not_is_not_found() -> None:
 
 def addressed(*authorities: str) -> Bench:
     """Return a bench that is reached under these authorities."""
-    bench = Bench("orders", "orders;retry", "so many")
+    bench = Bench("orders", "orders;retry", "two words")
     bench.create(".\\public")
     bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset(authorities)), bench.now)
     return bench
@@ -160,7 +160,7 @@ def test_a_url_is_ours_by_its_host_and_port_because_two_managers_may_share_a_hos
         ("/msmq/private$/orders?SenderStream=XRntV;a/b", "orders"),
         ("/msmq/private$/orders#part", "orders"),
         ("/msmq/private%24/%6frders", "orders"),
-        ("/msmq/private$/so%20many", "so many"),
+        ("/msmq/private$/two%20words", "two words"),
         ("/msmq/private$/orders;retry", "orders;retry"),
         ("/msmq/private$/orders%3Bretry?x", "orders;retry"),
         ("/msmq/public", ".\\public"),
@@ -198,7 +198,7 @@ AGENT = "httpr://elsewhere/svc#Orders"
 
 def agent(*authorities: str) -> Bench:
     """Return a bench whose agents have these authorities."""
-    bench = Bench("orders", "orders;retry", "so many")
+    bench = Bench("orders", "orders;retry", "two words")
     bench.create(".\\public")
     bench.manager.hear(AddressesKnown(WORDS, frozenset(authorities), AGENT_PATH), bench.now)
     return bench
@@ -211,7 +211,7 @@ def agent(*authorities: str) -> Bench:
         ("HTTPR://bench:8480/httpr/any#private$/orders", "orders"),
         ("HTTPRS://bench:8480/httpr/mq#.%5Cprivate$%5CORDERS", "orders"),
         ("HTTPR://bench:8480/httpr/mq#orders;retry", "orders;retry"),
-        ("HTTPR://bench:8480/httpr/mq#so%20many", "so many"),
+        ("HTTPR://bench:8480/httpr/mq#two%20words", "two words"),
         ("HTTPR://bench:8480/httpr/mq#./public", ".\\public"),
         ("HTTPR://other:80/httpr/mq#orders", "orders"),
         ("HTTPR://plain/httpr/mq#orders", "orders"),

@@ -412,7 +412,7 @@ def test_bytes_are_counted_once_however_often_a_message_comes_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "queue", [pytest.param("nowhere", id="no such queue"), pytest.param(12345, id="no such handle")]
+    "queue", [pytest.param("nowhere", id="an unknown queue"), pytest.param(12345, id="an unknown handle")]
 )
 def test_a_receive_that_is_refused_acknowledges_nothing(queue: int | str) -> None:
     bench = Bench()

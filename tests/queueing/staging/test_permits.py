@@ -56,7 +56,7 @@ def test_a_part_is_for_the_user_who_began_it(bench: Bench) -> None:
     assert durable(bench.state) == before
     refused(bench, CompleteStage(0, open_, by=BOB), why)
     refused(bench, DropStages(0, (open_,), by=BOB), why)
-    refused(bench, PublishBatch(0, "his own", 0, (mine,), by=BOB), why)
+    refused(bench, PublishBatch(0, "query of bob", 0, (mine,), by=BOB), why)
     assert bench.ask(DropStages(0, (open_,), by=ROOT)).status is HResult.OK
     assert publish(bench, mine, batch=1, by=ALICE).messages == 1
 

@@ -148,7 +148,7 @@ def test_a_manager_that_waits_for_outcomes_listens_when_it_is_ready() -> None:
 def test_a_queue_that_learns_nothing_new_reports_nothing_new() -> None:
     exchange = listening(a=GROUP)
     exchange.clerk.listening.clear()
-    exchange.ask(ChangeQueue(0, "a", {"label": "the same address"}))
+    exchange.ask(ChangeQueue(0, "a", {"label": "an equal address"}))
     assert exchange.clerk.listening == []
 
 

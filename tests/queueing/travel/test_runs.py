@@ -48,7 +48,7 @@ def test_a_run_is_stored_in_its_order_and_survives_a_restart() -> None:
 @pytest.mark.parametrize(
     ("destination", "attributes"),
     [
-        pytest.param("nowhere", {}, id="no such queue"),
+        pytest.param("nowhere", {}, id="an unknown queue"),
         pytest.param("DIRECT=", {}, id="no name"),
         pytest.param(ELSEWHERE, {}, id="a queue elsewhere"),
         pytest.param("strict", {}, id="no transaction"),

@@ -116,7 +116,7 @@ BAD: list[tuple[str, bytes, int, str]] = [
     ("too many messages", to_bytes(*PUSH, ELEVEN, LAST), 522, ROLLED_BACK),
     ("a queue that is not there", with_field("target-uri:httpr://yourhost/httpr/mq#none"), 518, ROLLED_BACK),
     ("another agent's queue", with_field(ELSEWHERE), 518, ROLLED_BACK),
-    ("a session that nobody has", with_header(("\n".join(WHO), "sessionid:NOBODY")), 528, NO_PAIR),
+    ("an unknown session", with_header(("\n".join(WHO), "sessionid:NOBODY")), 528, NO_PAIR),
     ("another version", with_header(("HTTPR/1.0", "HTTPR/2.0")), 530, NO_PAIR),
 ]
 

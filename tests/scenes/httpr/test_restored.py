@@ -19,7 +19,7 @@ AT_BETA = f"httpr://{BETA}/httpr/mq"
 TO_ALPHA = f"DIRECT=HTTPR://{ALPHA}/httpr/mq#incoming"
 TO_BETA = f"DIRECT=HTTPR://{BETA}/httpr/mq#incoming"
 DEAD = "system$;deadletter"
-MARKED = pytest.mark.parametrize("marked", [True, False], ids=["marked", "a copy that nobody marked"])
+MARKED = pytest.mark.parametrize("marked", [True, False], ids=["marked", "an unmarked copy"])
 SESSIONS = pytest.mark.parametrize("sessions", [True, False], ids=["session", "sessionless"])
 
 

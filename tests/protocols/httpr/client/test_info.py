@@ -61,7 +61,7 @@ def test_what_was_agreed_holds_for_one_session() -> None:
         ResponseHeader(version=VERSION, responder="httpr://else.example/mq", session_id="1",
                        outcome=Outcome.COMMIT, completed=1),
     ],
-    ids=["more than was proposed", "no session", "ended for no reason", "somebody else"],
+    ids=["more than was proposed", "no session", "ended for no reason", "another agent"],
 )  # fmt: skip
 def test_a_greeting_that_cannot_be_is_no_greeting(answer: ResponseHeader) -> None:
     bench = ClientBench()

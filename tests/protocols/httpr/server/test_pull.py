@@ -236,7 +236,7 @@ def test_a_client_that_rolls_back_while_more_is_on_the_way_begins_a_new_session(
     assert (ends(answer), bodies(answer)) == (True, [])
     assert client.in_doubt == []
     client.begin(maximum_pipeline_depth=2, maximum_batch_size=2)
-    assert bodies(client.pull(1, ROLLBACK)) == [b"1", b"2"], "a rollback that is told again is no news"
+    assert bodies(client.pull(1, ROLLBACK)) == [b"1", b"2"], "a repeated rollback changes nothing"
 
 
 @pytest.mark.spec("HR-068", "HR-071")
@@ -448,7 +448,7 @@ def test_the_managers_own_service_gives_what_is_addressed_to_who_asks() -> None:
     bench.send("DIRECT=HTTPR://client.example/app#in", b"5")
     assert bodies(client.wait_for(waits)) == [b"4"]
     assert bodies(client.pull(3)) == [b"5"]
-    assert client.row.pulled, "nobody need be dialled for them"
+    assert client.row.pulled, "no agent need be dialled for them"
     client.report(completed=4, outcome=COMMIT)
     assert [queue.counts.stored for queue in bench.state.names.outgoing.values()] == [0, 3, 0, 0], (
         "the other's stay"

@@ -165,7 +165,7 @@ def test_a_crash_of_the_server_does_not_settle_what_is_in_doubt() -> None:
     client.pull(0)
     client.bench.flush()
     client.bench.restart(crash=True)
-    assert client.bench.bodies() == [], "they are held again before anybody asks"
+    assert client.bench.bodies() == [], "they are held again before the next request"
     client.connect()
     assert client.report(completed=0, outcome=COMMIT).header.last_pulled_id == 1
     again = client.pull(0)

@@ -225,7 +225,7 @@ def test_a_session_takes_over_what_qmcomm_opened_and_closing_it_closes_the_queue
         pytest.param("own", 0, id="dwpContext 0"),
         pytest.param("own", "other", id="pQueue is not dwpContext"),
         pytest.param("other", "own", id="dwpContext is not pQueue"),
-        pytest.param("other", "other", id="nobody opened it"),
+        pytest.param("other", "other", id="it was not opened"),
     ],
 )
 def test_a_session_needs_the_number_that_qmcomm_gave(queue_again: Any, context: Any) -> None:

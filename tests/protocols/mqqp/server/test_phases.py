@@ -25,7 +25,7 @@ def test_each_phase_is_reached_and_only_the_closed_one_is_the_end() -> None:
 @pytest.mark.parametrize(
     ("steps", "phase"),
     [
-        pytest.param([OpenedQueueEvent.CONTEXT_CLOSED], Phase.CLOSED, id="nobody took it over"),
+        pytest.param([OpenedQueueEvent.CONTEXT_CLOSED], Phase.CLOSED, id="it was not taken over"),
         pytest.param(
             [OpenedQueueEvent.SESSION_OPENED, OpenedQueueEvent.CONTEXT_CLOSED],
             Phase.READY_FOR_READ,

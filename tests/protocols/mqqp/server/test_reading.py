@@ -59,14 +59,14 @@ def test_each_action_belongs_to_one_group_of_methods() -> None:
                      marks=pytest.mark.spec("QP-054")),
         pytest.param({"action": Action.PEEK_NEXT}, NO_SUCH_CURSOR, id="next without a cursor",
                      marks=[pytest.mark.spec("QP-056"), pytest.mark.mqqp("T20")]),
-        pytest.param({"queue": 1, "queue_again": 1}, INVALID_PARAMETER, id="no such queue",
+        pytest.param({"queue": 1, "queue_again": 1}, INVALID_PARAMETER, id="an unknown queue",
                      marks=[pytest.mark.spec("QP-057", "QP-058")]),
         pytest.param({"queue": 1, "queue_again": 1, "action": Action.PEEK_NEXT}, NO_SUCH_CURSOR,
                      id="the cursor comes before the queue", marks=pytest.mark.spec("QP-056")),
-        pytest.param({"cursor": 5}, NO_SUCH_CURSOR, id="no such cursor",
+        pytest.param({"cursor": 5}, NO_SUCH_CURSOR, id="an unknown cursor",
                      marks=[pytest.mark.spec("QP-059"), pytest.mark.mqqp("T19")]),
         pytest.param({"cursor": 5, "action": 77}, NO_SUCH_CURSOR, id="the cursor comes before the action"),
-        pytest.param({"action": 1}, INVALID_PARAMETER, id="no such action", marks=pytest.mark.mqqp("T33")),
+        pytest.param({"action": 1}, INVALID_PARAMETER, id="an unknown action", marks=pytest.mark.mqqp("T33")),
         pytest.param({"action": Action.LOOKUP_PEEK_NEXT}, INVALID_PARAMETER, id="an action of opnum 10",
                      marks=pytest.mark.mqqp("T33")),
     ],
@@ -362,7 +362,7 @@ def opened_packet(body: bytes) -> bytes:
         pytest.param("PREVIOUS", "max", 2, id="the last"),
         pytest.param("NEXT", 2, None, id="behind the last"),
         pytest.param("PREVIOUS", 0, None, id="before the first"),
-        pytest.param("CURRENT", "none", None, id="no such message"),
+        pytest.param("CURRENT", "none", None, id="an unknown message"),
     ],
 )
 def test_messages_are_found_by_their_lookup_identifiers(
@@ -398,7 +398,7 @@ def test_messages_are_found_by_their_lookup_identifiers(
         pytest.param(0, {}, id="current 0"),
         pytest.param(0, {"action": Action.LOOKUP_RECEIVE_PREVIOUS}, id="previous 0"),
         pytest.param(1, {"action": Action.RECEIVE}, id="an action of opnum 0"),
-        pytest.param(1, {"action": 0x40000013}, id="no such action"),
+        pytest.param(1, {"action": 0x40000013}, id="an unknown action"),
     ],
 )
 @pytest.mark.mqqp("T31")

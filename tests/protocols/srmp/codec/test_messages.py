@@ -329,7 +329,7 @@ def test_our_own_queues_get_a_url() -> None:
 
 
 REFUSED = [
-    pytest.param({"response_queue": "replies"}, id="a path name, and nobody knows where"),
+    pytest.param({"response_queue": "replies"}, id="a path name without a computer"),
     pytest.param(
         {
             "acknowledgements": (Acknowledgement.POS_ARRIVAL,),

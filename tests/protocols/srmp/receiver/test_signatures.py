@@ -69,7 +69,7 @@ def test_a_signed_message_is_authenticated() -> None:
         pytest.param(
             user_message(block=signature_of(b"hello", trust(signs="ecdsa", allowed=frozenset()))),
             "X509Certificate",
-            id="somebody else's",
+            id="of another sender",
         ),
     ],
 )

@@ -229,7 +229,7 @@ class Life:
         assert not self.sender.srmp.state.queue_of
         refused = {body for body in self.sent if body.startswith(REFUSED)}
         dead = set(self.sender.bodies(DEAD))
-        assert refused - self.short <= dead, "a refusal leaves a dead letter, whoever asked for one"
+        assert refused - self.short <= dead, "a refusal leaves a dead letter even if none was asked for"
         assert not dead - self.wants_final - refused
         self.sender.check()
 

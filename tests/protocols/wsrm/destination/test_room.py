@@ -46,7 +46,7 @@ def test_room_that_comes_back_is_reported_once() -> None:
     rmd.read()
     assert [each.buffer for each in rmd.acknowledgements_sent] == [2, 0, 1]
     rmd.read(count=3)
-    assert len(rmd.acknowledgements_sent) == 3, "further room floods nobody"
+    assert len(rmd.acknowledgements_sent) == 3, "further room causes no acknowledgement"
     rmd.ask(sequence)
     assert rmd.acknowledgements_sent[-1].buffer == 4
 

@@ -127,7 +127,7 @@ def test_every_forbidden_character_is_named(character: str) -> None:
         pytest.param("elsewhere\\a", "'elsewhere' is not this computer", id="another computer"),
         pytest.param(
             "system$;other", "'other' is not a system queue; these are deadletter, deadxact, journal",
-            id="no such system queue",
+            id="an unknown system queue",
         ),
         pytest.param("system$", "'' is not a system queue", id="no system queue"),
         pytest.param(".\\system$\\a", "is not a queue's name", id="a system queue with a backslash"),

@@ -210,7 +210,7 @@ def test_applications_and_protocols_do_not_hear_of_each_other() -> None:
             events.ReceiveMessages(0, "orders", count=0), HResult.INVALID_PARAMETER, id="a usage error"
         ),
         pytest.param(
-            events.PeekMessage(0, "orders", cursor=5), HResult.INVALID_PARAMETER, id="a cursor of nobody"
+            events.PeekMessage(0, "orders", cursor=5), HResult.INVALID_PARAMETER, id="an unknown cursor"
         ),
         pytest.param(
             events.OpenQueue(0, "DIRECT=", Access.RECEIVE), HResult.ILLEGAL_FORMATNAME, id="no name"

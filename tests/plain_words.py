@@ -1,0 +1,20 @@
+"""Words that the project does without: `test_tidy` looks for them in sources, `test_docs_tidy` in pages."""
+
+from __future__ import annotations
+
+import re
+
+UNWANTED = re.compile(
+    r"\b(the same|such(?! as)|whoever|somebody|nobody|anybody|everybody|likewise|so many|told|he|his|him"
+    r"|of the digest|tradesmen|refuge|shelf|bury|stirred|belongings|bringer|scenery|graves"
+    r"|in silence|in vain|(?:tells?|speaks?) of|wounds?|at home|all is well|of the house|comes home)\b",
+    re.IGNORECASE,
+)
+"""A pronoun hides its noun, a metaphor its meaning."""
+QUOTED = re.compile(r"\bno such (?:file|device|command|option|table)\b", re.IGNORECASE)
+"""What an operating system, a library or a database says and our texts quote."""
+
+
+def unwanted(text: str) -> list[str]:
+    """Return the unwanted words of a text, except those of a quotation."""
+    return [match[0] for match in UNWANTED.finditer(QUOTED.sub("", text))]

@@ -100,7 +100,7 @@ def test_a_manager_that_takes_long_to_fail_is_left_alone_for_twice_as_long() -> 
     assert asked == [100, 100 + 60 + 120]
 
 
-def test_nobody_waits_for_a_manager_that_was_silent_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_call_waits_for_a_manager_that_was_silent_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reliquary.spark.managers.GLANCE", 0.0)
     ground = Ground(Gone.SKIP)
     ground.worlds.by_name["south"].away = True

@@ -83,7 +83,7 @@ class Managers:
         self._until: dict[str, float] = {}
         """The managers that are skipped, and the time of the next attempt."""
         self._attempts: dict[str, _Attempt] = {}
-        """The attempts that nobody waits for."""
+        """The attempts that run while no call waits for them."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ class Managers:
             work(client)
 
     def _leave_alone(self, manager: str, took: float) -> None:
-        """Skip a manager for a while after a silence that took so many seconds."""
+        """Skip a manager for a while after a silence of `took` seconds."""
         self._until[manager] = self._clock() + max(LEFT_ALONE, 2 * took)
 
     def insist(self, manager: str, work: Callable[[FeedClient], T]) -> T:

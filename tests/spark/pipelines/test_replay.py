@@ -92,7 +92,7 @@ def test_a_slice_of_silver_is_found_by_what_was_decoded_and_goes_as_it_came(
         replay(spark, lake, ledger, layer="silver", where="nothing = 1")
 
 
-def test_messages_of_two_managers_with_one_place_are_told_apart(spark: SparkSession, tmp_path: Path) -> None:
+def test_messages_of_two_managers_with_one_place_are_distinct(spark: SparkSession, tmp_path: Path) -> None:
     """A lake reads one server; earlier builds could be given several."""
     rows = [message(1, body(number), manager=name) for number, name in ((7, "south"), (8, "north"))]
     write_messages(tmp_path / "feed", "one", rows)

@@ -103,7 +103,7 @@ def test_xml_keeps_what_from_xml_would_lose(spark: SparkSession) -> None:
     assert [row["data"].toPython() for row in rows] == [*given.values()]
 
 
-def test_rows_of_a_batch_are_told_apart_by_manager_queue_and_place(spark: SparkSession) -> None:
+def test_rows_of_a_batch_are_distinguished_by_manager_queue_and_place(spark: SparkSession) -> None:
     rows = [("a", "q", 1), ("b", "q", 1), ("a", "p", 1), (None, "q", 2), (None, "q", 3)]
     columns = "manager string, queue string, feed_id bigint"
     bronze = spark.createDataFrame(rows, columns)

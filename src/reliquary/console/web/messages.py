@@ -164,7 +164,7 @@ async def _return(context: Context, source: str, delivered: Delivered) -> None:
 
 
 def _home(source: str, delivered: Delivered) -> str:
-    """Return the queue that a message of `source` goes back to; empty where no such queue is known."""
+    """Return the queue that a message of `source` goes back to; empty where none is known."""
     queue, _, part = source.partition(";")
     return queue if part.casefold() == "poison" else shown(delivered).origin
 

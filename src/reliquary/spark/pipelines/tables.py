@@ -50,7 +50,7 @@ class Staged(NamedTuple):
     schema: StructType
 
     def read(self, spark: SparkSession) -> DataFrame:
-        """Read it before anybody else does."""
+        """Read the batch before it is committed."""
         return spark.read.schema(self.schema).parquet(str(self.folder))
 
 

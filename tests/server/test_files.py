@@ -22,14 +22,19 @@ name = "shop"
 control = "http://shop:1"
 """
 NONE = "/nowhere/x.pem"
+ABSENT = "No such file or directory"
 
 
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        (f"tls_certificate = '{NONE}'\ntls_key = '{PEM}'", 1, f"tls_certificate {NONE} cannot be read: No s"),
-        (f"tls_certificate = '{PEM}'\ntls_key = '{NONE}'", 2, f"tls_key {NONE} cannot be read: No such"),
-        (f"{TLS}tls_client_ca = '{NONE}'", 3, f"tls_client_ca {NONE} cannot be read: No such"),
+        (
+            f"tls_certificate = '{NONE}'\ntls_key = '{PEM}'",
+            1,
+            f"tls_certificate {NONE} cannot be read: {ABSENT}",
+        ),
+        (f"tls_certificate = '{PEM}'\ntls_key = '{NONE}'", 2, f"tls_key {NONE} cannot be read: {ABSENT}"),
+        (f"{TLS}tls_client_ca = '{NONE}'", 3, f"tls_client_ca {NONE} cannot be read: {ABSENT}"),
         (f"[srmp]\nca_file = '{NONE}'", 2, f"srmp.ca_file {NONE} cannot be read"),
         (f"[httpr]\ncertificate = '{PEM}'\nkey = '{NONE}'", 3, f"httpr.key {NONE} cannot be read"),
         (f"[wsrm]\ncertificate = '{NONE}'\nkey = '{PEM}'", 2, f"wsrm.certificate {NONE} cannot be read"),
@@ -39,7 +44,7 @@ NONE = "/nowhere/x.pem"
             f"srmp.signing_key: {NONE} cannot be read",
         ),
         (f"[srmp]\ntrusted_certificates = ['{NONE}']", 2, f"srmp.trusted_certificates: {NONE} cannot be r"),
-        (f"{PEER}token_file = '{NONE}'", 8, f"peers 'shop': token_file {NONE} cannot be read: No such"),
+        (f"{PEER}token_file = '{NONE}'", 8, f"peers 'shop': token_file {NONE} cannot be read: {ABSENT}"),
         (f"{PEER}ca_file = '{NONE}'", 8, f"peers 'shop': ca_file {NONE} cannot be read"),
         (f"{PEER}certificate = '{PEM}'\nkey = '{NONE}'", 9, f"peers 'shop': key {NONE} cannot be read"),
     ],

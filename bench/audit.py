@@ -47,7 +47,7 @@ NAMES = {ALPHA: "alpha", BETA: "beta"}
 Numbers = np.ndarray[Any, Any]
 BEGIN = 1_772_000_000_000_000
 STEP = 500
-"""Microseconds between two messages."""
+"""The microseconds between two messages."""
 PART = 100_000
 """Messages that are made at once."""
 LOST = 10

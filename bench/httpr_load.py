@@ -33,7 +33,7 @@ class Settings(msgspec.Struct):
     port: int
     service: str
     command: str
-    """push or pull."""
+    """The operation: `push` or `pull`."""
     batch: int
     depth: int
     seconds: float = 0

@@ -43,7 +43,7 @@ class Peer:
     """A session with a server."""
 
     def __init__(self, host: str, port: int) -> None:
-        """Open the session."""
+        """Connect, and open a session of MQQB."""
         self._socket = socket.create_connection((host, port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._framer = Framer()
@@ -79,5 +79,5 @@ class Peer:
                 acknowledged += answer.session.ack - acknowledged & 0xFFFF
 
     def close(self) -> None:
-        """End the session."""
+        """End the session and the connection."""
         self._socket.close()

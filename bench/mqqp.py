@@ -21,7 +21,7 @@ QUEUES = ("bench", "reference")
 BODY = b"%01024d"
 LARGE = 4_000_000
 BLOCK = 500
-"""Messages of one request."""
+"""The number of messages of one request."""
 
 
 def main() -> None:

@@ -49,7 +49,7 @@ class Settings(msgspec.Struct):
     port: int
     queue: str
     protocol: str
-    """mqqp or api."""
+    """The protocol of the run: `mqqp` or `api`."""
     readers: int
     messages: int
     """How many are in the queue; all of them are read."""

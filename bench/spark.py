@@ -32,7 +32,7 @@ BODY = 1024
 PART = 50_000
 """Rows that are staged at once."""
 BATCH = 100_000
-"""Rows of a micro-batch."""
+"""The number of rows of a micro-batch."""
 LOOK = 0.05
 """Seconds between two looks at a query whose first batch has not ended."""
 CHUNK = 10_000

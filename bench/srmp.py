@@ -24,7 +24,7 @@ CONNECTIONS = 32
 GOALS = {"receive": 12_500, "stream": 9_000}
 B_PORT = 18580
 BLOCK = 500
-"""Messages of one transaction."""
+"""The number of messages of one transaction."""
 
 
 def main() -> None:

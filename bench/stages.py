@@ -32,7 +32,7 @@ STAGES: Final = {
     "answer": "results become bytes for the socket",
     "other": "all else of the loop's thread",
 }
-"""What each stage does."""
+"""The work of each stage, in words for the table."""
 
 _PLACES: Final = {
     "net": "read",

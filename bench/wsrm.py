@@ -17,16 +17,16 @@ from reliquary import connect
 
 LOAD = "bench.wsrm_load"
 GOALS = {"receive": 4_000}
-"""Messages a second."""
+"""The goals, in messages a second."""
 WINDOW = 64
 QUEUE = "bench"
 A_ORIGIN = f"http://127.0.0.1:{DATA_PORT}"
-"""Where B sends acknowledgements."""
+"""The address to which B sends acknowledgements."""
 B_PORT = 18580
 BODY = b"<n>%1017d</n>"
 """1 KB of XML, in which the number of the message stands."""
 BLOCK = 500
-"""Messages of one request."""
+"""The number of messages of one request."""
 PACE = 200
 """Messages a second that the slow reader takes."""
 RETRANSMISSIONS = 'reliquary_wsrm_events_total{kind="retransmissions"}'

@@ -30,7 +30,7 @@ class Settings(msgspec.Struct):
     port: int
     queue: str
     protocol: str
-    """wsrm or srmp."""
+    """The protocol of the run: `wsrm` or `srmp`."""
     window: int
     """Messages without an acknowledgement, or requests without an answer."""
     seconds: float

@@ -10,7 +10,7 @@ ADDRESSING: Final = "http://www.w3.org/2005/08/addressing"
 ANONYMOUS: Final = f"{ADDRESSING}/anonymous"
 CONTENT_TYPE: Final = "application/soap+xml; charset=utf-8"
 BODY: Final = '<order xmlns="urn:bench"><lines>' + "two lamps and one table; " * 39 + "</lines></order>"
-"""1,023 bytes."""
+"""A body of 1,023 bytes, which every message has."""
 MOST_DIGITS: Final = 9
 """The most digits of a message number."""
 

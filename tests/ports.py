@@ -30,7 +30,7 @@ def free_ports(count: int, hosts: Sequence[str] = LOOPBACK) -> list[int]:
 
 
 def free_port(hosts: Sequence[str] = LOOPBACK) -> int:
-    """Return one of `free_ports`."""
+    """Return one port of those that `free_ports` finds."""
     return free_ports(1, hosts)[0]
 
 

@@ -18,7 +18,7 @@ class WordInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     length: int
-    """The length in characters."""
+    """The length of the label in characters."""
 
 
 class LabelInfo(msgspec.Struct, frozen=True, kw_only=True):

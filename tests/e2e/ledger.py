@@ -49,7 +49,7 @@ class Change:
     two_phase: bool = False
     """It is prepared first: after a restart the server knows it, or it is decided."""
     prepared: bool = False
-    """The prepare was answered."""
+    """Whether the prepare was answered."""
     commits: bool = False
     """The commit was asked for."""
     must: bool | None = None
@@ -69,7 +69,7 @@ class Stock:
     """One queue, as its clients know it."""
 
     there: dict[str, int] = field(default_factory=dict)
-    """Lookup ids by body."""
+    """The LookupIdentifiers of the messages, by body."""
     held: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
     sent: int = 0

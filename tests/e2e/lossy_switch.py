@@ -19,7 +19,7 @@ import sys
 from typing import BinaryIO
 
 EVERYTHING = 3
-"""ETH_P_ALL."""
+"""Linux calls this protocol number ETH_P_ALL."""
 SIOCETHTOOL = 0x8946
 SET_TX_CHECKSUM = 0x17
 

@@ -36,7 +36,7 @@ class Trial:
         self.handshake, self.read = free_ports(2)
         self.got: list[str] = []
         self.up = asyncio.Event()
-        """The server is there."""
+        """It is set while the server is there."""
         self.over = False
 
     def serve(self) -> Process:

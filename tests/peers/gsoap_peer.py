@@ -54,10 +54,10 @@ class Acknowledgement:
 
     sequence: str
     ranges: str
-    """Such as `1-3,5-5`."""
+    """The acknowledged ranges, as `1-3,5-5`."""
     final: bool
     room: int | None
-    """BufferRemaining."""
+    """The value of BufferRemaining, if there is one."""
 
 
 def acknowledgements_in(lines: Sequence[str]) -> list[Acknowledgement]:

@@ -39,7 +39,7 @@ class FarQueue:
     """The messages of a queue, as packets, and what is asked about them."""
 
     packets: dict[int, bytes]
-    """The packets by LookupIdentifier."""
+    """The packets of the queue by LookupIdentifier."""
     version: tuple[int, int, int] | None = (6, 1, 7601)
     """What RemoteQmGetVersion says; None for a manager that does not have it."""
     locked: dict[bytes, int] = field(default_factory=dict)

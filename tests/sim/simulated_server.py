@@ -74,7 +74,7 @@ class SimulatedServer:
         )
 
     def passes(self, span: int) -> None:
-        """Advance the simulated clock."""
+        """Advance the simulated clock by a span."""
         self.scheduler.pass_time(span)
 
     def statuses(self) -> set[str]:

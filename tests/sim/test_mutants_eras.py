@@ -31,7 +31,7 @@ from reliquary.streams.facts import StreamClosed
 from tests.sim.seeds import find_failure
 
 SEEDS = range(restores.EVERY, 40 * restores.EVERY, restores.EVERY)
-"""Seeds that restore backups."""
+"""The seeds whose runs restore a backup."""
 
 
 def first_failure(plugin: type[Plugin] | None = None) -> str:
@@ -42,7 +42,7 @@ def first_failure(plugin: type[Plugin] | None = None) -> str:
 
 
 def nothing(*_: Any, **__: Any) -> None:
-    """Ignore all arguments."""
+    """Return nothing, whatever the arguments are."""
 
 
 # -- the manager

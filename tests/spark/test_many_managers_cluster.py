@@ -30,7 +30,7 @@ from tests.spark.crash.standalone import master, worker
 
 MANAGERS = ("north", "south", "west")
 ROWS = 200
-"""Messages of each manager."""
+"""The number of messages of each manager."""
 AWAY = 8.0
 """Seconds for which the manager that is killed stays away, at least."""
 

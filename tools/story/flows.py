@@ -12,7 +12,7 @@ import reliquary
 from tools.story.sites import HOST, Pair, Site, run_command
 
 ORDERS = 200
-"""Messages of each flow."""
+"""The number of messages of each flow."""
 
 
 class Sender(NamedTuple):

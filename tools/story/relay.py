@@ -41,7 +41,7 @@ class Relay:
 
     @property
     def is_cut(self) -> bool:
-        """Whether connections are refused."""
+        """Return whether the relay refuses connections."""
         return not self._servers
 
     def cut(self) -> None:

@@ -43,7 +43,7 @@ class HResult(IntEnum):
     OPERATION_NOT_SUPPORTED_BY_REMOTE_COMPUTER = 0xC00E008B
     OBJECT_NOT_FOUND = 0xC00E050F
     OBJECT_EXISTS = 0x80071392
-    """ERROR_OBJECT_ALREADY_EXISTS of Win32 (DM-007)."""
+    """Win32 calls this code ERROR_OBJECT_ALREADY_EXISTS (DM-007)."""
     STATUS_NOT_FOUND = 0xC0000225
     DATA_LOST = 0xE00E0001
     """A feed is asked for from a place before which nothing is kept."""

@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Final, NewType
 
 Instant = NewType("Instant", int)
-"""Microseconds since 1970-01-01 UTC."""
+"""The number of microseconds since 1970-01-01 UTC."""
 
 Duration = NewType("Duration", int)
-"""A span in microseconds."""
+"""The length of a span in microseconds."""
 
 MILLISECOND: Final = Duration(1_000)
 SECOND: Final = Duration(1_000_000)

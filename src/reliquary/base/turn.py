@@ -172,7 +172,7 @@ class Draft:
         self.state: Final[Callable[[Fact], None]] = self._facts.append
         """Add a fact; the caller has applied it to the state."""
         self.tell: Final[Callable[[Signal], None]] = self._signals.append
-        """Add a signal."""
+        """Add a signal to the turn; other machines receive it before the turn ends."""
         self.ask: Final[Callable[[Effect], None]] = self._effects.append
         """Add an effect to the turn; the engine performs effects after the facts are on disk."""
 

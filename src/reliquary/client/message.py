@@ -52,7 +52,7 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     response_queue: str = ""
     """The queue for an answer; `reply` sends it there."""
     administration_queue: str = ""
-    """The queue for acknowledgements."""
+    """The queue to which acknowledgements are sent."""
     acknowledgements: tuple[Acknowledgement, ...] = ()
     """The acknowledgements that the sender wants, such as `("full-receive",)`."""
     deadletter_queue: str = ""

@@ -211,7 +211,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """The way of one message through the managers that were asked, in the order of its events."""
 
     message: str
-    """Its identifier, GUID\\NUMBER."""
+    """The message identifier, as GUID, backslash and number."""
     lines: list[TraceLine]
     managers: list[TracedManager]
     """The manager that the client asked, then its peers."""
@@ -221,13 +221,13 @@ class ActInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ren
     """An administrative act, as the log of acts has it."""
 
     time: str
-    """RFC 3339, in UTC."""
+    """The time of the act, as RFC 3339 writes it, in UTC."""
     who: str
     """The name of the user; `anonymous` for a client without one, `the manager` for the server itself."""
     source: str = ""
-    """The client's address."""
+    """The network address of the client."""
     act: str
-    """Such as `purge-queue`."""
+    """The name of the act, such as `purge-queue`."""
     object: str = ""
     """What the act worked on, such as the name of a queue."""
     outcome: str

@@ -49,7 +49,7 @@ class Context:
     acts: ActsLog
     """The log of administrative acts."""
     reload: Callable[[], Awaitable[ReloadInfo]]
-    """Reads the settings again."""
+    """Reads the settings file again and returns what changed."""
     peers: Peers
     """Other managers, which are asked for the way of a message."""
     counters: Sequence[Callable[[], Iterable[Family]]] = ()

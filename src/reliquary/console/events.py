@@ -30,7 +30,7 @@ class SampleOut(msgspec.Struct, frozen=True):
     """A sample as it is sent; rates are messages a second since the sample before."""
 
     moment: str
-    """RFC 3339."""
+    """The time of the event, as RFC 3339 writes it."""
     messages: int
     bytes: int
     arrived: float

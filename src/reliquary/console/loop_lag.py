@@ -15,7 +15,7 @@ from reliquary.engine.histogram import Histogram
 
 PERIOD: Final = 100 * MILLISECOND
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-"""Bounds of the histogram."""
+"""The upper bounds of the histogram's buckets, in seconds."""
 
 
 class Timer(Protocol):

@@ -17,7 +17,7 @@ from reliquary.engine.open import OpenedEngine
 
 COLUMNS: Final = TraceLine.__struct_fields__
 MOST: Final = 500
-"""Lines that are returned."""
+"""The largest number of lines that a response has."""
 PENDING_MOST: Final = 1_000_000
 """Events in no file that are searched; with more, only the files are."""
 

@@ -8,7 +8,7 @@ from typing import Final
 from starlette.types import Scope
 
 READS: Final = frozenset({"GET", "HEAD"})
-"""Methods that change nothing."""
+"""The HTTP methods that change nothing."""
 
 
 class Asked:

@@ -45,7 +45,7 @@ class Sample(NamedTuple):
     """The numbers of the manager at one moment."""
 
     moment: int
-    """Microseconds since 1970."""
+    """The time of the sample, in microseconds since 1970."""
     messages: int
     bytes: int
     numbered: int

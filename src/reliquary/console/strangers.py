@@ -41,7 +41,7 @@ class Stranger(Denied):
 
 
 class Strangers:
-    """Refuses strangers."""
+    """Refuses requests of clients that have no right to ask."""
 
     def __init__(self, users: Users, anonymous_may: Callable[[], AnonymousAct]) -> None:
         """`anonymous_may` returns the acts that the settings allow now: a reload may change them."""

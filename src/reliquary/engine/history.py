@@ -50,7 +50,7 @@ class HistoryOptions:
 
     folder: Path
     every: float = 10
-    """Seconds between two exports."""
+    """The number of seconds between two exports."""
     kept: Kept = Kept(days=30, bytes=10 * 1024**3)  # noqa: RUF009 - it is a tuple
 
 

@@ -43,7 +43,7 @@ class Settings:
     """All settings of a server."""
 
     folder: Path = Path("reliquary-data")
-    """Where all messages are."""
+    """The folder in which all messages are kept."""
     data_host: str = "127.0.0.1"
     """The address at which the data plane listens."""
     data_port: int = 8480

@@ -35,7 +35,7 @@ class HistoryOptions:
     folder: Path | None = None
     """The folder of the files; without it, `history` in the folder of the store."""
     every: float = 10
-    """Seconds between two exports."""
+    """The number of seconds between two exports."""
     keep_days: float = 30
     """Files with older events are deleted; 0 keeps them for ever."""
     keep_bytes: int = 10 * 1024**3

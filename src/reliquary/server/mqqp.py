@@ -122,7 +122,7 @@ class MqqpSetup:
     settings: Settings
     machine_settings: MqqpSettings
     anonymous_senders: bool = False
-    """MQQP brings no messages."""
+    """False always, because MQQP brings no messages."""
 
     @property
     def protocol(self) -> Protocol:

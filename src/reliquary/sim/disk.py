@@ -44,7 +44,7 @@ class SimulatedDisk(MemoryDisk):
         self.durable = covered
 
     def sync(self) -> None:
-        """Sync at once."""
+        """Sync the simulated disk at once."""
         self.end_sync(self.begin_sync())
 
     def crash(self, chance: Chance) -> Self:

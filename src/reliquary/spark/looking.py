@@ -32,7 +32,7 @@ class Look:
     missing: list[QueueKey] = field(default_factory=list)
     """Queues that the query names, and that are not there."""
     managers: list[str] = field(default_factory=list)
-    """The managers that answered."""
+    """The names of the managers that answered."""
 
     @property
     def incarnations(self) -> dict[QueueKey, str]:

@@ -18,13 +18,13 @@ class For(Flag):
     """The uses of an option."""
 
     READ = auto()
-    """`spark.read`"""
+    """A batch read by `spark.read`."""
     STREAM = auto()
-    """`spark.readStream`"""
+    """A streaming read by `spark.readStream`."""
     WRITE = auto()
-    """`df.write`"""
+    """A batch write by `df.write`."""
     SINK = auto()
-    """`df.writeStream`"""
+    """A streaming write by `df.writeStream`."""
 
 
 SOURCE: Final = For.READ | For.STREAM

@@ -38,7 +38,7 @@ class Reading(msgspec.Struct, frozen=True):
 
     managers: tuple[Access, ...]
     queues: tuple[str, ...]
-    """Names and patterns."""
+    """The names and the patterns of queues."""
     gone: Gone = Gone.FAIL
     partitions: int = 2
     min_partitions: int | None = None

@@ -18,7 +18,7 @@ Ladder = tuple[Duration, ...]
 RESEND_LADDER: Final[Ladder] = tuple(
     Duration(span) for span in (*[30 * SECOND] * 3, *[5 * MINUTE] * 3, *[30 * MINUTE] * 3, 6 * HOUR)
 )
-"""ResendTimerTable (SR-158)."""
+"""The waits before a message is sent again; ResendTimerTable (SR-158)."""
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True):
     protocol: str
     """The name of the protocol that carries it."""
     direction: str
-    """`out` or `in`."""
+    """The direction of the stream: `out` or `in`."""
     peer: str
     """The host that it goes to, or the identifier of the manager that it comes from."""
     queue: str

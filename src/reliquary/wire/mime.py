@@ -28,7 +28,7 @@ HEAD_LIMIT: Final = 8 * 1024
 FIELDS_LIMIT: Final = 64
 LENGTH_DIGITS: Final = 12
 BOUNDARY_LIMIT: Final = 70
-"""RFC 2046 5.1.1."""
+"""The longest boundary that RFC 2046 5.1.1 allows."""
 
 
 class MimeFault(PeerFault):
@@ -43,7 +43,7 @@ class MediaType(msgspec.Struct, frozen=True, gc=False):
     """The value of a Content-Type field."""
 
     kind: str
-    """`text/xml`, in lower case."""
+    """The content type, as `text/xml`, in lower case."""
     boundary: str = ""
     charset: str = ""
     """The charset in lower case; empty where the field has none."""

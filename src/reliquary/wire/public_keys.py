@@ -87,7 +87,7 @@ def encode_keys(keys: Sequence[bytes]) -> bytes:
 
 
 def decode_keys(data: bytes) -> tuple[PublicKey, ...]:
-    """Read the list MQDSPUBLICKEYS."""
+    """Return the keys of the list MQDSPUBLICKEYS."""
     if len(data) < _LIST.size:
         raise _fault(0, "the list of keys ends early")
     length, count = _LIST.unpack_from(data)

@@ -20,7 +20,7 @@ NAMESPACE: Final = "http://schemas.xmlsoap.org/soap/envelope/"
 SPEC: Final = "SOAP 1.1 section 4"
 MUST_UNDERSTAND: Final = f"{{{NAMESPACE}}}mustUnderstand"
 ENVELOPE_LIMIT: Final = 1024 * 1024
-"""Bytes of an envelope."""
+"""The largest number of bytes of an envelope."""
 ATTRIBUTE_LIMIT: Final = 16 * 1024
 """Bytes of the value of an attribute."""
 

@@ -46,14 +46,14 @@ class Signature(msgspec.Struct, frozen=True):
     """The content of a `Signature`; parts that must occur once are lists, so that repeats can be refused."""
 
     signed_infos: tuple[bytes, ...]
-    """The bytes of SignedInfo."""
+    """The bytes of each element SignedInfo."""
     methods: tuple[str, ...]
-    """Algorithm of SignatureMethod."""
+    """The algorithm of each element SignatureMethod."""
     references: tuple[Reference, ...]
     values: tuple[str, ...]
-    """SignatureValue."""
+    """The text of each element SignatureValue."""
     certificates: tuple[str, ...] = ()
-    """X509Certificate."""
+    """The text of each element X509Certificate."""
 
 
 class _Element:

@@ -74,7 +74,7 @@ class Server:
         self._behaviours = behaviours
         self.accepted = 0
         self.gone = 0
-        """Connections that are over."""
+        """The number of connections that ended."""
         self.heads: list[bytes] = []
         self.bodies: list[bytes] = []
         """The requests that came, oldest first, without HTTP's chunks."""

@@ -358,7 +358,7 @@ def test_the_host_is_the_one_of_the_name_where_the_settings_say_no_other() -> No
 
 
 ALICE: Final = User(name="alice", nt_hash="8846f7eaee8fb117ad06bdd830b7586c")
-"""Her password is `password`."""
+"""A user whose password is the word `password`."""
 
 
 @pytest.mark.parametrize(

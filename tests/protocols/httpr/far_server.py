@@ -37,7 +37,7 @@ from tests.protocols.httpr.httpr_harness import DEFAULTS, HttprBench
 AGENT = "httpr://far.example/httpr/mq"
 ORDERS = "DIRECT=HTTPR://far.example/httpr/mq#orders"
 HERE = "httpr://bench.example/httpr/mq"
-"""Our own client agent."""
+"""The address of our own client agent."""
 TO_US = "target-uri:httpr://bench.example/httpr/mq#orders\r\n"
 
 Answered = tuple[ResponseHeader, tuple[Carried, ...]]

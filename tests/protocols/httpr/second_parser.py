@@ -333,7 +333,7 @@ def message(walk: Walk, largest: int) -> tuple[str, bytes]:
 
 
 def chunks(walk: Walk, largest: int) -> bytes:
-    """Parse a Chunked-Body, 6.2.15."""
+    """Return the data of a Chunked-Body, 6.2.15."""
     data = bytearray()
     while True:
         size = walk.many(HEX)

@@ -15,14 +15,14 @@ from xml.etree import ElementTree as Tree
 from xml.sax.saxutils import escape
 
 ALPHA = UUID("5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10")
-"""The manager that sends."""
+"""The GUID of the manager that sends."""
 ORDERS = "http://bench.example/msmq/private$/orders"
 TORDERS = "http://bench.example/msmq/private$/torders"
-"""A transactional queue."""
+"""The URL of a transactional queue."""
 ADMIN = "http://alpha.example/msmq/private$/admin"
 RECEIPTS = "http://alpha.example/MSMQ/PRIVATE$/order_queue$"
 SENT = "20231114T221320"
-"""The bench's noon."""
+"""The time at which the tests' clock begins."""
 LATER = "20231118T221320"
 STREAM = (1_700_000_000 << 32) + 7
 

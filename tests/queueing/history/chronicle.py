@@ -51,7 +51,7 @@ def standing(state: State) -> tuple[int, int, int]:
 
 
 Place = tuple[str, int, int]
-"""Queue, message and LookupIdentifier."""
+"""A queue, a message and its LookupIdentifier."""
 
 
 def folded(events: Iterable[Event]) -> set[Place]:

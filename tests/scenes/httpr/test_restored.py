@@ -48,13 +48,13 @@ def in_doubt(side: Side) -> list[int]:
 
 
 def always(lines: list[str]) -> bool:
-    """Drop every request."""
+    """Return true: every request is dropped."""
     del lines
     return True
 
 
 def never(lines: list[str]) -> bool:
-    """Drop no request."""
+    """Return false: no request is dropped."""
     del lines
     return False
 

@@ -115,7 +115,7 @@ class Network:
         """Who is found under which name."""
         self.went: list[Went] = []
         self.loses: Callable[[Post], bool] = lambda _: False
-        """POSTs that never arrive."""
+        """Returns whether a POST is lost on its way."""
         self.loses_answer: Callable[[Post], bool] = lambda _: False
         self.swallows: Callable[[Post], bool] = lambda _: False
         """Selects POSTs that an intermediary answers with 200 without delivering them."""

@@ -68,7 +68,7 @@ class TwoSites:
         self.serve(Respond(called.connection, called.call, response))
 
     def passes(self, span: int = SECOND // 2) -> None:
-        """Advance the simulated clock."""
+        """Advance the simulated clock by a span."""
         self.scheduler.pass_time(span)
 
     @property

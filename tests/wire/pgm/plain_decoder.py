@@ -41,7 +41,7 @@ def number(stream: BytesIO, size: int) -> int:
 
 
 def address(stream: BytesIO) -> str:
-    """Read an IPv4 address."""
+    """Return an IPv4 address as text."""
     if (number(stream, 2), number(stream, 2)) != (1, 0):
         raise ValueError("the address is not of IPv4")
     return ".".join(str(byte) for byte in stream.read(4))

@@ -12,7 +12,7 @@ from reliquary.console.upkeep import acts_of
 from reliquary.console.web.pages import render
 
 PAGE: Final = "100"
-"""Acts of a page."""
+"""The number of acts on one page."""
 HEADS: Final = ("time", "who", "from", "act", "object", "outcome", "times", "detail", "why")
 
 

@@ -46,7 +46,7 @@ class Kind(Enum):
 
     @property
     def weight(self) -> Weight:
-        """The urgency."""
+        """Return how urgent alarms of this kind are."""
         return Weight.BAD if self in URGENT else Weight.LOOK
 
     @property

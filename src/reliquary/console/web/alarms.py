@@ -53,7 +53,7 @@ class Alarm(NamedTuple):
 
     @property
     def weight(self) -> Weight:
-        """The urgency."""
+        """Return how urgent the alarm is."""
         return self.kind.weight
 
     @property

@@ -33,9 +33,9 @@ from reliquary.views.queues import QUEUE, QueueInfo, queue
 from reliquary.views.queues import queues as find_queues
 
 PAGE: Final = 100
-"""Queues of a page."""
+"""The number of queues on one page."""
 MESSAGES: Final = 25
-"""Messages of a page."""
+"""The number of messages on one page."""
 SYSTEM_QUEUES: Final = (r"system$;deadletter", r"system$;deadxact", r"system$;journal")
 SUBQUEUES: Final = ("journal", "poison")
 

@@ -35,7 +35,7 @@ from reliquary.views.pages import wanted_page
 from reliquary.views.transactions import TRANSACTION
 
 PAGE: Final = "100"
-"""Records of a page."""
+"""The number of records on one page."""
 _NOUNS: Final = {noun.plural: noun for noun in NOUNS if has_page(noun)}
 CONSUMER_COLUMNS: Final[tuple[tuple[str, Callable[[ConsumerView], object]], ...]] = (
     ("consumer", lambda each: each.name),

@@ -55,7 +55,7 @@ Name = Annotated[str, limited(minLength=1)]
 ConsumerName = Annotated[str, limited(minLength=1, maxLength=CONSUMER_NAME_LIMIT)]
 QueueName = Annotated[str, limited(maxLength=NAME_LIMIT)]
 Octets = Annotated[bytes, limited(format="byte")]
-"""Bytes, in base64."""
+"""A field of bytes, which JSON carries in base64."""
 Number32 = Annotated[int, limited(minimum=0, maximum=FOREVER)]
 Wait = Annotated[float, limited(minimum=0, maximum=LONGEST_WAIT // SECOND)]
 Span = Annotated[float, limited(minimum=0.001, maximum=LONGEST_WAIT // SECOND)]

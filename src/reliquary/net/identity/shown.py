@@ -33,6 +33,6 @@ class Denied(Exception):
     status: ClassVar[int] = 403
     code: ClassVar[str] = "ACCESS_DENIED"
     headers: Fields = ()
-    """Fields of the response."""
+    """Header fields that the response has besides the usual ones."""
     wait: float = 0
     """Seconds until the client is answered."""

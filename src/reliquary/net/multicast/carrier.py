@@ -94,7 +94,7 @@ class Timed(Generic[M]):
         self.machine: M = machine
         self.group, self.port = address
         self.at = at
-        """The address, as `ip:port`."""
+        """The address of the group, as `ip:port`."""
         self.alarm: asyncio.TimerHandle | None = None
         self.rings_at: Instant | None = None
 

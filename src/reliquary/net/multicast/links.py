@@ -18,7 +18,7 @@ from typing import Final
 from reliquary.net.multicast.options import Encapsulation, MulticastOptions
 
 PGM: Final = 113
-"""The protocol number."""
+"""The number of the protocol PGM in an IP header."""
 ROUTER_ALERT: Final = bytes((0x94, 4, 0, 0))
 """RFC 2113: SPMs, NCFs and repairs bear it, so that routers look at them (RFC 3208 4)."""
 PACKETS_AT_ONCE: Final = 64

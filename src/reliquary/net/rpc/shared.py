@@ -69,7 +69,7 @@ class RpcShared(Connections["RpcConnection"]):
         """The endpoints that the endpoint mapper returns."""
         self.mapper_ports: set[int] = set()
         self.calls = 0
-        """The number of calls."""
+        """The number of calls that all connections brought."""
         self.refused = 0
         """The number of connections closed because the client broke the protocol, or because there
         were too many.

@@ -54,7 +54,7 @@ class Target(msgspec.Struct, frozen=True):
     authority: str
     """`host` or `host:port` in lower case; empty if there is none."""
     path: str
-    """`/httpr/service`."""
+    """The path of the service, as `/httpr/service`."""
     destination: str
     """The part after `#`, which only its agent understands."""
 

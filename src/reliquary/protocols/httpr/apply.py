@@ -123,4 +123,4 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.SideForgotten: _forget,
 }
 APPLIED: Final = tuple(_APPLY)
-"""Every kind of fact."""
+"""Every class of facts that the machine applies."""

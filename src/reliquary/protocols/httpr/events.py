@@ -36,7 +36,7 @@ class RequestArrived(Event, frozen=True):
     to: int
     connection: int
     service: str
-    """The path after /httpr/."""
+    """The part of the path that follows /httpr/."""
     header: RequestHeader | None
     """None if it could not be read."""
     batch: tuple[Carried, ...] = ()
@@ -111,7 +111,7 @@ class Addressed(Event, frozen=True):
     """The server listens: our agents are `origin/httpr/<service>`."""
 
     origin: str
-    """`httpr://host[:port]`."""
+    """The server that is connected to, as `httpr://host[:port]`."""
     authorities: frozenset[str]
     """All our host names, `host` and `host:port` in lower case."""
 

@@ -59,7 +59,7 @@ class EraNoted(Fact, frozen=True):
     """The store was restored from a backup: peers know more of all channels than we do."""
 
     began: int
-    """Microseconds since 1970."""
+    """The time at which the transaction began, in microseconds since 1970."""
 
 
 class MemoryJudged(Fact, frozen=True):

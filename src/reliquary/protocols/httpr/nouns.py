@@ -46,7 +46,7 @@ class ChannelInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The identifier of the session, while there is one."""
     connected: bool = False
     unanswered: int = 0
-    """Requests without a response."""
+    """The number of requests without a response."""
     fetches: bool = False
     """Whether the client fetches messages."""
     last_source_id: str

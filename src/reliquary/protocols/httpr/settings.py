@@ -58,7 +58,7 @@ class Peer:
     """Settings of our client agent for one responder, where they differ from the defaults."""
 
     responder: str
-    """`httpr://host[:port]/service`."""
+    """The address of the responder, as `httpr://host[:port]/service`."""
     url: str = ""
     """The URL of the responder; empty for the responder's name as a URL."""
     channel: str = ""

@@ -42,7 +42,7 @@ class Channel(msgspec.Struct, frozen=True, omit_defaults=True):
     role: Role
     requester: str
     name: str
-    """The channel identifier."""
+    """The identifier of the channel."""
     responder: str
     last_source_id: int = NOTHING
     """The id of the latest batch that we sent.  It only grows, even if the channel is forgotten (HR-102)."""

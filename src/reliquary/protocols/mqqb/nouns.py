@@ -18,7 +18,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """`out-3` for a session that this manager opened, `in-5` for one that it accepted."""
     direction: str
-    """`out` or `in`."""
+    """The direction of the stream: `out` or `in`."""
     peer: str
     """The IP address of the peer, or the host while it is dialled."""
     manager: str | None
@@ -38,7 +38,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     sent: int
     """User packets that were sent."""
     received: int
-    """User packets that came."""
+    """The number of user packets that came."""
     queues: list[str]
     """The destinations of outgoing queues that use the session."""
     since: str

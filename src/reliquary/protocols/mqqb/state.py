@@ -118,15 +118,15 @@ class Session:
     addresses: tuple[str, ...] = ()
     """NextHopCollection: all addresses that the resolver gave."""
     peer: UUID = NO_GUID
-    """RemoteQMGuid."""
+    """The queue manager at the other end; the specification calls it RemoteQMGuid."""
     pinged: bool = False
     window: int = 64
     peer_window: int = 64
-    """ReceivedWindowSize."""
+    """The window that the peer announced; the specification calls it ReceivedWindowSize."""
     ack_wait: Duration = ZERO
     """How long the peer may leave packets without an acknowledgement; AckWaitTimeout."""
     recoverable_ack: Duration = ZERO
-    """RecoverableAckSendTimeout."""
+    """The delay of an acknowledgement of recoverable packets; RecoverableAckSendTimeout."""
     serial: int = 0
     """The serial of the last effect."""
     out: list[bytes] = field(default_factory=list)
@@ -161,11 +161,11 @@ class Session:
     received: int = 0
     recoverable_received: int = 0
     unacked: int = 0
-    """UnackedReceivedMsgCount."""
+    """The number of received packets that are not acknowledged yet; UnackedReceivedMsgCount."""
     bits: int = 0
-    """RecoverableMsgAckFlags."""
+    """The bits of the next acknowledgement; the specification calls them RecoverableMsgAckFlags."""
     last_acked: int = 0
-    """LastAckedRecoverableMsgSeqNumber."""
+    """The highest number that was acknowledged; LastAckedRecoverableMsgSeqNumber."""
     ack_due: int = 0
     """When the Session Ack Send Timer fires, in microseconds since 1970; 0 while it does not run."""
     ack_span: int = 0
@@ -220,7 +220,7 @@ class Written:
     message: Message
     """The message of that packet; of a stream, without its place in a transaction."""
     source: UUID
-    """SourceQueueManager of the packet."""
+    """The manager that the packet names as its source: SourceQueueManager."""
     last: Attributes | None = None
     """The rare attributes of the last message that was written by the pattern; those of a stream only."""
 
@@ -231,11 +231,11 @@ class SessionQueue:
 
     queue: int
     destination: str
-    """The format name."""
+    """The format name of the destination."""
     host: str
     """The host to dial, in lower case; empty where only the manager's GUID is known."""
     wait: ReceiptWait
-    """Transactional Ack Wait Timer."""
+    """The wait that the Transactional Ack Wait Timer measures."""
     manager: UUID = NO_GUID
     """The manager of a PRIVATE name; NO_GUID for a direct name."""
     session: int = 0

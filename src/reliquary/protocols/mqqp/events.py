@@ -30,7 +30,7 @@ class ClientBound(Event, frozen=True, gc=False):
     connection: int
     peer: str
     interface: str
-    """`qm2qm` or `qmcomm`."""
+    """The interface of the call: `qm2qm` or `qmcomm`."""
 
 
 class ClientCalled(Event, frozen=True, gc=False):

@@ -18,7 +18,7 @@ class AssociationInfo(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """`in-5` for a client that reads here, `out-3` for a queue elsewhere that is read from here."""
     direction: str
-    """`in` or `out`."""
+    """The direction of the session: `in` or `out`."""
     peer: str
     """The address of the client, or the host of the server."""
     user: str

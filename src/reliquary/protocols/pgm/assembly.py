@@ -60,7 +60,7 @@ class Assembly:
         return whole
 
     def drop(self) -> None:
-        """Drop the incomplete APDU."""
+        """Drop the parts of an APDU that is not complete."""
         self._parts, self._size = [], 0
 
 

@@ -37,7 +37,7 @@ class Shared:
         self.naks = 0
         self.repaired = 0
         self.lost = 0
-        """Packets that never came."""
+        """The number of packets that never came."""
 
 
 class Session:

@@ -28,9 +28,9 @@ class PgmSettings:
     peak: int = 2
     """The factor by which the rate may be exceeded for a moment."""
     shortest_heartbeat: Duration = SECOND
-    """IHB_MIN."""
+    """The shortest span between two heartbeats: IHB_MIN."""
     longest_heartbeat: Duration = field(default=Duration(15 * SECOND))
-    """IHB_MAX."""
+    """The longest span between two heartbeats: IHB_MAX."""
     ambient_packets: int = 50
     ambient_time: Duration = field(default=seconds(0.5))
     """An ambient SPM is sent after this many data packets, or this long after the last one (SR-009)."""
@@ -44,9 +44,9 @@ class PgmSettings:
     nak_data: Duration = field(default=Duration(2 * SECOND))
     """NAK_RDATA_IVL: how long a NAK that was confirmed waits for its repair."""
     ncf_retries: int = 10
-    """NAK_NCF_RETRIES."""
+    """The number of NAKs that may stay without an NCF: NAK_NCF_RETRIES."""
     data_retries: int = 10
-    """NAK_DATA_RETRIES."""
+    """The number of NCFs that may stay without a repair: NAK_DATA_RETRIES."""
     multicast_naks: bool = True
     """NAKs go to the group too, with a TTL of 1, so that others need not send theirs."""
     join: Duration = field(default=Duration(10 * SECOND))

@@ -34,7 +34,7 @@ class TransmitWindow:
         self.trail = first
         self.lead = first - 1
         self.size = 0
-        """Bytes of all payloads."""
+        """The number of bytes of all payloads in the window."""
         self._held: deque[Held] = deque()
 
     def add(self, held: Held) -> int:

@@ -26,9 +26,9 @@ class Guard:
     """One security context of a connection."""
 
     kind: int
-    """auth_type."""
+    """The security provider; DCE/RPC calls it auth_type."""
     number: int
-    """auth_context_id."""
+    """The number of the security context; DCE/RPC calls it auth_context_id."""
     level: Protection
     context: SecurityContext
     refused: bool = False

@@ -40,11 +40,11 @@ class Phase(Enum):
     """The phases of an accepted connection."""
 
     NEW = auto()
-    """No bind has come."""
+    """No bind has come on the connection."""
     SECURING = auto()
     """A security context waits for a token of the client."""
     BOUND = auto()
-    """Calls may come."""
+    """The client is bound to an interface, and may call."""
     CLOSED = auto()
     """No bytes are read any more."""
 
@@ -61,7 +61,7 @@ class Task(Enum):
     NAK = auto()
     """A bind that comes when it must not."""
     REFUSE = auto()
-    """A protocol error."""
+    """The PDU breaks the protocol and is refused."""
 
 
 _OF_SERVERS: Final = (

@@ -19,7 +19,7 @@ class Post(Effect, frozen=True):
     authority: str
     """The Host header: that of the destination."""
     target: str
-    """Path and query."""
+    """The path and query of the request."""
     content_type: str
     body: bytes
     hops: int = 0
@@ -43,7 +43,7 @@ class SendApdu(Effect, frozen=True):
     epoch: int
     lookup_id: int
     address: str
-    """`ip:port`."""
+    """The address of the group, as `ip:port`."""
     data: bytes
 
 

@@ -37,7 +37,7 @@ class PostEnded(Event, frozen=True):
     """A POST of ours has its answer, or will have none."""
 
     session: int
-    """The outgoing queue."""
+    """The number of the outgoing queue."""
     epoch: int
     """The epoch of the session when the message was posted; an answer to an earlier one is ignored."""
     lookup_id: int

@@ -35,9 +35,9 @@ class SrmpSettings:
     inbound_redirections: tuple[Redirection, ...] = ()
     """URLs of messages that arrive, and the queues or destinations that they are for."""
     receipt_urls: tuple[Redirection, ...] = ()
-    """StreamReceiptURLReplacementCollection."""
+    """The redirections of receipts: StreamReceiptURLReplacementCollection."""
     default_receipt_url: str = ""
-    """DefaultStreamReceiptURLReplacement; empty for none."""
+    """The URL for all other receipts, or empty: DefaultStreamReceiptURLReplacement."""
     retransmission: Duration = field(default=seconds(20))
     """RetransmissionTimeout: how long a queue rests after a failure."""
     resend_ladder: Ladder = RESEND_LADDER

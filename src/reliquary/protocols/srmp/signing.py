@@ -126,7 +126,7 @@ class Case:
     trust: Trust
     now: Instant
     value: bytes = b""
-    """The value of SignatureValue."""
+    """The bytes of the element SignatureValue."""
     candidates: list[x509.Certificate] = field(default_factory=list)
     """Whose certificate it may be; in the end, whose it is."""
 

@@ -55,7 +55,7 @@ class Session:
 
     queue: int
     destination: str
-    """The format name."""
+    """The format name of the destination."""
     route: PostAddress
     wait: ReceiptWait
     """The wait for the next stream receipt; Stream Receipt Wait Timer."""
@@ -67,7 +67,7 @@ class Session:
     used: int = 0
     """When it was opened or an answer came on it, microseconds since 1970."""
     failing: bool = False
-    """The last POST failed."""
+    """Whether the last POST of the session failed."""
     posted: dict[int, int] = field(default_factory=dict)
     """POSTs without an answer: number in the stream (0 outside any) by LookupIdentifier."""
     taken: set[int] = field(default_factory=set)
@@ -93,7 +93,7 @@ class Count(Enum):
     """Counts of what happened, for the metrics."""
 
     DUPLICATES = "duplicates"
-    """Messages that came again."""
+    """The number of messages that came again."""
     OUT_OF_TURN = "out-of-turn"
     """Messages of a stream that came before a message that must come first."""
     GAPS_CLOSED = "gaps-closed"

@@ -65,7 +65,7 @@ class Addressed(Event, frozen=True):
     """The server listens: our endpoints are `origin/wsrm/<queue>`."""
 
     origin: str
-    """`http://host[:port]` or `https://host[:port]`."""
+    """The server that is connected to, as `http://host[:port]` or `https://host[:port]`."""
     authorities: frozenset[str]
     """All our host names, `host` and `host:port` in lower case."""
 

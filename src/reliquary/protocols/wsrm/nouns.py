@@ -19,7 +19,7 @@ class SequenceInfo(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     """The number that this manager gave it."""
     direction: str
-    """`in` or `out`."""
+    """The direction of the sequence: `in` or `out`."""
     state: str
     """`open`, `closed` or `ended`; of one that goes out `creating`, `open`, `closing` or `terminating`."""
     identifier: str
@@ -31,7 +31,7 @@ class SequenceInfo(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     """The version of WS-ReliableMessaging: `1.0` or `1.1`."""
     soap: str
-    """`1.1` or `1.2`."""
+    """The version of SOAP: `1.1` or `1.2`."""
     addressing: str
     """The version of WS-Addressing: `2004/08` or `1.0`."""
     acknowledged: str

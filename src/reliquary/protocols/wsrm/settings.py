@@ -121,7 +121,7 @@ class WsrmSettings:
     retries: int = 8
     """How often a message without an acknowledgement is sent again before its sequence is given up."""
     polling: Duration = field(default=seconds(30))
-    """POLLING_TIMER, [MS-WSRVCRM] 3.2.2.1."""
+    """The span between two polls: POLLING_TIMER, [MS-WSRVCRM] 3.2.2.1."""
     idle: Duration = field(default=Duration(5 * MINUTE))
     """A sequence is ended when it had no messages for this time."""
     response_time: Duration = MINUTE

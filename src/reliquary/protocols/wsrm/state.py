@@ -32,7 +32,7 @@ class Count(Word):
     """Counts of what happened, for the metrics."""
 
     DUPLICATES = "duplicates"
-    """Messages that came again."""
+    """The number of messages that came again."""
     NO_ROOM = "no-room"
     """Messages that were dropped because there was no room for them; their source sends them again."""
     ACKNOWLEDGEMENTS_SENT = "acknowledgements-sent"

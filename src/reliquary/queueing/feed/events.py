@@ -84,7 +84,7 @@ class FindPlace(Request, frozen=True):
     to: int
     queue: str
     moment: int
-    """Microseconds since 1970."""
+    """The time to look for, in microseconds since 1970."""
     after: int
     """Search after this number; earlier messages were searched already."""
 

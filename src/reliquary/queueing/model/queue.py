@@ -75,7 +75,7 @@ class QueueSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """The attributes of a queue that a caller may choose, with the defaults of 3.1.7.1.33 (DM-283)."""
 
     label: str = ""
-    """A description for people."""
+    """A description of the queue for people."""
     type: UUID = NO_GUID
     """A GUID that an application chooses; it is never interpreted (DM-021)."""
     journaling: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 Triple = tuple[str, str, str]
-"""Requester, channel, responder."""
+"""A channel: its requester, its identifier and its responder."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class Carried:
     finals: set[tuple[UUID, int, int]] = field(default_factory=set)
     """Final acknowledgements that came: source, stream and number."""
     packets: dict[bytes, UserMessage] = field(default_factory=dict)
-    """Packets that were decoded."""
+    """The packets that were decoded, by their bytes."""
 
     def read(self, data: bytes) -> UserMessage | SessionHeader | None:
         """Return a packet as far as the checks look at it."""

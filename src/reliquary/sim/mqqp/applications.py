@@ -197,7 +197,7 @@ class RemotePurger(RemoteReader):
     """Purges a queue of another site, but rarely."""
 
     def act(self) -> Script:
-        """Purge one random queue."""
+        """Purge a queue that is chosen at random."""
         yield Pause(self.chance.between(1, 6_000_000))
         source = self.a_source()
         self.tell((yield Call(lambda to: PurgeQueue(to, source))))

@@ -17,7 +17,7 @@ from reliquary.sim.transactors import Transactor, Work
 
 INBOX = "inbox"
 LEDGER = "ledger"
-"""The transactional queue."""
+"""The name of the transactional queue."""
 NOWHERE = "nowhere"
 """No site has a queue of this name."""
 TIMES = (0x54600,) * 6 + (0, 1, 3, FOREVER)

@@ -30,7 +30,7 @@ Those of all columns took a fifth of the processor time of an export.
 """
 _SORTED: Final = pq.SortingColumn.from_ordering(PACKED, [("event_id", "ascending")])
 _HOUR: Final = 3_600_000_000
-"""An hour in microseconds."""
+"""The number of microseconds in an hour."""
 
 
 def owner_of(file: HistoryFile) -> str:

@@ -9,7 +9,7 @@ class Encoding(NamedTuple):
     """The transfer syntax and byte order of the stubs of a presentation context."""
 
     wide: bool = False
-    """NDR64; else NDR 2.0."""
+    """Whether the encoding is NDR64; else it is NDR 2.0."""
     big_endian: bool = False
     """Only what comes in may be so; what we write is little-endian."""
 

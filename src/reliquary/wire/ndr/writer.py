@@ -30,7 +30,7 @@ class NdrWriter:
         """The bytes that follow the last finished part."""
         self.encoding = encoding
         self.at = 0
-        """Bytes that are written."""
+        """The number of bytes that are written."""
 
     def align(self, to: int) -> None:
         """Write the gap before a value that is aligned to `to` bytes (at most 8)."""

@@ -17,7 +17,7 @@ from reliquary.wire.packet.fields import Reader
 SPEC: Final = layouts.BASE.spec
 VERSION: Final = 0x10
 SIGNATURE: Final = 0x524F494C
-"""The bytes `LIOR`."""
+"""The number that the four bytes `LIOR` are."""
 SIZE_LIMIT: Final = 0x00400000
 FOREVER: Final = 0xFFFFFFFF
 

@@ -55,7 +55,7 @@ class PropertiesHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The message itself.  An algorithm may be any number: only who needs it can refuse it."""
 
     acknowledgements: int = 0
-    """ACK_ bits."""
+    """The bits of the acknowledgements that the sender asks for: `ACK_`."""
     label: str = ""
     message_class: int = 0
     correlation: bytes = NO_CORRELATION

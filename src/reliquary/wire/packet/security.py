@@ -70,9 +70,9 @@ class SecurityHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     default_provider: bool = False
     """DE: the messaging system itself signed."""
     data_flag: bool = False
-    """AI."""
+    """AI: the specification says that the header has data; the sizes decide here."""
     signature_level: int = 0
-    """AS; as `authenticated`."""
+    """AS: a receiver ignores it, as it ignores `authenticated`."""
     sender: bytes = b""
     encryption_key: bytes = b""
     signature: bytes = b""

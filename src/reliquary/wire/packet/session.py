@@ -25,15 +25,15 @@ class SessionHeader(msgspec.Struct, frozen=True, gc=False):
     """Counts of what was received and sent in a session."""
 
     ack: int = 0
-    """AckSequenceNumber."""
+    """The number of user packets that were received: AckSequenceNumber."""
     recoverable_ack: int = 0
-    """RecoverableMsgAckSeqNumber."""
+    """The lowest recoverable packet that is acknowledged: RecoverableMsgAckSeqNumber."""
     recoverable_set: int = 0
     """RecoverableMsgAckFlags: bit k stands for the number `recoverable_ack` + k."""
     sent: int = 0
-    """UserMsgSequenceNumber."""
+    """The number of user packets that were sent: UserMsgSequenceNumber."""
     recoverable_sent: int = 0
-    """RecoverableMsgSeqNumber."""
+    """The number of recoverable packets that were sent: RecoverableMsgSeqNumber."""
     window: int = 64
 
     def encode(self) -> bytes:

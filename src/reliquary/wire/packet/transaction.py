@@ -35,9 +35,9 @@ class TransactionHeader(msgspec.Struct, frozen=True, gc=False):
     identifier: int = 0
     """ID, 20 bits; all messages of one transaction share it."""
     ordinal: int = 0
-    """TxSequenceID, low half."""
+    """The low half of TxSequenceID."""
     timestamp: int = 0
-    """TxSequenceID, high half."""
+    """The high half of TxSequenceID."""
     number: int = 0
     previous: int = 0
     final_ack: bool = False

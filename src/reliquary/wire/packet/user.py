@@ -56,9 +56,9 @@ class UserHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     hops: int = 0
     recoverable: bool = False
     dead_letter: bool = False
-    """JN, negative source journaling."""
+    """JN: the sender asks for negative source journaling."""
     journal: bool = False
-    """JP, positive source journaling."""
+    """JP: the sender asks for positive source journaling."""
     destination: Address = NOWHERE
     admin: Address = NOWHERE
     response: Address = NOWHERE

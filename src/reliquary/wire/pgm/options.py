@@ -67,7 +67,7 @@ class Options(msgspec.Struct, frozen=True, gc=False):
 
     fragment: Fragment | None = None
     listed: tuple[int, ...] = ()
-    """OPT_NAK_LIST."""
+    """The sequence numbers of OPT_NAK_LIST."""
     join: int | None = None
     """OPT_JOIN: who is late may ask for all from this number on."""
     syn: bool = False

@@ -82,7 +82,7 @@ class Tsi(msgspec.Struct, frozen=True, gc=False):
     source: bytes
     """The global source id, six bytes."""
     port: int
-    """The source's port."""
+    """The port number of the source."""
 
     def __str__(self) -> str:
         return f"{self.source.hex()}.{self.port}"

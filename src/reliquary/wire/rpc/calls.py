@@ -41,7 +41,7 @@ class Request(NamedTuple):
     """The fields before the stub of a request."""
 
     hint: int
-    """alloc_hint."""
+    """The announced size of the stub; DCE/RPC calls it alloc_hint."""
     context: int
     opnum: int
     stub: int

@@ -34,12 +34,12 @@ class FaultStatus(IntEnum):
     NO_MEMORY = 0x1C00001B
     """nca_s_fault_remote_no_memory: an auth3 cannot be read."""
     INVALID_CONTEXT_ID = 0x1C00001C
-    """nca_invalid_pres_context_id."""
+    """nca_invalid_pres_context_id: the presentation context was not agreed on."""
     UNSUPPORTED_LEVEL = 0x1C00001D
     OP_RANGE = 0x1C010002
     """nca_op_rng_error: the interface has no method of this number."""
     UNKNOWN_INTERFACE = 0x1C010003
     PROTOCOL = 0x1C01000B
-    """nca_proto_error."""
+    """nca_proto_error: the client breaks the protocol."""
     SERVER_TOO_BUSY = 0x1C010014
     """nca_server_too_busy: more calls are outstanding than the server takes."""

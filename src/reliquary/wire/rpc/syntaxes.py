@@ -17,7 +17,7 @@ class SyntaxId(NamedTuple):
 
 
 QM2QM: Final = SyntaxId(UUID("1088a980-eae5-11d0-8d9b-00a02453c337"), 1)
-"""[MS-MQQP] (QP-001)."""
+"""The interface qm2qm of [MS-MQQP] (QP-001)."""
 QMCOMM: Final = SyntaxId(UUID("fdb3a030-065f-11d1-bb9b-00a024ea5525"), 1)
 """[MS-MQMP]: opening a queue for a remote read."""
 MGMT: Final = SyntaxId(UUID("afa8bd80-7d8a-11c9-bef4-08002b102989"), 1)

@@ -64,7 +64,7 @@ class Lives(RuleBasedStateMachine):
         """What readers held, and were answered that it is gone."""
         self.unsure: set[bytes] = set()
         self.callers: dict[int, Any] = {}
-        """Requests without an answer."""
+        """The requests that have no answer yet."""
         self.receipts: dict[int, list[bytes]] = {}
         self.handle = 0
 

@@ -48,7 +48,7 @@ class ServerLives(RuleBasedStateMachine):
         self.readers = [Reader(self.bench.client()) for _ in range(3)]
         self.bodies = count()
         self.left: set[bytes] = set()
-        """Sent, and not acknowledged."""
+        """The messages that were sent and not acknowledged."""
 
     # -- what happens
 

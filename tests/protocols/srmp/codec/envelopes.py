@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.protocols.srmp.codec.vector import VECTORS
 
 SMALL = VECTORS["c1_min"].envelope
-"""An envelope without `Msmq`."""
+"""An envelope that has no element `Msmq`."""
 PLAIN = VECTORS["c2_min"].envelope
 FULL = VECTORS["c1_max"].envelope
 """All elements that a message outside a stream may have."""

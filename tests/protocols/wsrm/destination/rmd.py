@@ -86,7 +86,7 @@ class Rmd:
         self.now = START
         self.queues: defaultdict[str, list[Message]] = defaultdict(list)
         self.batches: list[BatchArrived] = []
-        """Batches that were delivered."""
+        """The batches of messages that were delivered."""
         self.quota = quota
         """Bytes that a queue takes."""
         self.verdict: Verdict | None = None

@@ -25,7 +25,7 @@ class Audited:
     report: AuditReport
     out: Path
     findings: list[dict[str, Any]]
-    """The table."""
+    """The rows of the table of findings."""
 
     @property
     def found(self) -> list[Expected]:

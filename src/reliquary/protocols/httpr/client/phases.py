@@ -30,13 +30,13 @@ class Phase(Enum):
     CLOSED = "closed"
     """No connection, and no session."""
     GREETING = "greeting"
-    """GET-RESPONDER-INFO has no response."""
+    """GET-RESPONDER-INFO was sent, and has no response yet."""
     MUST_REPORT = "must-report"
     """Something is unknown, and only REPORT may be sent."""
     REPORTING = "reporting"
-    """REPORT has no response."""
+    """REPORT was sent, and has no response yet."""
     READY = "ready"
-    """All requests were answered."""
+    """All requests were answered, and the next one may be sent."""
     WAITING = "waiting"
     """PUSH, PULL or EXCHANGE have no response."""
     LEAVING = "leaving"
@@ -49,9 +49,9 @@ class Move(Enum):
     """The events that change the phase of a channel."""
 
     GREET = "greet"
-    """GET-RESPONDER-INFO is sent."""
+    """The client agent sends GET-RESPONDER-INFO."""
     REPORT = "report"
-    """REPORT is sent."""
+    """The client agent sends REPORT."""
     FLOW = "flow"
     """PUSH, PULL or EXCHANGE is sent."""
     LEAVE = "leave"
@@ -63,7 +63,7 @@ class Move(Enum):
     END = "end"
     """The connection or the session is over."""
     REST = "rest"
-    """A request failed."""
+    """A request failed, and a pause begins."""
 
 
 def _table() -> dict[tuple[Phase, Move], Phase | None]:

@@ -105,7 +105,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """The capability vector, 6.1.5, with the values that hold where none is said."""
 
     idle_session_interval: int = 10
-    """The interval in seconds."""
+    """The interval of idle sessions, in seconds."""
     empty_batch_delay: int = 10_000
     """Milliseconds, as all that follow."""
     max_latency: int = 100

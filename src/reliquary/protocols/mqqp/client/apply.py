@@ -33,4 +33,4 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.DoubtEnded: _end,
 }
 APPLIED: Final = tuple(_APPLY)
-"""Every kind of fact."""
+"""Every class of facts that the machine applies."""

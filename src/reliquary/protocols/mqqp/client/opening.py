@@ -44,7 +44,7 @@ from reliquary.queueing.model.tables import MANAGER, ONLY
 from reliquary.wire.rpc.statuses import FaultStatus
 
 _ACCESS: Final = {Access.RECEIVE: 0x01, Access.PEEK: 0x20}
-"""dwDesiredAccess, [MS-MQMP] 3.1.4.2."""
+"""The value of dwDesiredAccess for each access, [MS-MQMP] 3.1.4.2."""
 _SHARE: Final = {Share.DENY_NONE: 0, Share.DENY_RECEIVE: 1}
 NEW: Final = (5, 1, 951)
 """Servers before this version lack opnums 9 and 10 (H-13)."""

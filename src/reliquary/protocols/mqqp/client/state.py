@@ -41,7 +41,7 @@ class Purpose(Enum):
     PORT = "port"
     VERSION = "version"
     ENTER = "enter"
-    """RemoteQMOpenQueue."""
+    """RemoteQMOpenQueue, after qmcomm has opened the queue."""
     FORGET = "forget"
     """R_QMCloseRemoteQueueContext, because qm2qm has opened the queue."""
     READ = "read"

@@ -13,7 +13,7 @@ NO_HANDLE: Final = UUID(int=0)
 FOREVER: Final = 0xFFFFFFFF
 """ulTimeout of a read that waits without end (QP-017)."""
 LARGEST_PACKET: Final = 0x0042_0000
-"""dwSize at most (QP-019)."""
+"""The largest value of dwSize that is accepted (QP-019)."""
 LAST: Final = 0xFFFF_FFFF_FFFF_FFFF
 """The LookupId behind the last message."""
 
@@ -52,19 +52,19 @@ class ReadDescriptor(msgspec.Struct, frozen=True, gc=False):
     """REMOTEREADDESC, [MS-MQQP] 2.2.2.1; eAckNack is 0 on the way out and not looked at (QP-025)."""
 
     queue: int
-    """hRemoteQueue."""
+    """The open queue; the specification calls it hRemoteQueue."""
     action: int
     timeout: int
-    """Milliseconds."""
+    """The longest wait, in milliseconds; ulTimeout."""
     request: int
-    """dwRequestID."""
+    """The number of the request; the specification calls it dwRequestID."""
     cursor: int = 0
     queue_again: int = 0
     """dwQueue, which must be the value of hRemoteQueue (QP-054)."""
     reserved: int = 0
     """Not looked at; a server writes 1 (QP-023)."""
     arrived: int = 0
-    """dwArriveTime, seconds since 1970."""
+    """The time of arrival, in seconds since 1970; dwArriveTime."""
     packet: bytes | None = None
     """lpBuffer: a UserMessage packet in a response, None in a request (QP-020)."""
 
@@ -103,7 +103,7 @@ class OpenQueue(Request, frozen=True, gc=False):
     queue: int
     """hQueue; not looked at (QP-089)."""
     queue_again: int
-    """pQueue."""
+    """pQueue, which must be the value of dwpContext (QP-091)."""
     context: int
     """dwpContext: the number that qmcomm gave (QP-092)."""
 

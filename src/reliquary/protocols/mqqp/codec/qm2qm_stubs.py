@@ -41,7 +41,7 @@ from reliquary.wire.ndr.reader import NdrReader
 from reliquary.wire.ndr.writer import NdrWriter
 
 LEVEL_LIMIT: Final = 16
-"""The largest dwMQS."""
+"""The largest value of dwMQS that is accepted."""
 
 # -- requests, in the order of the opnums
 

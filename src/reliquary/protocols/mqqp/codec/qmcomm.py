@@ -19,7 +19,7 @@ class OpenRemoteQueue(Request, frozen=True, gc=False):
     client: UUID
     level: int = 0
     process: int = 0
-    """dwCallingProcessID; not looked at."""
+    """The process of the caller, which the server ignores; dwCallingProcessID."""
 
 
 class CloseRemoteQueueContext(Request, frozen=True, gc=False):

@@ -37,9 +37,9 @@ from reliquary.queueing.model.names.formats import (
 )
 
 ACCESS: Final[Mapping[int, Access]] = {0x01: Access.RECEIVE, 0x20: Access.PEEK}
-"""dwDesiredAccess."""
+"""The access that each value of dwDesiredAccess asks for."""
 SHARE: Final[Mapping[int, Share]] = {0: Share.DENY_NONE, 1: Share.DENY_RECEIVE}
-"""dwShareMode."""
+"""The share mode that each value of dwShareMode asks for."""
 HERE: Final = "."
 """This computer, in a direct name."""
 

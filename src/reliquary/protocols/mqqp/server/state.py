@@ -89,7 +89,7 @@ class Session(ContextHandle):
     """OpenQueueEntry, [MS-MQQP] 3.1.1.4: the session of a client on an opened queue."""
 
     client: UUID
-    """ClientId."""
+    """The manager that reads; the specification calls it ClientId."""
 
 
 @dataclass(slots=True, eq=False)

@@ -15,11 +15,11 @@ class Status(IntEnum):
     CANCELLED_BY_CLIENT = 0x400E03E9
     """MQ_INFORMATION_REMOTE_CANCELED_BY_CLIENT; it has no severity bit (F-10)."""
     FAILED = 0xC00E0001
-    """MQ_ERROR (QP-009)."""
+    """The specification calls this code MQ_ERROR (QP-009)."""
     INVALID_ARGUMENT = 0xC000000D
     """STATUS_INVALID_PARAMETER: a cursor is unknown, or there is none."""
     SHARING_VIOLATION = 0xC0000043
-    """STATUS_SHARING_VIOLATION, [MS-MQMP] 3.1.4.2."""
+    """The specification calls it STATUS_SHARING_VIOLATION, [MS-MQMP] 3.1.4.2."""
 
 
 STATUSES: Final[Mapping[HResult, int]] = {

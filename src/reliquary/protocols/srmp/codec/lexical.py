@@ -25,7 +25,7 @@ from reliquary.queueing.model.message import FOREVER, NO_OBJECT, ObjectId
 
 ULONG: Final = 0xFFFF_FFFF_FFFF_FFFF
 SPACE: Final = " \t\r\n"
-"""White space of XML."""
+"""The characters that XML calls white space."""
 KEPT_LIMIT: Final = 256
 """Characters of a GUID or a date with white space around it; what is kept for the next one is small."""
 LAST_MOMENT: Final = 253_402_300_799
@@ -74,7 +74,7 @@ def guid(text: str, element: str, section: str) -> UUID:
 
 
 guid_text = lru_cache(maxsize=4096)(str)
-"""A GUID as text."""
+"""Returns a GUID as text, from a cache."""
 
 
 # -- moments

@@ -47,7 +47,7 @@ class Form(NamedTuple):
     between: bytes
     after: bytes
     after_at: int
-    """The offset of `after`."""
+    """The offset at which `after` begins."""
     behind: bytes
     end: bytes
 

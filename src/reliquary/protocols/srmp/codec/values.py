@@ -69,9 +69,9 @@ class StreamReceipt(Value, frozen=True, kw_only=True):
     """The header block `streamReceipt`, 2.2.5.6."""
 
     identifier: str
-    """streamId."""
+    """The identifier of the stream: `streamId`."""
     last: int
-    """lastOrdinal."""
+    """The ordinal of the last message that was received: `lastOrdinal`."""
 
 
 class Msmq(Value, frozen=True, kw_only=True):
@@ -89,20 +89,20 @@ class Msmq(Value, frozen=True, kw_only=True):
     body_type: int = 0
     hash_algorithm: int | None = None
     first: bool = False
-    """Eod/First."""
+    """Whether the message is the first of its transaction: `Eod/First`."""
     last: bool = False
-    """Eod/Last."""
+    """Whether the message is the last of its transaction: `Eod/Last`."""
     connector_manager: UUID | None = None
-    """Eod/ConnectorId."""
+    """The GUID of the connector's manager: `Eod/ConnectorId`."""
     provider_type: int | None = None
     provider_name: str = ""
     source: UUID
-    """SourceQmGuid."""
+    """The GUID of the manager that sent: `SourceQmGuid`."""
     destinations: tuple[str, ...] = ()
     administration_queues: tuple[str, ...] = ()
     response_queues: tuple[str, ...] = ()
     reach_by: int
-    """TTrq."""
+    """The time until which the message may reach its queue: `TTrq`."""
 
 
 class Envelope(Value, frozen=True, kw_only=True):

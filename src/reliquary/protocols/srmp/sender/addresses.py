@@ -24,13 +24,13 @@ class PostAddress(msgspec.Struct, frozen=True):
     """The address that messages of an outgoing queue are posted to."""
 
     server: str = ""
-    """`http://host[:port]` to connect to."""
+    """The server to connect to, as `http://host[:port]`."""
     authority: str = ""
     """The Host header: that of the destination."""
     target: str = ""
-    """Path and query."""
+    """The path and query of the request."""
     url: str = ""
-    """The destination."""
+    """The URL of the destination."""
     multicast: str = ""
     """`ip:port` of a multicast address; the other fields are empty then."""
 

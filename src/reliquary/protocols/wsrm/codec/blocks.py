@@ -73,7 +73,7 @@ def reference_text(reference: Reference, version: Addressing) -> str:
 
 @lru_cache(maxsize=REMEMBERED)
 def identifier_element(identifier: str) -> str:
-    """Write the element wsrm:Identifier."""
+    """Return the element wsrm:Identifier as text."""
     return f"<wsrm:Identifier>{escaped(identifier)}</wsrm:Identifier>"
 
 

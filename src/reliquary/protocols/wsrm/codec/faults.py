@@ -34,9 +34,9 @@ class FaultCode(Enum):
     MISSING_SELECTION = "MissingSelection"
     # WS-Addressing
     INVALID_HEADER = "InvalidAddressingHeader"
-    """InvalidMessageInformationHeader in 2004/08."""
+    """WS-Addressing 2004/08 calls it InvalidMessageInformationHeader."""
     HEADER_REQUIRED = "MessageAddressingHeaderRequired"
-    """MessageInformationHeaderRequired in 2004/08."""
+    """WS-Addressing 2004/08 calls it MessageInformationHeaderRequired."""
     UNREACHABLE = "DestinationUnreachable"
     ACTION_NOT_SUPPORTED = "ActionNotSupported"
     ENDPOINT_UNAVAILABLE = "EndpointUnavailable"
@@ -44,7 +44,7 @@ class FaultCode(Enum):
     VERSION_MISMATCH = "VersionMismatch"
     MUST_UNDERSTAND = "MustUnderstand"
     SENDER = "Sender"
-    """Client in SOAP 1.1."""
+    """SOAP 1.1 calls this code Client."""
     RECEIVER = "Receiver"
     """Server in SOAP 1.1: the message may be sent again."""
 

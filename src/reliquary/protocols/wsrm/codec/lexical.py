@@ -17,7 +17,7 @@ from reliquary.base.time import DAY, HOUR, MINUTE, SECOND, Duration
 from reliquary.protocols.wsrm.codec.values import LARGEST_BUFFER, NO_BUFFER
 
 SPACE: Final = " \t\r\n"
-"""White space of XML."""
+"""The characters that XML calls white space."""
 LARGEST_NUMBER: Final = 2**64 - 1
 LONGEST_DURATION: Final = Duration(10_000 * 365 * DAY)
 """A longer duration is read as this one."""

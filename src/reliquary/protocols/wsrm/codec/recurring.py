@@ -23,7 +23,7 @@ from reliquary.wire.xml_text import quoted
 LONGEST: Final = 8192
 """Bytes of a frame that is kept."""
 MOST: Final = 512
-"""Frames that are kept."""
+"""The largest number of frames that are kept."""
 
 _NUMBER_NAME: Final = b"MessageNumber"
 _NUMBER_TAG: Final = b"MessageNumber>"

@@ -19,7 +19,7 @@ from reliquary.protocols.wsrm.codec.faults import FaultCode
 LAST_NUMBER: Final = 9223372036854775807
 """The highest message number of WS-RM 1.1; that of 1.0 is not lower."""
 LARGEST_BUFFER: Final = 2147483647
-"""The largest BufferRemaining (FC-008)."""
+"""The largest value of BufferRemaining (FC-008)."""
 NO_BUFFER: Final = -1
 """The value that SEQ_ACK_RECEIVED gets for an acknowledgement without a usable BufferRemaining (FC-039)."""
 
@@ -53,9 +53,9 @@ class Dialect(msgspec.Struct, frozen=True, gc=False):
     version: Version = Version.RM11
     """The version of WS-ReliableMessaging; 1.1 also means 1.2."""
     soap: Soap = Soap.SOAP12
-    """The version of SOAP."""
+    """The version of SOAP of the envelopes."""
     addressing: Addressing = Addressing.WSA10
-    """The version of WS-Addressing."""
+    """The version of WS-Addressing of the envelopes."""
 
 
 class Reference(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -75,7 +75,7 @@ class SequenceHeader(msgspec.Struct, frozen=True, gc=False):
     number: int
     """The number, from 1; a decoder hands on what a peer wrote, so a rule checks it."""
     last: bool = False
-    """LastMessage of WS-RM 1.0."""
+    """Whether the message is the last one: LastMessage of WS-RM 1.0."""
 
 
 class Acknowledgement(msgspec.Struct, frozen=True, gc=False):
@@ -147,7 +147,7 @@ class TerminateSequence(msgspec.Struct, frozen=True, gc=False):
 
     identifier: str
     last: int = 0
-    """LastMsgNumber of WS-RM 1.1."""
+    """The number of the last message: LastMsgNumber of WS-RM 1.1."""
 
 
 class TerminateSequenceResponse(msgspec.Struct, frozen=True, gc=False):
@@ -258,7 +258,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     """Identifiers of the sequences whose acknowledgement is asked for."""
     uses_str: bool = False
     uses_ssl: bool = False
-    """UsesSequenceSTR and UsesSequenceSSL."""
+    """Whether the header UsesSequenceSSL is there; `uses_str` means UsesSequenceSTR."""
     pending: bool | None = None
     """MessagePending of MakeConnection; None where it is not written."""
     properties: Properties | None = None

@@ -36,7 +36,7 @@ class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     dialect: Dialect
     acks_to: Reference
     created: int
-    """Microseconds since 1970."""
+    """The time of creation, in microseconds since 1970."""
     life: int
     """Expires as it was granted, in microseconds."""
     owner: str = ""

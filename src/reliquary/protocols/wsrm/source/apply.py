@@ -135,4 +135,4 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.SequenceEnded: _end,
 }
 APPLIED: Final = tuple(_APPLY)
-"""Every kind of fact."""
+"""Every class of facts that the machine applies."""

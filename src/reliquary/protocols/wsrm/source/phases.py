@@ -21,22 +21,22 @@ class Phase(Enum):
     """The phase of an outgoing sequence."""
 
     CREATING = "creating"
-    """CreateSequence has no response."""
+    """CreateSequence was sent, and has no response yet."""
     OPEN = "open"
-    """Messages are sent."""
+    """The sequence exists, and messages are sent."""
     CLOSING = "closing"
     """No message is sent any more, and the last acknowledgement has not come."""
     TERMINATING = "terminating"
     """The outcome of all messages is known; TerminateSequence has no response yet."""
     ENDED = "ended"
-    """The row is deleted."""
+    """The sequence is over, and its row is deleted."""
 
 
 class Move(Enum):
     """The events that change the phase of a sequence."""
 
     CREATED = "created"
-    """CreateSequenceResponse came."""
+    """CreateSequenceResponse came, and was accepted."""
     CLOSE = "close"
     """No further message is to be sent in it."""
     DECIDE = "decide"

@@ -63,7 +63,7 @@ class Flight:
 
 @dataclass(slots=True)
 class Sequence:
-    """An outbound sequence."""
+    """A sequence on which this manager sends."""
 
     row: Outbound
     acknowledged: NumberRanges = field(default_factory=NumberRanges)
@@ -71,7 +71,7 @@ class Sequence:
     flights: dict[int, Flight] = field(default_factory=dict)
     """Messages without an acknowledgement, in the order of their numbers."""
     numbers: dict[int, int] = field(default_factory=dict)
-    """Numbers by LookupIdentifier."""
+    """The message numbers by LookupIdentifier."""
     due: set[int] = field(default_factory=set)
     """Numbers to send or retransmit as soon as flow control allows it."""
     overdue: bool = False
@@ -124,7 +124,7 @@ class Session:
 
     queue: int
     destination: str
-    """The format name."""
+    """The format name of the destination."""
     way: SendingRoute
     is_open: bool = False
     """Whether the manager hands out messages."""

@@ -145,7 +145,7 @@ class HistoryRow(msgspec.Struct, frozen=True, gc=False):
     """The events of one batch of turns, as they are stored."""
 
     count: int
-    """The number of events."""
+    """The number of events in the record."""
     total: int
     """The size in bytes of the events in all rows that were ever written, up to this one."""
     events: bytes

@@ -184,7 +184,7 @@ def looked_up(column: Ints, values: Mapping[int, int], default: int) -> Ints:
 
 
 def packed(tables: Mapping[str, Table]) -> bytes:
-    """Return tables as bytes."""
+    """Return tables as the bytes of one file."""
     content = {
         name: {column: values.astype("<i8").tobytes() for column, values in table.columns.items()}
         for name, table in tables.items()

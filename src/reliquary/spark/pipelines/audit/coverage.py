@@ -28,7 +28,7 @@ REASONS: Final = tuple(Reason)
 """The number of a reason in a column is its place here; -1 is none."""
 
 SIZE: Final = 4096
-"""Numbers in a block."""
+"""The number of message numbers in a block."""
 
 
 @dataclass(frozen=True)

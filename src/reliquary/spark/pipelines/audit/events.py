@@ -59,7 +59,7 @@ _GAP: Final = _CODES["gap"]
 _MOVED: Final = _CODES["moved"]
 _MICROS: Final = pa.timestamp("us", tz="UTC")
 _LINEAGE: Final = 36
-"""Characters of a GUID."""
+"""The number of characters of a GUID."""
 
 
 def traces_of(data: pa.Buffer, name: str) -> Iterator[tuple[Table, Survey]]:

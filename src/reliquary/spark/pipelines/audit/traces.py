@@ -103,7 +103,7 @@ class _Part(msgspec.Struct, frozen=True):
 
     rows: int
     values: dict[str, int]
-    """Columns with one value."""
+    """The columns that have one value in all rows."""
     places: dict[str, tuple[int, int]]
     """The begin and the end of all other columns."""
 

@@ -25,7 +25,7 @@ class Line(NamedTuple):
     rising: float
 
     def dominates(self, extent: float) -> bool:
-        """Whether the rising part is the larger one in this case."""
+        """Return whether the rising part is the larger one in this case."""
         return self.rising * extent > self.fixed
 
 

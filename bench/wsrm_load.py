@@ -67,7 +67,7 @@ class Line:
         return body
 
     def has_more(self) -> bool:
-        """Whether the beginning of a further response is there already."""
+        """Return whether the beginning of a further response is there already."""
         return bool(self._came)
 
     def _read(self) -> None:

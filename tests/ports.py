@@ -44,7 +44,7 @@ def _ports() -> Iterator[int]:
 
 
 def _claimed(first: int) -> bool:
-    """Whether this process has the block from now on: its end, however it comes, gives it back."""
+    """Return whether this process has the block from now on: its end, however it comes, gives it back."""
     claim = socket.socket()
     try:
         claim.bind((LOOPBACK[0], first))

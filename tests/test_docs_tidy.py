@@ -125,7 +125,7 @@ def test_an_unwanted_word_of_a_page_is_found() -> None:
 
 
 def is_there(name: str) -> bool:
-    """Whether a dotted name below `reliquary` is a module, a package, or a class or function of one."""
+    """Return whether a dotted name below `reliquary` is a module, a package, or a class or function of it."""
     path = SOURCE.joinpath(*name.split("."))
     if path.with_suffix(".py").exists() or (path / "__init__.py").exists():
         return True

@@ -165,7 +165,7 @@ class Environment:
 
 
 def _says(stamp: Path, wanted: str) -> bool:
-    """Whether the file that is written last says that an environment was made from this."""
+    """Return whether the file that is written last says that an environment was made from this."""
     try:
         return stamp.read_text() == wanted
     except FileNotFoundError:

@@ -39,7 +39,7 @@ class Link:
 
     @property
     def leaves(self) -> bool:
-        """Whether the link goes to another site."""
+        """Return whether the link goes to another site."""
         return _OUTSIDE.match(self.target) is not None
 
 

@@ -124,7 +124,7 @@ def missing(needs: Iterable[Need]) -> list[Need]:
 
 
 def can_install() -> bool:
-    """Whether this process may call apt-get: root, on Debian or Ubuntu."""
+    """Return whether this process may call apt-get: root, on Debian or Ubuntu."""
     return os.geteuid() == 0 and Path("/etc/debian_version").exists() and shutil.which("apt-get") is not None
 
 

@@ -49,14 +49,14 @@ def without_servers() -> list[str]:
 
 
 def tests_need_spark(arguments: Iterable[str]) -> bool:
-    """Whether the tests that these arguments of pytest name need Spark; without a name, all are run."""
+    """Return whether the tests that these arguments of pytest name need Spark; no name means all tests."""
     named = [ROOT / argument.partition("::")[0] for argument in arguments if not argument.startswith("-")]
     paths = [path for path in named if path.exists()]
     return not paths or any(mentions_spark(path) for path in paths)
 
 
 def mentions_spark(path: Path) -> bool:
-    """Whether a file, or a file below a folder, imports Spark or our side of it."""
+    """Return whether a file, or a file below a folder, imports Spark or our side of it."""
     files = path.rglob("*.py") if path.is_dir() else [path]
     return any(_mentions(file, _USES_SPARK) for file in files)
 

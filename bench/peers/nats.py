@@ -157,5 +157,5 @@ class Nats(Peer):
 
 
 def too_old(version: str) -> bool:
-    """Whether a version confirms before its sync, whatever its settings are."""
+    """Return whether a version confirms before its sync, whatever its settings are."""
     return tuple(int(part) for part in version.split(".")[:2]) < SYNCS_ALWAYS

@@ -36,7 +36,7 @@ class Proof(msgspec.Struct, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Whether each confirm had a sync, and none came before its sync had ended."""
+        """Return whether each confirm had a sync, and none came before its sync had ended."""
         return 0 < self.confirms <= self.syncs and self.fastest_confirm_ms >= HELD_MS
 
 

@@ -24,7 +24,7 @@ from reliquary.server.exits import Exit
 def failing(why: BaseException) -> Result:
     @click.group(cls=Root)
     def tool() -> None:
-        """A tool whose command `fail` raises `why`."""
+        """Return a command line tool whose command `fail` raises `why`."""
 
     @tool.command()
     def fail() -> None:

@@ -277,7 +277,7 @@ def test_a_slow_step_that_another_instance_gave_up_does_not_happen(
     found: list[Recovered] = []
 
     async def slow(transaction: AsyncTransaction) -> None:
-        """Between prepare and the decision another instance recovers."""
+        """Wait between prepare and the decision until another instance has recovered."""
         await usual(transaction)
         found.append(await AsyncExactlyOnce(transaction.manager, other, "billing").recover())
 

@@ -29,7 +29,7 @@ def play(status: int, body: bytes, scene: Callable[[Wire], Awaitable[None]]) -> 
 
 
 def play_with(handler: Handler, scene: Callable[[Wire], Awaitable[None]]) -> None:
-    """A server that answers with a handler."""
+    """Let a server answer with a handler."""
 
     async def whole() -> None:
         listener = Listener([Mount(prefix="", handler=handler)], clock=RealClock())

@@ -125,7 +125,7 @@ class Ferry(Ruled[State]):
         state.draft.tell(MessageArrived(NAME, (event.to, 0), f".\\{name.queue_path}", event.message))
 
     def knows(self, key: bytes) -> bool:
-        """Whether a message was delivered before."""
+        """Return whether a message was delivered before."""
         return key in self.state.delivered
 
     def on_judged(self, state: State, signal: ArrivalJudged, now: Instant) -> None:
@@ -162,7 +162,7 @@ def on_ended(state: State, event: CarryEnded, now: Instant) -> None:
 
 
 def claims(name: SingleName) -> bool:
-    """Whether a destination is one of the ferry's."""
+    """Return whether a destination is one of the ferry's."""
     return isinstance(name, DirectName) and name.scheme is FERRY
 
 

@@ -13,7 +13,7 @@ class CuttingProxy:
     """Listens at an IPv4 address, and passes connections on to a port of the IPv6 loopback."""
 
     def __init__(self, host: str, target: int, seed: int, longest: int) -> None:
-        """A connection carries up to `longest` bytes in both directions together; then it is cut."""
+        """Cut each connection after `longest` bytes, which both directions count together."""
         self._target = target
         self._random = Random(seed)
         self._longest = longest

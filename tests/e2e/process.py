@@ -65,7 +65,7 @@ class ServerProcess:
 
     @property
     def said(self) -> str:
-        """All that servers on this folder complained of."""
+        """Return the errors and warnings that all servers on this folder wrote."""
         return self.complaints.read_text()
 
     @property

@@ -337,7 +337,7 @@ def send_until_refused(server: ServerProcess, most: int = 1_000) -> list[str]:
 
 
 def test_a_full_disk_ends_the_server_also_when_it_cannot_say_so(small_disk: Path) -> None:
-    """Its stderr is a file on the disk that is full, as a log beside the data would be."""
+    """The server's stderr is a file on the full disk, as a log beside the data would be."""
     folder = small_disk / "store"
     with ServerProcess(folder, "orders").wait_until_ready() as server:
         send_to_the_end(server, "x" * 100_000)

@@ -32,7 +32,7 @@ TEXTS = [str(number) for number in range(COUNT)]
 
 @pytest.fixture
 def sites(tmp_path: Path) -> Iterator[list[Site]]:
-    """A, B and C, none of them started."""
+    """Return the servers A, B and C, none of them started."""
     made = [Site(tmp_path / name, LIVELY) for name in "abc"]
     for each in made:
         each.file = SMALL_BATCHES

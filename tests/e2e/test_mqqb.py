@@ -235,7 +235,7 @@ def test_kill_9_of_both_with_20000_messages(tmp_path: Path, seed: int) -> None:
 
 @pytest.fixture
 def on_small_disks(tmp_path: Path) -> Iterator[Pair]:
-    """Two managers, each with a disk of its own, that do not run yet."""
+    """Return two managers, each with a disk of its own, that do not run yet."""
     pair = Pair(tmp_path, 97)
     with disks.small_disk(tmp_path / "disk-a", 64) as at_a, disks.small_disk(tmp_path / "disk-b", 64) as at_b:
         for site, place in ((pair.a, at_a), (pair.b, at_b)):

@@ -36,12 +36,12 @@ REFUSALS = {519, 520, 521, 522, 530}
 
 
 def try_request(data: bytes) -> bool:
-    """Whether these bytes are a request."""
+    """Return whether these bytes are a request."""
     return _try(data, request=True)
 
 
 def try_response(data: bytes) -> bool:
-    """Whether these bytes are a response."""
+    """Return whether these bytes are a response."""
     return _try(data, request=False)
 
 

@@ -35,7 +35,7 @@ def try_stream(data: bytes) -> int:
 
 
 def try_packet(data: bytes) -> bool:
-    """Whether these bytes are a packet; if so it is written to itself, and a message can be read."""
+    """Return whether these bytes are a packet; if so it is written to itself, and a message can be read."""
     try:
         packet = decode_packet(data)
     except PacketFault as fault:
@@ -54,7 +54,7 @@ def _check_offset(fault: PacketFault, data: bytes) -> None:
 
 
 def try_ping(data: bytes) -> bool:
-    """Whether a datagram is a ping; if so it is written to itself."""
+    """Return whether a datagram is a ping; if so it is written to itself."""
     ping = decode_ping(data)
     if ping is None:
         return False

@@ -50,7 +50,7 @@ def try_request(interface: SyntaxId, opnum: int, stub: bytes, encoding: Encoding
 
 
 def try_response(request: Request, stub: bytes, encoding: Encoding) -> bool:
-    """Whether these bytes are an answer to the request; if so it is written to an equal answer."""
+    """Return whether these bytes are an answer to the request; if so it is written to an equal answer."""
     try:
         response = decode_response(request, stub, encoding)
     except StubFault as fault:

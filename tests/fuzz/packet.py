@@ -17,7 +17,7 @@ from reliquary.wire.packet.user_message import decode_user_message
 
 
 def try_packet(data: bytes) -> bool:
-    """Whether these bytes are a packet; if so it is written to an equal packet, and is a message."""
+    """Return whether these bytes are a packet; if so it is written to an equal packet, and is a message."""
     try:
         packet = decode_user_message(data)
     except PacketFault as fault:
@@ -29,7 +29,7 @@ def try_packet(data: bytes) -> bool:
 
 
 def try_read_packet(data: bytes) -> bool:
-    """Whether these bytes are the packet of an answer to a remote read."""
+    """Return whether these bytes are the packet of an answer to a remote read."""
     try:
         packet = decode_read_packet(data)
     except PacketFault as fault:

@@ -24,7 +24,7 @@ LARGEST = 64 * 1024
 
 
 def try_post(data: bytes) -> bool:
-    """Whether these bytes, head and body of a POST, are a message."""
+    """Return whether these bytes, head and body of a POST, are a message."""
     try:
         arrived = decode_apdu(data, largest=LARGEST)
     except SrmpFault as fault:
@@ -35,7 +35,7 @@ def try_post(data: bytes) -> bool:
 
 
 def try_envelope(data: bytes) -> bool:
-    """Whether these bytes are an envelope alone."""
+    """Return whether these bytes are an envelope alone."""
     try:
         arrived = decode("text/xml", data, largest=LARGEST)
     except SrmpFault as fault:

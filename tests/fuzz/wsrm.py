@@ -22,7 +22,7 @@ from reliquary.queueing.model.message import NO_OBJECT
 
 
 def try_envelope(content_type: str, data: bytes) -> bool:
-    """Whether these bytes are an envelope."""
+    """Return whether these bytes are an envelope."""
     try:
         envelope = decode(content_type, data)
     except WsrmFault as fault:

@@ -15,7 +15,7 @@ def test_the_clock_tells_microseconds_since_1970(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_calendar_that_jumps_back_is_answered_a_little_slower(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each step: microseconds of the calendar, of the monotonic clock, and the expected answer."""
+    """Each row has the microseconds of the calendar, of the monotonic clock, and the expected answer."""
     steps = [
         (5_000, 100, 5_000),
         (4_000, 200, 5_000),  # set back by a little more than a thousand

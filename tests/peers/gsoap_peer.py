@@ -93,7 +93,7 @@ class Report:
 
     @property
     def acknowledgements(self) -> list[Acknowledgement]:
-        """All acknowledgements that came in."""
+        """Return all acknowledgements that came in."""
         return acknowledgements_in(self.lines)
 
 
@@ -108,7 +108,7 @@ class GsoapClient:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has done its work, or has failed."""
+        """Return whether it has done its work, or has failed."""
         return self._process.poll() is not None
 
     def report(self) -> Report:

@@ -236,7 +236,7 @@ def ports_and_version(ours: MqqpSite, connect: Connect) -> None:
 
 
 def large_message(ours: MqqpSite, connect: Connect, size: int) -> None:
-    """A message that takes many fragments comes whole."""
+    """Show that a message that takes many fragments comes whole."""
     body = (bytes(range(256)) * (size // 256 + 1))[:size]
     queue = ours.new_queue(body)
     peer = connect()
@@ -252,7 +252,7 @@ def large_message(ours: MqqpSite, connect: Connect, size: int) -> None:
 
 
 def access(ours: MqqpSite, anonymous: Connect, known: Connect, impostor: Connect) -> None:
-    """A queue that one user may read is read by that user alone; a wrong password is refused."""
+    """Show that only its one user may read a queue, and that a wrong password is refused."""
     queue = ours.new_queue(b"first", reader=USER)
     assert anonymous().open_remote(direct(queue))[0] == ACCESS_DENIED
     with pytest.raises((Refused, AssertionError)):  # the fault comes with the bind, or with the first call
@@ -285,7 +285,7 @@ def wrong_numbers(ours: MqqpSite, connect: Connect) -> None:
 
 
 def exclusive_reader(ours: MqqpSite, connect: Connect) -> None:
-    """A queue that one reader has for itself is not opened for another one."""
+    """Show that a queue that one reader has opened exclusively is not opened for another one."""
     queue = ours.new_queue(b"first")
     peer, other = connect(), connect()
     status, context, _ = peer.open_remote(direct(queue), share=1)

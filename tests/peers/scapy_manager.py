@@ -304,7 +304,7 @@ class _Server(_DcerpcServer):  # type: ignore[misc]
 
 
 def _is_signed_version_request(data: bytes) -> bool:
-    """Whether these bytes are a request PDU for RemoteQmGetVersion with a signature of NTLM."""
+    """Return whether these bytes are a request PDU for RemoteQmGetVersion with a signature of NTLM."""
     return (data[2], data[10:12], data[22:24]) == (0, b"\x10\0", b"\x08\0")
 
 

@@ -123,7 +123,7 @@ class Clerk:
 
     @property
     def sending(self) -> list[SendUserMessage]:
-        """All that was handed to it, oldest first."""
+        """Return the messages that were handed to this carrier, oldest first."""
         return [signal for signal in self.heard if isinstance(signal, SendUserMessage)]
 
 

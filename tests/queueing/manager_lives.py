@@ -187,7 +187,7 @@ class Life:
         self.bench.ask(CompleteStage(0, self._stage(which)))
 
     def publish(self, query: str, batch: int, writer: str, take_over: bool, late: bool) -> None:
-        """What is complete of a batch, one attempt at each part; or what another batch has, too late."""
+        """Publish the parts of a batch that are complete, one attempt at each; or those of an older batch."""
         stages = self.bench.state.staging.stages.items()
         wanted = {
             stage.part: number

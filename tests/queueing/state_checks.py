@@ -291,7 +291,7 @@ def _reserved(state: State, number: int) -> int:
 
 
 def _check_messages(state: State, positions: list[Position], prepared: set[int]) -> None:
-    """Each message is kept as long as a position or a prepared transaction needs it, and no longer."""
+    """Check that each message is kept as long as a position or a prepared transaction needs it."""
     shown = Counter(position.message for position in positions)
     numbers = set(messages_of(state))
     needed = prepared | set(shown)
@@ -302,7 +302,7 @@ def _check_messages(state: State, positions: list[Position], prepared: set[int])
 
 
 def _check_bodies(state: State, positions: list[Position]) -> None:
-    """Each piece is one of a loose body or of one message's, and what a crash would orphan is noted."""
+    """Check that each piece belongs to a loose body or one message; what a crash would orphan is noted."""
     loose = state.messages.bodies.loose
     assert state.messages.bodies.loose_bytes == sum(body.size for body in loose.values())
     stored = {position.message: position.spool for position in positions if position.spool}

@@ -252,7 +252,7 @@ def test_what_is_put_aside_while_its_queue_is_deleted_goes_with_it() -> None:
 @pytest.mark.parametrize("delivery", Delivery)
 @pytest.mark.spec("DM-154", "DM-185")
 def test_a_delete_overtakes_a_purge_and_leaves_nothing(delivery: Delivery) -> None:
-    """What came between the two is none of the purge's business, and the queue is not gone before it."""
+    """The purge does not count messages that came after it began, and the delete waits for its end."""
     bench = Bench()
     bench.patient = True
     bench.handle(PurgeQueue(1, "orders"))

@@ -144,7 +144,7 @@ def test_the_manager_and_its_queues_keep_their_identifiers() -> None:
 
 @pytest.mark.spec("DM-005", "DM-141")
 def test_the_number_of_a_new_queue_is_no_other_queues_even_after_a_restart() -> None:
-    """Also not the number of a queue that is gone: a dead letter may still name it."""
+    """The number of a deleted queue is not used again either: a dead letter may still name it."""
     bench = Bench("one", "two")
     highest = max(bench.state.queues)
     bench.ask(events.DeleteQueue(0, "two"))

@@ -29,7 +29,7 @@ def test_a_message_goes_when_its_time_is_over() -> None:
 @pytest.mark.scene("T65")
 @pytest.mark.spec("DM-296")
 def test_a_message_whose_time_ends_inside_a_transaction_goes_when_that_commits() -> None:
-    """No reader gets the message in between: at the commit it is available to no reader first (AN-46)."""
+    """No reader gets the message in between: its time is over when the commit makes it available (AN-46)."""
     scene = Scene()
     scene.create("tq", transactional=True)
     transaction, waiting = scene.begin(), scene.wait("tq")

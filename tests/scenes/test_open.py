@@ -135,7 +135,7 @@ def test_a_distribution_list_becomes_the_queues_it_lists() -> None:
 
 @pytest.mark.spec("DM-159", "DM-319")
 def test_a_distribution_list_is_opened_as_the_queues_it_lists() -> None:
-    """What follows T26: Open Queue expands the name before all else."""
+    """The scene follows T26: Open Queue expands the name before all else."""
     scene = Scene("a", "b")
     listed = DistributionList(identifier=GUID, name="all", format_names=(A, B))
     assert scene.ask(CreateDirectoryObject(0, listed)).succeeded

@@ -23,7 +23,7 @@ def with_transactional_queue() -> Scene:
 @pytest.mark.scene("T42")
 @pytest.mark.spec("DM-114")
 def test_what_an_abort_gives_back_is_at_its_old_place() -> None:
-    """Its bytes were counted all the while, and are counted once (AN-05)."""
+    """The bytes of the messages were counted all the while, and are counted once (AN-05)."""
     scene = Scene()
     scene.send("orders", b"m1", b"m2")
     size, transaction = scene.queue().total_bytes, scene.begin()

@@ -54,7 +54,7 @@ class PlainPeer:
         assert answer["kind"] == "ConnectionParameters"
 
     async def is_closed(self) -> bool:
-        """Whether the server closes the connection without a further packet."""
+        """Return whether the server closes the connection without a further packet."""
         return await self.raw() == b""
 
     def close(self) -> None:

@@ -58,7 +58,7 @@ class Log:
 
     @property
     def lines(self) -> list[str]:
-        """What was written since the last look; all of it in the form of all log lines."""
+        """Return the lines that were written since the last call; all have the form of log lines."""
         text = self.stream.getvalue()
         self.stream.seek(0)
         self.stream.truncate()

@@ -35,7 +35,7 @@ def signs(tmp_path: Path) -> dict[str, Any]:
 
 
 async def make_vault(site: Site, *, transactional: bool = False) -> None:
-    """A queue that takes signed messages alone."""
+    """Create a queue that takes signed messages only."""
     settings = QueueSettings(authentication=True, transactional=transactional)
     await site.server.opened.engine.ask(lambda to: CreateQueue(to, "vault", settings))
 

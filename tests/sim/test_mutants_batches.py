@@ -20,7 +20,7 @@ APPLY: dict[Any, Any] = features.APPLIERS
 
 
 def test_a_ledger_that_comes_after_its_batch_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is written with the next batch of the query: a crash between the two forgets the first."""
+    """The ledger is written with the next batch of the query: a crash between the two forgets the first."""
     real, late = APPLY[facts.BatchPublished], dict[str, Published]()
 
     def published(state: State, fact: facts.BatchPublished) -> None:
@@ -83,7 +83,7 @@ def test_a_batch_that_is_published_in_half_is_found(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_large_batch_that_readers_see_too_early_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of its turns puts messages into the queues where receivers find them."""
+    """Each turn of the batch puts messages into the queues where receivers find them."""
     monkeypatch.setitem(APPLY, facts.StagePlaced, APPLY[facts.StagePublished])
     monkeypatch.setattr(apply, "_count_hidden", lambda batch, start, end: None)
     first_failure()
@@ -92,7 +92,7 @@ def test_a_large_batch_that_readers_see_too_early_is_found(monkeypatch: pytest.M
 def test_a_feed_that_is_notified_of_numbers_in_a_hidden_batch_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its consumer goes on behind the batch, and never reads it."""
+    """The consumer of the feed goes on behind the batch, and never reads it."""
     monkeypatch.setattr(numbering, "known_until", lambda queue, number: number)
     monkeypatch.setattr(rules, "known_until", lambda queue, number: number)
     failure = first_failure(seeds=range(66, 140))

@@ -142,7 +142,7 @@ def test_rows_that_travel_compressed_are_equal(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_manager_that_was_restored_under_a_running_query_is_noticed(tmp_path: Path) -> None:
-    """It has passed the old numbers meanwhile; the query kept its checkpoint, and the sink its batches."""
+    """The manager has passed the old numbers; the query kept its checkpoint, and the sink its batches."""
     north, south = tmp_path / "north", tmp_path / "south"
     with running(north, south) as (url, managers):
         for manager in managers:

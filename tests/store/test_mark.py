@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def log(folder: Path, number: int, first: int) -> None:
-    """A log with one record, which has one change."""
+    """Return a log with one record, which has one change."""
     batch = first.to_bytes(8, "little") + (1).to_bytes(4, "little")
     (folder / f"{number:06}.log").write_bytes(bytes(4) + len(batch).to_bytes(2, "little") + b"\1" + batch)
 

@@ -65,7 +65,7 @@ def test_a_message_is_judged_by_its_stream_and_its_number(
 
 
 def test_what_is_taken_is_a_beginning_or_the_next_one() -> None:
-    """Only then it is known where receipts go: the first message says it."""
+    """The address for receipts is known only from the first message of a stream."""
     begins = [case for case, verdict in ACCEPTANCE.items() if verdict is Verdict.BEGIN]
     assert all(
         step is NumberRelation.NEXT and standing is not StreamRelation.SAME for standing, step in begins

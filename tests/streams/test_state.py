@@ -18,7 +18,7 @@ def test_a_stream_that_comes_in_has_one_place_for_its_timer() -> None:
 
 
 def test_a_stream_that_goes_out_is_found_by_its_sender_and_its_number() -> None:
-    """Two managers may use one number."""
+    """The sender is part of the key, because two managers may use one number."""
     state = new_state()
     state.add_sent(4, OutgoingStream(9, sender=UUID(int=1)))
     state.add_sent(5, OutgoingStream(9, sender=UUID(int=2)))

@@ -40,7 +40,7 @@ def _frame(payload: bytes, protocol: int, sequence: int, ports: tuple[int, int])
 
 
 def capture(path: Path, tcp: bytes, udp: list[bytes]) -> None:
-    """A file with a stream in pieces that end inside packets, and datagrams."""
+    """Write a file with a stream in pieces that end inside packets, and datagrams."""
     parts = [(at, tcp[at : at + 700]) for at in range(0, len(tcp), 700)]
     frames = [_frame(each, 17, 0, (4057, 3527)) for each in udp]
     frames += [_frame(part, 6, 1 + at, (49759, 1801)) for at, part in parts]

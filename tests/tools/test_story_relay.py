@@ -18,7 +18,7 @@ HOST = "127.0.0.1"
 
 @pytest.fixture
 def target() -> Iterator[socket.socket]:
-    """A listener that the relay leads to."""
+    """Return a listener that the relay connects to."""
     with socket.create_server((HOST, 0)) as listener:
         listener.settimeout(30)
         yield listener
@@ -26,7 +26,7 @@ def target() -> Iterator[socket.socket]:
 
 @pytest.fixture
 def relay(target: socket.socket) -> Iterator[tuple[Relay, int]]:
-    """A relay to the target, and its port."""
+    """Return a relay to the target, and its port."""
     [port] = free_ports(1)
     with Relay({(HOST, port): target.getsockname()}) as found:
         yield found, port

@@ -57,7 +57,7 @@ class Flow:
 
     @property
     def is_in_order(self) -> bool:
-        """Whether the orders arrived in the order in which they were sent."""
+        """Return whether the orders arrived in the order in which they were sent."""
         numbers = [int(order.rpartition(" ")[2]) for order in self.arrived]
         return numbers == sorted(numbers)
 

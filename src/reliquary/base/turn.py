@@ -30,7 +30,7 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def volatile(self) -> bool:
-        """Whether a crash may lose this fact, so that no answer has to wait for the disk."""
+        """Return whether a crash may lose this fact, so that no answer has to wait for the disk."""
         return False
 
 
@@ -182,7 +182,7 @@ class Draft:
 
     @property
     def has_facts(self) -> bool:
-        """Whether a fact was added, volatile ones included."""
+        """Return whether a fact was added, volatile ones included."""
         return bool(self._facts)
 
     def take(self) -> Turn:

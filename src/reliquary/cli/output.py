@@ -30,7 +30,7 @@ def format_option(command: F) -> F:
 
 
 def wants_json(as_json: bool | None) -> bool:
-    """Whether to print JSON lines."""
+    """Return whether to print JSON lines."""
     return not sys.stdout.isatty() if as_json is None else as_json
 
 

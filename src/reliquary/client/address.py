@@ -14,7 +14,7 @@ DEFAULT: Final = "http://127.0.0.1:8480"
 
 
 def is_address(target: str | Path) -> bool:
-    """Whether a target is a server's address and not a folder.
+    """Return whether a target is a server's address and not a folder.
 
     >>> is_address("http://127.0.0.1:8480"), is_address("data/queues")
     (True, False)
@@ -56,7 +56,7 @@ class MqqpAddress:
 
 
 def is_mqqp(target: str | Path) -> bool:
-    """Whether a target names queues that are read over MQQP."""
+    """Return whether a target names queues that are read over MQQP."""
     return isinstance(target, str) and target.casefold().startswith("mqqp://")
 
 

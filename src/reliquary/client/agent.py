@@ -274,7 +274,7 @@ class AsyncReceiving:
         self._transaction.part()
 
     async def end(self, error: BaseException | None) -> None:
-        """Be done with the message when there is no error, else give it back."""
+        """Remove the message when there is no error; otherwise give it back."""
         await self._transaction.end(error)
 
     async def __aenter__(self) -> Message | None:

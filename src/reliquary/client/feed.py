@@ -209,7 +209,7 @@ class FeedClient:
         self.close()
 
     def close(self) -> None:
-        """Hang up; a later call connects anew."""
+        """Close the connection; a later call opens a new one."""
         self._link.close()
 
     # -- feeds

@@ -85,7 +85,7 @@ class Link:
         return {**self.__dict__, "_idle": [], "_process": 0}
 
     def close(self) -> None:
-        """Hang up; a later request connects anew."""
+        """Close the connection; a later request opens a new one."""
         while self._idle:
             self._idle.pop().close()
 

@@ -59,7 +59,7 @@ class LocalReading:
         await self._inbox.do(lambda to: events.EndRead(to, number, delete, places, reject, unseen))
 
     async def peek(self, queue: str, ask: Peek) -> Received:
-        """Look, and leave it there."""
+        """Return the first message that fits and leave it in the queue."""
         with translate_errors():
             make = partial(
                 events.PeekMessage,
@@ -85,7 +85,7 @@ class LocalReading:
         return _shown(await self._inbox.read(make, empty=()))
 
     async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:
-        """Look at what lies behind a place."""
+        """Return the messages behind a place; none is taken."""
         source, place = source_of(queue, handle), -1 if after is None else after
         return _shown(await self._inbox.read(lambda to: events.BrowseMessages(to, source, place, limit)))
 

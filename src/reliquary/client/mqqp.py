@@ -62,7 +62,7 @@ class MqqpTransport(LocalReading):
         return await super().receive(self.format_name(queue), ask)
 
     async def peek(self, queue: str, ask: Peek) -> Received:
-        """Look, and leave it there."""
+        """Return the first message that fits and leave it in the queue."""
         return await super().peek(self.format_name(queue), ask)
 
     async def look_up(self, queue: str, ask: LookUp) -> Received:
@@ -70,7 +70,7 @@ class MqqpTransport(LocalReading):
         return await super().look_up(self.format_name(queue), ask)
 
     async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:
-        """Look at what lies behind a place."""
+        """Return the messages behind a place; none is taken."""
         return await super().browse(self.format_name(queue), after, limit, handle)
 
     async def open(self, queue: str, access: Access, share: Share, lease: float) -> str:

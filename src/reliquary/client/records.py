@@ -261,5 +261,5 @@ class StoreReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_sound(self) -> bool:
-        """Whether everything is as it was written."""
+        """Return whether everything is as it was written."""
         return self.damaged == 0

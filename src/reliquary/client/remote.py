@@ -219,7 +219,7 @@ class RemoteTransport:
         await self._data.do("POST", _named("receipts", receipt), body)
 
     async def peek(self, queue: str, ask: Peek) -> Received:
-        """Look, and leave it there."""
+        """Return the first message that fits and leave it in the queue."""
         return await self._wait(_path(queue, "peek"), ask, harmless=not ask.cursor)
 
     async def _wait(self, path: str, ask: Receive | Peek, *, harmless: bool) -> Received:
@@ -260,7 +260,7 @@ class RemoteTransport:
                 return Received(received.messages)
 
     async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:
-        """Look at what lies behind a place."""
+        """Return the messages behind a place; none is taken."""
         path = _with_query(_path(queue, "messages"), after=after, limit=limit, handle=handle)
         return await self._data.exchange("GET", path, _received, None, 0, harmless=True)
 

@@ -69,13 +69,13 @@ class Transport(Protocol):
         """
 
     async def peek(self, queue: str, ask: Peek) -> Received:
-        """Look, and leave it there."""
+        """Return the first message that fits and leave it in the queue."""
 
     async def look_up(self, queue: str, ask: LookUp) -> Received:
         """Return the message by LookupIdentifier; as `receive` when it does not only peek."""
 
     async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:
-        """Look at what lies behind a place."""
+        """Return the messages behind a place; none is taken."""
 
     async def move(self, queue: str, ask: Move) -> None:
         """Put a message into another queue."""

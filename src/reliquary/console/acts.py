@@ -43,7 +43,7 @@ class ActsLog:
     def __init__(
         self, file: ActsFile | None, clock: Clock, warn: Callable[[str], None] = lambda _: None
     ) -> None:
-        """Without a file nothing is written.  `warn` is called with the reason when a line is not on disk."""
+        """Write acts to `file`, or nowhere without one; `warn` is called when a line is not on disk."""
         self._file = file
         self._clock = clock
         self._warn = warn

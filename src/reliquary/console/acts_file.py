@@ -88,7 +88,7 @@ class ActsFile:
         return self._handle
 
     def _grows(self, number: int, today: str) -> bool:
-        """Whether the last file of an earlier start is of today, and not large."""
+        """Return whether the last file of an earlier start is of today, and not large."""
         if not number:
             return False
         found = path_of(self.folder, number).stat()

@@ -37,7 +37,7 @@ def in_order(lines: Iterable[TraceLine]) -> list[TraceLine]:
 
 
 def _must_wait(head: TraceLine, ahead: int, managers: Mapping[str, Sequence[TraceLine]]) -> bool:
-    """Whether an arrival has yet to wait: for a departure, or for an arrival where the message goes on."""
+    """Return whether an arrival must wait: for a departure, or for an arrival at the manager before it."""
     if head.event != COMES:
         return False
     senders = {name for name, rest in managers.items() if any(line.event == LEAVES for line in rest)}

@@ -116,7 +116,7 @@ class Sampler:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether no further sample comes."""
+        """Return whether no further sample comes."""
         return self._stopped.is_set()
 
     async def wait(self) -> Sample | None:

@@ -85,7 +85,7 @@ def _here(context: Context, found: Found | None) -> tuple[TracedManager, list[Tr
 
 
 def _may_see(context: Context, line: TraceLine) -> bool:
-    """Whether a user may look at messages of the queue of a line, or of the manager where it is gone."""
+    """Return whether a user may read messages of the line's queue, or of the manager where it is gone."""
     state = context.opened.state
     try:
         queue = destinations.find(state, line.queue) if line.queue else None

@@ -139,7 +139,7 @@ class Syncs:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no effect waits for a sync."""
+        """Return whether no effect waits for a sync."""
         return not (self._core.batch.after_sync or self.waiting or self.is_syncing)
 
     def drop(self) -> None:
@@ -172,7 +172,7 @@ class Syncs:
 
     @property
     def _is_full(self) -> bool:
-        """Whether no more requests are looked for: a stream of them must not hold back all answers."""
+        """Return whether no more requests are looked for: a stream of them must not hold back all answers."""
         core = self._core
         return bool(self.waiting) or core.batch.turns >= INLINE_TURNS or core.rows.size >= LOOK_BYTES
 

@@ -59,7 +59,7 @@ class Throttle:
 
     @property
     def waiting(self) -> bool:
-        """Whether there are repeats that were not logged yet."""
+        """Return whether there are repeats that were not logged yet."""
         return self._waiting > 0
 
     def add(self, about: str, what: str, why: str, count: int, now: int) -> list[Due]:

@@ -21,7 +21,7 @@ class Warnings:
 
     @property
     def waiting(self) -> bool:
-        """Whether there are repeats that were not logged yet."""
+        """Return whether there are repeats that were not logged yet."""
         return self._throttle.waiting
 
     def tell(self, warning: Warn, now: int) -> None:

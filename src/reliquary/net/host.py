@@ -39,7 +39,7 @@ def own_addresses() -> tuple[str, ...]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this computer only."""
+    """Return whether an address can be reached from this computer only."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

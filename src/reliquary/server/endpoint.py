@@ -121,7 +121,7 @@ class Setup(Protocol):
 
     @property
     def anonymous_senders(self) -> bool:
-        """Whether new queues take messages from every sender."""
+        """Return whether new queues take messages from every sender."""
 
     def build(self, parts: Parts) -> Endpoint:
         """Plug the protocol in; its effects are performed from now on."""

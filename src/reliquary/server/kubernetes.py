@@ -21,7 +21,7 @@ _ADDRESS: Final = re.compile(r"(tcp|udp|sctp)://.+")
 
 
 def is_of_kubernetes(variable: str, value: str) -> bool:
-    """Whether a variable of the environment has the shape of those that Kubernetes sets for a Service.
+    """Return whether a variable of the environment has the shape of those that Kubernetes sets for a Service.
 
     >>> [is_of_kubernetes("RELIQUARY_DATA_PORT", value) for value in ("tcp://10.0.0.11:8480", "8480")]
     [True, False]

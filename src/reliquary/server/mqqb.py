@@ -100,7 +100,7 @@ class MqqbSetup:
 
     @property
     def anonymous_senders(self) -> bool:
-        """Whether new queues take messages from every sender: no sender of MQQB is authenticated."""
+        """Return whether new queues take messages from every sender: no sender of MQQB is authenticated."""
         # DEPARTS from 3.1.7.1.3.1 (DM-151): where users are known, new queues let anonymous senders in only
         # if an administrator wants it, because what a user makes would be open to the whole network else.
         options = self.settings.table(MqqbOptions)

@@ -164,7 +164,7 @@ def prepare(settings: Settings) -> MqqpSetup:
 
 
 def has_something_open(server: ServerState, association: int) -> bool:
-    """Whether a client has an open queue, a message or a read, so that its connections may be idle."""
+    """Return whether a client has an open queue, a message or a read, so that its connections may be idle."""
     found = server.associations.get(association)
     return found is not None and bool(found.contexts or found.sessions or found.held or found.reads)
 

@@ -65,7 +65,7 @@ def host_names(settings: Settings, listens_at: str) -> frozenset[str]:
 
 
 def has_port(authority: str) -> bool:
-    """Whether an authority names a port.
+    """Return whether an authority names a port.
 
     >>> has_port("[::1]"), has_port("mq.example:8480")
     (False, True)

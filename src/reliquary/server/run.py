@@ -161,7 +161,7 @@ async def _reload(server: Server) -> None:
 
 
 async def _is_ready(server: Server, stop: asyncio.Event) -> bool:
-    """Whether the start is complete before a signal ends it; raise StartFailed when it cannot be."""
+    """Return whether the start is complete before a signal ends it; raise StartFailed when it cannot be."""
     ready, stopped = asyncio.ensure_future(server.opened.ready()), asyncio.ensure_future(stop.wait())
     await asyncio.wait((ready, stopped), return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()

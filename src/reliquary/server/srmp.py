@@ -123,7 +123,7 @@ class SrmpSetup:
 
     @property
     def anonymous_senders(self) -> bool:
-        """Whether new queues take messages from every sender."""
+        """Return whether new queues take messages from every sender."""
         # DEPARTS from 3.1.7.1.3.1 (DM-151): where users are known, new queues let anonymous senders in only
         # if an administrator wants it, because what a user makes would be open to the whole network else.
         options = self.settings.table(SrmpOptions)

@@ -155,7 +155,7 @@ class Application:
 
 
 def succeeded(outcome: Outcome) -> bool:
-    """Whether an answer came, and it was good."""
+    """Return whether an answer came, and it was good."""
     return outcome.answer is not None and outcome.answer.status is HResult.OK
 
 

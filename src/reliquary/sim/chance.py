@@ -22,7 +22,7 @@ class SeededChance:
         return self._random.getrandbits(count)
 
     def happens(self, probability: float) -> bool:
-        """Whether something happens that happens so often; 0 draws nothing."""
+        """Return whether something happens that happens so often; 0 draws nothing."""
         return probability > 0 and self._random.random() < probability
 
     def between(self, low: int, high: int) -> int:

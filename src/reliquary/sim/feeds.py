@@ -274,7 +274,7 @@ class FeedReader(Application):
                 return page.queue
 
     def _is_outdated(self, outcome: Outcome) -> bool:
-        """Whether an answer is of a store that was replaced by a backup before the answer arrived."""
+        """Return whether an answer is of a store that was replaced by a backup before the answer arrived."""
         return self.history.is_forgotten(outcome.turn)
 
     def _refused(self, answer: Answer, place: _ReaderPosition, after: int) -> None:

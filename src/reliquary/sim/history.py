@@ -88,7 +88,7 @@ class Turned:
 
     @property
     def kept(self) -> bool:
-        """Whether its durable facts are in the store."""
+        """Return whether its durable facts are in the store."""
         return not self.lost and not self.forgotten
 
 
@@ -165,7 +165,7 @@ class History:
     # -- restores
 
     def is_forgotten(self, turn: int) -> bool:
-        """Whether the store was restored from a backup that does not have this turn."""
+        """Return whether the store was restored from a backup that does not have this turn."""
         return turn in self._forgotten
 
     def restore(self, kept: Container[int]) -> None:

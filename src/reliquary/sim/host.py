@@ -43,7 +43,7 @@ class Host:
 
     @property
     def ready(self) -> bool:
-        """Whether a process takes requests."""
+        """Return whether a process takes requests."""
         return self.process is not None and self.process.accepting
 
     def boot(self) -> None:

@@ -199,7 +199,7 @@ class Process:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is under way."""
+        """Return whether nothing is under way."""
         syncs = self._syncs
         return not (self._events or self._core.batch.after_sync or syncs.waiting or syncs.is_syncing)
 
@@ -271,7 +271,7 @@ class Process:
         self._settle(batch)
 
     def _settle(self, batch: Batch) -> None:
-        """Have a batch synced; what leaves waits for the first sync that began after it was applied."""
+        """Sync a batch; its effects wait for the first sync that began after it was applied."""
         syncs = self._syncs
         syncs.unsynced = syncs.unsynced or batch.applied
         if not batch.after_sync:

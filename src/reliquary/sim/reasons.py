@@ -80,7 +80,7 @@ class Reasons:
     def judge(
         self, ledger: Ledger, queue: int, place: PlacedMessage, reason: MessageClass, turned: Turned
     ) -> None:
-        """Whether a message may leave its queue for this reason now."""
+        """Return whether a message may leave its queue for this reason now."""
         match reason:
             case MessageClass.NORMAL:
                 fine = isinstance(turned.event, (events.MoveMessage, events.CommitTransaction))
@@ -145,7 +145,7 @@ def _name(path: str) -> str:
 
 
 def is_for_good(request: object) -> bool:
-    """Whether a request takes messages out at once, without a second step."""
+    """Return whether a request takes messages out at once, without a second step."""
     match request:
         case events.ReceiveMessages():
             return not request.hold and request.transaction is None

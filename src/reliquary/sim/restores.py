@@ -36,7 +36,7 @@ class Backup:
 
 
 def are_due(seed: int) -> bool:
-    """Whether a seed restores backups."""
+    """Return whether a seed restores backups."""
     return seed % EVERY == 0
 
 

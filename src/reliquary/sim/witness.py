@@ -121,7 +121,7 @@ class Witness:
                         )
 
     def _is_own(self, name: bytes) -> bool:
-        """Whether an application of this site has sent it."""
+        """Return whether an application of this site has sent it."""
         return name in self._history.sendings
 
     def _note_answer(self, turned: Turned, to: int, answer: object) -> None:
@@ -142,7 +142,7 @@ class Witness:
         self._answers[turned.life, to] = (turned.number, needs)
 
     def _is_from_here(self, turned: Turned, to: int) -> bool:
-        """Whether an answer shows messages of queues of this manager."""
+        """Return whether an answer shows messages of queues of this manager."""
         del turned, to
         return True
 
@@ -245,7 +245,7 @@ class Witness:
                     )
 
     def checkpoint(self, manager: QueueManager, rebuilt: QueueManager, disk: SimulatedDisk) -> None:
-        """Between two batches: rows, facts, the running manager and a rebuilt one all agree."""
+        """Check between two batches that rows, facts, the running manager and a rebuilt one agree."""
         self._history.checkpoints += 1
         rows = contents(disk)
         audit(rows)
@@ -255,4 +255,4 @@ class Witness:
         compare_with_ledger(manager, walked, self.ledger)
 
     def compare_machines(self, protocol: str, live: Machine, rebuilt: Machine) -> None:
-        """Between two batches: the machine of a protocol, and one that was rebuilt from the rows."""
+        """Check between two batches that a protocol's machine agrees with one rebuilt from the rows."""

@@ -60,7 +60,7 @@ def ensure_java(environ: MutableMapping[str, str] | None = None) -> Path:
 
 
 def is_good(java: Path) -> bool:
-    """Whether this Java is new enough and knows the module that Spark asks for."""
+    """Return whether this Java is new enough and knows the module that Spark asks for."""
     try:
         done = subprocess.run([java, VECTORS, "-version"], capture_output=True, text=True, check=False)
     except OSError:

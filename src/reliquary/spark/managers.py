@@ -92,7 +92,7 @@ class Managers:
 
     @property
     def skips(self) -> bool:
-        """Whether managers that do not answer are skipped."""
+        """Return whether managers that do not answer are skipped."""
         return self._gone is Gone.SKIP
 
     @property
@@ -119,7 +119,7 @@ class Managers:
             return None
 
     def _answers_again(self, manager: str, work: Callable[[FeedClient], object]) -> bool:
-        """Whether a manager that is skipped has answered an attempt; begin one if it is time."""
+        """Return whether a manager that is skipped has answered an attempt; begin one if it is time."""
         attempt = self._attempts.pop(manager, None)
         if attempt is None:
             if self._clock() < self._until[manager]:

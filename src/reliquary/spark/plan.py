@@ -144,7 +144,7 @@ class Limit(NamedTuple):
     bytes: int | None = None
 
     def fits(self, plan: Plan) -> bool:
-        """Whether the limit allows these rows and bytes."""
+        """Return whether the limit allows these rows and bytes."""
         return (self.rows is None or plan.rows <= self.rows) and (
             self.bytes is None or plan.bytes <= self.bytes
         )
@@ -165,7 +165,7 @@ class Limit(NamedTuple):
 
     @property
     def spent(self) -> bool:
-        """Whether nothing of the limit is left."""
+        """Return whether nothing of the limit is left."""
         return (self.rows is not None and self.rows <= 0) or (self.bytes is not None and self.bytes <= 0)
 
 

@@ -75,7 +75,7 @@ def _number(value: Any, side: str) -> int | None:
 
 
 def _between(bounds: Bounds, side: str, low: int | None, high: int | None) -> Bounds:
-    """Narrower bounds: never wider than they were."""
+    """Return bounds that are never wider than these."""
     lows = [each for each in (low, getattr(bounds, f"from_{side}")) if each is not None]
     highs = [each for each in (high, getattr(bounds, f"to_{side}")) if each is not None]
     lowest, highest = max(lows, default=None), min(highs, default=None)
@@ -85,12 +85,12 @@ def _between(bounds: Bounds, side: str, low: int | None, high: int | None) -> Bo
 
 
 def between_times(bounds: Bounds, low: int | None, high: int | None) -> Bounds:
-    """Narrower bounds of the time of arrival, in microseconds since 1970; both ends are included."""
+    """Return narrower bounds of the time of arrival, in microseconds since 1970; both ends are included."""
     return _between(bounds, "time", low, high)
 
 
 def is_empty(bounds: Bounds) -> bool:
-    """Whether no row can be within."""
+    """Return whether no row can be within."""
     return _crossed(bounds.from_lookup, bounds.to_lookup) or _crossed(bounds.from_time, bounds.to_time)
 
 

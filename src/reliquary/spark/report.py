@@ -56,7 +56,7 @@ class Report:
             log.warning("failOnDataLoss=false, so the query goes on: %s", fault)
 
     def has_hole(self, key: QueueKey) -> bool:
-        """Whether something of a queue was passed over."""
+        """Return whether something of a queue was passed over."""
         return key in self._holes
 
     def made(self) -> dict[str, Any]:

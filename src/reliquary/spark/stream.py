@@ -162,7 +162,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return to_json(end)
 
     def _waits_for_more(self, spans: list[Span], plans: list[Plan | None]) -> bool:
-        """Whether a batch with all that is there is too small to be read now."""
+        """Return whether a batch with all that is there is too small to be read now."""
         rows = sum(plan.rows for plan in plans if plan is not None)
         return (
             self._target is None
@@ -201,7 +201,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return [self._up_to_target(span) for span in spans if span is not None]
 
     def _wants(self, key: QueueKey) -> bool:
-        """Whether a queue that is new to the query is read in this run."""
+        """Return whether a queue that is new to the query is read in this run."""
         return self._target is None or key in self._target
 
     def _opened(self, key: QueueKey, at: int = 0) -> Span | None:

@@ -31,7 +31,7 @@ class Changes:
 
     @property
     def is_empty(self) -> bool:
-        """Whether applying it would change nothing."""
+        """Return whether applying it would change nothing."""
         return not self.ranges and not any(self.puts.values())
 
 

@@ -45,7 +45,7 @@ def stamp(folder: Path, version: int) -> None:
 
 
 def is_store(folder: Path) -> bool:
-    """Whether the folder has the mark of a store, of any version."""
+    """Return whether the folder has the mark of a store, of any version."""
     return (folder / NAME).is_file()
 
 

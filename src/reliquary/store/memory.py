@@ -108,7 +108,7 @@ class MemoryDisk:
 
     @property
     def unsynced(self) -> int:
-        """How many batches a crash could lose now."""
+        """Return how many batches a crash could lose now."""
         return len(self._unsynced)
 
     def fail_next_sync(self, kind: str) -> None:

@@ -104,7 +104,7 @@ def _opened(folder: Path, tables: tuple[str, ...], mark: Mark | None) -> Rdict:
 
 
 def _holds_rows(folder: Path) -> bool:
-    """Whether there was a database with rows, which is not made a second time."""
+    """Return whether there was a database with rows, which is not made a second time."""
     return any(folder.glob("*.sst")) or any(path.stat().st_size for path in folder.glob("*.log"))
 
 

@@ -34,7 +34,7 @@ class StagedRows:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to write."""
+        """Return whether there is nothing to write."""
         for stage in self._stages.values():  # noqa: SIM110 - faster, and asked in every batch
             if stage.rows or stage.ranges:
                 return False
@@ -192,7 +192,7 @@ class _TableChanges:
         self.order = None
 
     def covers(self, key: bytes) -> bool:
-        """Whether a deleted range takes away what the disk holds under this key."""
+        """Return whether a deleted range takes away what the disk holds under this key."""
         return any(first <= key < last for first, last in self.ranges)
 
     def live(self, first: bytes, last: bytes, limit: int, reverse: bool) -> list[tuple[bytes, Any]]:

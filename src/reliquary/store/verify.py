@@ -49,7 +49,7 @@ class Report:
 
     @property
     def is_sound(self) -> bool:
-        """Whether everything is as it was written."""
+        """Return whether everything is as it was written."""
         return self.damaged == 0
 
     def add(self, damage: Damage) -> None:

@@ -88,5 +88,5 @@ class IdentifierRemembered(Fact, frozen=True):
 
     @property
     def volatile(self) -> bool:
-        """Whether a crash may lose this fact."""
+        """Return whether a crash may lose this fact."""
         return self.express

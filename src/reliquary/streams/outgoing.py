@@ -56,7 +56,7 @@ class Sent:
 
     @property
     def start_is_lost(self) -> bool:
-        """Whether number 1 left the queue before the receiver saw it: it will take none of the others."""
+        """Return whether number 1 left the queue before the receiver saw it, which then takes no others."""
         stream = self.stream
         return not (stream.acknowledged or stream.started or self.at(1))
 

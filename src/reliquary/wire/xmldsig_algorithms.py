@@ -70,7 +70,7 @@ class Method(msgspec.Struct, frozen=True):
     obsolete: Obsolete | None = None
 
     def is_signed(self, key: object, value: bytes, data: bytes) -> bool:
-        """Whether this is a signature of the data by the key's owner; a key of another kind made none."""
+        """Return whether the key's owner signed the data; a key for another algorithm signed nothing."""
         if not isinstance(key, self.public_key):
             return False
         try:

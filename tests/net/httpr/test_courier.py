@@ -40,7 +40,7 @@ CLOSE = b"connection: close"
 
 
 def over(there: Server) -> bool:
-    """Whether the first connection is over."""
+    """Return whether the first connection is over."""
     return there.gone == 1
 
 

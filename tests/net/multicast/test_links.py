@@ -38,7 +38,7 @@ class Ear:
 
 
 def play(kind: type[Link], scene: Callable[[Link, Link, Ear], Awaitable[None]], **chosen: object) -> None:
-    """One link that sends, one that hears, on the loopback."""
+    """Open one link that sends and one that listens, on the loopback interface."""
 
     async def run() -> None:
         settings, ear = options(**chosen), Ear()

@@ -50,7 +50,7 @@ def test_only_the_highest_descriptors_are_reserved(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_limit_is_raised_as_far_as_it_can_be() -> None:
-    """In a process of its own, whose limit is not ours."""
+    """The test runs in a process of its own, whose limit is not ours."""
     program = (
         "import resource; from reliquary.net.tcp.descriptors import raise_limit;"
         "hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1];"

@@ -55,7 +55,7 @@ class Client:
 
     @property
     def row(self) -> Channel:
-        """What the server keeps of the channel."""
+        """Return the row that the server stores for the channel."""
         responder = f"{ORIGIN}/httpr/{self.service}"
         found = self.bench.httpr.state.find(Role.SERVER, self.requester, self.channel, responder)
         assert found is not None, "the channel is not open"
@@ -68,7 +68,7 @@ class Client:
 
     @property
     def server_channel(self) -> ServerChannel:
-        """What the server agent knows of the channel."""
+        """Return the channel in the memory of the server agent."""
         return self.bench.httpr.state.server.channels[self.row.number]
 
     def answer_to(self, caller: int) -> Answer | None:
@@ -183,7 +183,7 @@ def error(answer: Answer) -> int:
 
 
 def ends(answer: Answer) -> bool:
-    """Whether it ends the session."""
+    """Return whether it ends the session."""
     return answer.header.session is SessionMark.END
 
 

@@ -111,5 +111,5 @@ class HttprBench(ProtocolBench):
         self.handle(ResponseArrived(request.channel, request.epoch, request.number, header, batch, ending))
 
     def fail(self, request: SendRequest, failure: Failure = Failure.LOST) -> None:
-        """A request has no usable response."""
+        """Report that a request has no usable response."""
         self.handle(RequestFailed(request.channel, request.epoch, request.number, failure))

@@ -85,7 +85,7 @@ class Conversation(RuleBasedStateMachine):
         flow=st.sampled_from(["push", "pull", "exchange"]),
     )
     def begin(self, sessions: bool, depth: int, most: int, flow: str) -> None:
-        """Two ends with empty disks."""
+        """Begin with two managers that have empty disks."""
         offered = Capabilities(
             maximum_batch_size=3, maximum_pipeline_depth=3, sessions=True, max_wait_batch=100,
             idle_session_interval=5,
@@ -240,7 +240,7 @@ class Conversation(RuleBasedStateMachine):
     @precondition(lambda self: self.old)
     @rule(new=st.booleans())
     def deliver_late(self, new: bool) -> None:
-        """What was given up arrives: on its connection, or on one that the server takes for new."""
+        """Let a request arrive that the client gave up, on its own connection or on a new one."""
         request, connection = self.old.pop(0)
         header = request.header
         if not new and connection:
@@ -251,7 +251,7 @@ class Conversation(RuleBasedStateMachine):
         self._collect()
 
     def _may_come_late(self, request: SendRequest) -> bool:
-        """Whether the protocol can tell a late request from something new, as in the simulator."""
+        """Return whether the protocol can tell a late request from something new, as in the simulator."""
         command = request.header.command
         fresh = self.given_up_at.get(id(request), 0) == self.forgotten
         return command is not Command.REPORT and (command not in SENDS or fresh)
@@ -260,7 +260,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(near=st.booleans())
     def crash(self, near: bool) -> None:
-        """A process ends, and another begins."""
+        """End a process at once, and start another one."""
         first = self._first()
         self._give_up()
         if near:
@@ -276,7 +276,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(near=st.booleans(), count=st.integers(1, 2))
     def crash_before_the_sync(self, near: bool, count: int) -> None:
-        """A message is sent, and the process ends before an answer left."""
+        """Send a message, and end the process before an answer left."""
         if near or self.fetches:
             end, queue = (self.near, THERE) if near else (self.far, BACK)
             end.send(queue, *[b"999"] * count)
@@ -313,7 +313,7 @@ class Conversation(RuleBasedStateMachine):
                 assert len(came) <= self.sent[end.host]
 
     def teardown(self) -> None:
-        """Nothing more goes wrong: everything arrives, and nothing is in doubt."""
+        """Deliver without faults, and check that everything arrives and no batch is in doubt."""
         if not hasattr(self, "near"):
             return
         for _ in range(60 + sum(self.sent.values())):  # a second may bring no more than one message

@@ -71,7 +71,7 @@ class TwoAgents:
         self._flush()
 
     def restore(self, bench: HttprBench, saved: MemoryDisk) -> None:
-        """A store is restored from a backup; what is on the way meanwhile is lost, or comes late."""
+        """Restore a store from a backup; what is on the way meanwhile is lost, or comes late."""
         self._look()
         bench.disk = deepcopy(saved)
         bench.restoration = Restoration(new_guid(bench.chance), bench.now)
@@ -107,7 +107,7 @@ class TwoAgents:
         self.server.flush()
 
     def _look(self) -> None:
-        """What the client asked for goes on the way."""
+        """Put the requests of the client on the way."""
         for effect in self.client.out[self.looked :]:
             if isinstance(effect, SendRequest):
                 self._line_of(effect.channel, effect.epoch).requests.append(effect)
@@ -133,7 +133,7 @@ class TwoAgents:
         return line.life == self.life and not line.given_up
 
     def _arrive(self, line: Line, *, trouble: bool) -> None:
-        """A request arrives, or its connection breaks and it arrives later, or never."""
+        """Let a request arrive, or break its connection so that it arrives later or never."""
         if trouble and self._is_heard(line) and self.chance.random() < TROUBLE:
             self._break(line, line.requests[0])
             return

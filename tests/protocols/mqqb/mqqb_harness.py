@@ -198,7 +198,7 @@ class Peer:
 
     @property
     def got(self) -> list[Packet]:
-        """All packets that came to the peer, in the order of serials."""
+        """Return all packets that came to the peer, in the order of serials."""
         sends = sorted((e for e in self._effects if isinstance(e, SendPackets)), key=lambda e: e.serial)
         return [decode_packet(data) for effect in sends for data in effect.packets]
 
@@ -232,12 +232,12 @@ class Peer:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the bench has hung up, or knows that the connection is lost."""
+        """Return whether the bench has hung up, or knows that the connection is lost."""
         return self.session not in self.bench.mqqb.sessions
 
     @property
     def hung_up(self) -> bool:
-        """Whether the bench asked the network to close the connection."""
+        """Return whether the bench asked the network to close the connection."""
         return any(isinstance(each, HangUp) for each in self._effects)
 
     # -- what it sends

@@ -194,5 +194,5 @@ def sent_fault(server: ServerConnection) -> tuple[int, Fault, bool]:
 
 
 def closed(events: Sequence[object]) -> bool:
-    """Whether the last thing that happened is the end of the connection."""
+    """Return whether the last thing that happened is the end of the connection."""
     return bool(events) and isinstance(events[-1], Closed)

@@ -36,7 +36,7 @@ class Receiving(SrmpBench):
 
     @property
     def outgoing(self) -> list[Message]:
-        """All that waits in outgoing queues, oldest first."""
+        """Return all messages that wait in outgoing queues, oldest first."""
         found = [
             self.state.messages.get(position)
             for queue in self.state.names.outgoing.values()

@@ -84,12 +84,12 @@ class Sender(SrmpBench):
         assert not self.send(to, *bodies, **attributes).status.value
 
     def stream(self, *bodies: bytes, to: str = SHOP, **attributes: Any) -> None:
-        """Messages of a stream, each in a transaction of its own."""
+        """Return messages of a stream, each in a transaction of its own."""
         for body in bodies:
             self.transaction(body, to=to, **attributes)
 
     def transaction(self, *bodies: bytes, to: str = SHOP, **attributes: Any) -> None:
-        """Messages of a stream, in one transaction."""
+        """Return messages of a stream, in one transaction."""
         transaction = self.begin()
         assert not self.send(to, *bodies, transaction=transaction, **attributes).status.value
         self.ask(CommitTransaction(0, transaction))
@@ -171,7 +171,7 @@ class Sender(SrmpBench):
         about: str = "uuid:1@x",
         via: str = "",
     ) -> None:
-        """A final stream receipt comes."""
+        """Deliver a final stream receipt."""
         receipt = StreamReceipt(identifier=stream or self.stream_id, last=number)
         decision = CommitmentReceipt(decided_at=0, positive=not reason.is_failure, id=about)
         envelope = _envelope(reason, stream_receipt=receipt, commitment_receipt=decision, via=via)
@@ -218,7 +218,7 @@ class Sender(SrmpBench):
         self.ask(ResumeQueue(0, destination))
 
     def check(self) -> None:
-        """No contradictions, neither in the manager nor here."""
+        """Check that the manager and this bench agree."""
         check(self.state)
         state = self.srmp.state
         for queue, sent in state.sent.items():

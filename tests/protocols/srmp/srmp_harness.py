@@ -56,7 +56,7 @@ class SrmpBench(ProtocolBench):
 
     @property
     def apdus(self) -> list[SendApdu]:
-        """What went out by multicast, oldest first."""
+        """Return the APDUs that went out by multicast, oldest first."""
         return [effect for effect in self.out if isinstance(effect, SendApdu)]
 
     def post(self, content_type: str, body: bytes) -> PostAnswer:
@@ -74,10 +74,10 @@ class SrmpBench(ProtocolBench):
         reason: MessageClass | None = MessageClass.NORMAL,
         why: str = "",
     ) -> None:
-        """A POST of ours is answered; `reason` None for a peer that says no more than the status."""
+        """Answer a POST of ours; `reason` is None for a peer that says no more than the status."""
         ended = PostEnded(post.session, post.epoch, post.lookup_id, status, None, why, reason)
         self.handle(ended)
 
     def fail(self, post: Post | SendApdu, failure: Failure = Failure.TIMED_OUT) -> None:
-        """A POST of ours will have no answer."""
+        """Report that a POST of ours will have no answer."""
         self.handle(PostEnded(post.session, post.epoch, post.lookup_id, failure=failure))

@@ -44,7 +44,7 @@ class Talker(SrmpBench):
 
     @property
     def waiting(self) -> int:
-        """How many messages wait to go."""
+        """Return the number of messages that wait to be sent."""
         queues = self.state.names.outgoing.values()
         return sum(len(queue.order) + len(queue.order.locked) for queue in queues)
 
@@ -223,7 +223,7 @@ def test_a_sender_names_its_own_queue_and_learns_there_what_became_of_the_messag
 
 @pytest.mark.spec("SR-220", "SR-281")
 def test_receipts_are_understood_under_whatever_name_they_were_addressed() -> None:
-    """Of a proxy that hands them on as they are."""
+    """The receipts come from a proxy that passes them on as they are."""
     net = Network(default_receipt_url="http://proxy.example/msmq/private$/any")
     net.alpha.commit(b"1", b"2", negative_journaling=True)
     net.carry(2)

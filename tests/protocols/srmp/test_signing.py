@@ -252,7 +252,7 @@ def test_a_value_is_base64(value: str) -> None:
 
 @pytest.mark.spec("SR-208")
 def test_no_byte_of_signed_info_can_be_another() -> None:
-    """As long as it is still what the other checks let pass: a space, a case, a GUID."""
+    """Only bytes are changed that the other checks let pass: a space, a case, a GUID."""
     text = signed()
     changes = [
         (f"cid:body@{SOURCE}", f"cid:body@{str(SOURCE).upper()}"),
@@ -355,7 +355,7 @@ def test_a_message_without_certificate_is_from_one_of_those_that_are_trusted(kin
 
 @pytest.mark.spec("SR-208")
 def test_the_composed_example_passes_every_check_but_the_last() -> None:
-    """Its digests are real; its key is unknown, so its value cannot be verified."""
+    """The digests of the example are real; its key is unknown, so its value cannot be verified."""
     refused(arrival(C7_SIGNATURE), "SignatureValue", "not made with the key", trust(*KINDS))
     careful = trust(*KINDS, allowed=frozenset())
     refused(arrival(C7_SIGNATURE), "SignatureMethod", "not allowed", careful)

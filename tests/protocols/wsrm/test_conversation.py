@@ -34,7 +34,7 @@ class Talker(WsrmBench):
 
     @property
     def waiting(self) -> int:
-        """How many messages wait to go."""
+        """Return the number of messages that wait to be sent."""
         queues = self.state.names.outgoing.values()
         return sum(len(queue.order) + len(queue.order.locked) for queue in queues)
 

@@ -126,7 +126,7 @@ class WsrmBench(ProtocolBench):
 
     @property
     def posted(self) -> list[tuple[Post, Envelope]]:
-        """What went out, oldest first."""
+        """Return the requests that were posted, oldest first."""
         posts = [effect for effect in self.out if isinstance(effect, Post)]
         return [(post, decode(post.content_type, post.body)) for post in posts]
 
@@ -143,7 +143,7 @@ class WsrmBench(ProtocolBench):
             )
 
     def fail(self, post: Post, failure: Failure = Failure.TIMED_OUT) -> None:
-        """A request of ours will have no response."""
+        """Report that a request of ours will have no response."""
         self.handle(PostEnded(post.route, post.epoch, post.ticket, failure=failure))
 
 

@@ -28,7 +28,7 @@ def add(bench: Bench, subject: DirectoryObject) -> Any:
 
 
 def add_sites(bench: Bench) -> None:
-    """Two sites, with three links between them."""
+    """Add two sites, with three links between them."""
     add(bench, Site(identifier=NORTH, name="north"))
     add(bench, Site(identifier=SOUTH, name="south"))
     for cost in (5, 1, 9):

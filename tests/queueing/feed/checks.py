@@ -21,7 +21,7 @@ class Feeds(NamedTuple):
     retained: dict[bytes, Position]
 
     def check(self, state: State) -> None:
-        """Each number of a feed is one message's, and what is not found by its own is noted."""
+        """Check that each number of a feed belongs to one message, and that a number without one is noted."""
         assert self.consumers == {
             consumer_key(number, name): record
             for number, queue in state.queues.items()

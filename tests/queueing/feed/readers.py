@@ -45,7 +45,7 @@ class Readers:
         self._followed = len(self.bench.turns)
 
     def flushed(self) -> None:
-        """A crash will lead back here."""
+        """Note the state to which a crash would lead back."""
         self.follow()
         self._safe = deepcopy((self._arrivals, self._kept))
 
@@ -57,7 +57,7 @@ class Readers:
     # -- what is seen
 
     def begin_early(self, path: str, name: str) -> None:
-        """A reader who was opened at the beginning is owed what is there; all of the queue is."""
+        """Note the messages that a reader at the beginning must get: all of the queue."""
         self.follow()
         queue = self.bench.queue(path)
         rows = self._range(path, name, 0, queue.feed.mark)

@@ -74,7 +74,7 @@ def test_what_arrives_in_the_turn_of_a_look_comes_after_its_mark() -> None:
 
 
 def test_what_is_reported_of_a_feed_waits_for_all_that_came_before() -> None:
-    """Whatever else happens in the turn: work for express messages alone would not wait."""
+    """The report waits whatever else happens in the turn: work for express messages alone would not wait."""
     bench = Bench()
     opened(bench)
     for asked in (

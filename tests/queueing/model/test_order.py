@@ -445,7 +445,7 @@ class AgainstAList(RuleBasedStateMachine):
 
     @rule()
     def look_with_other_eyes(self) -> None:
-        """A second order over these rows has equal contents, and the first one does not change."""
+        """Check that a second order over these rows has equal contents, and the first one does not change."""
         assert walk(self.rebuilt()) == sorted(self.survivors())
         assert walk(self.rebuilt(), start=0) == sorted(self.survivors())
         assert walk_back(self.rebuilt()) == sorted(self.survivors(), reverse=True)

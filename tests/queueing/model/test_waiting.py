@@ -368,7 +368,7 @@ def test_a_stop_ends_all_waits() -> None:
 
 @pytest.mark.parametrize("end", [CommitTransaction, AbortTransaction, PrepareTransaction])
 def test_the_end_of_a_transaction_ends_the_waits_inside_it(end: Any) -> None:
-    """What came after the prepare would belong to a transaction whose record is written."""
+    """A message that came after the prepare would belong to a transaction whose record is written."""
     bench = Bench()
     transaction = bench.begin()
     inside, outside = wait(bench, transaction=transaction), wait(bench)

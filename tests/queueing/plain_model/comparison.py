@@ -159,7 +159,7 @@ class Comparison:
         self.cursors.remove(cursor)
 
     def is_usable(self, cursor: CursorPair) -> bool:
-        """Whether the cursor is open; what is closed is a mistake of the caller, shown elsewhere."""
+        """Return whether the cursor is open; what is closed is a mistake of the caller, shown elsewhere."""
         return cursor.number in self.bench.state.open.cursors
 
     # -- messages

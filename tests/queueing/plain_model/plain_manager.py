@@ -160,7 +160,7 @@ class PlainManager(PlainReads):
                 transaction.operations, transaction.undone = [], True
 
     def _empty(self, queue: PlainQueue) -> None:
-        """A deleted queue gives up what no prepared transaction has, what is locked first."""
+        """Remove the messages of a deleted queue that no prepared transaction has; locked ones go first."""
         prepared = [each for each in self.transactions.values() if each.prepared]
         going = [each for each in queue.entries if each.owner not in prepared]
         for entry in sorted(going, key=lambda each: each.owner is None):

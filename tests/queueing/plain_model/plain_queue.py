@@ -98,17 +98,17 @@ class PlainQueue:
 
 
 def is_over(entry: Entry, now: int) -> bool:
-    """Whether its time to be received has run out, or its queue was purged while it was locked."""
+    """Return whether its time to be received has run out, or its queue was purged while it was locked."""
     return 0 < entry.expires <= now or entry.purged
 
 
 def is_hidden(entry: Entry, now: int) -> bool:
-    """Whether its time is over; an entry that waits for its purge still has an owner (AN-27)."""
+    """Return whether its time is over; an entry that waits for its purge still has an owner (AN-27)."""
     return is_over(entry, now) and not (entry.purged and entry.owner is not None)
 
 
 def fits(quota: int, size: int) -> bool:
-    """Whether this many bytes are within a quota in kilobytes."""
+    """Return whether this many bytes are within a quota in kilobytes."""
     return quota == NO_LIMIT or size <= quota * KILOBYTE
 
 
@@ -180,7 +180,7 @@ class PlainTransaction:
 
 
 def excludes(existing: Open, access: Access, share: Share) -> bool:
-    """Whether two modes exclude each other by the sharing matrix; admin receive is receive (AN-48)."""
+    """Return whether two modes exclude each other by the sharing matrix; admin receive is receive (AN-48)."""
     reads, peeks = (Access.RECEIVE, Access.RECEIVE_ADMIN), (Access.PEEK, Access.PEEK_ADMIN)
     alone = existing.share is Share.DENY_RECEIVE
     if alone and existing.access in reads:

@@ -94,7 +94,7 @@ class PlainStore:
         return OK
 
     def _done(self, opened: Open) -> None:
-        """What was opened for one request closes when nothing is held or waited for."""
+        """Close a queue that was opened for one request, when nothing is locked or waited for."""
         queue = opened.queue
         if queue is None or opened.closed or not opened.passing:
             return
@@ -172,7 +172,7 @@ class PlainStore:
         return target if fits(target.quota, target.size + entry.size) else None
 
     def _release(self, queue: PlainQueue, entry: Entry) -> None:
-        """A lock ends without a receive (DM-113, DM-114, DM-213, DM-214, AN-09)."""
+        """End a lock without a receive (DM-113, DM-114, DM-213, DM-214, AN-09)."""
         if is_over(entry, self.now):
             self._leave(queue, entry, received=False)
         else:

@@ -394,7 +394,7 @@ def test_a_message_that_was_sent_after_2106_is_never_late() -> None:
 
 
 def test_a_message_that_did_not_travel_is_never_late() -> None:
-    """Not even by the fraction of a second that SentTime does not show."""
+    """The fraction of a second that SentTime does not show does not make it late either."""
     bench = Bench()
     bench.advance(0.999)
     assert bench.send("orders", b"now", time_to_reach_queue=0).status is HResult.OK

@@ -229,7 +229,7 @@ def test_a_record_without_an_era_is_still_read() -> None:
 
 
 def test_what_passes_by_in_its_stream_is_not_put_aside() -> None:
-    """Its last receiver recognises repeats by their numbers, and takes none of the others without it."""
+    """The last receiver knows repeats by the stream's numbers, and refuses later ones without this one."""
     exchange = restored(Exchange())
     arrive(exchange, LAST_SECOND, to=ELSEWHERE)
     assert exchange.sent() == [b"m"]

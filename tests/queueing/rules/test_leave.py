@@ -152,7 +152,7 @@ def test_a_copy_for_which_the_journal_has_no_room_is_not_kept(second: int, kept:
 
 
 def test_a_full_queue_does_not_fill_its_journal() -> None:
-    """Each has a quota of its own."""
+    """Queue and journal have a quota each."""
     bench = journaled(quota=1, journal_quota=2)
     for _ in range(2):
         assert bench.send("orders", sized(1024)).status is HResult.OK
@@ -316,7 +316,7 @@ def test_a_dead_letter_does_not_die_again() -> None:
 @pytest.mark.spec("DM-051")
 @pytest.mark.parametrize("how", ["purge", "expire"])
 def test_a_dead_letter_of_a_queue_is_not_kept_in_that_queue(how: str) -> None:
-    """Else a purge would leave in a queue what it was asked to take out, or not, as its turns fall."""
+    """Otherwise it would depend on the order of turns whether a purge leaves messages in the queue."""
     bench = Bench(sizes=Sizes(at_once=2))
     bench.send(
         "orders",

@@ -248,7 +248,7 @@ def test_a_queue_that_is_its_own_administration_queue(end: str) -> None:
 
 
 def test_an_acknowledgement_of_an_acknowledgement_is_not_sent_whatever_it_asks() -> None:
-    """One that came from elsewhere may ask for anything."""
+    """An acknowledgement that came from another manager may ask for anything."""
     bench = bench_with()
     ask(bench, b"m", wants=tuple(Acknowledgement), message_class=MessageClass.ACK_RECEIVE)
     bench.receive("orders")

@@ -203,7 +203,7 @@ def outgoing(bench: Bench) -> QueueState:
 
 
 def send_away(bench: Bench, queue: QueueState, reason: MessageClass, **attributes: Any) -> None:
-    """A message enters an outgoing queue and leaves it for this reason."""
+    """Put a message into an outgoing queue, which it leaves for this reason."""
     message = Message.of(
         body=b"m",
         **{"acknowledgements": tuple(Acknowledgement), "administration_queue": "admin"} | attributes,

@@ -95,7 +95,7 @@ class Journey:
                 assert self.transaction is None, f"nothing is done for {step}"
 
     def end(self) -> None:
-        """Whatever holds it lets go, and then it is received."""
+        """Release all locks on the message, and receive it."""
         for step in ("abort", "give back"):
             self.do(step)
         for path in ("orders", "orders;later"):

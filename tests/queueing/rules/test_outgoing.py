@@ -186,7 +186,7 @@ def test_a_queue_of_our_own_is_active_only_while_it_is_open() -> None:
 
 
 def delivered(exchange: Exchange, *bodies: bytes) -> None:
-    """Messages went through, and the connection was closed after them."""
+    """Report that messages arrived, and that the connection was closed after them."""
     for body in bodies:
         exchange.send(ELSEWHERE, body)
         exchange.end(Outcome.DELIVERED)

@@ -154,7 +154,7 @@ def test_no_reader_sees_a_message_whose_time_is_over_even_before_the_timer_fires
     ids=["receive", "peek", "browse"],
 )
 def test_what_is_shown_of_a_recoverable_message_waits_for_the_disk(event: Event, delivery: Delivery) -> None:
-    """Also where the facts of the turn are about express messages alone."""
+    """The answer waits also where the facts of the turn are about express messages alone."""
     bench = Bench()
     bench.send("orders", b"over", time_to_be_received=10, delivery=Delivery.EXPRESS)
     bench.send("orders", b"m1", delivery=delivery)

@@ -56,7 +56,7 @@ USED = [
 @pytest.mark.spec("DM-154")
 @pytest.mark.parametrize("use", USED)
 def test_an_active_transaction_cannot_commit_without_a_queue_it_used(use: Any) -> None:
-    """What it received went elsewhere with the queue: to say that it is received would be a lie."""
+    """Its received messages left with the queue: an answer that they are received would be wrong."""
     bench = Bench("orders", "other", "source")
     bench.send("orders", b"m1", negative_journaling=True)
     bench.send("source", b"s1", b"s2")

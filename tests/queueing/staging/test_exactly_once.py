@@ -99,7 +99,7 @@ class Story:
         self.complete(0)
 
     def write_all(self, parts: list[tuple[str, int]]) -> None:
-        """All parts of the next batch, the last one first."""
+        """Write all parts of the next batch, the last one first."""
         for part, (queue, count) in reversed(list(enumerate(parts))):
             self.write(1, part, "a", queue, count)
 

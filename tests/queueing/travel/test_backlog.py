@@ -17,7 +17,7 @@ OTHER = "DIRECT=OS:mill\\private$\\orders"
 
 
 def by_host(name: SingleName) -> bool:
-    """Whether a name is claimed by the carriers of these tests."""
+    """Return whether a name is claimed by the carriers of these tests."""
     return isinstance(name, DirectName) and name.scheme is OS
 
 

@@ -202,7 +202,7 @@ def test_a_carrier_of_batches_gets_what_lies_behind_it() -> None:
 
 
 def test_what_passes_through_is_judged_message_by_message() -> None:
-    """Its transaction may stand for a stream that never ends."""
+    """The transaction of these messages may stand for a stream that never ends."""
     exchange = Exchange()
     for number in (1, 2):
         brought = message(b"%d" % number, identifier=ObjectId(UUID(int=7), number), transaction=UUID(int=3))

@@ -131,7 +131,7 @@ class Side(HttprBench):
 
     @property
     def loose(self) -> int:
-        """How many large bodies belong to no message."""
+        """Return the number of large bodies that belong to no message."""
         return len(self.state.messages.bodies.loose)
 
     # -- bytes
@@ -202,7 +202,7 @@ class Side(HttprBench):
 
 
 def _read(reader: RequestReader | ResponseReader, intake: Intake, data: bytes) -> None:
-    """A body comes as from a socket."""
+    """Yield a body in pieces, as a socket brings it."""
     for start in range(0, len(data), SOCKET):
         intake.take(reader.feed(data[start : start + SOCKET]))
     reader.end()
@@ -300,7 +300,7 @@ class ScriptedServer:
 
     @property
     def is_silent(self) -> bool:
-        """Whether there is nothing that was not heard."""
+        """Return whether there is nothing that was not heard."""
         return self._heard == len(self.side.requests)
 
     def answers(self, *lines: str) -> None:

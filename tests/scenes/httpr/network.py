@@ -82,13 +82,13 @@ class Network:
             self.carry()
 
     def restore(self, side: Side, saved: MemoryDisk, *, marked: bool = True) -> None:
-        """Another process over a backup; `marked`: the store knows that it was restored."""
+        """Start another process over a backup; `marked`: the store knows that it was restored."""
         side.disk = deepcopy(saved)
         side.restoration = Restoration(new_guid(side.chance), side.now) if marked else None
         self.crash(side)
 
     def crash(self, side: Side) -> None:
-        """Another process over the disk of a side."""
+        """Start another process over the disk of a side."""
         for key, line in list(self._lines.items()):
             if side in (line.client, line.server):
                 del self._lines[key]

@@ -157,7 +157,7 @@ def test_it_is_refused_and_nothing_is_changed(data: bytes, number: int, outcome:
     ("data", "number"), [pytest.param(*case[1:3], id=f"{case[2]} {case[0]}") for case in BAD]
 )
 def test_what_was_committed_is_never_called_rolled_back(data: bytes, number: int) -> None:
-    """Its client would send the messages again."""
+    """Otherwise the client would send the messages again."""
     side = Side("yourhost")
     assert said(side, WHOLE) == (0, "COMMIT 1", False)
     error, outcome, ended = said(side, data)

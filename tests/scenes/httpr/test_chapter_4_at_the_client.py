@@ -49,7 +49,7 @@ def begin(server: ScriptedServer, session: int = 1, completed: int = 0, capabili
 
 
 def is_forgotten(side: Side) -> bool:
-    """Whether nothing is left to know of either direction."""
+    """Return whether nothing is left to know of either direction."""
     channel = side.channel
     sink = channel.last_received_id == channel.last_sent_id == 0
     return sink and (channel.source_forgotten or not channel.last_source_id) and not channel.in_doubt

@@ -54,7 +54,7 @@ class Pair:
         ]
 
     def is_forgotten(self) -> bool:
-        """Whether neither side has anything left to know."""
+        """Return whether neither side has anything left to know."""
         rows = [self.client.channel, self.server.channel]
         known = [row.last_received_id or row.last_sent_id or row.in_doubt for row in rows]
         unknown = [row.source_forgotten or not row.last_source_id for row in rows]

@@ -22,7 +22,7 @@ REPORT = "request:REPORT HTTPR/1.0"
 
 
 def begin(server: ScriptedServer, session: int, completed: int = 0) -> None:
-    """Our client begins a session."""
+    """Let our client begin a session."""
     assert server.hears()[0] == "request:GET-RESPONDER-INFO HTTPR/1.0"
     one = "capabilities:maximum_pipeline_depth=1,maximum_batch_size=1"
     server.answers(

@@ -141,7 +141,7 @@ def is_sound(side: Side) -> None:
 
 
 def only_what_was_committed_left(turns: list[Turn]) -> None:
-    """Messages are removed in the turn that commits their batch; others go to the dead letters at most."""
+    """Check that messages leave only in the turn that commits their batch, or as dead letters."""
     for turn in turns:
         if any(isinstance(fact, PositionsRemoved) for fact in turn.facts):
             assert any(isinstance(fact, BatchesSettled) and fact.committed for fact in turn.facts)

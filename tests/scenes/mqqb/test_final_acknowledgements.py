@@ -167,7 +167,7 @@ def test_a_full_queue_refuses_for_good() -> None:
 
 
 def test_a_dead_letter_of_a_full_queue_that_comes_again_is_a_duplicate() -> None:
-    """Its session acknowledgement was lost, and meanwhile the queue has room: it must not be there twice."""
+    """Its session acknowledgement was lost, and the queue has room meanwhile: it must not be there twice."""
     bench, peer = receiving()
     bench.create("small", quota=1)
     for _ in range(2):

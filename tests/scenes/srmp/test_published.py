@@ -185,7 +185,7 @@ def test_4_4_with_one_source_for_all_three_messages() -> None:
 @pytest.mark.srmp("T-36", "T-40", "T-41")
 @pytest.mark.spec("SR-220", "SR-225")
 def test_4_4_our_machine1_sends_the_stream_and_hears_the_receipts() -> None:
-    """It follows 3.1.1.2, which begins a new stream when all is acknowledged; so all three go first."""
+    """The scene follows 3.1.1.2: a new stream begins when all is acknowledged; so all three go first."""
     side = at(Side("machine1", settings=SrmpSettings(capital_stream=True)), "20070619T165959")
     side.create("receipts")
     to = "DIRECT=HTTP://machine2/msmq/private$/tsimpleq"

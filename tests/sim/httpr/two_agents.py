@@ -115,7 +115,7 @@ class TwoAgents:
 
     @property
     def arrived(self) -> list[tuple[int, bytes]]:
-        """What reached the server, in its order: the number of the connection, and the batch."""
+        """Return the connection and the batch of each request that reached the server, in order."""
         found = self.server.requests
         return [(each.connection, b"".join(carried.body for carried in each.batch)) for each in found]
 
@@ -129,7 +129,7 @@ class TwoAgents:
 
     @property
     def heard(self) -> list[object]:
-        """What the client heard: the numbers of responses, and why there is none."""
+        """Return the numbers of the responses that the client got, or why there is none."""
         return [
             event.number if isinstance(event, ResponseArrived) else event.failure
             for event in self.client.events

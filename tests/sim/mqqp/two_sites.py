@@ -83,7 +83,7 @@ class TwoSites:
 
     @property
     def losses(self) -> list[str]:
-        """What the server noticed of the end of connections."""
+        """Return the ends of connections that the server noticed."""
         kinds = ("ConnectionLost", "AssociationLost")
         names = [type(each).__name__ for each in self.server.events]
         return [each for each in names if each in kinds]

@@ -71,7 +71,7 @@ def test_a_gateway_that_keeps_a_name_of_the_first_protocol_is_found(monkeypatch:
 
 
 def test_a_gateway_that_drops_the_transaction_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without it messages go to SRMP outside any stream, and a transactional queue refuses them."""
+    """Without the transaction messages have no stream in SRMP, and a transactional queue refuses them."""
 
     def alone(message: Any, transaction: Any) -> Any:
         return as_sent_onward(message, None)

@@ -122,11 +122,11 @@ class TwoSites:
 
     @property
     def arrived(self) -> list[int]:
-        """What reached the server, in its order."""
+        """Return the requests that reached the server, in order."""
         return [event.number for event in self.server.events if isinstance(event, Asked)]
 
     @property
     def ended(self) -> list[tuple[int, object]]:
-        """What the client learned: which number, and its answer, status or failure."""
+        """Return the number and the answer, status or failure of each request that ended."""
         found = [(event.number, event.ending) for event in self.client.events]
         return [(number, each.answer or each.status or each.failure) for number, each in found]

@@ -346,7 +346,7 @@ def test_a_checkpoint_that_is_gone_is_noticed_before_anything_is_lost(place: Pla
 def test_queues_of_a_server_come_into_the_lake_stay_in_their_queue_and_are_replayed_once(
     spark: SparkSession, server: Served, queue: str, tmp_path: Path
 ) -> None:
-    """With the history that this server exports: both have one name for a queue."""
+    """The history is that of this server: queue and history have one name for the queue."""
     history = tmp_path / "history"
     history.mkdir()
     with connect(server.data, control=server.control) as manager:

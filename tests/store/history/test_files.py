@@ -65,7 +65,7 @@ def test_a_file_says_which_version_it_is_of_and_whose(tmp_path: Path) -> None:
 def test_every_event_is_in_one_file_of_its_own_hour(
     tmp_path_factory: pytest.TempPathFactory, hours: list[list[int]], most: int
 ) -> None:
-    """Also when the calendar jumps."""
+    """The rule holds also when the calendar jumps."""
     folder = tmp_path_factory.mktemp("history")
     first, tables = 1, []
     for part in hours:

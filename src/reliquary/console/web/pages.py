@@ -50,7 +50,7 @@ def label_of(noun: Noun[Any]) -> str:
 
 
 def has_page(noun: Noun[Any]) -> bool:
-    """Whether the records of a noun are listed on a page that is built from its declaration."""
+    """Return whether the records of a noun are listed on a page that is built from its declaration."""
     return noun is not QUEUE and not noun.of_a_queue and bool(noun.listing.columns)
 
 
@@ -199,5 +199,5 @@ def field_of(fields: Mapping[str, str], name: str) -> str:
 
 
 def go_to(path: str, notice: str, **query: str) -> Response:
-    """Lead the browser to a page after a form was done; the page shows the sentence `notice`."""
+    """Redirect the browser to a page after a form was handled; the page shows the sentence `notice`."""
     return RedirectResponse(f"{path}?{urlencode(query | {'notice': notice})}", 303, HEADERS)

@@ -25,7 +25,7 @@ _PREFIX: Final = "/console"
 
 
 def is_page(path: str) -> bool:
-    """Whether a path is one of the console.
+    """Return whether a path is one of the console.
 
     >>> is_page("/console"), is_page("/console/queues"), is_page("/consoles"), is_page("/api/v1/queues")
     (True, True, False, False)

@@ -93,7 +93,7 @@ class Sessions:
         return self._anonymous_csrf if session is None else session.csrf
 
     def is_own_form(self, request: Shown, given: str) -> bool:
-        """Whether a form was made by a page of this session."""
+        """Return whether a form was made by a page of this session."""
         return compare_digest(self.csrf_of(request).encode(), given.encode())
 
     def _secret(self) -> str:
@@ -101,7 +101,7 @@ class Sessions:
 
 
 def is_sent_by_script(request: Shown) -> bool:
-    """Whether a page renews a part of itself (htmx), or follows the server-sent events of the manager."""
+    """Return whether a page renews a part of itself (htmx), or follows the manager's server-sent events."""
     accepted = request.header(b"accept") or b""
     return request.header(b"hx-request") is not None or accepted == b"text/event-stream"
 

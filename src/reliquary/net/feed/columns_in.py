@@ -181,7 +181,7 @@ class Intake:
             yield Group(current, [messages[each] for each in rows], rows)
 
     def names_its_queue(self, group: Group) -> bool:
-        """Whether the rows of a group name their queue, and not the parameter `queue`."""
+        """Return whether the rows of a group name their queue, and not the parameter `queue`."""
         return group.queue != self._queue
 
     def dead(self, batch: pa.RecordBatch, rows: list[int], why: str) -> Group:

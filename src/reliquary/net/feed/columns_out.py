@@ -101,7 +101,7 @@ class Columns:
         return cut(positions, BATCH_ROWS, BATCH_BYTES if self.touches else 0)
 
     def has_room(self, positions: Sequence[Position], more: int) -> bool:
-        """Whether a group of `cut` can hold these positions and this many more."""
+        """Return whether a group of `cut` can hold these positions and this many more."""
         if len(positions) + more > BATCH_ROWS:
             return False
         return not self.touches or sum([each.size for each in positions]) < BATCH_BYTES

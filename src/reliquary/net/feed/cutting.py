@@ -62,7 +62,7 @@ class Admission:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether every place has to be counted."""
+        """Return whether every place has to be counted."""
         return self._most_rows is not None or self._most_bytes is not None
 
     @property

@@ -449,7 +449,7 @@ class Connection(AcceptedConnection):
             self._refuse(408, late)
 
     def is_idle(self) -> bool:
-        """Whether every request was answered."""
+        """Return whether every request was answered."""
         return not self._queue
 
     def finish(self) -> None:

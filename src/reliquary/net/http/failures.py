@@ -36,7 +36,7 @@ class Failure(Enum):
 
     @property
     def sent(self) -> bool:
-        """Whether the peer may have seen the request, wholly or in part."""
+        """Return whether the peer may have seen the request, wholly or in part."""
         return self in (Failure.LOST, Failure.TIMED_OUT, Failure.BAD_RESPONSE)
 
 

@@ -188,7 +188,7 @@ class RequestReader:
         return None
 
     def is_old(self) -> bool:
-        """Whether the client speaks HTTP/1.0."""
+        """Return whether the client speaks HTTP/1.0."""
         return self._parser.get_http_version() == "1.0"
 
     def forget(self) -> None:

@@ -225,12 +225,12 @@ class Responder(msgspec.Struct, eq=False):
 
     @property
     def gone(self) -> bool:
-        """Whether the client has hung up, so that no answer is needed."""
+        """Return whether the client has hung up, so that no answer is needed."""
         return self._gone
 
     @property
     def connected(self) -> bool:
-        """Whether an answer could still be sent, though the client may have shut its own side."""
+        """Return whether an answer could still be sent, though the client may have shut its own side."""
         return self._connection.connected
 
     @property
@@ -240,7 +240,7 @@ class Responder(msgspec.Struct, eq=False):
 
     @property
     def is_secure(self) -> bool:
-        """Whether the client came over TLS."""
+        """Return whether the client came over TLS."""
         return self._connection.is_secure
 
     def on_gone(self, callback: Callable[[], None]) -> None:

@@ -83,7 +83,7 @@ class RequestLane(Generic[Req, Resp]):
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a connection."""
+        """Return whether there is a connection."""
         return self._connection is not None and self._connection.usable
 
     def send(self, request: Req) -> None:

@@ -22,7 +22,7 @@ ReadPiece = Callable[[int, int], bytes]
 
 
 def is_small(batch: Sequence[Message]) -> bool:
-    """Whether a batch may leave in one piece."""
+    """Return whether a batch may leave in one piece."""
     size = 0
     for message in batch:
         if message.more is not None and message.more.stored_body is not None:

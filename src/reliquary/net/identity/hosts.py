@@ -71,7 +71,7 @@ def host_of(authority: str) -> str:
 
 
 def is_address(host: str) -> bool:
-    """Whether a host is an IP address as a URL has it.
+    """Return whether a host is an IP address as a URL has it.
 
     >>> is_address("127.0.0.1"), is_address("[::1]"), is_address("::1"), is_address("mq.example")
     (True, True, False, False)

@@ -14,7 +14,7 @@ class ForeignPage(Denied):
 
 
 def differs(origin: bytes, host: bytes) -> bool:
-    """Whether an Origin differs from the host of the request.
+    """Return whether an Origin differs from the host of the request.
 
     >>> differs(b"http://127.0.0.1:8480", b"127.0.0.1:8480")
     False

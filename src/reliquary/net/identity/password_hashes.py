@@ -58,7 +58,7 @@ def check_hash(user: str, text: str) -> None:
 
 
 def is_password(text: str, password: str) -> bool:
-    """Whether a hash belongs to this password. It takes long and much memory: call it in a thread."""
+    """Return whether a hash belongs to this password. It takes long and much memory: call it in a thread."""
     from argon2 import PasswordHasher
     from argon2.exceptions import Argon2Error, InvalidHashError
 

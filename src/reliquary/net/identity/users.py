@@ -188,7 +188,7 @@ class Users:
         return self._principals.values()
 
     def knows(self, principal: Principal) -> bool:
-        """Whether a principal is still one of the users, or the anonymous one."""
+        """Return whether a principal is still one of the users, or the anonymous one."""
         return principal is ANONYMOUS or self._principals.get(principal.name.casefold()) is principal
 
     def who(self, authorization: bytes | None) -> Principal:

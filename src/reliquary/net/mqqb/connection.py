@@ -217,7 +217,7 @@ class SessionConnection(AcceptedConnection):
         self.close()
 
     def is_idle(self) -> bool:
-        """Whether the acceptor may close it: never, because the machine has the timers of sessions."""
+        """Return whether the acceptor may close it: never, because the machine has the timers of sessions."""
         return False
 
     def finish(self) -> None:

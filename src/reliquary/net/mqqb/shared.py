@@ -68,7 +68,7 @@ class SessionShared(Connections["SessionConnection"]):
         self.counts: Counter[Count] = Counter()
 
     def admits(self, address: str) -> bool:
-        """Whether a peer with this address may come in."""
+        """Return whether a peer with this address may come in."""
         try:
             found = ip_address(address.partition("%")[0])
         except ValueError:

@@ -138,7 +138,7 @@ class _InterfaceAssociation(NamedTuple):
     association: Association
 
     def leads_to(self, port: int) -> bool:
-        """Whether it is the association of this port; 0 is any."""
+        """Return whether it is the association of this port; 0 is any."""
         place = self.association.place
         return port in (0, self.port) or (place is not None and port == place.port)
 

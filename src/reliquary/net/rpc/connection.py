@@ -221,7 +221,7 @@ class RpcConnection(AcceptedConnection):
         return 0 if self._rpc is None else self._rpc.outstanding
 
     def is_idle(self) -> bool:
-        """Whether no call waits for its answer, and the client has nothing open."""
+        """Return whether no call waits for its answer, and the client has nothing open."""
         return not self.outstanding and not self.shared.keeps(self.association)
 
     def finish(self) -> None:

@@ -99,7 +99,7 @@ class Association:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a call has no answer yet."""
+        """Return whether a call has no answer yet."""
         return bool(self._waiting) or any(each.calls for each in self._open)
 
     def call(self, call: Call) -> None:
@@ -144,7 +144,7 @@ class Association:
 
     @property
     def _may_wait(self) -> bool:
-        """Whether a call that may wait leaves a place for one that cancels it."""
+        """Return whether a call that may wait leaves a place for one that cancels it."""
         return len(self._patient) + 1 < self._limits.connections * self._calls_each
 
     def _wanted(self) -> int:

@@ -72,7 +72,7 @@ class _Ntlm:
         return SIGNATURE_SIZE
 
     def protects(self, level: Protection) -> bool:
-        """Whether the two sides agreed upon signatures, or upon encryption, where a level needs them."""
+        """Return whether both sides agreed on signatures, or on encryption, where a level needs them."""
         if level < Protection.PACKET:
             return True
         needed = ContextReq.confidentiality if level is Protection.PRIVACY else ContextReq.integrity

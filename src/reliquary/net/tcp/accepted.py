@@ -84,7 +84,7 @@ class AcceptedConnection(asyncio.Protocol):
         """Send the bytes that are ready; called at the end of a tick in which the connection was woken."""
 
     def is_idle(self) -> bool:
-        """Whether no request is running, so that the connection may be closed."""
+        """Return whether no request is running, so that the connection may be closed."""
         return True
 
     # Called by the transport.
@@ -127,7 +127,7 @@ class AcceptedConnection(asyncio.Protocol):
 
     @property
     def connected(self) -> bool:
-        """Whether something can be sent."""
+        """Return whether something can be sent."""
         return self._transport is not None
 
     @property

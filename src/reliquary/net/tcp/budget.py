@@ -25,14 +25,14 @@ class Account:
         self.used = 0
 
     def fits(self, size: int) -> bool:
-        """Whether there is room for this size; the first body may have any size, else it would
+        """Return whether there is room for this size; the first body may have any size, else it would
         never be taken.
         """
         return not self.used or self.used + size <= self.limit
 
     @property
     def is_full(self) -> bool:
-        """Whether more bytes are held than allowed."""
+        """Return whether more bytes are held than allowed."""
         return self.used > self.limit
 
 

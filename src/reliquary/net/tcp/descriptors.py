@@ -47,7 +47,7 @@ def last_for_connections(limit: int, spare: int = 0) -> int:
 
 
 def is_reserved(transport: asyncio.BaseTransport, spare: int = 0) -> bool:
-    """Whether a new connection has one of the descriptors that are kept for files, or for others."""
+    """Return whether a new connection has one of the descriptors that are kept for files, or for others."""
     socket = transport.get_extra_info("socket")
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if socket is None or limit == resource.RLIM_INFINITY:

@@ -119,7 +119,7 @@ def _check_value(name: str, value: str) -> None:
 
 
 def is_encoding(value: str) -> bool:
-    """Whether this is a valid `encoding` of numbers in the data, each kind at most once (6.2.7)."""
+    """Return whether this is a valid `encoding` of numbers in the data, each kind at most once (6.2.7)."""
     words = [word.strip(LWS).lower() for word in value.split(",")]
     kinds = [_ENCODINGS.get(word) for word in words if word]  # empty elements do not count (HR-121)
     return None not in kinds and len(set(kinds)) == len(kinds) > 0

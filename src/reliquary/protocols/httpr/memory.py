@@ -129,7 +129,7 @@ def judge_memory(state: State, number: int, completed: int | None) -> Settlement
 
 
 def may_be_there(state: State, signal: MessagesReserved) -> bool:
-    """Whether the peer may have messages of an older era: then they are not sent to it again."""
+    """Return whether the peer may have messages of an older era: then they are not sent to it again."""
     return state.channels[signal.key[0]].memory is not Memory.CURRENT
 
 

@@ -9,7 +9,7 @@ from reliquary.queueing.model.travel.transfer import ConnectionChanged
 
 
 def is_fetcher(state: State, responder: str) -> bool:
-    """Whether this agent fetches its messages, so that our client sends it none."""
+    """Return whether this agent fetches its messages, so that our client sends it none."""
     return agent_of(responder) in state.fetchers
 
 
@@ -22,6 +22,6 @@ def leave_to_fetcher(state: State, requester: str) -> None:
 
 
 def report_connected(state: State, queue: int, *addresses: str) -> None:
-    """Tell the queue manager that an outgoing queue has its connection."""
+    """Report to the queue manager that an outgoing queue has its connection."""
     established = ConnectionStatus.ESTABLISHED
     state.draft.tell(ConnectionChanged(queue, OutgoingEvent.CONNECTED, established, addresses=addresses))

@@ -37,7 +37,7 @@ _SECTION: Final = "6.2.3"
 
 
 def is_known(settings: HttprSettings, service: str) -> bool:
-    """Whether a service is ours; the queue manager knows whether its queue exists."""
+    """Return whether a service is ours; the queue manager knows whether its queue exists."""
     return (
         settings.open_services
         or service == settings.manager_service
@@ -124,7 +124,7 @@ def sources_of(state: State, service: str, requester: str, last: int) -> tuple[s
 
 
 def is_fetched_by_agent(settings: HttprSettings, service: str) -> bool:
-    """Whether a PULL gets the messages that are addressed to its agent, not those of a queue of ours."""
+    """Return whether a PULL gets the messages addressed to its agent, and not those of a queue of ours."""
     return not _source(settings, service)
 
 
@@ -145,7 +145,7 @@ def _listed(settings: HttprSettings, service: str) -> Service | None:
 
 
 def _is_ours(state: State, target: Target) -> bool:
-    """Whether a target has one of our names, or no host: it came to us, so it is meant for us."""
+    """Return whether a target has one of our names, or no host: it came to us, so it is meant for us."""
     return target.authority in state.authorities or not target.authority
 
 

@@ -26,5 +26,5 @@ WORDS: Final = (HTTPR.word, HTTPRS.word)
 
 
 def names_agent(name: SingleName) -> bool:
-    """Whether a name is that of an HTTPR agent's queue."""
+    """Return whether a name is that of an HTTPR agent's queue."""
     return isinstance(name, DirectName) and name.scheme in (HTTPR, HTTPRS)

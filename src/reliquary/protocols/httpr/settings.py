@@ -78,7 +78,7 @@ class Peer:
     """Agents whose messages the responder passes on; `*` at the end stands for any rest of the name."""
 
     def passes_on(self, agent: str) -> bool:
-        """Whether messages for this agent go through the responder."""
+        """Return whether messages for this agent go through the responder."""
         return any(
             agent.startswith(each[:-1]) if each.endswith("*") else agent == each for each in self.carries
         )

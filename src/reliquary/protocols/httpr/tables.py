@@ -72,12 +72,12 @@ class Channel(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def has_source_state(self) -> bool:
-        """Whether the peer may still have to forget how far we sent."""
+        """Return whether the peer may still have to forget how far we sent."""
         return self.last_source_id != NOTHING and not self.source_forgotten
 
     @property
     def has_sink_state(self) -> bool:
-        """Whether anything is known of what the peer sent."""
+        """Return whether anything is known of what the peer sent."""
         received = self.last_received_id or self.last_sent_id
         return bool(received) or self.last_received_outcome is not Outcome.COMMIT
 

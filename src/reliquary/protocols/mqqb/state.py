@@ -193,17 +193,17 @@ class Session:
 
     @property
     def accepted(self) -> bool:
-        """Whether the peer opened the session."""
+        """Return whether the peer opened the session."""
         return self.number < 0
 
     @property
     def is_open(self) -> bool:
-        """Whether user packets may be sent."""
+        """Return whether user packets may be sent."""
         return self.phase is Phase.OPEN
 
     @property
     def is_drained(self) -> bool:
-        """Whether nothing is under way or waits, in either direction."""
+        """Return whether nothing is under way or waits, in either direction."""
         return not (self.outbox or self.outstanding or self.unstored or self.unacked)
 
     @property
@@ -293,7 +293,7 @@ class Arriving(msgspec.Struct):
 
     @property
     def is_transactional(self) -> bool:
-        """Whether it belongs to a stream."""
+        """Return whether it belongs to a stream."""
         return self.header is not None
 
 

@@ -48,12 +48,12 @@ class SpmOrder:
 
     @property
     def is_known(self) -> bool:
-        """Whether an SPM came at all."""
+        """Return whether an SPM came at all."""
         return self._newest is not None
 
     @property
     def is_suspect(self) -> bool:
-        """Whether the last SPM may come from a source that restarted."""
+        """Return whether the last SPM may come from a source that restarted."""
         return self._suspect is not None
 
     def hear(self, number: int, now: Instant) -> Order:

@@ -100,7 +100,7 @@ class Session:
         self._deliver(actions)
 
     def order_of(self, spm: Spm, now: Instant) -> Order:
-        """Whether this SPM is newer than those before it; the session does not take it in yet."""
+        """Return whether this SPM is newer than those before it; the session does not take it in yet."""
         self.heard_at = now
         return self._spms.hear(spm.number, now)
 
@@ -222,7 +222,7 @@ class Session:
         self._put_together(data, actions)
 
     def _lose(self, after: int, why: str, actions: list[Action]) -> None:
-        """All from the next number to before `after` is lost, and the APDU that it belongs to."""
+        """Count the numbers up to `after` as lost, and drop the APDU that they belong to."""
         packets = after - self._next
         if packets > len(self._given_up):  # which may be half of all numbers
             self._given_up = {number for number in self._given_up if number >= after}

@@ -87,7 +87,7 @@ class PgmSettings:
 
     @property
     def kept(self) -> Duration:
-        """How long sent packets are kept: the window, or less where the rate would fill the memory."""
+        """Return how long sent packets are kept: the window, or less where the rate would fill the memory."""
         return Duration(min(self.window, self.most_held * SECOND // self.rate))
 
     @property

@@ -110,7 +110,7 @@ class ClientConnection:
 
     @property
     def closed(self) -> bool:
-        """Whether the connection is of no more use."""
+        """Return whether the connection is of no more use."""
         return self._phase is ClientPhase.CLOSED
 
     @property
@@ -180,7 +180,7 @@ class ClientConnection:
         return handler(self, pdu)
 
     def _acknowledged(self, pdu: Pdu) -> list[ClientEvent]:
-        """Learn what the server agrees to."""
+        """Note the limits and syntaxes that the server agrees to."""
         ack = decode_ack(pdu.data, pdu.header)
         accepted = [at for at, result in enumerate(ack.results) if result.result == Result.ACCEPTED]
         if not accepted or accepted[0] >= len(self._offers):

@@ -162,7 +162,7 @@ METHODS: Final[dict[int, Callable[[_Search], bytes]]] = {
 
 
 def _serves(ours: SyntaxId, wanted: SyntaxId) -> bool:
-    """Whether an interface has all that a client of another version uses."""
+    """Return whether an interface has all that a client of another version uses."""
     return (ours.uuid, ours.major) == (wanted.uuid, wanted.major) and ours.minor >= wanted.minor
 
 

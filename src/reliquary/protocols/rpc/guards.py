@@ -36,16 +36,16 @@ class Guard:
 
     @property
     def signs(self) -> bool:
-        """Whether each PDU of a call carries a token."""
+        """Return whether each PDU of a call carries a token."""
         return self.level >= Protection.PACKET
 
     @property
     def usable(self) -> bool:
-        """Whether calls may use the context."""
+        """Return whether calls may use the context."""
         return not self.refused and self.context.complete
 
     def fits(self, verifier: Verifier) -> bool:
-        """Whether a PDU names the type and the level that were agreed upon."""
+        """Return whether a PDU names the type and the level that were agreed upon."""
         return (verifier.kind, verifier.level) == (self.kind, self.level)
 
     def verifier(self, token: bytes, padding: int = 0) -> Verifier:

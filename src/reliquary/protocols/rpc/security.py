@@ -19,7 +19,7 @@ class SecurityContext(Protocol):
 
     @property
     def complete(self) -> bool:
-        """Whether the peer is known, so that signatures can be made."""
+        """Return whether the peer is known, so that signatures can be made."""
 
     @property
     def user(self) -> str:
@@ -30,7 +30,7 @@ class SecurityContext(Protocol):
         """The length of each signature in bytes."""
 
     def protects(self, level: Protection) -> bool:
-        """Whether the two sides agreed upon what a level needs, once `complete`."""
+        """Return whether the two sides agreed upon what a level needs, once `complete`."""
 
     def step(self, token: bytes) -> bytes:
         """Take a token of the peer and return the next one, or nothing; SecurityRefused for a wrong one."""

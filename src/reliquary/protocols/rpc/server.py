@@ -75,7 +75,7 @@ class ServerConnection:
 
     @property
     def closed(self) -> bool:
-        """Whether the connection is of no more use."""
+        """Return whether the connection is of no more use."""
         return self._phase is Phase.CLOSED
 
     @property

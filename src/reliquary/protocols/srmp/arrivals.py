@@ -94,7 +94,7 @@ def _receive(state: State, to: int, arrived: Arrived, now: Instant) -> None:
 
 
 def _is_for_the_sender(state: State, kind: MessageKind, envelope: Envelope) -> bool:
-    """Whether it is a receipt for a stream of ours, or for one that was given up, whatever `to` says."""
+    """Return whether it is a receipt for a stream of ours, or for one given up, whatever `to` says."""
     if (
         kind not in (MessageKind.STREAM_RECEIPT, MessageKind.FINAL_STREAM_RECEIPT)
         or envelope.stream_receipt is None

@@ -72,12 +72,12 @@ def carrier(*, signs: bool, largest: int = LARGEST_MESSAGE) -> Carrier:
 
 
 def claims(name: SingleName) -> bool:
-    """Whether messages go there by SRMP: to URLs of HTTP and to multicast addresses."""
+    """Return whether messages go there by SRMP: to URLs of HTTP and to multicast addresses."""
     return isinstance(name, MulticastName) or (isinstance(name, DirectName) and name.scheme in (HTTP, HTTPS))
 
 
 def came_with_envelope(message: Message) -> bool:
-    """Whether a message came by SRMP."""
+    """Return whether a message came by SRMP."""
     return bool(message.soap_envelope)
 
 
@@ -195,7 +195,7 @@ def _texts(message: Message) -> Iterator[tuple[str, str]]:
 
 
 def _is_ours(state: State, path: str) -> bool:
-    """Whether messages can come to a path name by its URL: it is no other manager's, and no journal."""
+    """Return whether messages can come to a path name by its URL: it is ours, and no journal."""
     try:
         name = destinations.read_name(state, path)
     except UsageError:

@@ -17,7 +17,7 @@ class Redirection(msgspec.Struct, frozen=True):
 
 
 def matches(pattern: str, url: str) -> bool:
-    """Whether a URL matches a pattern, whatever the case of letters (SR-131).
+    """Return whether a URL matches a pattern, whatever the case of letters (SR-131).
 
     >>> matches("http://Example.com/*", "http://example.com/msmq/private$/orders")
     True

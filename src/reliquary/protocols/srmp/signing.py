@@ -64,7 +64,7 @@ _GUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNOR
 
 
 def is_to_be_signed(message: Message) -> bool:
-    """Whether a message goes with a signature of ours; one that goes on has its own, or none."""
+    """Return whether a message goes with a signature of ours; one that goes on has its own, or none."""
     more = message.more or USUAL
     return more.authentication is _SIGNED and not more.soap_envelope
 

@@ -70,7 +70,7 @@ class Trust:
             raise UsageError(f"the signing key is one of {obsolete.value}, which is not allowed")
 
     def allows(self, obsolete: Obsolete | None) -> bool:
-        """Whether an algorithm may be used; None stands for one that is not obsolete."""
+        """Return whether an algorithm may be used; None stands for one that is not obsolete."""
         return obsolete is None or obsolete in self.allowed
 
     def doubt(self, certificate: x509.Certificate, now: Instant) -> str:
@@ -113,7 +113,7 @@ def doubt_of(certificate: x509.Certificate, now: Instant) -> str:
 
 
 def _vouches(authority: x509.Certificate, certificate: x509.Certificate, now: Instant) -> bool:
-    """Whether an authority issued a certificate directly, and may do so."""
+    """Return whether an authority issued a certificate directly, and may do so."""
     try:
         constraints = authority.extensions.get_extension_for_class(x509.BasicConstraints).value
         use = _key_usage(authority)

@@ -146,7 +146,7 @@ def _request_acknowledgements(state: State, exchange: Exchange, now: Instant) ->
 
 
 def _is_alone(exchange: Exchange) -> bool:
-    """Whether an envelope has nothing but AckRequested, so that a fault can only be about that."""
+    """Return whether an envelope has nothing but AckRequested, so that a fault can only be about that."""
     envelope = exchange.envelope
     return envelope.sequence is None and envelope.body == Payload() and not envelope.acknowledgements
 

@@ -35,7 +35,7 @@ def identifier_of(message_id: str) -> ObjectId:
 
 
 def is_reversible(message_id: str) -> bool:
-    """Whether `message_id_of` returns this text for the identifier that is made of it."""
+    """Return whether `message_id_of` returns this text for the identifier that is made of it."""
     return read_message_id(message_id)[1]
 
 

@@ -30,7 +30,7 @@ _CONTACTED_BY: Final = {WSRM: "http", WSRMS: "https"}
 
 
 def names_endpoint(name: SingleName) -> bool:
-    """Whether a name is that of a WS-RM endpoint."""
+    """Return whether a name is that of a WS-RM endpoint."""
     return isinstance(name, DirectName) and name.scheme in (WSRM, WSRMS)
 
 

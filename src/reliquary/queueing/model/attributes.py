@@ -46,7 +46,7 @@ class MessageClass(IntEnum):
 
     @property
     def is_failure(self) -> bool:
-        """Whether the class says that the message did not reach a reader."""
+        """Return whether the class says that the message did not reach a reader."""
         return self >= MessageClass.NACK_BAD_DEST_QUEUE
 
 

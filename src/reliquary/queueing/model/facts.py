@@ -48,7 +48,7 @@ class _OnPositions(Fact, frozen=True):
 
     @property
     def volatile(self) -> bool:
-        """Whether all its messages are express messages, which are kept in memory only (DM-046)."""
+        """Return whether all its messages are express messages, which are kept in memory only (DM-046)."""
         for position in self.positions:  # noqa: SIM110 - faster, and asked in every turn
             if not position.express:
                 return False
@@ -71,7 +71,7 @@ class PositionCopied(Fact, frozen=True):
 
     @property
     def volatile(self) -> bool:
-        """Whether all its messages are express messages, which are kept in memory only (DM-046)."""
+        """Return whether all its messages are express messages, which are kept in memory only (DM-046)."""
         return self.position.express
 
 
@@ -85,7 +85,7 @@ class PositionMoved(Fact, frozen=True):
 
     @property
     def volatile(self) -> bool:
-        """Whether all its messages are express messages, which are kept in memory only (DM-046)."""
+        """Return whether all its messages are express messages, which are kept in memory only (DM-046)."""
         return self.position.express
 
 
@@ -172,7 +172,7 @@ class ReservationBegun(Fact, frozen=True):
 
     @property
     def volatile(self) -> bool:
-        """Whether all its messages are express messages, which are kept in memory only (DM-046)."""
+        """Return whether all its messages are express messages, which are kept in memory only (DM-046)."""
         return all(position.express for position in self.positions)
 
 

@@ -212,7 +212,7 @@ class Message(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def is_express(self) -> bool:
-        """Whether the message is kept in memory only (DM-046)."""
+        """Return whether the message is kept in memory only (DM-046)."""
         return self.delivery is Delivery.EXPRESS
 
     @property
@@ -229,7 +229,7 @@ class Message(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def is_transactional(self) -> bool:
-        """Whether it was sent in a transaction, at this manager or at the one that it came from."""
+        """Return whether it was sent in a transaction, at this manager or at the one that it came from."""
         more = self.more
         return more is not None and (more.transaction is not None or more.sequence is not None)
 

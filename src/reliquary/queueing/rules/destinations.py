@@ -207,7 +207,7 @@ def to_send(state: State, text: str) -> QueueState | None:
 
 
 def _find_once(state: State, text: str, access: Access, known: dict[str, QueueState]) -> QueueState | None:
-    """Look up a queue of this manager, which is then known until a queue or a name changes."""
+    """Return a queue of this manager; the answer is kept until a queue or a name changes."""
     name = read_name(state, text, access)
     found = look_up(state, name, access) if isinstance(name, Pathname) else None
     if not isinstance(found, QueueState) or found.link is not None:

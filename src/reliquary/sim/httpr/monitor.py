@@ -180,7 +180,7 @@ class HttprMonitor(Monitor):
     # -- why messages leave
 
     def was_refused(self, place: PlacedMessage, reason: MessageClass) -> bool:
-        """Whether it was sent to a queue that does not exist."""
+        """Return whether it was sent to a queue that does not exist."""
         sending = self.register.sendings.get(place.body)
         nowhere = sending is not None and sending.queue.endswith(f"#{NOWHERE}")
         return nowhere and reason is MessageClass.NACK_BAD_DEST_QUEUE

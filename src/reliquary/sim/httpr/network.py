@@ -269,7 +269,7 @@ class HttprNetwork(SiteNetwork):
         return number
 
     def _may_come_late(self, flight: _Flight) -> bool:
-        """Whether a late arrival is harmless, or detectable by the server from a newer request of
+        """Return whether a late arrival is harmless, or detectable by the server from a newer request of
         the channel.
         """
         header = flight.request.header

@@ -39,17 +39,17 @@ class ExchangeMode(Enum):
 
     @property
     def fetches(self) -> bool:
-        """Whether the second site fetches."""
+        """Return whether the second site fetches."""
         return self is not ExchangeMode.PUSH
 
     @property
     def exchanges(self) -> bool:
-        """Whether it does so while it brings."""
+        """Return whether it does so while it brings."""
         return self in (ExchangeMode.MEET, ExchangeMode.HIDDEN_MEETS)
 
     @property
     def walled(self) -> bool:
-        """Whether the first cannot dial it."""
+        """Return whether the first cannot dial it."""
         return self in (ExchangeMode.HIDDEN, ExchangeMode.HIDDEN_MEETS)
 
 
@@ -90,21 +90,21 @@ class Plan:
         return self.transit[2], INBOX
 
     def may_dial(self, one: str, other: str) -> bool:
-        """Whether one can reach the other."""
+        """Return whether one can reach the other."""
         way = self.ways.get((one, other))
         return way is None or not way.walled
 
     def has_wall(self, name: str) -> bool:
-        """Whether there is a site that it cannot reach."""
+        """Return whether there is a site that it cannot reach."""
         return any(pair[0] == name and way.walled for pair, way in self.ways.items())
 
     def is_fetched(self, source: str, target: str) -> bool:
-        """Whether one fetches what is for it from the other."""
+        """Return whether one fetches what is for it from the other."""
         way = self.ways.get((source, target))
         return way is not None and way.fetches
 
     def is_single_path(self, source: str, queue: str, target: str) -> bool:
-        """Whether a message has only one way to take."""
+        """Return whether a message has only one way to take."""
         if queue == OUTBOX:
             return True
         if queue == TRANSIT:
@@ -120,7 +120,7 @@ def _two(chance: SeededChance, names: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _settings(chance: SeededChance, name: str, plan: Plan) -> HttprSettings:
-    """Small batches and short timers."""
+    """Return settings with small batches and short timers."""
     return HttprSettings(
         forward=plan.transit is not None and plan.transit[1] == name,
         offered=_capabilities(chance, sessions=chance.happens(0.85), most=chance.pick((2, 5, 1000))),

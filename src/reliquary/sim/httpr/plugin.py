@@ -98,7 +98,7 @@ class HttprPlugin(Plugin):
         self.plan.settings[site] = replace(chosen, services=services)
 
     def can_carry(self, source: str, target: str, *, to_gateway: bool) -> bool:
-        """Whether there is a single way; no site fetches for a service that passes messages on."""
+        """Return whether there is a single way; no site fetches for a service that passes messages on."""
         if to_gateway:
             return self.plan.may_dial(source, target)
         return self.plan.is_single_path(source, "", target)

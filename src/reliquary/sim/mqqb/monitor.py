@@ -82,7 +82,7 @@ class Sent:
 
 
 def waits_for_final(position: Position) -> bool:
-    """Whether a message in a stream stays in its outgoing queue until its final acknowledgement comes."""
+    """Return whether a message in a stream stays in its outgoing queue until its final acknowledgement."""
     return bool(position.dead_letter or position.asks & JOURNALED)
 
 
@@ -277,7 +277,7 @@ class MqqbMonitor(Monitor):
     # -- why messages leave
 
     def has_arrived(self, place: PlacedMessage) -> bool:
-        """Whether it got to another site, or was refused there; of some, whether it was read."""
+        """Return whether it got to another site, or was refused there; of some, whether it was read."""
         register, carried = self.register, self._carried
         sending = register.sendings.get(place.body)
         if sending is None:
@@ -296,7 +296,7 @@ class MqqbMonitor(Monitor):
         return MessageClass.ACK_RECEIVE in self._ends_of(place.body)
 
     def may_be_refused(self, name: bytes) -> bool:
-        """Whether the target may refuse a message: its queue is of the wrong kind, or has a quota."""
+        """Return whether the target may refuse a message: its queue is of the wrong kind, or has a quota."""
         sending = self.register.sendings[name]
         site, queue = self.register.target(sending)
         found = [
@@ -309,18 +309,18 @@ class MqqbMonitor(Monitor):
         return found[0].settings.transactional is not (sending.transaction is not None)
 
     def was_refused(self, place: PlacedMessage, reason: MessageClass) -> bool:
-        """Whether its destination said so in a final acknowledgement, or removed it for this reason."""
+        """Return whether a final acknowledgement named this reason, or the message was removed for it."""
         if int(reason) in self._carried.refused[place.body]:
             return True
         return place.body in self.register.sendings and reason in self._ends_of(place.body)
 
     def may_be_unknown(self, place: PlacedMessage) -> bool:
-        """Whether it was sent in a transaction, and was here before a restore."""
+        """Return whether it was sent in a transaction, and was here before a restore."""
         sending = self.register.sendings.get(place.body)
         return sending is not None and sending.transaction is not None and super().may_be_unknown(place)
 
     def _ends_of(self, name: bytes) -> set[MessageClass]:
-        """Why a message left the queue it was for; after a restore it may have left twice."""
+        """Return the reasons why a message left its queue; after a restore it may have left twice."""
         authority, _ = self.register.target(self.register.sendings[name])
         return self.register.sites[authority].ends_of(name)
 

@@ -119,11 +119,11 @@ class MqqbPlugin(StreamPlugin):
         return MqqbMonitor(witness, self.carried)
 
     def may_wait(self, position: Position) -> bool:
-        """Whether it asked for a final acknowledgement: in a stream it stays until its reader has it."""
+        """Return whether it asked for a final acknowledgement: in a stream it stays until it was received."""
         return waits_for_final(position)
 
     def may_be_refused(self, sending: Sending) -> bool:
-        """Whether the target may drop a message without telling its sender."""
+        """Return whether the target may drop a message without telling its sender."""
         site, _ = self.register.target(sending)
         monitor = self.register.sites[site].monitors[self.name]
         assert isinstance(monitor, MqqbMonitor)
@@ -144,7 +144,7 @@ class MqqbPlugin(StreamPlugin):
         check_receipts(deliveries)
 
     def may_have_refused(self, sending: Sending, kind: MessageClass) -> bool:
-        """Whether a message came to its destination, which may have refused it for this reason.
+        """Return whether a message came to its destination, which may have refused it for this reason.
 
         Its own site gives up the rest of a transaction of which a message was refused, for this reason too.
         """
@@ -161,7 +161,7 @@ class MqqbPlugin(StreamPlugin):
 
 
 def _drawn(chance: SeededChance) -> MqqbSettings:
-    """Small windows and short timers."""
+    """Return settings with small windows and short timers."""
     order_ack = Duration(chance.pick((MILLISECOND, 20 * MILLISECOND, 100 * MILLISECOND)))
     return MqqbSettings(
         window=chance.pick((1, 2, 4, 64)),

@@ -84,11 +84,11 @@ class Group:
 
     @property
     def usable(self) -> bool:
-        """Whether a connection is there, so that the association is known."""
+        """Return whether a connection is there, so that the association is known."""
         return any(each.usable for each in self.connections)
 
     def is_open(self, process: Process) -> bool:
-        """Whether a process of the server knows a connection of it that is not gone."""
+        """Return whether a process of the server knows a connection of it that is not gone."""
         return any(each.process is process and not each.gone for each in self.connections)
 
     def place(self, interface: str) -> Connection | None:

@@ -29,7 +29,7 @@ class MqqpMonitor(Monitor):
         self.client = ClientMonitor(witness, packets, readings, forgets=settings.memory < FOR_EVER)
 
     def is_elsewhere(self, request: object) -> bool:
-        """Whether an application asks for messages of a queue of another site."""
+        """Return whether an application asks for messages of a queue of another site."""
         return is_elsewhere(request)
 
     def read_by(self, turned: Turned) -> Iterable[bytes]:

@@ -27,5 +27,5 @@ class Packets:
 
 
 def is_locked(response: Response) -> bool:
-    """Whether a response hands a message out on trial: it has a handle that has to be ended."""
+    """Return whether a response hands a message out on trial: it has a handle that has to be ended."""
     return isinstance(response, ReadStarted | ReadStarted2) and response.handle != NO_HANDLE

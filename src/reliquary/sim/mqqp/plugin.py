@@ -116,7 +116,7 @@ class MqqpPlugin(Plugin):
 
     @property
     def _is_alone(self) -> bool:
-        """Whether no other protocol brings acknowledgements, which it checks as its own."""
+        """Return whether no other protocol brings acknowledgements, which it checks as its own."""
         return len(self.register.plugins) == 1
 
     # -- checks

@@ -115,7 +115,7 @@ class ClientMonitor:
                 )
 
     def _was_given(self, body: bytes) -> bool:
-        """Whether the site gave a message to an application before; a crash may have come before it left."""
+        """Return whether the site gave a message to an application before; a crash may have kept it there."""
         turned = self._given.get(body)
         return turned is not None and turned.kept
 

@@ -35,12 +35,12 @@ class Readings:
 
 
 def may_come_again(register: Register, body: bytes) -> bool:
-    """Whether the protocol that brought a message to its queue may bring it a second time."""
+    """Return whether the protocol that brought a message to its queue may bring it a second time."""
     sending = register.sendings.get(body)
     return sending is not None and register.may_come_again(sending)
 
 
 def is_elsewhere(request: object) -> bool:
-    """Whether an application asks for messages of another site; only those of MQQP use handles."""
+    """Return whether an application asks for messages of another site; only those of MQQP use handles."""
     queue = getattr(request, "queue", "")
     return isinstance(queue, int) or queue.startswith("DIRECT=OS:")

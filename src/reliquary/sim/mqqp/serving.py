@@ -217,7 +217,7 @@ def _read_of(request: Request) -> qm2qm.ReadDescriptor:
 
 
 def _is_plain(request: Request) -> bool:
-    """Whether a request receives from the front of a queue."""
+    """Return whether a request receives from the front of a queue."""
     if not isinstance(request, qm2qm.StartReceive | qm2qm.StartReceive2):
         return False
     read = _read_of(request)

@@ -131,7 +131,7 @@ class SrmpMonitor(Monitor):
     # -- why messages leave
 
     def has_arrived(self, place: PlacedMessage) -> bool:
-        """Whether it got to another site; of some, whether a reader has it there."""
+        """Return whether it got to another site; of some, whether a reader has it there."""
         register = self.register
         sending = register.sendings.get(place.body)
         if sending is None:
@@ -144,13 +144,13 @@ class SrmpMonitor(Monitor):
         return MessageClass.ACK_RECEIVE in self._ends_of(place.body)
 
     def was_refused(self, place: PlacedMessage, reason: MessageClass) -> bool:
-        """Whether its destination answered 400, or removed it for this reason."""
+        """Return whether its destination answered 400, or removed it for this reason."""
         if place.body in self._posts.refused:
             return True
         return place.body in self.register.sendings and reason in self._ends_of(place.body)
 
     def may_be_unknown(self, place: PlacedMessage) -> bool:
-        """Whether it was here before a restore, and has no number in a stream under which it could go.
+        """Return whether it was here before a restore, and has no number in a stream under which it could go.
 
         One with a number has gone again since then, and was not confirmed; or the start of its stream is
         gone; or it waits for its reader alone.

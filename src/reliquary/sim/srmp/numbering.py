@@ -52,15 +52,15 @@ class NumberMonitor:
         """Streams whose number 1 was answered with 200."""
 
     def has_number(self, lookup_id: int) -> bool:
-        """Whether a message has a number that the store knows."""
+        """Return whether a message has a number that the store knows."""
         return any(each == lookup_id for _, each in self.given)
 
     def went_again(self, lookup_id: int) -> bool:
-        """Whether a message was posted since the store was restored."""
+        """Return whether a message was posted since the store was restored."""
         return lookup_id in self._since_restore
 
     def has_start(self, lookup_id: int) -> bool:
-        """Whether the first message of its stream is still there: without it no other can arrive."""
+        """Return whether the first message of its stream is still there: without it no other can arrive."""
         places = self._witness.ledger.places
         return any(
             self._starts.get(stream) in places
@@ -79,7 +79,7 @@ class NumberMonitor:
         self._posted[key].append(self._read(post) if self._is_direct(post) else None)
 
     def _is_direct(self, post: Post) -> bool:
-        """Whether a POST goes to the site that it is for."""
+        """Return whether a POST goes to the site that it is for."""
         process = self._witness.host.process
         assert process is not None, "a POST leaves, and no process runs"
         queue = process.manager.state.queues.get(post.session)

@@ -87,7 +87,7 @@ class SrmpPlugin(StreamPlugin):
         self.settings[site] = replace(chosen, inbound_redirections=redirections)
 
     def can_carry(self, source: str, target: str, *, to_gateway: bool) -> bool:
-        """Whether messages go straight to the target: a forwarder may itself be a site of the chain."""
+        """Return whether messages go straight to the target: a forwarder may be a site of the chain."""
         del to_gateway
         return redirected(self.settings[source].outbound_redirections, f"http://{target}/") is None
 
@@ -107,7 +107,7 @@ class SrmpPlugin(StreamPlugin):
         return SrmpMonitor(witness, self.posts)
 
     def may_wait(self, position: Position) -> bool:
-        """Whether it asked for dead letters: in a stream it stays until its reader has it."""
+        """Return whether it asked for dead letters: in a stream it stays until its reader has it."""
         return position.dead_letter
 
     def left_behind(self, process: Process) -> Mapping[str, object]:
@@ -127,7 +127,7 @@ class SrmpPlugin(StreamPlugin):
         check_receipts(deliveries)
 
     def may_be_late(self, body: bytes) -> bool:
-        """Whether a message may be late, because its stream was given up and it got a second number."""
+        """Return whether a message may be late: its stream was given up, and it got a second number."""
         return body in self._renumbered
 
 
@@ -146,7 +146,7 @@ def _ended(post: Post, ending: Ending) -> PostEnded:
 def drawn_settings(
     chance: SeededChance, names: tuple[str, ...], patience: Duration
 ) -> dict[str, SrmpSettings]:
-    """Small windows and short timers for each site; sometimes one site passes on what another sends."""
+    """Return small windows and short timers for each site; one site may pass on the messages of another."""
     forwarder = names[-1] if len(names) > 2 and chance.happens(0.5) else ""
     found = {}
     for name in names:

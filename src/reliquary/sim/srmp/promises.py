@@ -47,12 +47,12 @@ def check_duplication(
 
 
 def _is_by_another_protocol(deliveries: Deliveries, sending: Sending | None) -> bool:
-    """Whether a protocol beside SRMP carries a message to its destination, or what acknowledges it."""
+    """Return whether a protocol beside SRMP carries a message to its destination, or what acknowledges it."""
     return sending is not None and deliveries.register.last_plugin(sending).name != "srmp"
 
 
 def _was_forgotten(history: History, one: Arrival, other: Arrival, settings: SrmpSettings) -> bool:
-    """Whether the history of identifiers was too small or too short to know the second."""
+    """Return whether the history of identifiers was too small or too short to know the second."""
     if one.turned.forgotten:
         return True
     later = history.turns[one.turned.number + 1 : other.turned.number]

@@ -78,7 +78,7 @@ class Chain:
             plugin.pass_on(site, self.queue, name)
 
     def is_possible(self) -> bool:
-        """Whether each protocol can bring messages from site to site in their order."""
+        """Return whether each protocol can bring messages from site to site in their order."""
         hops = zip(self.plugins, pairwise(self.sites), strict=True)
         return all(
             plugin.can_carry(source, target, to_gateway=target != self.sites[-1])

@@ -27,7 +27,7 @@ class Monitor:
     # -- reads of queues of other sites
 
     def is_elsewhere(self, request: object) -> bool:
-        """Whether an application asks for messages of a queue of another site."""
+        """Return whether an application asks for messages of a queue of another site."""
         del request
         return False
 
@@ -67,16 +67,16 @@ class Monitor:
     # -- messages that leave
 
     def has_arrived(self, place: PlacedMessage) -> bool:
-        """Whether a message that left this site as delivered got to another one."""
+        """Return whether a message that left this site as delivered got to another one."""
         return self.register.is_elsewhere(place.body, self.site, express=place.position.express)
 
     def was_refused(self, place: PlacedMessage, reason: MessageClass) -> bool:
-        """Whether another site did not accept a message, for this reason."""
+        """Return whether another site did not accept a message, for this reason."""
         del place, reason
         return False
 
     def may_be_unknown(self, place: PlacedMessage) -> bool:
-        """Whether it is unknown if a message was delivered: it was here when the store was restored.
+        """Return whether it is unknown if a message was delivered: it was here when the store was restored.
 
         A transaction that was prepared before, and committed since, counts as well.
         """
@@ -86,7 +86,7 @@ class Monitor:
         return self.witness.is_older(place) or (in_transaction and was_prepared)
 
     def has_forgotten(self, name: bytes) -> bool:
-        """Whether the protocol kept a message outside of queues, in a store that was replaced by a backup."""
+        """Return whether the protocol kept a message outside of queues, in a store that a backup replaced."""
         del name
         return False
 

@@ -29,7 +29,7 @@ class Partitions:
         self._sites.append(site)
 
     def are_separate(self, one: str, other: str) -> bool:
-        """Whether nothing gets from one site to the other now."""
+        """Return whether nothing gets from one site to the other now."""
         return (one, other) == self._faults.silenced or frozenset((one, other)) in self._separated
 
     def _schedule(self) -> None:

@@ -102,7 +102,7 @@ class Plugin(ABC):
         """Return the name of a queue for senders at other sites."""
 
     def claims(self, queue: str) -> bool:
-        """Whether messages to a queue of this name are carried by this protocol."""
+        """Return whether messages to a queue of this name are carried by this protocol."""
         carrier = self.protocol(next(iter(self.register.sites))).carrier
         return carrier is not None and carrier.claims(parse_single(queue))
 
@@ -123,7 +123,7 @@ class Plugin(ABC):
         raise AssertionError(f"{self.name} is no gateway, and cannot pass {queue} of {site} on to {onward}")
 
     def can_carry(self, source: str, target: str, *, to_gateway: bool) -> bool:
-        """Whether messages get from one site to another in their order, with the settings that were drawn."""
+        """Return whether messages go from site to site in their order, with the settings that were drawn."""
         del source, target, to_gateway
         return True
 
@@ -152,22 +152,22 @@ class Plugin(ABC):
         return {}
 
     def may_come_again(self, body: bytes) -> bool:
-        """Whether a message may be stored at a site where it was stored before."""
+        """Return whether a message may be stored at a site where it was stored before."""
         del body
         return False
 
     def may_be_refused(self, sending: Sending) -> bool:
-        """Whether the target may drop a message for good without telling its sender."""
+        """Return whether the target may drop a message for good without telling its sender."""
         del sending
         return False
 
     def may_have_refused(self, sending: Sending, kind: MessageClass) -> bool:
-        """Whether the target may have refused a message with this acknowledgement, and never stored it."""
+        """Return whether the target may have refused a message with this acknowledgement, not stored it."""
         del sending, kind
         return False
 
     def may_wait(self, position: Position) -> bool:
-        """Whether a message stays in its outgoing queue when it has arrived, until its target says more."""
+        """Return whether a message that arrived stays in its outgoing queue until its target says more."""
         del position
         return False
 
@@ -186,6 +186,6 @@ class Plugin(ABC):
         return None
 
     def may_be_late(self, body: bytes) -> bool:
-        """Whether a message may be stored after later ones of its stream."""
+        """Return whether a message may be stored after later ones of its stream."""
         del body
         return False

@@ -124,7 +124,7 @@ class Deliveries:
         return self.ends[site, name] | self.forgotten[site, name]
 
     def was_taken_by_restore(self, name: bytes) -> bool:
-        """Whether a site had a message on its disk, and the backup from which it was restored had it not."""
+        """Return whether a message was on a site's disk and missing in the backup that replaced the disk."""
         return any(site.has_forgotten(name) for site in self.register.sites.values())
 
 

@@ -54,7 +54,7 @@ class TravelReasons(Reasons):
     def judge(
         self, ledger: Ledger, queue: int, place: PlacedMessage, reason: MessageClass, turned: Turned
     ) -> None:
-        """Whether a message may leave its queue for this reason now."""
+        """Return whether a message may leave its queue for this reason now."""
         record = ledger.queues[queue]
         name = local_name(record.pathname)
         if record.outgoing is not None:
@@ -74,7 +74,7 @@ class TravelReasons(Reasons):
             )
 
     def _share_fate(self, queue: int, place: PlacedMessage, reason: MessageClass, *, fine: bool) -> bool:
-        """Whether a message may go, now that others of its transaction may have failed."""
+        """Return whether a message may go, now that others of its transaction may have failed."""
         sending = self._witness.register.sendings.get(place.body)
         if sending is None or sending.transaction is None or not reason.is_failure:
             return fine

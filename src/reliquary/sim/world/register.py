@@ -35,7 +35,7 @@ class Register:
         """The messages that became dead letters at a restored site, because they may have arrived before."""
 
     def is_elsewhere(self, name: bytes, site: str, *, express: bool) -> bool:
-        """Whether another site has a message or had it: on its disk; of an express one, in its memory."""
+        """Return whether another site has or had a message: on its disk; of an express one, in its memory."""
         if express:
             return bool(self.seen[name] - {site})
         sending = self.sendings.get(name)
@@ -58,13 +58,13 @@ class Register:
         return self.plugin_for(sending.queue) if chain is None else chain.plugins[-1]
 
     def may_come_again(self, sending: Sending) -> bool:
-        """Whether a message may be stored at a site where it was stored before."""
+        """Return whether a message may be stored at a site where it was stored before."""
         chain = self.chains.get(sending.queue)
         carriers = (self.plugin_for(sending.queue),) if chain is None else chain.plugins
         return any(each.may_come_again(sending.body) for each in carriers)
 
     def may_stay(self, name: bytes, position: Position) -> bool:
-        """Whether a message that only waits for its last word may be in an outgoing queue for ever.
+        """Return whether a message that only waits for its last word may be in an outgoing queue for ever.
 
         Its target was restored, and forgot it; or its own site was, and forgot that the word came.
         """
@@ -76,7 +76,7 @@ class Register:
         return forgotten or bool(self.sites[self.home(sending)].replaced)
 
     def is_fetched(self, queue: str) -> bool:
-        """Whether other sites fetch from a queue of this name: it is not the end of a message's way."""
+        """Return whether other sites fetch from a queue of this name: messages then go on from there."""
         return any(queue in each.fetched_queues for each in self.plugins)
 
     def plugin_for(self, queue: str) -> Plugin:

@@ -191,7 +191,7 @@ class World:
 
     @property
     def turns(self) -> int:
-        """How many turns were run at all sites."""
+        """Return how many turns were run at all sites."""
         return sum(len(site.history.turns) for site in self.sites.values())
 
     def _end_faults(self) -> None:

@@ -39,7 +39,7 @@ class StreamPlugin(Plugin):
         }
 
     def may_come_again(self, body: bytes) -> bool:
-        """Whether a message may come again is judged in the end, by the promises of the protocol."""
+        """Return whether a message may come again is judged in the end, by the promises of the protocol."""
         del body
         return True
 

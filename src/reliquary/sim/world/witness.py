@@ -100,14 +100,14 @@ class SiteWitness(Witness):
         return self.monitors[self.register.plugin_for(queue).name]
 
     def keeps(self, name: bytes) -> bool:
-        """Whether a message is, or was, on this site's disk."""
+        """Return whether a message is, or was, on this site's disk."""
         turn = self.ledger.stored.get(name)
         if turn is not None and self.history.turns[turn].batch <= self.host.disk.durable:
             return True
         return any(name in ledger.stored for ledger in self.replaced)
 
     def has_forgotten(self, name: bytes) -> bool:
-        """Whether a message was on this site's disk, and the backup from which it was restored had it not."""
+        """Return whether a message was on this site's disk and is missing in the backup that replaced it."""
         if name in self.ledger.stored:
             return False
         monitors = self.monitors.values()
@@ -119,7 +119,7 @@ class SiteWitness(Witness):
         return {reason for ledger in (self.ledger, *self.replaced) for reason in ledger.ends[name]}
 
     def is_older(self, place: PlacedMessage) -> bool:
-        """Whether a message was here when the last restore was made."""
+        """Return whether a message was here when the last restore was made."""
         return place.since < self.era_began
 
     # -- turns and what leaves

@@ -112,7 +112,7 @@ class WsrmMonitor(Monitor):
     # -- why messages leave
 
     def has_arrived(self, place: PlacedMessage) -> bool:
-        """Whether another site has it in a queue, or holds it behind a gap."""
+        """Return whether another site has it in a queue, or holds it behind a gap."""
         return super().has_arrived(place) or any(
             isinstance(monitor, WsrmMonitor) and monitor._holds(place.body)
             for site, witness in self.register.sites.items()
@@ -125,11 +125,11 @@ class WsrmMonitor(Monitor):
         return held or name in self._held_before
 
     def has_forgotten(self, name: bytes) -> bool:
-        """Whether it was held behind a gap, and is not any more since the store was restored."""
+        """Return whether it was held behind a gap, and is not any more since the store was restored."""
         return name in self._held_before and name not in self._destination.held
 
     def was_refused(self, place: PlacedMessage, reason: MessageClass) -> bool:
-        """Whether its source may have given the message up after its last retry."""
+        """Return whether its source may have given the message up after its last retry."""
         del place
         return self._gives_up and reason is MessageClass.NACK_REACH_QUEUE_TIMEOUT
 

@@ -142,7 +142,7 @@ class WsrmPlugin(Plugin):
         return (sending.queue, sending.priority) if ordered else None
 
     def may_be_late(self, body: bytes) -> bool:
-        """Whether its sequence ended before it came, or before it could leave the place behind a gap."""
+        """Return whether its sequence ended before it came, or while it waited behind a gap."""
         return body in self._late
 
 

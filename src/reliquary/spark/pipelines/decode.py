@@ -204,7 +204,7 @@ def _read_xml(body: bytes, found: Text) -> Content | Damage:
 
 
 def _is_fault(content: Content) -> bool:
-    """Whether what the columns say depends on texts, and not on the shape alone."""
+    """Return whether what the columns say depends on texts, and not on the shape alone."""
     return content.soap is not None and bool(content.soap.fault)
 
 

@@ -284,7 +284,7 @@ def keys_of(bronze: DataFrame) -> list[str]:
 
 
 def is_one_message(one: DataFrame, other: DataFrame, keys: Sequence[str]) -> Column:
-    """Whether rows of two frames are of one message, for a join."""
+    """Return whether rows of two frames are of one message, for a join."""
     return reduce(and_, (one[key].eqNullSafe(other[key]) for key in keys))
 
 

@@ -93,7 +93,7 @@ def _as_declared(data: bytes, encoding: str) -> Text:
 
 
 def has_controls(text: str) -> bool:
-    """Whether a text has control characters, which show that it is binary."""
+    """Return whether a text has control characters, which show that it is binary."""
     return _CONTROLS(text) is not None
 
 

@@ -41,7 +41,7 @@ class HistoryFile(NamedTuple):
 
     @property
     def hour(self) -> datetime:
-        """When the hour begins that its events are of."""
+        """Return the beginning of the hour to which its events belong."""
         day = self.path.parts[-3].removeprefix("day=")
         return datetime.fromisoformat(f"{day}T{self.path.parts[-2].removeprefix('hour=')}:00:00+00:00")
 

@@ -63,7 +63,7 @@ class HistoryReport(msgspec.Struct):
 
     @property
     def is_sound(self) -> bool:
-        """Whether every event is there once."""
+        """Return whether every event is there once."""
         return not self.findings
 
     def find(self, kind: str, first: int, last: int, file: HistoryFile, why: str) -> None:

@@ -134,5 +134,5 @@ def check_direct(text: str) -> None:
 
 
 def is_direct(text: str) -> bool:
-    """Whether this can be a direct name."""
+    """Return whether this can be a direct name."""
     return _DIRECT.fullmatch(text) is not None

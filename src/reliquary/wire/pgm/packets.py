@@ -106,7 +106,7 @@ class Spm(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def has_window(self) -> bool:
-        """Whether trail and lead mean anything."""
+        """Return whether trail and lead mean anything."""
         return (self.trail, self.lead) != _NO_WINDOW
 
 

@@ -77,7 +77,7 @@ def test_while_something_is_in_doubt_nothing_else_is_sent() -> None:
 @pytest.mark.spec("HR-103")
 @pytest.mark.parametrize("sessions", [True, False])
 def test_a_server_that_knows_higher_ids_than_we_do_gets_still_higher_ones(sessions: bool) -> None:
-    """Our store was lost: what it has not taken is not counted as taken, and no id is used again."""
+    """Our store was lost: batches that it does not know count as not taken, and no id is used again."""
     settings = HttprSettings(peers=(Peer(responder=AGENT, sessions=sessions),))
     bench, far = ClientBench(settings=settings), Far(sessions=sessions, received=(Outcome.COMMIT, 100))
     bench.send(ORDERS, b"a")

@@ -120,7 +120,7 @@ def worth(name: str, text: str) -> Any:
 
 
 def agree(data: bytes, *, request: bool) -> bool:
-    """Whether both read it; that they agree is asserted."""
+    """Return whether both read it; that they agree is asserted."""
     ours, theirs = first(data, request=request), second(data, request=request)
     assert ours == theirs, data
     return ours is not None

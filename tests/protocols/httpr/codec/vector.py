@@ -31,7 +31,7 @@ class Vector:
 
     @property
     def events(self) -> list[BodyPart]:
-        """What a reader makes of it."""
+        """Return the events that a reader yields for these bytes."""
         ended: list[BodyPart] = [] if self.disposition is None else [BatchEnded(self.disposition)]
         return [HeaderRead(self.header), *self.messages, *ended]
 

@@ -110,7 +110,7 @@ class Life:
         return answers[:answered]
 
     def bring_late(self) -> None:
-        """Something from an older connection arrives at last."""
+        """Let a request of an older connection arrive late."""
         if self.late and self.chance.random() < 0.5:
             connection, sent = self.late.pop(0)
             self.deliver(sent, connection)

@@ -41,7 +41,7 @@ def client() -> Client:
 
 @pytest.mark.spec("HR-056")
 def test_also_a_refusal_waits_for_the_disk_where_only_a_loose_body_goes(client: Client) -> None:
-    """What it says of a batch may be an earlier turn's; that the body is dropped need not be on disk."""
+    """A refusal may report a batch of an earlier turn; that the body is dropped need not be on disk."""
     bench = client.bench
     stored = bench.ask(StorePiece(0, 0, b"x"))
     header = RequestHeader(command=Command.PUSH, session_id="NOBODY", transaction_id=1)

@@ -188,7 +188,7 @@ kinds = st.fixed_dictionaries(
 
 
 def packets_of(peer: Peer, wanted: list[dict[str, Any]]) -> list[UserMessage]:
-    """Messages, some of them in a stream that has gaps and repeats."""
+    """Return messages, some of them in a stream that has gaps and repeats."""
     made: list[UserMessage] = []
     last = 0
     for each in wanted:

@@ -118,7 +118,7 @@ class Lives(RuleBasedStateMachine):
     @precondition(lambda self: not self.handle)
     @rule()
     def open(self) -> None:
-        """A reader opens the queue."""
+        """Let a reader open the queue."""
         answer = self.two.ask(OPEN)
         self.handle = answer.handle if answer is not None and answer.status is HResult.OK else 0
 
@@ -131,25 +131,25 @@ class Lives(RuleBasedStateMachine):
 
     @rule(by_name=BY_NAME, count=st.integers(1, 3), wait=WAITS, hold=RESERVATIONS)
     def receive(self, by_name: bool, count: int, wait: Any, hold: Any) -> None:
-        """A reader receives, for good or on trial."""
+        """Let a reader receive a message, at once or with a lock."""
         queue = FAR if by_name or not self.handle else self.handle
         self._ask(ReceiveMessages(0, queue, count=count, timeout=wait, hold=hold))
 
     @rule(seek=st.sampled_from([Seek.FIRST, Seek.LAST]), hold=RESERVATIONS)
     def look_up(self, seek: Seek, hold: Any) -> None:
-        """A reader takes the first or the last message."""
+        """Let a reader take the first or the last message."""
         self._ask(LookUpMessage(0, FAR, 0, seek, peek=False, hold=hold))
 
     @rule(wait=WAITS)
     def look(self, wait: Any) -> None:
-        """A reader peeks and browses."""
+        """Let a reader peek at a message and browse."""
         self._ask(PeekMessage(0, FAR, timeout=wait))
         self._ask(BrowseMessages(0, FAR, limit=2))
 
     @precondition(lambda self: self.receipts)
     @rule(delete=st.booleans(), data=st.data())
     def end(self, delete: bool, data: st.DataObject) -> None:
-        """A reader is done with what it holds, or gives it back."""
+        """Let a reader remove the message that it has locked, or give it back."""
         receipt = data.draw(st.sampled_from(sorted(self.receipts)))
         if not self._is_ending(receipt):
             self._ask(EndRead(0, receipt, delete))
@@ -160,7 +160,7 @@ class Lives(RuleBasedStateMachine):
     @precondition(lambda self: self.callers)
     @rule(data=st.data())
     def leave(self, data: st.DataObject) -> None:
-        """A reader wants no more, and is answered nevertheless."""
+        """Let a reader cancel its request, which is answered nevertheless."""
         self.two.leave(data.draw(st.sampled_from(sorted(self.callers))))
         self._hear()
 
@@ -183,19 +183,19 @@ class Lives(RuleBasedStateMachine):
 
     @rule()
     def stop_losing(self) -> None:
-        """All calls get through again."""
+        """Let all calls arrive from now on."""
         self.two.script = {}
 
     @rule(count=st.integers(1, 3), ends=st.booleans(), at=st.integers(1, 3), silence=st.sampled_from(Silence))
     def receive_and_cut(self, count: int, ends: bool, at: int, silence: Silence) -> None:
-        """A reader receives, and the connection breaks when a read begins or ends."""
+        """Let a reader receive, and break the connection when a read begins or ends."""
         kind = qm2qm.EndReceive if ends else qm2qm.StartReceive2
         self._cut(ReceiveMessages(0, self.handle or FAR, count=count), kind, at, silence)
 
     @precondition(lambda self: self.receipts)
     @rule(delete=st.booleans(), at=st.integers(1, 2), silence=st.sampled_from(Silence), data=st.data())
     def end_and_cut(self, delete: bool, at: int, silence: Silence, data: st.DataObject) -> None:
-        """A reader ends what it holds, and the connection breaks at a call."""
+        """Let a reader end a lock, and break the connection at a call."""
         receipt = data.draw(st.sampled_from(sorted(self.receipts)))
         if not self._is_ending(receipt):
             self._cut(EndRead(0, receipt, delete), qm2qm.EndReceive, at, silence)
@@ -249,7 +249,7 @@ class Lives(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_forgotten(self) -> None:
-        """What the client keeps belongs to links that are there, and handles are the manager's too."""
+        """Check that the client keeps state only for open links, and handles that the manager has too."""
         client = self.two.here.client
         assert set(client.calls) == {call for link in client.links.values() for call in link.calls}
         assert client.requests == {read for link in client.links.values() for read in link.reads}
@@ -268,7 +268,7 @@ class Lives(RuleBasedStateMachine):
         }
 
     def teardown(self) -> None:
-        """In the end everything is delivered, removed, or unsure; and nothing is left open."""
+        """Check that every message is delivered, removed, or in doubt, and that nothing is left open."""
         self.two.script = {}
         self.two.lose()
         self._hear()

@@ -166,7 +166,7 @@ class TwoManagers:
         return self.begin(ReceiveMessages(0, queue, timeout=wait, **parts))
 
     def leave(self, caller: int) -> None:
-        """A caller wants no more."""
+        """Cancel the request of a caller."""
         self.here.handle(CallerGone(caller))
         self.move()
 
@@ -250,13 +250,13 @@ class TwoManagers:
             self.hear()
 
     def lose(self, why: Failure = Failure.LOST, detail: str = "reset by peer") -> None:
-        """All links break, and both sides notice."""
+        """Break all links, and let both sides notice it."""
         for link in list(self.here.client.links):
             self.notice(link)
             self._arrive(LinkLost(link, why, detail))
 
     def send(self, *bodies: bytes, **attributes: Any) -> None:
-        """A message comes there; reads that waited for it return."""
+        """Put a message into the server's queue; reads that waited for it return."""
         self.there.send("orders", *bodies, **attributes)
         self.hear()
 
@@ -268,13 +268,13 @@ class TwoManagers:
         self.move()
 
     def restart(self, *, crash: bool = False) -> None:
-        """A new process here; the server notices that the old one is gone."""
+        """Start a new process of the client; the server notices that the old one is gone."""
         for link in list(self._connections):
             self.notice(link)
         self.here.restart(crash=crash)
 
     def restart_there(self) -> None:
-        """A new process there; all links break."""
+        """Start a new process of the server; all links break."""
         links, self._connections = list(self._connections), {}
         self._calls.clear()
         self.there.restart(crash=True)
@@ -305,7 +305,7 @@ class TwoManagers:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is left of any read, here or there."""
+        """Return whether nothing is left of any read, here or there."""
         client = self.here.client
         kept = (client.links, client.calls, client.handles, client.shared, client.receipts)
         more = (client.waiting, client.requests, self.here.state.open.remote)

@@ -120,7 +120,7 @@ class ServerBench(Bench):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no client has left anything behind, here or at the manager."""
+        """Return whether no client has left anything behind, here or at the manager."""
         server = self.server
         kept = (server.associations, server.connections, server.queues, server.handles, server.asked)
         return not any(kept) and not (

@@ -173,7 +173,7 @@ class ServerLives(RuleBasedStateMachine):
         check(self.bench.state)
 
     def teardown(self) -> None:
-        """In the end all clients go, and nothing is left but the messages."""
+        """Disconnect all clients, and check that only the messages are left."""
         for reader in self.readers:
             reader.client.lose()
         assert self.bench.is_idle

@@ -27,7 +27,7 @@ from tests.protocols.srmp.receiving import Receipt, Receiving
 
 
 def post(bench: Receiving, *numbers: int, **elements: Any) -> None:
-    """Messages of the stream come; each is answered with 200."""
+    """Post messages of the stream; each is answered with 200."""
     for number in numbers:
         assert bench.post(*stream_message(number, **elements)).status == 200
 
@@ -112,7 +112,7 @@ def test_a_stream_that_was_not_begun_is_ignored_and_leaves_nothing() -> None:
 
 @pytest.mark.srmp("F-39")
 def test_the_sender_of_a_stream_is_the_one_that_its_name_says() -> None:
-    """Not SourceQmGuid, which differs in the published examples."""
+    """The sender is not taken from SourceQmGuid, which differs in the published examples."""
     bench = Receiving()
     content_type, body = stream_message(1)
     other = str(UUID(int=9)).encode()
@@ -161,7 +161,7 @@ def test_a_stream_message_that_is_refused_does_not_use_up_its_number() -> None:
 
 
 def test_a_message_that_is_known_under_another_number_advances_its_stream() -> None:
-    """Its sender had to begin a new stream, and the message was here before."""
+    """The sender of the message had to begin a new stream, and the message was here before."""
     bench = Receiving()
     post(bench, 1, number=71)
     post(bench, 1, stream=STREAM + 1, number=71)
@@ -172,7 +172,7 @@ def test_a_message_that_is_known_under_another_number_advances_its_stream() -> N
 
 
 def test_a_stream_without_the_word_durable_is_durable() -> None:
-    """As the published examples have it, which spell the element with a capital."""
+    """The published examples have streams of this form; they spell the element with a capital."""
     bench = Receiving()
     content_type, body = stream_message(1, durable=False)
     body = body.replace(b"<stream ", b"<Stream ").replace(b"</stream>", b"</Stream>")

@@ -81,7 +81,7 @@ class Life:
     # -- what happens
 
     def step(self) -> None:
-        """One of the things that can happen."""
+        """Let one of the possible events happen."""
         events: list[tuple[int, Callable[[], None]]] = [
             (6, self.send),
             (8, self.arrive),
@@ -115,7 +115,7 @@ class Life:
             self.sender.stream(body, **attributes)
 
     def collect(self) -> None:
-        """What went out goes on the wire; a connection that ended is a wire that broke."""
+        """Put the new POSTs on the wire; a connection that ended counts as a broken wire."""
         for effect in self.sender.out:
             if isinstance(effect, Post):
                 self.wire.append(effect)
@@ -155,12 +155,12 @@ class Life:
                 self.sender.fail(post, Failure.LOST)
 
     def haunt(self) -> None:
-        """Something arrives that was given up long ago."""
+        """Let a response arrive that was given up long ago."""
         if self.lost:
             self.deliver(self.lost.pop(self.random.randrange(len(self.lost))))
 
     def receipt(self) -> None:
-        """A stream receipt comes, perhaps for a little less than there is by now."""
+        """Let a stream receipt come, which may cover less than what has arrived by now."""
         if self.receiver.last:
             last = max(self.receiver.last - self.random.choice((0, 0, 0, 1, 2)), 0)
             self.sender.receipt(last, self.receiver.identifier)
@@ -218,7 +218,7 @@ class Life:
         raise AssertionError(f"{self.sender.waiting()} messages never get there")
 
     def judge(self) -> None:
-        """Exactly once, in the order they were sent, and none is missing that had the time."""
+        """Check that each message arrived once and in order, and that none is missing that had the time."""
         taken = self.receiver.taken
         assert len(taken) == len(set(taken)), "a message arrived twice"
         places = [self.sent.index(body) for body in taken]

@@ -13,7 +13,7 @@ from tests.protocols.srmp.sending import Sender
 
 
 def resends(bench: Sender, count: int) -> list[int]:
-    """After how many seconds each of the next resends came; every one is answered, none has a receipt."""
+    """Return the seconds before each resend; every one is answered, and none has a receipt."""
     spans: list[int] = []
     last = bench.now
     while len(spans) < count:
@@ -90,7 +90,7 @@ def test_steady_receipts_do() -> None:
 
 
 def test_a_time_out_waits_for_the_answers_that_are_due() -> None:
-    """Else one message would be under way twice."""
+    """Otherwise one message would be sent twice at one time."""
     bench = Sender(settings=SrmpSettings(resend_ladder=(seconds(5),)))
     bench.stream(b"a", b"b")
     first, second = bench.posts

@@ -58,7 +58,7 @@ def test_when_all_is_acknowledged_the_next_message_begins_another_stream() -> No
 
 @pytest.mark.spec("SR-071", "SR-279")
 def test_a_message_that_another_protocol_brought_goes_in_a_stream_of_ours() -> None:
-    """Its own manager may have a stream to that queue, and one name would stand for two senders."""
+    """The message's own manager may have a stream to that queue; one name would mean two senders."""
     bench = Sender()
     bench.put(SHOP, b"theirs", transaction=UUID(int=3), source_machine=UUID(int=5))
     bench.stream(b"ours")
@@ -109,7 +109,7 @@ def test_where_receipts_are_asked_for_is_the_administrators_choice_or_follows_th
 
 
 def test_what_was_numbered_in_another_order_goes_again_in_the_order_of_numbers() -> None:
-    """Of two transactions the earlier committed later: first in the queue, and last in the stream."""
+    """The earlier of two transactions committed later: it is first in the queue, and last in the stream."""
     bench = Sender()
     early, late = bench.begin(), bench.begin()
     bench.send(SHOP, b"second", transaction=early)

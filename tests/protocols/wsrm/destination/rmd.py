@@ -202,14 +202,14 @@ class Rmd:
         self._pump()
 
     def read(self, name: str = "orders", count: int = 1) -> None:
-        """A reader takes messages from the queue, which makes room."""
+        """Let a reader take messages from the queue, which makes room."""
         for _ in range(count):
             self.queues[name].pop(0)
         self.turn(lambda: self.tell_room(name) if name in self.watched else None)
 
     @property
     def bodies(self) -> list[bytes]:
-        """What is in the queue of the endpoint."""
+        """Return the bodies of the messages in the queue of the endpoint."""
         return [message.body for message in self.queues["orders"]]
 
     # -- a peer
@@ -312,7 +312,7 @@ class Rmd:
 
     @property
     def sent(self) -> list[tuple[str, Envelope]]:
-        """What went out by itself, oldest first."""
+        """Return the requests that the destination sent by itself, oldest first."""
         posts = [
             (each.url, decode(each.content_type, each.body))
             for each in self.effects
@@ -328,7 +328,7 @@ class Rmd:
 
     @property
     def warnings(self) -> list[str]:
-        """What an administrator was warned of, oldest first."""
+        """Return the warnings for an administrator, oldest first."""
         return [f"{each.what}: {each.why}" for each in self.effects if isinstance(each, Warn)]
 
     @property

@@ -268,7 +268,7 @@ class Network:
         self.collect()
 
     def settle(self, *, patience: int = 400) -> None:
-        """A network without faults, until nothing waits any more."""
+        """Run a network without faults until nothing waits any more."""
         for _ in range(patience):
             while self.arrive() or self.respond() or self.letters:
                 self.deliver_letter(0)

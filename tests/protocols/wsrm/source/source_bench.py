@@ -195,7 +195,7 @@ class SourceBench(ProtocolBench):
     # -- what is sent
 
     def put(self, *words: str, to: str = SHOP, **attributes: Any) -> None:
-        """Messages whose bodies are one element with a word in it."""
+        """Put messages into the queue whose bodies are one element with a word in it."""
         bodies = [f"<m>{word}</m>".encode() for word in words]
         assert not self.send(to, *bodies, **attributes).status.value
 
@@ -247,7 +247,7 @@ class SourceBench(ProtocolBench):
     # -- what comes back
 
     def answer(self, post: Post, envelope: Envelope | None = None, status: int = 0) -> None:
-        """A request of ours is answered."""
+        """Answer a request of ours."""
         encoded = None if envelope is None else encode(envelope)
         self.handle(
             events.PostEnded(
@@ -261,7 +261,7 @@ class SourceBench(ProtocolBench):
         )
 
     def fail(self, post: Post, failure: Failure = Failure.LOST) -> None:
-        """A request of ours will have no response."""
+        """Report that a request of ours will have no response."""
         self.handle(events.PostEnded(post.route, post.epoch, post.ticket, failure=failure))
 
     def open(self, identifier: str = FIRST, **fields: Any) -> None:

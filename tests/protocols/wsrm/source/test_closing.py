@@ -193,7 +193,7 @@ def test_a_last_message_for_which_there_is_no_room_ends_the_sequence_nevertheles
 
 
 def test_only_an_acknowledgement_of_last_message_is_newer_than_all_messages() -> None:
-    """One that was sent before a message arrived, and comes late, does not say that it is missing."""
+    """An acknowledgement that was sent before a message arrived does not say that it is missing."""
     peers = (PeerSettings(address="*", dialect=RM10, addressable=True),)
     bench = SourceBench(settings=WsrmSettings(peers=peers, retries=1))
     bench.put("a", "b")

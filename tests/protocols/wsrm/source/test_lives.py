@@ -131,7 +131,7 @@ class Life:
         self.network.settle()
 
     def check_end(self) -> None:
-        """No sequence, no session and no timer is left behind."""
+        """Check that no sequence, no session and no timer is left."""
         for _ in range(20):
             self.bench.advance(400)
             self.network.settle()

@@ -127,7 +127,7 @@ def test_a_message_that_the_last_acknowledgement_shows_was_delivered() -> None:
 
 
 def test_a_close_without_an_answer_gives_the_messages_up() -> None:
-    """It is unknown whether they arrived, so they are not sent again."""
+    """It is unknown whether the messages arrived, so they are not sent again."""
     bench = sent("a", retries=1)
     for _ in range(40):
         silent(bench, 500)

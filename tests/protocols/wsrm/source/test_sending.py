@@ -47,7 +47,7 @@ def test_no_more_are_unacknowledged_than_the_window(window: int) -> None:
 
 
 def test_the_message_that_fills_the_window_asks_for_an_acknowledgement() -> None:
-    """As WCF does: AckRequested rides on the message that fills window or quota."""
+    """WCF does so too: AckRequested is in the message that fills the window or the quota."""
     bench = opened(*"abcdefgh", window=3)
     assert bench.sent()[0].ack_requests == (FIRST,)
     bench.acknowledge((1, 1))

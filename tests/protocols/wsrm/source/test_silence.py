@@ -186,7 +186,7 @@ def test_the_end_of_a_sequence_of_ws_rm_1_0_tells_what_arrived() -> None:
 
 
 def test_a_peer_of_ws_rm_1_0_that_never_says_anything_costs_the_messages() -> None:
-    """It is unknown whether they arrived, so they are not sent again."""
+    """It is unknown whether the messages arrived, so they are not sent again."""
     bench = sent("a", "b", dialect=RM10)
     take_all(bench)
     bench.advance(4)

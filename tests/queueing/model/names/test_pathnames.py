@@ -39,7 +39,7 @@ pathnames = st.one_of(
 
 @given(pathnames)
 def test_a_name_that_was_printed_reads_back_unchanged(path: Pathname) -> None:
-    """With a computer in front; without one, a public queue would be taken for a private one."""
+    """Names have a computer in front; without one, a public queue would be taken for a private one."""
     assert parse(f".\\{path}") == path
 
 

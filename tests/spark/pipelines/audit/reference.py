@@ -289,7 +289,7 @@ class Reference:
             self._line(its)
 
     def _keeps_order(self, each: Gathered, entry: Row) -> bool:
-        """Whether a queue keeps its order: a transactional one, unless readers choose; others if named."""
+        """Return whether a queue keeps its order: a transactional one does by default; others if named."""
         if entry["queue"] == self.in_order:
             return True
         transactional = any(row["transaction"] or row["stream"] for row in each.rows)

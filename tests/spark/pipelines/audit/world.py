@@ -340,7 +340,7 @@ class World:
         self._expect("lost", subject, source, queue)
 
     def _last_of_its_stream(self, source: Manager, target: Manager, at: int) -> None:
-        """Nothing overtakes it, unless another fault brings a later message of its stream."""
+        """Add a lost message that no later message of its stream overtakes, but by another fault."""
         queue, subject, at = self._queued(source, target, at, self.random.choice(NUMBERED))
         source.tell(at + 1, "sent", queue, subject["message"], kind="outgoing")
         self._expect("lost", subject, source, queue)

@@ -142,10 +142,10 @@ class ClientChannel:
 
     @property
     def is_bidirectional(self) -> bool:
-        """Whether messages go both ways over this channel, so that a PULL that waits would delay others."""
+        """Return whether messages go both ways over this channel: a PULL that waits would delay others."""
         return bool(self.peer.exchange or self.peer.channel)
 
     def is_stale(self, now: Instant) -> bool:
-        """Whether the peer may have dropped the session by now (HR-028)."""
+        """Return whether the peer may have dropped the session by now (HR-028)."""
         kept = self.session.agreed.idle_session_interval * SECOND
         return bool(self.session.identifier) and now - self.connection.last_used >= kept - kept // 10

@@ -51,5 +51,5 @@ class Connection:
 
     @property
     def newest_sends(self) -> bool:
-        """Whether the newest pending request carries a batch."""
+        """Return whether the newest pending request carries a batch."""
         return bool(self.pending and self.pending[-1].batch)

@@ -96,7 +96,7 @@ def report_links(
     status: ConnectionStatus,
     rest: Duration | None = None,
 ) -> None:
-    """Tell the queue manager the new state of the outgoing queues, unless the peer fetches their messages."""
+    """Report the new state of the outgoing queues, unless the peer fetches their messages."""
     if not is_fetcher(state, state.channels[channel.number].responder):
         for queue in channel.outgoing.queues:
             changed = ConnectionChanged(queue, event, status, addresses=(channel.url,), rest=rest)

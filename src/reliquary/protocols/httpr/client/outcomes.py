@@ -50,14 +50,14 @@ def _end_refused(state: State, channel: ClientChannel, key: ReservationKey, refu
 
 
 def must_report(state: State, channel: ClientChannel) -> bool:
-    """Whether something is unknown that only REPORT can tell."""
+    """Return whether something is unknown that only REPORT can tell."""
     row = state.channels[channel.number]
     in_doubt = channel.unresolved or bool(row.in_doubt)
     return in_doubt or row.memory is Memory.RESTORED or channel.unasked
 
 
 def is_in_doubt(state: State, channel: ClientChannel) -> bool:
-    """Whether the peer is to be asked even if there is nothing to send or to fetch."""
+    """Return whether the peer is to be asked even if there is nothing to send or to fetch."""
     return channel.unresolved or bool(state.channels[channel.number].in_doubt)
 
 

@@ -49,14 +49,14 @@ EMPTY_PAUSE: Final = Duration(SECOND)
 
 
 def may_fetch(state: State, channel: ClientChannel) -> bool:
-    """Whether messages are to be fetched now."""
+    """Return whether messages are to be fetched now."""
     fetching, leaving = channel.fetching, channel.requested.leaving
     allowed = fetching.enabled and state.client.online and not fetching.paused and not leaving
     return allowed and Command.PULL in channel.session.agreed.flows
 
 
 def owes_acknowledgement(state: State, channel: ClientChannel) -> bool:
-    """Whether no request has acknowledged the peer's last batch yet."""
+    """Return whether no request has acknowledged the peer's last batch yet."""
     return state.channels[channel.number].last_received_id != channel.fetching.acknowledged
 
 

@@ -44,7 +44,7 @@ def sending_command(channel: ClientChannel) -> Command | None:
 
 
 def may_send(state: State, channel: ClientChannel) -> bool:
-    """Whether messages wait that our client has to bring; a peer that fetches its messages gets none."""
+    """Return whether messages wait that our client sends; a peer that fetches its messages gets none."""
     row = state.channels[channel.number]
     return bool(channel.outgoing.ready) and state.client.online and not is_fetcher(state, row.responder)
 

@@ -23,10 +23,10 @@ class Session:
 
     @property
     def longest_wait(self) -> Duration:
-        """How long the peer may wait for messages before it responds."""
+        """Return how long the peer may wait for messages before it responds."""
         return Duration(self.agreed.max_wait_batch * MILLISECOND)
 
     @property
     def longest_empty_wait(self) -> Duration:
-        """How long the peer may wait for the first message (H-14)."""
+        """Return how long the peer may wait for the first message (H-14)."""
         return Duration(min(self.agreed.empty_batch_delay, self.agreed.max_wait_batch) * MILLISECOND)

@@ -222,7 +222,7 @@ def _values(fields: list[tuple[str, str]], known: dict[str, tuple[str, _Read]]) 
 
 
 def is_request(block: bytes | bytearray) -> bool:
-    """Whether the first line is `request:`, whatever follows."""
+    """Return whether the first line is `request:`, whatever follows."""
     return _BEGINS.match(block) is not None
 
 

@@ -39,12 +39,12 @@ class Session:
 
     @property
     def pipelined(self) -> bool:
-        """Whether a request may be sent before the one ahead of it is answered."""
+        """Return whether a request may be sent before the one ahead of it is answered."""
         return self.agreed.maximum_pipeline_depth > 1
 
     @property
     def idle_limit(self) -> Duration:
-        """How long an idle session is kept; at least one second, because no client could use a
+        """Return how long an idle session is kept; at least one second, because no client could use a
         shorter one.
         """
         return Duration(max(self.agreed.idle_session_interval, 1) * SECOND)
@@ -71,7 +71,7 @@ class PendingRequest:
 
     @property
     def pipelined(self) -> bool:
-        """Whether later requests may have been sent already."""
+        """Return whether later requests may have been sent already."""
         return self.session is not None and self.session.pipelined
 
 
@@ -100,7 +100,7 @@ class PullInProgress:
 
     @property
     def deadline(self) -> Instant:
-        """When the batch is closed at the latest (HR-094 to HR-097)."""
+        """Return the time at which the batch is closed at the latest (HR-094 to HR-097)."""
         agreed = self.request.agreed
         whole = self.request.arrived + agreed.max_wait_batch * MILLISECOND
         if not self.messages:

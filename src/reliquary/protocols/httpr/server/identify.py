@@ -113,7 +113,7 @@ def _owned(state: State, event: RequestArrived, row: Channel) -> Channel:
 
 
 def may_use(row: Channel, by: Principal) -> bool:
-    """Whether this user may use a channel."""
+    """Return whether this user may use a channel."""
     return not row.owner or row.owner == _user(by)
 
 

@@ -185,7 +185,7 @@ def make_way(state: State, channel: ServerChannel, now: Instant) -> None:
 
 
 def _delays_an_outcome(state: State, channel: ServerChannel, pull: PullInProgress) -> bool:
-    """Whether a request behind an empty PULL says what became of a batch in doubt."""
+    """Return whether a request behind an empty PULL says what became of a batch in doubt."""
     in_doubt = state.channels[channel.number].in_doubt
     if pull.messages or not in_doubt:
         return False
@@ -249,7 +249,7 @@ def _stop(state: State, channel: ServerChannel) -> None:
 
 
 def _watch(state: State) -> None:
-    """Tell the queue manager which of its own queues PULLs wait for, if they have changed."""
+    """Report to the queue manager which of its own queues PULLs wait for, if they have changed."""
     server = state.server
     pulls = [server.channels[number].pull for number in server.waiting_pulls]
     wanted = frozenset(

@@ -110,7 +110,7 @@ def _packet(
 
 
 def is_for_order_queue(packet: UserMessage) -> bool:
-    """Whether a packet is addressed to the order queue, in either form and whatever the host (G-51)."""
+    """Return whether a packet is addressed to the order queue, in either form, for any host (G-51)."""
     to = packet.user.destination
     if to.kind is AddressKind.DIRECT:
         return to.direct.casefold().endswith(_PATH)

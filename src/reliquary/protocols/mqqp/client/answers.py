@@ -39,7 +39,7 @@ def failure(server: str, status: int) -> Answer:
 
 
 def is_hresult(status: int) -> bool:
-    """Whether the status of a fault was raised by a method; if not, the RPC runtime raised it (F-05)."""
+    """Return whether a method raised the status of a fault; if not, the RPC runtime raised it (F-05)."""
     return status >> 16 in (0xC00E, 0x400E, 0xC000)
 
 

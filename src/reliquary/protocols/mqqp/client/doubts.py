@@ -31,7 +31,7 @@ def keep(state: State, link: Link, message: Message, now: Instant) -> None:
 
 
 def is_known(state: State, link: Link, message: Message) -> bool:
-    """Whether this message of this queue was delivered before."""
+    """Return whether this message of this queue was delivered before."""
     return (link.key, message.identifier) in state.client.doubts
 
 

@@ -198,7 +198,7 @@ def on_started(state: State, link: Link, call: Call, returned: Returned, now: In
 
 
 def _came_before(state: State, link: Link, read: PendingRead, now: Instant) -> bool:
-    """Whether a message was delivered before.
+    """Return whether a message was delivered before.
 
     A message that comes by a second link was given back by the server, which has lost the first one
     without notice here.  The first link is ended, so that what it delivers is known (F-06).
@@ -258,7 +258,7 @@ def _collect(state: State, link: Link, task: Task, read: PendingRead, now: Insta
 
 
 def _is_further(task: Task, message: Delivered) -> bool:
-    """Whether a browse makes progress with this message.
+    """Return whether a browse makes progress with this message.
 
     It does not where the LookupIdentifier that was made from the packet is not the server's.
     """

@@ -128,7 +128,7 @@ class Link:
 
     @property
     def busy(self) -> bool:
-        """Whether an application waits for an answer, or has a message on trial."""
+        """Return whether an application waits for an answer, or has a message on trial."""
         return bool(self.tasks or self.endings or self.receipts or self.reads)
 
 

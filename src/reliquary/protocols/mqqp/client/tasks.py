@@ -40,29 +40,29 @@ def add(state: State, link: Link, request: Request, opens: int, now: Instant) ->
 
 
 def receives(task: Task) -> bool:
-    """Whether its messages leave the queue, or are locked there."""
+    """Return whether its messages leave the queue, or are locked there."""
     request = task.request
     return isinstance(request, ReceiveMessages) or (isinstance(request, LookUpMessage) and not request.peek)
 
 
 def holds(task: Task) -> bool:
-    """Whether its messages are only locked."""
+    """Return whether its messages are only locked."""
     request = task.request
     return receives(task) and isinstance(request, ReceiveMessages | LookUpMessage) and bool(request.hold)
 
 
 def is_read(task: Task) -> bool:
-    """Whether it asks for messages."""
+    """Return whether it asks for messages."""
     return isinstance(task.request, ReceiveMessages | PeekMessage | LookUpMessage | BrowseMessages)
 
 
 def is_open(task: Task) -> bool:
-    """Whether it asks the server for something, or will."""
+    """Return whether it asks the server for something, or will."""
     return task.phase in (TaskPhase.WAITING, TaskPhase.STARTED, TaskPhase.DROPPING)
 
 
 def waits(task: Task) -> bool:
-    """Whether it may wait for a message to arrive, and has none yet."""
+    """Return whether it may wait for a message to arrive, and has none yet."""
     request = task.request
     return is_open(task) and isinstance(request, ReceiveMessages | PeekMessage) and bool(request.timeout)
 

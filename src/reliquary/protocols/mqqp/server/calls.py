@@ -78,7 +78,7 @@ def on_called(state: State, called: ClientCalled, now: Instant) -> None:
 
 
 def _is_too_weak(settings: MqqpSettings, called: ClientCalled) -> bool:
-    """Whether a call has less protection than the settings require; anonymous calls have none."""
+    """Return whether a call has less protection than the settings require; anonymous calls have none."""
     if settings.protection is Protection.NONE:
         return False  # QP-006: the access list of the queue decides
     return called.protection < settings.protection or called.by.user == ANONYMOUS_USER

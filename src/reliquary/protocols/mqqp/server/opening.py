@@ -93,7 +93,7 @@ def open_remote(state: State, called: ClientCalled, now: Instant) -> None:
 
 
 def _can_be_read(name: FormatName) -> bool:
-    """Whether a name is of one queue; lists, multicast addresses and URLs are only sent to."""
+    """Return whether a name is of one queue; lists, multicast addresses and URLs are only sent to."""
     if isinstance(name, DirectName):
         return not name.scheme.is_url
     return isinstance(name, PublicName | PrivateName | MachineName)

@@ -16,7 +16,7 @@ from reliquary.protocols.mqqp.state import State
 
 
 def on_bound(state: State, event: ClientBound, now: Instant) -> None:
-    """Know a connection, and what it may call."""
+    """Note a connection, and the interfaces that it may call."""
     del now
     server = state.server
     connection = server.connections.get(event.connection)

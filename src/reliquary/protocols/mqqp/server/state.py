@@ -148,7 +148,7 @@ class Association:
 
     @property
     def load(self) -> int:
-        """How many reads wait, or have a message locked (`MqqpSettings.pending`)."""
+        """Return how many reads wait, or have a message locked (`MqqpSettings.pending`)."""
         return len(self.reads) + len(self.held)
 
 

@@ -191,7 +191,7 @@ def _msmq(inside: str) -> Msmq | None:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text needs no unescaping: printable characters may stand in XML, but for these two.
+    """Return whether a text needs no unescaping: printable characters may stand in XML, but for these two.
 
     Numbers, dates and GUIDs are not checked, because their patterns exclude these characters.
     """

@@ -136,7 +136,7 @@ def _reject(state: State, key: tuple[UUID, str], verdict: Verdict, now: Instant)
 
 
 def _is_duplicate(state: State, envelope: Envelope, way: MessageTarget, now: Instant) -> bool:
-    """Whether a message with this identifier was accepted within `history_age` (SR-124)."""
+    """Return whether a message with this identifier was accepted within `history_age` (SR-124)."""
     if envelope.id.strip() == ANONYMOUS:  # SR-233
         return False
     arrived = state.history.arrival(envelope.identifier, way.known_as)

@@ -86,7 +86,7 @@ def route(state: State, to: str) -> MessageTarget:
 
 
 def is_multicast(to: str) -> bool:
-    """Whether this destination is a multicast address, for which there are no receipts."""
+    """Return whether this destination is a multicast address, for which there are no receipts."""
     return bool(_read(to).group)
 
 

@@ -36,7 +36,7 @@ class PostAddress(msgspec.Struct, frozen=True):
 
     @property
     def is_direct(self) -> bool:
-        """Whether messages are posted to the host of their destination, and not to one that forwards them."""
+        """Return whether messages are posted to the host of their destination, and not to a forwarder."""
         return self.server == _origin(self.url)
 
     @property

@@ -22,7 +22,7 @@ the new stream.
 
 
 def is_free(state: State, session: Session) -> bool:
-    """Whether new messages may be numbered; if not, they are handed out again when the closed stream ends.
+    """Return whether new messages may be numbered; if not, they are handed out again after the stream.
 
     Messages that are there and wait for their final receipt alone hold nothing up: that receipt may have come
     after the backup.

@@ -116,7 +116,7 @@ def on_posts_due(state: State, signal: PostsDue, now: Instant) -> None:
 
 
 def _waits_for_a_key(state: State, session: Session, sends: list[SendUserMessage], now: Instant) -> bool:
-    """Whether a message is to be signed and cannot be now; if so, the session closes as after a failure."""
+    """Return whether a message must be signed and cannot be now; then the session closes for a pause."""
     if not any(is_to_be_signed(send.message) for send in sends):
         return False
     why = state.settings.trust.doubt_of_signer(now)
@@ -345,7 +345,7 @@ def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> No
 # DEPARTS from 3.1.7.2.5 (SR-292): 400 does not give a message up at once where the queue may be missing,
 # because a queue that is created a minute later would cost the whole backlog.
 def _may_come_later(state: State, session: Session, event: PostEnded, now: Instant) -> bool:
-    """Whether a refusal may mean that the queue is not there yet, and it is worth waiting for it.
+    """Return whether a refusal may mean that the queue is not there yet, and it is worth waiting for it.
 
     A peer that does not say why it refuses may mean that too.
     """

@@ -31,15 +31,15 @@ _ANONYMOUS: Final = frozenset(ANONYMOUS.values())
 
 
 def is_anonymous(address: str) -> bool:
-    """Whether messages to this address go on the HTTP response, in either version."""
+    """Return whether messages to this address go on the HTTP response, in either version."""
     return address in _ANONYMOUS
 
 
 def is_none(address: str) -> bool:
-    """Whether messages to this address are not to be sent."""
+    """Return whether messages to this address are not to be sent."""
     return address == NONE
 
 
 def is_polled(address: str) -> bool:
-    """Whether the client fetches messages to this address with MakeConnection."""
+    """Return whether the client fetches messages to this address with MakeConnection."""
     return address.startswith(POLLED) and len(address) > len(POLLED)

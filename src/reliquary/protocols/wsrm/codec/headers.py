@@ -171,7 +171,7 @@ def _read_fault_detail(header: Header, block: Element) -> None:
 
 
 def _pass_over(_header: Header, _block: Element) -> None:
-    """Understand a block and do nothing about it."""
+    """Accept a block that needs no work."""
 
 
 # -- WS-ReliableMessaging

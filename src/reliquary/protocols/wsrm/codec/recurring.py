@@ -91,7 +91,7 @@ class Head:
         )
 
     def _may_need(self, content: bytes) -> bool:
-        """Whether the content may use a namespace from around it: a quick look for most that use none."""
+        """Return whether the content may use a namespace from around it; true where that is unknown."""
         for text in content.split(b":"):  # noqa: SIM110 - a loop is quicker, and all content is looked at
             if text.endswith(self._prefixes):  # that of a default namespace is empty, so it is always found
                 return True
@@ -125,7 +125,7 @@ def cut(data: bytes) -> Cut | None:
 
 
 def stands_for(envelope: Envelope, frame: bytes) -> bool:
-    """Whether an envelope that was read from a frame has number and MessageID where they were found."""
+    """Return whether a framed envelope has its number and MessageID at the places that the frame names."""
     place, found = envelope.sequence, _SOME_ID.decode() if _ID_TAG in frame else ""
     is_found = place is not None and place.number == int(_SOME_NUMBER) and envelope.message_id == found
     # an element has two tags: where its name stands twice, nothing else is taken for it, as in a comment

@@ -54,7 +54,7 @@ def acknowledgement(state: State, number: int) -> Acknowledgement:
 
 
 def is_wanted(state: State, exchange: Exchange, number: int) -> bool:
-    """Whether the acknowledgement of a sequence may be on a response.
+    """Return whether the acknowledgement of a sequence may be on a response.
 
     WS-RM 1.0 can write that nothing was received only as the range 0 to 0.  gSOAP calls that an error, so it
     goes only where its source asks, or sent a message for which there was no room.
@@ -66,7 +66,7 @@ def is_wanted(state: State, exchange: Exchange, number: int) -> bool:
 
 
 def covers(ranges: Ranges, earlier: Ranges) -> bool:
-    """Whether every number of the earlier ranges is in the ranges: acknowledgements are cumulative."""
+    """Return whether every number of the earlier ranges is in the ranges: acknowledgements are cumulative."""
     place = 0
     for low, high in earlier:
         while place < len(ranges) and ranges[place][1] < high:
@@ -109,7 +109,7 @@ def on_ack_requested(state: State, exchange: Exchange, identifier: str, now: Ins
 
 
 def _is_answered(state: State, exchange: Exchange, sequence: Sequence) -> bool:
-    """Whether the acknowledgement is on the response, or left alone when the message of this turn came."""
+    """Return whether the response has the acknowledgement, or left it out because of this turn's message."""
     if sequence.number in exchange.acknowledged:
         return True
     is_due = sequence.number in state.destination.due.get(sequence.row.acks_to.address, ())

@@ -72,7 +72,7 @@ def hand_over(state: State, exchange: Exchange, arriving: Arriving) -> None:
 
 
 def is_delayed(signal: BatchJudged) -> bool:
-    """Whether the queue manager takes the batch later, when there is room or when it is ready."""
+    """Return whether the queue manager takes the batch later, when there is room or when it is ready."""
     return signal.outcome is Outcome.TRY_LATER or signal.reason is MessageClass.NACK_QUEUE_EXCEED_QUOTA
 
 
@@ -149,7 +149,7 @@ def on_held_judged(state: State, arriving: Arriving, signal: BatchJudged) -> Non
 
 
 def fits_in_part(signal: BatchJudged, sequence: Sequence) -> bool:
-    """Whether the quota has room for the first messages of a batch, and they may be delivered alone."""
+    """Return whether the quota has room for the first messages of a batch that may be delivered alone."""
     exceeds = signal.reason is MessageClass.NACK_QUEUE_EXCEED_QUOTA
     return exceeds and signal.place > 0 and not sequence.is_whole
 
@@ -195,7 +195,7 @@ def _lost_numbers(sequence: Sequence, gap: int) -> tuple[int, ...]:
 
 
 def discard(state: State, sequence: Sequence, numbers: tuple[int, ...], why: str) -> None:
-    """Throw away messages that were acknowledged: an administrator must know of it."""
+    """Discard messages that were acknowledged, and report it for an administrator."""
     text = _text([(number, number) for number in numbers])
     _report(state, sequence, "messages are discarded", f"messages {text}: {why}", len(numbers))
     apply(state, HeldReleased(sequence.number, numbers))

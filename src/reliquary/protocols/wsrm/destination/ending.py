@@ -93,7 +93,7 @@ def on_fault(state: State, exchange: Exchange, body: Fault, now: Instant) -> Non
 
 
 def _may_end(sequence: Sequence, exchange: Exchange) -> bool:
-    """Whether the fault is of the source: on the response to a request of ours, or of the sequence's user."""
+    """Return whether the source sent the fault: as a response to our request, or as the sequence's user."""
     owner = sequence.row.owner
     return not exchange.to or not owner or owner == user_of(exchange.by)
 

@@ -91,7 +91,7 @@ def forget_additions(place: TargetQueue) -> None:
 
 
 def takes(state: State, sequence: Sequence, number: int) -> bool:
-    """Whether there is room for a new message with this number, and for all that are missing before it.
+    """Return whether there is room for a new message with this number, and for all missing before it.
 
     So a gap can always be filled: `number - next` messages are still to come before this one, as WCF has it.
     """
@@ -132,7 +132,7 @@ def queue_room(sequence: Sequence) -> int:
 
 
 def _is_ample(sequence: Sequence) -> bool:
-    """Whether every open sequence of the queue may have all of its window: then nothing must be shared."""
+    """Return whether every open sequence of the queue may have all of its window: nothing must be shared."""
     place = sequence.place
     if sequence.settings.bounded:
         return False

@@ -111,7 +111,7 @@ def _drop(state: State, exchange: Exchange, sequence: Sequence, now: Instant) ->
 
 
 def _is_empty(envelope: Envelope) -> bool:
-    """Whether a last message brings nothing for an application: WCF ends its sequences with one (3.3, 4)."""
+    """Return whether a last message has nothing for an application, as WCF ends its sequences (3.3, 4)."""
     body = envelope.body
     has_content = isinstance(body, Payload) and (body.content or body.attachments)
     return envelope.action.endswith(LAST_MESSAGE) and not has_content
@@ -157,12 +157,12 @@ def _take(state: State, exchange: Exchange, sequence: Sequence, header: Sequence
 
 
 def _is_released(sequence: Sequence, arriving: Arriving) -> bool:
-    """Whether a message goes into its queue now: nothing before it is missing, or the whole is complete."""
+    """Return whether a message goes into its queue now: none before it is missing, or all are there."""
     return arriving.number == sequence.next and (not sequence.is_whole or _completes(sequence, arriving))
 
 
 def _completes(sequence: Sequence, arriving: Arriving) -> bool:
-    """Whether nothing of the sequence is missing once this message is here."""
+    """Return whether nothing of the sequence is missing once this message is here."""
     last = arriving.number if arriving.last else sequence.received.last
     return last > 0 and list(sequence.ranges.gaps(1, last)) == [(arriving.number, arriving.number)]
 

@@ -40,7 +40,7 @@ def settings_of(settings: WsrmSettings, row: Inbound) -> EndpointSettings:
 
 @lru_cache(maxsize=64)
 def crosses(queue: str) -> bool:
-    """Whether messages for a queue of the settings go on by another protocol."""
+    """Return whether messages for a queue of the settings go on by another protocol."""
     if not leads_elsewhere(queue):
         return False
     try:

@@ -111,26 +111,26 @@ class Sequence:
 
     @property
     def ahead(self) -> int:
-        """How many messages were received behind the first gap."""
+        """Return how many messages were received behind the first gap."""
         if len(self.received.ranges) == (self.next > 1):  # no gap, which is the usual case
             return 0
         return len(self.ranges) - self.next + 1
 
     @property
     def missing(self) -> int:
-        """How many messages are still to come that others wait for."""
+        """Return how many messages are still to come that others wait for."""
         if self.received.phase is not Phase.OPEN or not self.keeps_order:
             return 0
         return max(self.highest - self.next + 1, 0) - self.ahead
 
     @property
     def waiting(self) -> int:
-        """How many messages are held that will go into the queue; a whole sequence may not be complete."""
+        """Return how many messages are kept for the queue; none of a whole sequence that is incomplete."""
         return 0 if self.is_whole and not self.is_complete else len(self.held)
 
     @property
     def waits_for_earlier(self) -> bool:
-        """Whether messages of earlier sequences, which take no more, must go into the queue before its own.
+        """Return whether messages of earlier sequences, which take no more, must go into the queue first.
 
         A source that ends a sequence continues in the next one. A sequence that is delivered as a whole
         delays no other, because it may be larger than the queue.
@@ -153,27 +153,27 @@ class Sequence:
 
     @property
     def is_complete(self) -> bool:
-        """Whether its last number is known, and nothing up to it is missing."""
+        """Return whether its last number is known, and nothing up to it is missing."""
         return 0 < self.received.last < self.next
 
     @property
     def keeps_order(self) -> bool:
-        """Whether a message waits for those before it."""
+        """Return whether a message waits for those before it."""
         return self.settings.ordered or self.settings.incomplete is not Incomplete.NO_DISCARD
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is delivered before the sequence is complete."""
+        """Return whether nothing is delivered before the sequence is complete."""
         return self.settings.incomplete is _ENTIRE
 
     @property
     def acknowledges_on_response(self) -> bool:
-        """Whether acknowledgements go on the responses to requests of its source, and nowhere else."""
+        """Return whether acknowledgements go on the responses to requests of its source, and nowhere else."""
         return is_anonymous(self.row.acks_to.address)
 
     @property
     def acknowledges_on_poll(self) -> bool:
-        """Whether its source fetches acknowledgements with MakeConnection."""
+        """Return whether its source fetches acknowledgements with MakeConnection."""
         return is_polled(self.row.acks_to.address)
 
     @property

@@ -56,7 +56,7 @@ class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     @property
     def expires(self) -> int:
-        """When its life is over, in microseconds since 1970."""
+        """Return the time at which the sequence expires, in microseconds since 1970."""
         return self.created + self.life
 
 

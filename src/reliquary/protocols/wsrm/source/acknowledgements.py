@@ -151,7 +151,7 @@ def _go_on(
 
 
 def _is_last_word(exchange: Exchange, session: Session, sequence: Sequence) -> bool:
-    """Whether an acknowledgement of WS-RM 1.0, which has no Final, is the last of a sequence that closes."""
+    """Return whether an acknowledgement of WS-RM 1.0, without Final, is the last of a closing sequence."""
     row = sequence.row
     if sequence.phase is not Phase.CLOSING or row.dialect.version is not Version.RM10:
         return False

@@ -116,6 +116,6 @@ def _message_answered(
 
 
 def _create_answered(state: State, session: Session, sequence: Sequence, *, taken: bool) -> None:
-    """Without a CreateSequenceResponse: an addressable peer owes one, any other let the sequence fail."""
+    """React to a failed CreateSequence: an addressable peer may still respond, with any other it fails."""
     if sequence.phase is Phase.CREATING and not (taken and session.peer.addressable):
         fail(state, session, ConnectionStatus.CONNECTION_NOT_READY)

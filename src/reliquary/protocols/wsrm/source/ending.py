@@ -126,7 +126,7 @@ def _sequence(state: State, identifier: str) -> Sequence | None:
 
 
 def _acknowledges(envelope: Envelope | None, sequence: Sequence) -> bool:
-    """Whether an envelope carries an acknowledgement of this sequence."""
+    """Return whether an envelope carries an acknowledgement of this sequence."""
     identifier = sequence.row.identifier
     return envelope is not None and any(each.identifier == identifier for each in envelope.acknowledgements)
 

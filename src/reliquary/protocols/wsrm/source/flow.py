@@ -120,7 +120,7 @@ class Flow:
         return window if known is None else min(window, known)
 
     def connect(self) -> None:
-        """Know nothing of how much a peer takes at once: the connection is a new one."""
+        """Forget how much the peer takes at once, because the connection is a new one."""
         self.heard, self.cap, self.taken = False, None, 0
 
     def drop(self, ahead: int) -> None:

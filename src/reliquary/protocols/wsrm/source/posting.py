@@ -74,13 +74,13 @@ def hang_up(state: State, session: Session) -> None:
 
 
 def is_posted(session: Session, sequence: Sequence, purpose: Purpose) -> bool:
-    """Whether a request of this purpose has no response yet."""
+    """Return whether a request of this purpose has no response yet."""
     wanted = Posted(purpose, sequence.number)
     return any(posted == wanted for posted in session.posted.values())
 
 
 def can_post(state: State, session: Session) -> bool:
-    """Whether anything may leave for this queue now."""
+    """Return whether anything may leave for this queue now."""
     return state.source.online and not session.paused
 
 

@@ -12,7 +12,7 @@ from reliquary.queueing.model.travel.transfer import TransferProgressed
 
 
 def tell_progress(state: State, session: Session, sequence: Sequence) -> None:
-    """Tell the manager how far a sequence got."""
+    """Report to the manager how far a sequence got."""
     name = SequenceId(sequence.number, 0)
     row, flights = sequence.row, sequence.flights
     first = next(iter(flights), 0)

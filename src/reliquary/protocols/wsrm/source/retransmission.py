@@ -81,7 +81,7 @@ def _send_again(state: State, session: Session, sequence: Sequence, now: Instant
 
 
 def _is_hopeless(state: State, idle: list[Flight]) -> bool:
-    """Whether a message was sent too often, or cannot be sent at all.
+    """Return whether a message was sent too often, or cannot be sent at all.
 
     The content of a message that left its queue is gone after a restart.  So is that of one that does not
     come again because many of a higher priority stand before it.

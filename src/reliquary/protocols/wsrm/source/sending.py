@@ -110,7 +110,7 @@ def _advance(state: State, session: Session, now: Instant) -> None:
 
 
 def _leaves_messages_held(state: State, session: Session) -> bool:
-    """Whether the peer holds messages behind a gap until TerminateSequence comes: new ones go after them.
+    """Return whether the peer keeps messages behind a gap until TerminateSequence; new ones go after them.
 
     WS-RM 1.1 has no need of this: the peer has delivered them when CloseSequence came.
     """
@@ -139,7 +139,7 @@ def _winds_up(state: State, session: Session, sequence: Sequence, now: Instant) 
 
 
 def _is_full(session: Session, sequence: Sequence) -> bool:
-    """Whether a silent peer has taken as many messages as may be unacknowledged."""
+    """Return whether a silent peer has taken as many messages as may be unacknowledged."""
     flights = len(sequence.flights)
     if not flights or not is_silent(session) or is_under_way(sequence):
         return False
@@ -182,7 +182,7 @@ def _room_for(session: Session, sequence: Sequence) -> int:
 
 
 def _is_held_back(session: Session, sequence: Sequence) -> bool:
-    """Whether new messages wait for an older one, which a silent peer has not taken."""
+    """Return whether new messages wait for an older one, which a silent peer has not taken."""
     return is_silent(session) and bool(outstanding(session, sequence))
 
 

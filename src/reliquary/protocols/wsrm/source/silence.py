@@ -21,7 +21,7 @@ SILENT_AFTER: Final = 2
 
 
 def is_silent(session: Session) -> bool:
-    """Whether the peer acknowledges nothing before the end of a sequence."""
+    """Return whether the peer acknowledges nothing before the end of a sequence."""
     return session.unconfirmed >= SILENT_AFTER
 
 
@@ -43,5 +43,5 @@ def outstanding(session: Session, sequence: Sequence) -> list[Flight]:
 
 
 def is_under_way(sequence: Sequence) -> bool:
-    """Whether a message of the sequence waits for its response."""
+    """Return whether a message of the sequence waits for its response."""
     return any(flight.ticket for flight in sequence.flights.values())

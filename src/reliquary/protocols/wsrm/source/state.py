@@ -114,7 +114,7 @@ class Sequence:
 
     @property
     def is_orphaned(self) -> bool:
-        """Whether no message of the sequence is in the outgoing queue any more."""
+        """Return whether no message of the sequence is in the outgoing queue any more."""
         return not self.numbers
 
 

@@ -51,7 +51,7 @@ def stop_wait(state: State, sequence: Sequence) -> None:
 
 
 def is_over(state: State, sequence: Sequence, now: Instant) -> bool:
-    """Whether the timer fired because the wait is over; if it fired too early, set it for what is left."""
+    """Return whether the timer fired because the wait is over; if it fired too early, set it again."""
     sequence.fires = 0
     if not sequence.deadline:
         return False

@@ -36,7 +36,7 @@ class Scheme:
 
     @property
     def is_url(self) -> bool:
-        """Whether the name is a URL; messages can be sent to a URL, and not read from it."""
+        """Return whether the name is a URL; messages can be sent to a URL, and not read from it."""
         return bool(self.default_port)
 
 

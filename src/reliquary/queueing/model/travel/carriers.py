@@ -97,7 +97,7 @@ class Carriers:
 
     @property
     def any(self) -> bool:
-        """Whether any carrier is registered."""
+        """Return whether any carrier is registered."""
         return bool(self._carriers)
 
     def of(self, name: SingleName) -> Carrier | None:

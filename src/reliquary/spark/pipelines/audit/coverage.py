@@ -66,7 +66,7 @@ class Block:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is missing between its first and its last event."""
+        """Return whether nothing is missing between its first and its last event."""
         return self.count == self.last - self.first + 1 and self._adds_up
 
     @property
@@ -75,7 +75,7 @@ class Block:
 
     @property
     def has_doubles(self) -> bool:
-        """Whether an event came twice, as far as count and sum can tell."""
+        """Return whether an event came twice, as far as count and sum can tell."""
         span = self.last - self.first + 1
         return self.count > span or (self.count == span and not self._adds_up)
 

@@ -67,7 +67,7 @@ def _later(table: Table, known: Knowledge) -> Table:
 
 
 def _reasons(table: Table, known: Knowledge) -> Ints:
-    """Why each candidate is not judged."""
+    """Return the reason why each candidate is not judged."""
     whose = {
         "manager": ("manager", known.covered),
         "other": ("other_manager", known.covered),

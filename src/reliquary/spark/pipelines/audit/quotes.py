@@ -75,7 +75,7 @@ def _quote(wanted: Sequence[Proof], files: NamedBytes) -> Iterator[bytes]:
 
 
 def _may_have(file: pq.ParquetFile, group: int, events: Sequence[int]) -> bool:
-    """Whether a row group may hold one of these events, by the statistics that the file has of it."""
+    """Return whether a row group may hold one of these events, by the statistics that the file has of it."""
     place = file.schema_arrow.names.index("event_id")
     known = file.metadata.row_group(group).column(place).statistics
     if known is None or not known.has_min_max:

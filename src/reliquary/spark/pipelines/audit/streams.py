@@ -58,7 +58,7 @@ class Stream:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is a queue and its readers."""
+        """Return whether it is a queue and its readers."""
         return self.destination is None
 
     @property

@@ -111,7 +111,9 @@ def test_requests_are_as_short_as_the_server_wants() -> None:
 
 @pytest.mark.parametrize("receive", [0, 1431])
 def test_fragments_that_are_too_short_for_the_protocol_are_refused(receive: int) -> None:
-    assert binding().receive(ack(receive=receive)) == [Closed(f"fragments of {receive} bytes")]
+    assert binding().receive(ack(receive=receive)) == [
+        Closed(f"the server takes fragments of {receive} bytes, fewer than 1432")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -353,7 +353,9 @@ class TestEnds:
 
     def test_bytes_that_are_no_pdu_get_no_answer(self) -> None:
         server = bound()
-        assert server.receive(b"GET / HTTP/1.1\r\n\r\n" * 2) == [Closed("integer representation 2")]
+        assert server.receive(b"GET / HTTP/1.1\r\n\r\n" * 2) == [
+            Closed("the integer representation 2 is not 0 or 1")
+        ]
         assert server.output() == []
 
     def test_nothing_is_left_and_nothing_is_read_after_the_end(self) -> None:

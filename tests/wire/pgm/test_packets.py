@@ -121,7 +121,7 @@ def changed(raw: bytes, at: int, to: str) -> bytes:
         pytest.param(SPM[:4] + b"\x0c" + SPM[5:], "checksum is wrong", id="SPMR, wrong checksum"),
         pytest.param(changed(SPM, 4, "40"), "type 0x40 are not served", id="another version"),
         pytest.param(changed(ODATA, 5, "80"), "parity", id="parity"),
-        pytest.param(ODATA[:6] + b"\0\0" + ODATA[8:], "without a checksum", id="data without a checksum"),
+        pytest.param(ODATA[:6] + b"\0\0" + ODATA[8:], "has no checksum", id="data without a checksum"),
         pytest.param(ODATA[:6] + b"\0\1" + ODATA[8:], "checksum is wrong", id="wrong checksum"),
         pytest.param(signed(ODATA + b"!"), "3 bytes of data, and 2", id="more data than it says"),
         pytest.param(changed(ODATA, 14, "0003"), "2 bytes of data, and 3", id="less data than it says"),

@@ -39,7 +39,7 @@ def test_a_big_endian_request() -> None:
 
 
 def test_a_request_that_ends_before_its_stub_is_refused() -> None:
-    with pytest.raises(PduFault, match="a request of 23 bytes"):
+    with pytest.raises(PduFault, match="a request has 23 bytes"):
         decode_request(REQUEST, decode_header(REQUEST)._replace(length=23))
 
 
@@ -50,7 +50,7 @@ def test_a_response_has_the_low_byte_of_its_context() -> None:
 
 def test_a_response_that_ends_before_its_stub_is_refused() -> None:
     check_response(Header(PduType.RESPONSE, WHOLE, 24, 0, 1))
-    with pytest.raises(PduFault, match="a response of 23 bytes"):
+    with pytest.raises(PduFault, match="a response has 23 bytes"):
         check_response(Header(PduType.RESPONSE, WHOLE, 23, 0, 1))
 
 
@@ -70,7 +70,7 @@ def test_what_follows_the_status_of_a_fault_is_ignored() -> None:
 
 def test_a_fault_without_a_status_is_refused() -> None:
     data = encode_fault(7, 1, FaultStatus.PROTOCOL, executed=True)
-    with pytest.raises(PduFault, match="a fault of 27 bytes"):
+    with pytest.raises(PduFault, match="a fault has 27 bytes"):
         decode_fault(data, decode_header(data)._replace(length=27))
 
 

@@ -35,5 +35,5 @@ def test_a_type_and_a_version_that_do_not_exist_are_left_to_the_reader() -> None
 
 @pytest.mark.parametrize("order", [2, 7, 15])
 def test_an_unknown_order_of_bytes_is_refused(order: int) -> None:
-    with pytest.raises(PduFault, match=f"integer representation {order}"):
+    with pytest.raises(PduFault, match=f"the integer representation {order} is not 0 or 1"):
         decode_header(BIND[:4] + bytes((order << 4,)) + BIND[5:])

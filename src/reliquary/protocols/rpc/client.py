@@ -190,7 +190,7 @@ class ClientConnection:
         self._association = ack.group
         self._fragment = min(self._fragment, ack.receive) & ~7
         if self._fragment < LEAST_FRAGMENT:
-            raise _Broken(f"fragments of {ack.receive} bytes")
+            raise _Broken(f"the server takes fragments of {ack.receive} bytes, fewer than {LEAST_FRAGMENT}")
         self._multiplexed = bool(pdu.header.flags & Flag.MULTIPLEX)
         self._header_signing = bool(pdu.header.flags & Flag.HEADER_SIGN)
         return self._secure(pdu)
@@ -270,7 +270,7 @@ class ClientConnection:
         guard = self._guard
         if not pdu.header.auth:
             if guard is not None and guard.signs:
-                raise _Broken("a response without a signature")
+                raise _Broken("a response has no signature, which the login requires")
             return pdu.data[CALL_SIZE:]
         verifier = decode_verifier(pdu.data, pdu.header, CALL_SIZE)
         if guard is None or not guard.fits(verifier):

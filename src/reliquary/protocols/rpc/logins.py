@@ -114,10 +114,12 @@ class Logins:
             raise _denied("the security context is complete already")
         if verifier.kind != guard.kind:
             raise LoginRefused(
-                Nak.NOT_SPECIFIED, FaultStatus.SECURITY_ERROR, "another type of authentication"
+                Nak.NOT_SPECIFIED,
+                FaultStatus.SECURITY_ERROR,
+                "the type of authentication differs from that of the bind",
             )
         if verifier.level != guard.level:
-            raise _denied("another level of protection")
+            raise _denied("the level of protection differs from that of the bind")
 
     def _step(self, guard: Guard, verifier: Verifier) -> Verifier:
         """Give a token to the provider and return the next one, which may be empty."""

@@ -82,7 +82,7 @@ def _inq_stats(request: NdrReader, response: NdrWriter, server: Server) -> None:
     """Write as many numbers as the client has room for, [MS-RPCE] 2.2.1.3.3."""
     room = request.u32()
     if room > MOST_STATISTICS:
-        raise NdrFault(request.at, f"room for {room} numbers")
+        raise NdrFault(request.at, f"the client has room for {room} numbers, more than {MOST_STATISTICS}")
     numbers = server.statistics[:room]
     response.u32(len(numbers))
     response.size(len(numbers))
@@ -105,7 +105,7 @@ def _inq_princ_name(request: NdrReader, response: NdrWriter, server: Server) -> 
     """Write the name of the server, [MS-RPCE] 2.2.1.3.4; an empty one when it has none, or one too long."""
     auth_type, room = request.u32(), request.u32()
     if room > MOST_OF_NAME:
-        raise NdrFault(request.at, f"room for {room} characters")
+        raise NdrFault(request.at, f"the client has room for {room} characters, more than {MOST_OF_NAME}")
     known = server.principals.get(auth_type)
     name = (known or "").encode("ascii", "replace") + b"\0"
     status = UNKNOWN_AUTHN_SERVICE if known is None else OK

@@ -176,7 +176,7 @@ class ServerConnection:
         """Take the last token; an answer is not allowed, so a wrong one shows with the first call."""
         try:
             if not pdu.header.auth:
-                raise PduFault("no token")
+                raise PduFault("the PDU has no token")
             verifier = decode_verifier(pdu.data, pdu.header, HEADER_SIZE + 4)
         except PduFault as fault:
             return self._refuse(pdu.header, str(fault), FaultStatus.NO_MEMORY)

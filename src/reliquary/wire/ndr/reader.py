@@ -88,7 +88,7 @@ class NdrReader:
         """Return the next count or offset of an array."""
         count = self.pointer()
         if count > MOST_ELEMENTS:
-            raise NdrFault(self.at, f"an array of {count} elements")
+            raise NdrFault(self.at, f"an array has {count} elements, more than {MOST_ELEMENTS}")
         return count
 
     def guid(self) -> UUID:

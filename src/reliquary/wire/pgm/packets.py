@@ -186,7 +186,7 @@ def decode(raw: bytes) -> Packet:
     if flags & _PARITY:
         raise reader.fault("parity packets are not served", 5)
     if not checksum and kind in _DATA_KINDS:
-        raise reader.fault("data without a checksum", _CHECKSUM_AT)
+        raise reader.fault("a packet with data has no checksum", _CHECKSUM_AT)
     if checksum and _sum(raw):
         raise reader.fault("the checksum is wrong", _CHECKSUM_AT)
     if kind is None:

@@ -59,7 +59,7 @@ def decode_request(pdu: bytes | memoryview, header: Header) -> Request:
     """Read what stands before the stub; an object UUID is skipped, because no interface here has objects."""
     stub = CALL_SIZE + (OBJECT_SIZE if header.flags & Flag.OBJECT else 0)
     if header.length < stub:
-        raise PduFault(f"a request of {header.length} bytes")
+        raise PduFault(f"a request has {header.length} bytes, fewer than its fields take")
     hint, context, opnum = _REQUEST[header.big_endian].unpack_from(pdu, HEADER_SIZE)
     return Request(hint, context, opnum, stub)
 
@@ -67,14 +67,14 @@ def decode_request(pdu: bytes | memoryview, header: Header) -> Request:
 def check_response(header: Header) -> None:
     """Refuse a response that ends before its stub; what stands there means nothing to a client."""
     if header.length < CALL_SIZE:
-        raise PduFault(f"a response of {header.length} bytes")
+        raise PduFault(f"a response has {header.length} bytes, fewer than its fields take")
 
 
 def decode_fault(pdu: bytes | memoryview, header: Header) -> Fault:
     """Read a fault; what follows its status is ignored, as [MS-RPCE] 2.2.2.8 demands."""
     layout = _FAULT[header.big_endian]
     if header.length < HEADER_SIZE + layout.size:
-        raise PduFault(f"a fault of {header.length} bytes")
+        raise PduFault(f"a fault has {header.length} bytes, fewer than its fields take")
     _, context, _, _, status = layout.unpack_from(pdu, HEADER_SIZE)
     return Fault(context, status)
 

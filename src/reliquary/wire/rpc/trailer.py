@@ -80,15 +80,15 @@ def _check(command: int, data: bytes, claims: Claims) -> None:
     size = _SIZES.get(kind)
     if size is None:
         if command & _MUST:
-            raise TrailerFault(f"command {kind} is not known")
+            raise TrailerFault(f"command {kind} of the trailer is not known")
     elif size != len(data):
-        raise TrailerFault(f"command {kind} of {len(data)} bytes")
+        raise TrailerFault(f"command {kind} of the trailer has {len(data)} bytes, not {size}")
     elif kind == _BITMASK:
         if _U32.unpack(data)[0] & _HEADER_SIGNING and not claims.header_signing:
             raise TrailerFault("the bind did not offer to sign headers")
     elif kind == _PCONTEXT:
         if data != encode_syntax(claims.interface) + encode_syntax(claims.transfer):
-            raise TrailerFault("another presentation context")
+            raise TrailerFault("the trailer names another presentation context than the bind")
     else:
         _check_header(data, claims)
 
@@ -98,7 +98,7 @@ def _check_header(data: bytes, claims: Claims) -> None:
     kind, _, _, representation, call, context, opnum = _HEADER.unpack(data)
     found = (kind, representation, call, context, opnum)
     if found != (PduType.REQUEST, claims.representation, claims.call, claims.context, claims.opnum):
-        raise TrailerFault("another header")
+        raise TrailerFault("the trailer repeats another header than that of the request")
 
 
 def encode_trailer(size: int, claims: Claims) -> bytes:

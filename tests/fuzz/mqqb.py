@@ -23,14 +23,14 @@ def try_stream(data: bytes) -> int:
     """Read a stream at once and in two parts; return how many of its packets are good ones."""
     whole = Framer()
     packets = whole.feed(data)
-    assert sum(map(len, packets)) + whole.held <= len(data)
+    assert sum(map(len, packets)) + whole.buffered <= len(data)
     cut = data[0] * len(data) // 256 if data else 0
     parted = Framer()
     again = parted.feed(data[:cut]) + parted.feed(data[cut:])
     assert again == packets
     assert (parted.fault is None) is (whole.fault is None)
     if whole.fault is None:
-        assert sum(map(len, packets)) + whole.held == len(data)
+        assert sum(map(len, packets)) + whole.buffered == len(data)
     return sum(map(try_packet, packets))
 
 

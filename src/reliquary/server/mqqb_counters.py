@@ -65,7 +65,7 @@ def traffic(network: Network) -> Iterable[Family]:
     """Yield the numbers of connections, packets and bytes since the server started."""
     yield TRAFFIC.of([({"kind": each.value}, network.counts[each]) for each in Traffic])
     yield CONNECTIONS.now(network.connections)
-    yield HALF_READ.now(network.held_bytes)
+    yield HALF_READ.now(network.buffered_bytes)
 
 
 def machine(opened: OpenedEngine) -> Iterable[Family]:

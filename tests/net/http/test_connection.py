@@ -288,7 +288,7 @@ class TestBackPressure:
 
             def tired(request: Request, responder: Responder) -> None:
                 desk(request, responder)
-                connection.hold(ENGINE)
+                connection.stop_reading(ENGINE)
 
             connection, _ = connect(tired)
             connection.data_received(post() * 3)
@@ -298,13 +298,13 @@ class TestBackPressure:
 
         play(scene)
 
-    def test_requests_held_back_are_forgotten_when_the_client_hangs_up(self) -> None:
+    def test_requests_that_wait_are_forgotten_when_the_client_hangs_up(self) -> None:
         desk = Desk()
         connection, transport = connect(desk)
-        connection.hold(ENGINE)
+        connection.stop_reading(ENGINE)
         connection.data_received(post())
         connection.release(ENGINE)
-        connection.hold(ENGINE)
+        connection.stop_reading(ENGINE)
         assert len(desk.asked) == 1
         desk.asked[0][1].on_gone(lambda: None)
         assert not connection.eof_received()
@@ -322,7 +322,7 @@ class TestBackPressure:
 
     def test_reading_goes_on_when_the_last_reason_has_gone(self) -> None:
         connection, transport = connect(echo)
-        connection.hold(ENGINE)
+        connection.stop_reading(ENGINE)
         connection.pause_writing()
         connection.resume_writing()
         assert not transport.reads()

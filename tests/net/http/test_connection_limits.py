@@ -337,7 +337,7 @@ class TestTime:
         async def scene() -> None:
             connection, transport = connect(echo)
             connection.data_received(b"GET ")
-            connection.hold(ENGINE)
+            connection.stop_reading(ENGINE)
             connection.sweep(seconds(100))
             connection.shared.now = seconds(100)
             connection.release(ENGINE)

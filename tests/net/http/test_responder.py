@@ -42,7 +42,7 @@ def test_a_response_that_is_slowed_down_leaves_later_and_holds_what_is_behind_it
     play(scene)
 
 
-def test_a_client_that_does_not_wait_for_a_slow_response_is_let_go() -> None:
+def test_a_client_that_does_not_wait_for_a_slow_response_is_released() -> None:
     async def scene() -> None:
         desk = Desk()
         connection, transport = connect(desk)

@@ -254,7 +254,7 @@ class TestRest:
 
         def tired(request: Request, responder: Responder) -> None:
             echo(request, responder)
-            connection.hold(ENGINE)
+            connection.stop_reading(ENGINE)
 
         connection, _ = sinks.open(tired)
         connection.data_received(post("/q") + post("/in/1", b"abc")[:-1])
@@ -375,7 +375,7 @@ class TestTheEnd:
 
         def tired(request: Request, responder: Responder) -> None:
             echo(request, responder)
-            connection.hold(ENGINE)
+            connection.stop_reading(ENGINE)
 
         connection, transport = sinks.open(tired)
         connection.data_received(post("/q") + chunks("/in/1", b"abc")[:-5] + b"zz\r\n")

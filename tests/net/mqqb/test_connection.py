@@ -162,7 +162,7 @@ def test_a_packet_that_does_not_come_whole_in_time_ends_its_connection() -> None
             reader, writer = await on.connect()
             writer.write(REQUEST + MESSAGE[:50])
             await on.events.next(PacketsArrived)
-            await until(lambda: on.network.held_bytes == 50)
+            await until(lambda: on.network.buffered_bytes == 50)
             now = RealClock().monotonic()
             on.network.sweep(now + seconds(59))
             assert not on.events.of(ConnectionLost)

@@ -40,7 +40,7 @@ def test_what_a_client_opened_and_did_not_close_ends_with_its_connection() -> No
 
 def test_reading_goes_on_when_the_last_reason_has_gone() -> None:
     connection, transport = connect(Lines(10, seconds(60), 0))
-    connection.hold(OWN)
+    connection.stop_reading(OWN)
     connection.pause()
     connection.release(OWN)
     assert not transport.reads()

@@ -38,7 +38,7 @@ def test_a_cut_at_every_byte_and_no_cut_give_the_packets() -> None:
     for cut in range(len(STREAM) + 1):
         framer = Framer()
         assert whole(framer, [STREAM[:cut], STREAM[cut:]]) == PACKETS
-        assert not framer.held
+        assert not framer.buffered
         assert framer.fault is None
 
 
@@ -55,13 +55,13 @@ def test_any_pieces_and_any_rest_give_the_packets_that_came_whole(cuts: list[int
     at_once, in_pieces = Framer(), Framer()
     assert whole(in_pieces, pieces) == at_once.feed(data)
     assert str(in_pieces.fault) == str(at_once.fault)
-    assert in_pieces.fault is not None or in_pieces.held == at_once.held
+    assert in_pieces.fault is not None or in_pieces.buffered == at_once.buffered
 
 
 def test_half_a_packet_is_held_and_counted() -> None:
     framer = Framer()
     assert framer.feed(STREAM[:600]) == PACKETS[:1]
-    assert framer.held == 600 - 572
+    assert framer.buffered == 600 - 572
 
 
 @pytest.mark.spec("QB-010", "QB-012", "QB-029", "QB-030")
@@ -117,7 +117,7 @@ def test_the_beginning_of_a_packet_waits_for_the_rest() -> None:
     for size in range(1, 16):
         framer = Framer()
         assert framer.feed(HEAD[:size]) == []
-        assert (framer.held, framer.fault) == (size, None)
+        assert (framer.buffered, framer.fault) == (size, None)
 
 
 def test_the_largest_packet_is_taken_and_a_smaller_limit_holds() -> None:

@@ -45,7 +45,7 @@ def respond_in_pieces(
         responder.respond(200, b"")  # the client is gone, so these bytes are dropped
         return
     responder.settle()
-    responder.hold(sum(each.position.size for each in messages))
+    responder.charge(sum(each.position.size for each in messages))
     pieces = pieces_of(messages, receipt, wanted)
     headers = fields_of(shown(messages[0]), receipt) if wanted is Form.RAW else []
     responder.begin(200, wanted.value, headers)

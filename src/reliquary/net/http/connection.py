@@ -101,7 +101,7 @@ class Connection(AcceptedConnection):
         if self.ended:
             return
         too_long = len(data) > self._slice and self._reader.needs_parser(data)
-        if self._held or too_long or self._unfed:
+        if self._stop_reasons or too_long or self._unfed:
             self._unfed.append(data)
             self._pump()
         else:
@@ -154,7 +154,7 @@ class Connection(AcceptedConnection):
 
     def _pump(self) -> None:
         """Read the input that has come, a slice at a time, until there is a reason to stop."""
-        while not self._held:
+        while not self._stop_reasons:
             if self._undelivered:
                 self._deliver_waiting()
             elif self._unfed and not self.ended:
@@ -196,7 +196,7 @@ class Connection(AcceptedConnection):
         if not waits or self.ended or self._reader.continue_owed:
             self.flush()
         if len(queue) >= self._most_waiting and self._outstanding() >= self._most_waiting:
-            self.hold(PIPELINED)
+            self.stop_reading(PIPELINED)
 
     def _take(self, request: Request) -> None:
         """Put the responder of a complete request into the queue, and hand the request over if it may be."""
@@ -211,7 +211,7 @@ class Connection(AcceptedConnection):
         if self._reader.charged:  # held until the answer, because the message is in memory for that time
             responder.charged, self._reader.charged = self._reader.charged, 0
         self._queue.append(responder)
-        if self._held or self._undelivered or len(self._queue) > self._most_waiting:
+        if self._stop_reasons or self._undelivered or len(self._queue) > self._most_waiting:
             self._undelivered.append((request, responder))
         else:
             self._deliver(request, responder)
@@ -227,7 +227,7 @@ class Connection(AcceptedConnection):
         responder.body_comes = True
         arriving = Arriving(request, responder)
         self._queue.append(responder)
-        if self._held or self._undelivered or len(self._queue) > self._most_waiting:
+        if self._stop_reasons or self._undelivered or len(self._queue) > self._most_waiting:
             self._undelivered.append((arriving, responder))
         else:
             self._open(arriving)
@@ -265,10 +265,10 @@ class Connection(AcceptedConnection):
             responder.respond(fault.status, error_body(fault.why))
 
     def _deliver_waiting(self) -> None:
-        """Hand over requests that were held back, as many as may be without an answer."""
+        """Hand over requests that wait, as many as may be without an answer."""
         self.working = True
         try:
-            while self._undelivered and not self._held and self._outstanding() < self._most_waiting:
+            while self._undelivered and not self._stop_reasons and self._outstanding() < self._most_waiting:
                 request, responder = self._undelivered.popleft()
                 if isinstance(request, Arriving):
                     self._open(request)
@@ -278,7 +278,7 @@ class Connection(AcceptedConnection):
             self.working = False
         self.flush()
         if self._outstanding() >= self._most_waiting:
-            self.hold(PIPELINED)
+            self.stop_reading(PIPELINED)
 
     def _outstanding(self) -> int:
         """Return the number of requests that the handler has not answered; a request that still
@@ -290,7 +290,7 @@ class Connection(AcceptedConnection):
 
     def pause_body(self) -> None:
         """Stop reading: the sink of the body has enough for now."""
-        self.hold(SINK)
+        self.stop_reading(SINK)
 
     def resume_body(self) -> None:
         """Read again: the sink of the body asked for more."""
@@ -350,14 +350,14 @@ class Connection(AcceptedConnection):
                 self.count_unread()
         if self.ended or self._reader.continue_owed:
             self._settle()
-        if self._held & PIPELINED and self._outstanding() < self._most_waiting:
+        if self._stop_reasons & PIPELINED and self._outstanding() < self._most_waiting:
             self.release(PIPELINED)
         if streamed is not None:
             self._ask_for_more()
 
     def _ask_for_more(self) -> None:
         """Let a streamed response continue, once the client has taken its last piece."""
-        if self._queue and not self._held & UNREAD and not self._shut:
+        if self._queue and not self._stop_reasons & UNREAD and not self._shut:
             streamed = self._queue[0].streamed
             if streamed is not None:
                 streamed.ask()
@@ -436,9 +436,9 @@ class Connection(AcceptedConnection):
         """Check once a second whether the client exceeded a time limit."""
         if self._unread_charge:
             self.count_unread()
-        if self._shut or self._held & UNREAD:
+        if self._shut or self._stop_reasons & UNREAD:
             super().sweep(now)
-        elif not self._held and not self.ended:
+        elif not self._stop_reasons and not self.ended:
             self._sweep_request(now)
 
     def _sweep_request(self, now: int) -> None:

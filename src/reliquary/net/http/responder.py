@@ -90,9 +90,9 @@ class Responder(msgspec.Struct, eq=False):
     abandoned: bool = False
     """Whether the client hung up, the handler was notified, and there is still no answer."""
     charged: int = 0
-    """Bytes of the request that count as held until it is answered."""
+    """Bytes of the request that count in the budget until it is answered."""
     expected: int = 0
-    """Bytes of the answer that count as held until it has left or is counted itself."""
+    """Bytes of the answer that count in the budget until it has left or is counted itself."""
     _gone: bool = False
     _on_gone: Callable[[], None] | None = None
     _wait: float = 0.0
@@ -150,10 +150,10 @@ class Responder(msgspec.Struct, eq=False):
         if not answers.fits(size):
             why = f"answers of {answers.used} bytes wait for clients to take them; try again later"
             raise PeerFault(503, why, spec="RFC 9110 15.6.4")
-        self.hold(size)
+        self.charge(size)
 
-    def hold(self, size: int) -> None:
-        """Count the bytes from which a part of the answer is made as held, until the answer has left."""
+    def charge(self, size: int) -> None:
+        """Count bytes from which a part of the answer is made in the budget, until the answer has left."""
         if self._connection.connected:
             self.expected += size
             self._connection.shared.budget.answers.used += size

@@ -1,6 +1,6 @@
 """One connection of MQQB, whichever side opened it: bytes to packets, effects to bytes.
 
-    bytes --> Framer --> PacketsArrived           held while the machine has not answered what came before
+    bytes --> Framer --> PacketsArrived           not read while the machine has not answered what came before
     SendPackets by serial --> one write a tick
     HangUp --> our side is closed once all is written; what the peer still sends is dropped
 
@@ -69,7 +69,7 @@ class SessionConnection(AcceptedConnection):
         self._unjudged = 0
         self._unjudged_bytes = 0
         self._charged = 0
-        """The bytes of an incomplete packet that count as held."""
+        """The bytes of an incomplete packet that count in the budget."""
         self._since = shared.now
         """The time at which the first byte of that packet came."""
 
@@ -116,7 +116,7 @@ class SessionConnection(AcceptedConnection):
     def feed(self, data: bytes | memoryview) -> None:
         """Divide the bytes into packets and hand them to the machine."""
         shared, framer = self.shared, self._framer
-        was_whole = not framer.held
+        was_whole = not framer.buffered
         packets = framer.feed(data if isinstance(data, bytes) else bytes(data))
         shared.counts[Count.BYTES_IN] += len(data)
         if packets:
@@ -129,10 +129,10 @@ class SessionConnection(AcceptedConnection):
             self._end_stream(framer.fault)
         if was_whole or packets:
             self._since = shared.now
-        if framer.held > SMALL or self._charged:
-            self._charge(framer.held)
+        if framer.buffered > SMALL or self._charged:
+            self._charge(framer.buffered)
         if self._unjudged > shared.most_unjudged or self._unjudged_bytes > shared.settings.most_bytes:
-            self.hold(UNJUDGED)
+            self.stop_reading(UNJUDGED)
 
     def _end_stream(self, fault: PacketFault) -> None:
         """Close a connection whose bytes are no packets, once those before them are reported."""
@@ -140,9 +140,9 @@ class SessionConnection(AcceptedConnection):
         self._break(fault.why, malformed=True)
 
     @property
-    def held_bytes(self) -> int:
+    def buffered_bytes(self) -> int:
         """Return the number of bytes of an incomplete packet."""
-        return self._framer.held
+        return self._framer.buffered
 
     def _charge(self, size: int) -> None:
         """Count an incomplete packet; cut the connection where there is no room for it."""
@@ -228,5 +228,9 @@ class SessionConnection(AcceptedConnection):
         """Cut a peer that takes nothing, and close one that sends a packet too slowly."""
         if self._shut or self._is_choked:
             self._sweep_unsent(now)
-        elif self._framer.held and not self._held and now - self._since > self.shared.settings.partial_packet:
+        elif (
+            self._framer.buffered
+            and not self._stop_reasons
+            and now - self._since > self.shared.settings.partial_packet
+        ):
             self._break("a packet did not come whole in time")

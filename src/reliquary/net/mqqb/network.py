@@ -113,9 +113,9 @@ class Network:
         return self._acceptor.connections
 
     @property
-    def held_bytes(self) -> int:
-        """Return the number of bytes of incomplete packets that are held."""
-        return sum(each.held_bytes for each in self._shared.connections.values())
+    def buffered_bytes(self) -> int:
+        """Return the number of bytes of incomplete packets that are buffered."""
+        return sum(each.buffered_bytes for each in self._shared.connections.values())
 
     @property
     def counts(self) -> Counter[Count]:

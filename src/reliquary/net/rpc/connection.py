@@ -52,7 +52,7 @@ class RpcConnection(AcceptedConnection):
         self._calls: dict[int, RpcService] = {}
         """The service of each call that has no answer yet."""
         self._charged = 0
-        """The bytes of a request in fragments that count as held."""
+        """The bytes of a request in fragments that count in the budget."""
         self._since = shared.now
         self._port = 0
         self._host = ANY_HOST
@@ -68,7 +68,7 @@ class RpcConnection(AcceptedConnection):
     # Called by the transport.
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Release the bytes that a request in fragments held."""
+        """Release the bytes that a request in fragments used."""
         self._charge(0)
         super().connection_lost(exc)
 

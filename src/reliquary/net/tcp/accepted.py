@@ -2,11 +2,11 @@
 
     connection_made --> data ... --> idle too long, finish: close --> connection_lost: what it opened ends
           |                |                               '-- the rest is not taken: cut by the sweep
-          |                '-- held: nothing is read while any reason holds
+          |                '-- stop_reading: nothing is read while there is a reason
           '--> refuse: too many connections, or the server stops
 
 A protocol derives from `AcceptedConnection`, reads in `feed` and says how it refuses.  It sets `idle_since`
-whenever the client was active, keeps in `opened_objects` what the client opened, and may hold its reading for
+whenever the client was active, keeps in `opened_objects` what the client opened, and may stop its reading for
 reasons of its own.  What has come already is kept then, for a transport may deliver more after it was
 paused.
 
@@ -36,10 +36,10 @@ class AcceptedConnection(asyncio.Protocol):
     """The protocol between one socket and the code above it."""
 
     __slots__ = (
-        "_held",
         "_reading",
         "_shut",
         "_stalled",
+        "_stop_reasons",
         "_transport",
         "_unfed",
         "_unsent",
@@ -64,7 +64,7 @@ class AcceptedConnection(asyncio.Protocol):
         """Whether it has a descriptor that is kept for files: it is refused, and closed at once."""
         self._transport: asyncio.Transport | None = None
         self._unfed: deque[bytes | memoryview] = deque()
-        self._held = 0
+        self._stop_reasons = 0
         self._reading = True
         self._shut = False  # closing: only bytes that were written already leave
         self._stalled = shared.now  # when the client last took something, while it is watched
@@ -103,7 +103,7 @@ class AcceptedConnection(asyncio.Protocol):
         """Take bytes that the client sent."""
         if self.ended:
             return
-        if self._held:
+        if self._stop_reasons:
             self._unfed.append(data)
         else:
             self.feed(data)
@@ -119,7 +119,7 @@ class AcceptedConnection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """Note that the client takes bytes more slowly than they are made."""
         self._watch_unsent()
-        self.hold(UNREAD)
+        self.stop_reading(UNREAD)
 
     def resume_writing(self) -> None:
         """Note that the client has taken most of the bytes."""
@@ -140,25 +140,25 @@ class AcceptedConnection(asyncio.Protocol):
 
     def pause(self) -> None:
         """Stop reading: the engine is overloaded."""
-        self.hold(ENGINE)
+        self.stop_reading(ENGINE)
 
     def resume(self) -> None:
         """Read from the client again."""
         self.release(ENGINE)
 
-    def hold(self, reason: int) -> None:
+    def stop_reading(self, reason: int) -> None:
         """Stop reading for a reason."""
-        self._held |= reason
+        self._stop_reasons |= reason
         if self._reading and not self.ended and self._transport is not None:
             self._reading = False
             self._transport.pause_reading()
 
     def release(self, reason: int) -> None:
         """Remove a reason to stop reading; after the last one, process the kept input, then read."""
-        if not self._held & reason:
+        if not self._stop_reasons & reason:
             return
-        self._held &= ~reason
-        if self._held:
+        self._stop_reasons &= ~reason
+        if self._stop_reasons:
             return
         self.idle_since = self.shared.now  # our pause does not count as a delay of the client
         self.go_on()
@@ -166,11 +166,11 @@ class AcceptedConnection(asyncio.Protocol):
 
     def go_on(self) -> None:
         """Process the input that came while reading was stopped."""
-        while self._unfed and not self._held and not self.ended:
+        while self._unfed and not self._stop_reasons and not self.ended:
             self.feed(self._unfed.popleft())
 
     def _read_on(self) -> None:
-        if not self._held and not self._reading and not self.ended and self._transport is not None:
+        if not self._stop_reasons and not self._reading and not self.ended and self._transport is not None:
             self._reading = True
             self._transport.resume_reading()
 
@@ -178,7 +178,7 @@ class AcceptedConnection(asyncio.Protocol):
 
     def sweep(self, now: int) -> None:
         """Close a connection that was idle for too long, and cut one whose client takes nothing."""
-        if self._shut or self._held & UNREAD:
+        if self._shut or self._stop_reasons & UNREAD:
             self._sweep_unsent(now)
         elif self.is_idle() and now - self.idle_since > self.shared.idle_time:
             self.close()

@@ -29,32 +29,32 @@ _AT_SIZE: Final = layouts.BASE.offset("PacketSize")
 class Framer:
     """Keeps the bytes of a packet that has not come whole."""
 
-    __slots__ = ("_held", "_largest", "_wanted", "fault")
+    __slots__ = ("_buffered", "_largest", "_wanted", "fault")
 
     def __init__(self, largest: int = base.SIZE_LIMIT) -> None:
         """`largest` is what PacketSize of a user message may be at most."""
         self._largest = largest
-        self._held = bytearray()
+        self._buffered = bytearray()
         self._wanted = base.SIZE
         """How many bytes must be there before the next step of parsing."""
         self.fault: PacketFault | None = None
         """The reason why the stream ended; its offset counts from the beginning of the malformed packet."""
 
     @property
-    def held(self) -> int:
+    def buffered(self) -> int:
         """Return how many bytes of a packet wait for the rest of it."""
-        return len(self._held)
+        return len(self._buffered)
 
     def feed(self, data: bytes) -> list[bytes]:
         """Take bytes that came, and return the packets that are whole now, each by itself."""
         if self.fault is not None:
             return []
-        if self._held:
-            self._held += data
-            if base.SIZE <= len(self._held) < self._wanted:
+        if self._buffered:
+            self._buffered += data
+            if base.SIZE <= len(self._buffered) < self._wanted:
                 return []
-            data = bytes(self._held)
-            self._held.clear()
+            data = bytes(self._buffered)
+            self._buffered.clear()
         return self._cut(data)
 
     def _cut(self, data: bytes) -> list[bytes]:
@@ -77,7 +77,7 @@ class Framer:
             at += wanted
         self._wanted = wanted
         if left:
-            self._held += memoryview(data)[at:]
+            self._buffered += memoryview(data)[at:]
         return packets
 
     def _size(self, data: bytes, at: int) -> int:

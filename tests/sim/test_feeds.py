@@ -86,7 +86,7 @@ def test_only_what_becomes_visible_is_owed_and_each_time_it_does() -> None:
 # -- who reads
 
 
-def test_a_reader_reads_feeds_while_others_work_and_lets_go_of_them_in_the_end() -> None:
+def test_a_reader_reads_feeds_while_others_work_and_closes_them_in_the_end() -> None:
     server = SimulatedServer()
     reader = FeedReader(LAKE, server.context)
     applications = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.tables import Published
 from reliquary.queueing.staging.facts import BatchPublished, StagePlaced, StagePublished
-from reliquary.sim.hidden import HiddenPlaces
+from reliquary.sim.hidden import HiddenPositions
 
 
 def position(number: int) -> Position:
@@ -13,7 +13,7 @@ def position(number: int) -> Position:
 
 
 def test_places_are_visible_with_their_batch_and_once() -> None:
-    hidden = HiddenPlaces()
+    hidden = HiddenPositions()
     placed = [StagePlaced("query", 3, 7, (position(number),)) for number in (1, 2)]
     other = StagePlaced("other", 3, 7, (position(9),))
     assert [list(hidden.visible(fact)) for fact in (*placed, other)] == [[], [], []]
@@ -25,4 +25,4 @@ def test_places_are_visible_with_their_batch_and_once() -> None:
 
 def test_all_other_facts_are_visible_at_once() -> None:
     fact = StagePublished("query", 3, 7, (position(1),))
-    assert list(HiddenPlaces().visible(fact)) == [fact]
+    assert list(HiddenPositions().visible(fact)) == [fact]

@@ -309,7 +309,7 @@ def test_a_retry_that_forgets_its_number_is_found(monkeypatch: pytest.MonkeyPatc
     assert failure.startswith("feed"), failure
 
 
-def test_a_message_that_is_let_go_of_before_all_have_read_it_is_found(
+def test_a_message_that_is_released_before_all_have_read_it_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     real = trimming.trim_some

@@ -1,8 +1,8 @@
 """Recovery builds the state of the manager from the rows of the store, when the process starts.
 
-Its time depends on the number of queues, prepared transactions, held messages and parts of batches, and not
-on the number of messages: a row of counters has the totals of each queue, and the order of a queue reads its
-rows at the first request for them.
+Its time depends on the number of queues, prepared transactions, reserved messages and parts of batches,
+and not on the number of messages: a row of counters has the totals of each queue, and the order of a queue
+reads its rows at the first request for them.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def recover(state: State, *, history: bool = False) -> None:
     prepared = every(state.rows, TRANSACTIONS)
     locked = _locked(state, [record for _, record in prepared])
     state.travel.reservations = dict(every(state.rows, RESERVATIONS))
-    held = _held(state, state.travel.reservations.values())
-    for number, positions in held.items():
+    reserved = _reserved_positions(state, state.travel.reservations.values())
+    for number, positions in reserved.items():
         locked[number] = locked.get(number, 0) + len(positions)
     for key, record in every(state.rows, QUEUES):
         counters = state.rows.get(COUNTERS, key) or Counters()
@@ -88,9 +88,9 @@ def recover(state: State, *, history: bool = False) -> None:
     state.ages.moments = state.rows.get(MOMENTS, ONLY) or Moments()
     for key, consumer in every(state.rows, CONSUMERS):
         adopt_consumer(state, key, consumer)
-    for number, positions in held.items():
+    for number, positions in reserved.items():
         for position in positions:
-            state.queues[number].order.hold(position, peekable=position.peekable)
+            state.queues[number].order.add_locked(position, peekable=position.peekable)
     for _, row in every(state.rows, DIRECTORY):
         state.directory.put(row.object)
     for key, transaction in prepared:
@@ -133,13 +133,13 @@ def _locked(state: State, prepared: list[PreparedTransaction]) -> dict[int, int]
     return locked
 
 
-def _held(state: State, reservations: Iterable[Reservation]) -> dict[int, list[Position]]:
+def _reserved_positions(state: State, reservations: Iterable[Reservation]) -> dict[int, list[Position]]:
     """Return the positions that carriers reserved, by queue, without those of queues deleted meanwhile."""
-    held: dict[int, list[Position]] = {}
+    reserved: dict[int, list[Position]] = {}
     for reservation in reservations:
         found = [_position(state, reservation.queue, each) for each in reservation.lookup_ids]
-        held.setdefault(reservation.queue, []).extend(filter(None, found))
-    return {number: positions for number, positions in held.items() if positions}
+        reserved.setdefault(reservation.queue, []).extend(filter(None, found))
+    return {number: positions for number, positions in reserved.items() if positions}
 
 
 def _is_there(state: State, operation: Operation) -> bool:
@@ -175,7 +175,7 @@ def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None
         queue, position = state.queues.get(operation.queue), operation.position
         there = _row(state, operation)
         if queue is not None and there is not None:
-            queue.order.hold(there, peekable=operation.kind != "enqueue" and there.peekable)
+            queue.order.add_locked(there, peekable=operation.kind != "enqueue" and there.peekable)
         if operation.kind == "enqueue":
             message = state.rows.get(MESSAGES, message_key(position.message))
             if message is None:

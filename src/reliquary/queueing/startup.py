@@ -61,7 +61,7 @@ def _initialize(state: State, request: StartManager, now: Instant) -> None:
         if f"system$;{name}" not in state.names.by_path:  # AN-49: those of an earlier start are kept
             create_at(state, Pathname(QueueType.SYSTEM, name), QueueSettings(), now)  # DM-093, DM-094
     outgoing.harden(state)
-    backlog.hold(state)
+    backlog.pause_backlogs(state)
     for transaction in list(state.transactions.open.values()):
         if transaction.single_phase or not transaction.prepared:
             abort(state, transaction, now)  # DM-097

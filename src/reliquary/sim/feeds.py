@@ -43,7 +43,7 @@ from reliquary.sim.applications import (
     answer_of,
     succeeded,
 )
-from reliquary.sim.hidden import HiddenPlaces
+from reliquary.sim.hidden import HiddenPositions
 from reliquary.sim.history import History, Violation
 from reliquary.sim.kept import Kept
 from reliquary.sim.network import Outcome
@@ -144,7 +144,7 @@ class Arrivals:
 
 def check_feeds(history: History) -> None:
     """Check that every reader was given every message of its queue once, or was informed of its loss."""
-    arrivals, kept, hidden = Arrivals(), Kept(), HiddenPlaces()
+    arrivals, kept, hidden = Arrivals(), Kept(), HiddenPositions()
     for turned in history.turns:
         kept.begin_turn()
         for stated in turned.facts if turned.kept else ():

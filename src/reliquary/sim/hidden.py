@@ -1,7 +1,7 @@
 """When the messages of a large batch become visible, derived from the facts as a second and simpler account.
 
-A large batch gets its places in several turns.  For a reader nothing has happened before the last of them,
-so this account keeps the places back until the batch is published.
+A large batch gets its positions in several turns.  For a reader nothing has happened before the last of them,
+so this account keeps the positions back until the batch is published.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from reliquary.base.turn import Fact
 from reliquary.queueing.staging.facts import BatchPublished, StagePlaced, StagePublished
 
 
-class HiddenPlaces:
-    """Places that no reader may see yet."""
+class HiddenPositions:
+    """Positions that no reader may see yet."""
 
     def __init__(self) -> None:
         self._placed: dict[tuple[str, int], list[StagePlaced]] = {}
 
     def visible(self, fact: Fact) -> Iterator[Fact]:
-        """Yield what a reader may learn from a fact: a published batch comes with all its places."""
+        """Yield what a reader may learn from a fact: a published batch comes with all its positions."""
         if isinstance(fact, StagePlaced):
             self._placed.setdefault((fact.query, fact.batch), []).append(fact)
             return

@@ -28,7 +28,7 @@ from reliquary.queueing.model.staging import numbers_of
 from reliquary.queueing.model.tables import Copy, PreparedTransaction
 from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.queueing.staging import facts as staging
-from reliquary.sim.hidden import HiddenPlaces
+from reliquary.sim.hidden import HiddenPositions
 from reliquary.sim.history import Turned, Violation, named, shown
 
 Key = tuple[int, int]
@@ -91,7 +91,7 @@ class Ledger:
         """How many positions were given up permanently, by the reason."""
         self.published: dict[str, int] = {}
         """The last batch of each query."""
-        self._hidden = HiddenPlaces()
+        self._hidden = HiddenPositions()
         self.unkept: Counter[Copy] = Counter()
         """How many copies and acknowledgements could not be kept."""
 

@@ -61,7 +61,7 @@ class Report:
 
 
 def failure_of(play: Callable[[], None]) -> str:
-    """Let it run; whatever breaks, a promise or the machine itself, in a sentence."""
+    """Run the simulation; return what broke, a promise or the machine, as a sentence."""
     try:
         play()
     except Violation as broken:

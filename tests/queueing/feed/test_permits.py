@@ -28,7 +28,9 @@ REQUESTS = [
     pytest.param(
         lambda _: feed.ResetConsumer(0, "orders", "lake"), QueueRight.RECEIVE_MESSAGE, id="reset a consumer"
     ),
-    pytest.param(lambda _: feed.FindPlace(0, "orders", 0, 0), QueueRight.PEEK_MESSAGE, id="find a place"),
+    pytest.param(
+        lambda _: feed.FindArrivalNumber(0, "orders", 0, 0), QueueRight.PEEK_MESSAGE, id="find a number"
+    ),
 ]
 
 

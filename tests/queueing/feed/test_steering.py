@@ -7,7 +7,7 @@ import pytest
 from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
 from reliquary.queueing.feed import steering
-from reliquary.queueing.feed.events import FindPlace, LookAtFeeds, ResetConsumer, SetConsumer
+from reliquary.queueing.feed.events import FindArrivalNumber, LookAtFeeds, ResetConsumer, SetConsumer
 from reliquary.queueing.model.keep import Keep
 from tests.queueing.feed.harness import bodies, feed, mark, moved, opened
 from tests.queueing.manager_harness import Bench
@@ -58,10 +58,10 @@ def test_a_consumer_that_is_missing_is_named(bench: Bench, request_: SetConsumer
 
 @pytest.mark.parametrize(
     "request_",
-    [SetConsumer(0, "none", "x"), ResetConsumer(0, "none", "x"), FindPlace(0, "none", 0, 0)],
+    [SetConsumer(0, "none", "x"), ResetConsumer(0, "none", "x"), FindArrivalNumber(0, "none", 0, 0)],
 )
 def test_a_queue_that_is_missing_is_named(
-    bench: Bench, request_: SetConsumer | ResetConsumer | FindPlace
+    bench: Bench, request_: SetConsumer | ResetConsumer | FindArrivalNumber
 ) -> None:
     assert bench.ask(request_).status is HResult.QUEUE_NOT_FOUND
 
@@ -113,11 +113,11 @@ def test_the_place_of_a_moment_is_before_the_first_message_that_came_then(
     bench.advance(10)
     bench.send("orders", b"later")
     last = list(feed(bench))[-1]
-    assert bench.ask(FindPlace(0, "orders", bench.now, 0)).place == last - 1
-    assert bench.ask(FindPlace(0, "orders", 0, 0)).place < min(feed(bench))
-    late = bench.ask(FindPlace(0, "orders", bench.now + seconds(1), 0))
+    assert bench.ask(FindArrivalNumber(0, "orders", bench.now, 0)).place == last - 1
+    assert bench.ask(FindArrivalNumber(0, "orders", 0, 0)).place < min(feed(bench))
+    late = bench.ask(FindArrivalNumber(0, "orders", bench.now + seconds(1), 0))
     assert (late.place, late.more) == (mark(bench), False)
     monkeypatch.setattr(steering, "READ_LIMIT", 2)
-    page = bench.ask(FindPlace(0, "orders", bench.now, 0))
+    page = bench.ask(FindArrivalNumber(0, "orders", bench.now, 0))
     assert page.more
-    assert bench.ask(FindPlace(0, "orders", bench.now, page.place)).place == last - 1
+    assert bench.ask(FindArrivalNumber(0, "orders", bench.now, page.place)).place == last - 1

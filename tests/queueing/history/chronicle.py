@@ -50,14 +50,14 @@ def standing(state: State) -> tuple[int, int, int]:
     return (history.last + len(history.notes), history.exported, history.missing)
 
 
-Place = tuple[str, int, int]
+StoredMessage = tuple[str, int, int]
 """A queue, a message and its LookupIdentifier."""
 
 
-def folded(events: Iterable[Event]) -> set[Place]:
+def folded(events: Iterable[Event]) -> set[StoredMessage]:
     """Return the content of each queue after these events, without express messages."""
     express: set[int] = set()
-    there: set[Place] = set()
+    there: set[StoredMessage] = set()
     for event in events:
         if event.get("durable") is False:
             express.add(event["message"])

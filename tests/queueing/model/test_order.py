@@ -83,9 +83,9 @@ class OnDisk:
             self.rows.delete(POSITIONS, key_of(position))
         return position
 
-    def hold(self, position: Position) -> None:
+    def add_locked(self, position: Position) -> None:
         self.rows.put(POSITIONS, key_of(position), QueueRow(position))
-        self.order.hold(position)
+        self.order.add_locked(position)
 
     def flush(self) -> tuple[int, ...]:
         floors = self.order.floors()
@@ -97,7 +97,7 @@ class OnDisk:
         floors = self.flush()
         order = Order(self.rows, NUMBER, stored=stored, floors=floors, window=self.window)
         for position in held or []:
-            order.hold(position)
+            order.add_locked(position)
         return order
 
 
@@ -210,7 +210,7 @@ def test_a_peek_no_longer_sees_what_was_removed_while_it_was_locked() -> None:
 @pytest.mark.spec("DM-305")
 def test_a_peek_does_not_see_what_was_only_sent_in_a_transaction() -> None:
     queue = OnDisk()
-    queue.hold(at(4, 1, peekable=True))
+    queue.add_locked(at(4, 1, peekable=True))
     assert queue.order.visible_after(-1) is None
     assert queue.order.visible_before(LAST_ID + 1) is None
 
@@ -407,10 +407,10 @@ class AgainstAList(RuleBasedStateMachine):
         self.locked |= {each: self.available.pop(each) for each in lookup_ids}
 
     @rule(lane=lanes, peekable=flags)
-    def hold(self, lane: int, peekable: bool) -> None:
+    def add_locked(self, lane: int, peekable: bool) -> None:
         """Add a locked position, as a prepare does for a message that was sent."""
         position = self.new(lane, False, peekable)
-        self.queue.hold(position)
+        self.queue.add_locked(position)
         self.held[position.lookup_id] = position
 
     @precondition(lambda self: self.held)

@@ -42,7 +42,7 @@ def state_of(bench: Bench, name: str) -> OutgoingState:
 
 
 def held_warnings(bench: Bench) -> list[str]:
-    """Return the texts of the warnings about held messages."""
+    """Return the texts of the warnings about paused messages."""
     return [each.why for each in bench.warnings if each.what == WHAT]
 
 

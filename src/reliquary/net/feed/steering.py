@@ -16,7 +16,13 @@ from reliquary.net.feed.asking import Conversations
 from reliquary.net.feed.feeds import EARLIEST, LATEST
 from reliquary.net.feed.values import number_of
 from reliquary.net.http import Request, Responder
-from reliquary.queueing.feed.events import ConsumerReset, FindPlace, PlaceFound, ResetConsumer, SetConsumer
+from reliquary.queueing.feed.events import (
+    ArrivalNumberFound,
+    ConsumerReset,
+    FindArrivalNumber,
+    ResetConsumer,
+    SetConsumer,
+)
 from reliquary.queueing.model.keep import AGES, NONE, SIZES, parse_keep
 from reliquary.queueing.model.security.principals import Principal
 
@@ -124,8 +130,8 @@ class Resets:
             start = after
             found = await self._conversations.ask(
                 by,
-                PlaceFound,
-                lambda to: FindPlace(to, queue, moment, start),  # noqa: B023
+                ArrivalNumberFound,
+                lambda to: FindArrivalNumber(to, queue, moment, start),  # noqa: B023
             )
             after, more = found.place, found.more
         return after

@@ -30,7 +30,7 @@ from reliquary.queueing.model.travel.link import Link
 
 
 def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -> None:
-    """Take a queue into memory; `locked` rows belong to prepared transactions or are held by carriers."""
+    """Take a queue into memory; `locked` rows belong to prepared transactions or are reserved by carriers."""
     order = Order(
         state.rows,
         record.number,

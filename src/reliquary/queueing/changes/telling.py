@@ -173,7 +173,7 @@ def _due(state: State, notes: Notes, fact: facts.PositionsDue) -> None:
     notes.note_positions(HistoryEvent.DUE, state.queues[fact.queue].record, fact.positions)
 
 
-def _held(state: State, notes: Notes, fact: facts.ReservationBegun) -> None:
+def _reserved(state: State, notes: Notes, fact: facts.ReservationBegun) -> None:
     channel, batch = fact.key
     initiator = Initiator(fact.holder, "", f"{channel}:{batch}")
     notes.note_positions(HistoryEvent.HELD, state.queues[fact.queue].record, fact.positions, 0, initiator)
@@ -190,7 +190,7 @@ TELLERS: Final[dict[type[Fact], Teller | None]] = {
     facts.PositionsDue: _due,
     facts.TransactionPrepared: _prepared,
     facts.PreparedMessageDropped: _dropped,
-    facts.ReservationBegun: _held,
+    facts.ReservationBegun: _reserved,
     # facts about queues and the manager, not about messages
     facts.ManagerNamed: None,
     facts.QueueCreated: None,

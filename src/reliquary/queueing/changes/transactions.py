@@ -31,7 +31,7 @@ def _transaction_prepared(state: State, fact: facts.TransactionPrepared) -> None
             state.rows.put(
                 POSITIONS, position_key(queue.number, position.lookup_id), QueueRow(waits), fresh=True
             )
-            queue.order.hold(waits)
+            queue.order.add_locked(waits)
             state.note_room(queue)
     state.rows.put(TRANSACTIONS, transaction_key(fact.identifier), fact.record)
 

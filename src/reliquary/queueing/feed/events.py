@@ -78,8 +78,8 @@ class ResetConsumer(Request, frozen=True):
     dry_run: bool = False
 
 
-class FindPlace(Request, frozen=True):
-    """Find the place before the first message that came at a moment or later; some messages are looked at."""
+class FindArrivalNumber(Request, frozen=True):
+    """Find the arrival number before the first message since a moment; a call searches some messages."""
 
     to: int
     queue: str
@@ -136,13 +136,13 @@ class FeedView(Answer, frozen=True):
     """The last messages that this consumer lost because its limit was passed."""
 
 
-class PlaceFound(Answer, frozen=True):
-    """The answer to FindPlace: the place that was found, or where to continue."""
+class ArrivalNumberFound(Answer, frozen=True):
+    """The answer to FindArrivalNumber: the number that was found, or where to continue."""
 
     place: int = 0
-    """The arrival number of the place, or of the last message that was searched."""
+    """The arrival number that was found, or that of the last message that was searched."""
     more: bool = False
-    """The place is not found yet: send the request again, with `after` set to `place`."""
+    """It is not found yet: send the request again, with `after` set to `place`."""
 
 
 class ConsumerReset(Answer, frozen=True):

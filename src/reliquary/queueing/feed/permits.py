@@ -17,7 +17,7 @@ def _look_at_feeds(state: State, request: events.LookAtFeeds) -> str:
     return next(filter(None, (lacks_on(state, request, name, Act.PEEK) for name in named)), "")
 
 
-def _read_feed(state: State, request: events.ReadFeed | events.FindPlace) -> str:
+def _read_feed(state: State, request: events.ReadFeed | events.FindArrivalNumber) -> str:
     return lacks_on(state, request, request.queue, Act.PEEK)
 
 
@@ -37,7 +37,7 @@ def _consume(state: State, request: _Consuming) -> str:
 PERMITS: Final[dict[type[Request], Permit]] = {
     events.LookAtFeeds: _look_at_feeds,
     events.ReadFeed: _read_feed,
-    events.FindPlace: _read_feed,
+    events.FindArrivalNumber: _read_feed,
     events.OpenConsumer: _consume,
     events.MoveConsumer: _consume,
     events.DropConsumer: _consume,

@@ -82,8 +82,8 @@ def _reset_answer(state: State, queue: QueueState, record: Consumer, cursor: int
     )
 
 
-def find_place(state: State, request: events.FindPlace, now: Instant) -> None:
-    """Answer with the place before the first message that came at a moment or later, or with the mark."""
+def find_arrival_number(state: State, request: events.FindArrivalNumber, now: Instant) -> None:
+    """Answer with the arrival number before the first message since a moment, or with the mark."""
     del now
     queue = find_feed(state, request.queue)
     if isinstance(queue, Answer):
@@ -95,7 +95,7 @@ def find_place(state: State, request: events.FindPlace, now: Instant) -> None:
     place = page.reached if later is None else later - 1
     more = later is None and page.reached < mark
     state.draft.wait()
-    state.reply(request.to, events.PlaceFound(HResult.OK, place=place, more=more))
+    state.reply(request.to, events.ArrivalNumberFound(HResult.OK, place=place, more=more))
 
 
 def _missing(request: events.SetConsumer | events.ResetConsumer) -> Answer:
@@ -105,5 +105,5 @@ def _missing(request: events.SetConsumer | events.ResetConsumer) -> Answer:
 RULES: Final[dict[type[Event], Rule[State]]] = {
     events.SetConsumer: set_consumer,
     events.ResetConsumer: reset_consumer,
-    events.FindPlace: find_place,
+    events.FindArrivalNumber: find_arrival_number,
 }

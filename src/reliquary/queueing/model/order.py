@@ -180,8 +180,8 @@ class Order:
             if position.peekable:
                 self._peekable.add(lookup_id)
 
-    def hold(self, position: Position, *, peekable: bool = False) -> None:
-        """Lock a position that was never available: of a prepared transaction, or held by a carrier."""
+    def add_locked(self, position: Position, *, peekable: bool = False) -> None:
+        """Add a locked position that was never available: of a prepared transaction or a reservation."""
         # DEPARTS from 3.1.7.3.2 (DM-305): AllowPeekWhenLocked does not show a message that was
         # only sent in a transaction, because it may never come to be.
         self.locked[position.lookup_id] = position

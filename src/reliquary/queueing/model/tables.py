@@ -382,7 +382,7 @@ _position_layout = Layout(">IQ")
 _message_layout = Layout(">Q")
 _piece_layout = Layout(">QI")
 _expiry_layout = Layout(">QIQ")
-_hold_layout = Layout(">QQ")
+_reservation_layout = Layout(">QQ")
 
 queue_key = _queue_layout.pack
 position_key = _position_layout.pack
@@ -419,8 +419,8 @@ def consumer_key(queue: int, name: str) -> bytes:
 
 
 def reservation_key(holder: str, key: tuple[int, int]) -> bytes:
-    """Return the key of a carrier's hold, which the carrier names by channel and batch."""
-    return holder.encode() + _hold_layout.pack(*key)
+    """Return the key of a carrier's reservation, which the carrier names by channel and batch."""
+    return holder.encode() + _reservation_layout.pack(*key)
 
 
 _KIND_BYTES: Final = {kind: bytes([place]) for place, kind in enumerate(ObjectKind)}

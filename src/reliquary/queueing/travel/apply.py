@@ -1,4 +1,4 @@
-"""Apply facts about messages that carriers hold, in memory and in the rows."""
+"""Apply facts about messages that carriers have reserved, in memory and in the rows."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import RESERVATIONS, Reservation, reservation_key
 
 
-def _hold_begun(state: State, fact: facts.ReservationBegun) -> None:
+def _reservation_begun(state: State, fact: facts.ReservationBegun) -> None:
     key = reservation_key(fact.holder, fact.key)
     state.queues[fact.queue].order.lock_all(fact.positions)
     before = state.travel.reservations.get(key)
-    assert before is None or before.queue == fact.queue, f"{fact.key} is held in another queue"
-    held = tuple([position.lookup_id for position in fact.positions])
+    assert before is None or before.queue == fact.queue, f"{fact.key} is reserved in another queue"
+    reserved = tuple([position.lookup_id for position in fact.positions])
     stored = tuple([position.lookup_id for position in fact.positions if not position.express])
     if before is None:
-        state.travel.reservations[key] = Reservation(fact.queue, held)
+        state.travel.reservations[key] = Reservation(fact.queue, reserved)
         if stored:
             state.rows.put(RESERVATIONS, key, Reservation(fact.queue, stored), fresh=True)
     else:
-        state.travel.reservations[key] = Reservation(fact.queue, before.lookup_ids + held)
+        state.travel.reservations[key] = Reservation(fact.queue, before.lookup_ids + reserved)
         if stored:
             kept = state.rows.get(RESERVATIONS, key)
             on_disk = () if kept is None else kept.lookup_ids
             state.rows.put(RESERVATIONS, key, Reservation(fact.queue, on_disk + stored))
 
 
-def _holds_over(state: State, fact: facts.ReservationsOver) -> None:
+def _reservations_over(state: State, fact: facts.ReservationsOver) -> None:
     for each in fact.keys:
         key = reservation_key(fact.holder, each)
         del state.travel.reservations[key]
@@ -38,6 +38,6 @@ def _holds_over(state: State, fact: facts.ReservationsOver) -> None:
 
 
 APPLIERS: Final[dict[type[Fact], Applier]] = {
-    facts.ReservationBegun: _hold_begun,
-    facts.ReservationsOver: _holds_over,
+    facts.ReservationBegun: _reservation_begun,
+    facts.ReservationsOver: _reservations_over,
 }

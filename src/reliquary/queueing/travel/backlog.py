@@ -20,22 +20,22 @@ from reliquary.queueing.rules.outgoing import carrier_mark, destination_of, link
 WHAT: Final = "messages for other managers wait until an administrator resumes their queues"
 
 
-def hold(state: State) -> None:
+def pause_backlogs(state: State) -> None:
     """Pause the outgoing queues whose carrier is new and that have messages; one warning counts them."""
-    held = [queue for queue in list(state.names.outgoing.values()) if _is_to_be_held(state, queue)]
-    for queue in held:
+    paused = [queue for queue in list(state.names.outgoing.values()) if _is_to_be_paused(state, queue)]
+    for queue in paused:
         pause(state, queue)
-    if held:
-        count = sum(len(queue.order) for queue in held)
-        example = destination_of(held[0])
+    if paused:
+        count = sum(len(queue.order) for queue in paused)
+        example = destination_of(paused[0])
         why = (
-            f"{len(held)} outgoing queues have {count} messages from before {_name(held[0])} was switched on;"
-            f" `reliquary outgoing resume {example}` lets those of one queue go"
+            f"{len(paused)} outgoing queues have {count} messages from before {_name(paused[0])} was switched"
+            f" on; `reliquary outgoing resume {example}` lets those of one queue go"
         )
         state.draft.ask(Warn(state.identity().computer_name, WHAT, why))
 
 
-def _is_to_be_held(state: State, queue: QueueState) -> bool:
+def _is_to_be_paused(state: State, queue: QueueState) -> bool:
     """Store which carrier the queue has now, and return whether it has messages of another time."""
     outgoing = queue.record.outgoing
     assert outgoing is not None, f"{queue.record.pathname} is no outgoing queue"

@@ -37,7 +37,7 @@ class Travel:
     online: bool = True
     """ConnectionActive (DM-124, DM-125): messages come from and go to other managers."""
     reservations: dict[bytes, Reservation] = field(default_factory=dict)
-    """The messages that carriers hold, by `tables.reservation_key`."""
+    """The messages that carriers have reserved, by `tables.reservation_key`."""
     watched: dict[str, frozenset[int]] = field(default_factory=dict)
     """Queues of this manager whose messages a carrier takes in batches, by the name of the carrier."""
     unnotified: dict[int, set[str]] = field(default_factory=dict)

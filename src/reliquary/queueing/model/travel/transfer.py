@@ -381,7 +381,7 @@ class RoomWatched(Signal, frozen=True):
 class ReservationWanted(Signal, frozen=True):
     """The carrier asks to reserve messages of the first of these queues that has any.
 
-    At least one message is held, however many bytes it has.  A key that exists gets more messages of its
+    At least one message is reserved, however many bytes it has.  A key that exists gets more messages of its
     queue, as far as `most_bytes` allows.
     """
 

@@ -46,7 +46,7 @@ class Line:
     number: int
     channel: int
     epoch: int
-    life: int
+    run: int
     """The process of the client, by its number, that made the request."""
     requests: list[SendRequest] = field(default_factory=list)
     asked: list[tuple[int, SendRequest]] = field(default_factory=list)
@@ -62,7 +62,7 @@ class TwoAgents:
         self.server = FarBench("orders", seed=seed)
         self.lines: list[Line] = []
         self.looked = 0
-        self.life = 0
+        self.run = 0
         self._flush()
 
     def send(self, bench: HttprBench, to: str, bodies: list[bytes]) -> None:
@@ -113,24 +113,20 @@ class TwoAgents:
                 self._line_of(effect.channel, effect.epoch).requests.append(effect)
             elif isinstance(effect, HangUp):
                 for line in self.lines:
-                    if (
-                        line.life == self.life
-                        and line.channel == effect.channel
-                        and line.epoch <= effect.epoch
-                    ):
+                    if line.run == self.run and line.channel == effect.channel and line.epoch <= effect.epoch:
                         line.given_up = True
         self.looked = len(self.client.out)
 
     def _line_of(self, channel: int, epoch: int) -> Line:
         for line in self.lines:
-            if (line.channel, line.epoch, line.life) == (channel, epoch, self.life):
+            if (line.channel, line.epoch, line.run) == (channel, epoch, self.run):
                 return line
-        line = Line(len(self.lines) + 1, channel, epoch, self.life)
+        line = Line(len(self.lines) + 1, channel, epoch, self.run)
         self.lines.append(line)
         return line
 
     def _is_heard(self, line: Line) -> bool:
-        return line.life == self.life and not line.given_up
+        return line.run == self.run and not line.given_up
 
     def _arrive(self, line: Line, *, trouble: bool) -> None:
         """Let a request arrive, or break its connection so that it arrives later or never."""
@@ -171,7 +167,7 @@ class TwoAgents:
 
     def _crash_client(self) -> None:
         self.client.restart(crash=True)
-        self.life += 1
+        self.run += 1
 
     def _crash_server(self) -> None:
         self.server.restart(crash=True)

@@ -61,11 +61,11 @@ def reset(bench: MqqbBench, *, renumber: bool = False) -> Done:
     return answer
 
 
-def streaming(*bodies: bytes, **wishes: bool) -> tuple[MqqbBench, Peer, int]:
+def streaming(*bodies: bytes, **attributes: bool) -> tuple[MqqbBench, Peer, int]:
     """Return a manager that has sent these messages, its peer, and the number of the stream."""
     bench = MqqbBench()
     for body in bodies:  # a failure of one message would end the others of its transaction too
-        bench.transact(ELSEWHERE, body, **wishes)
+        bench.transact(ELSEWHERE, body, **attributes)
     peer = bench.dialled()
     return bench, peer, stream_of(peer.messages[0])
 

@@ -14,7 +14,7 @@ from reliquary.wire.pgm.packets import Data, PgmPacketType, Spm
 from reliquary.wire.pgm.serial import MASK
 from tests.protocols.pgm.pgm_network import Network, ReceiverNode, SourceNode
 
-LIMITS = PgmSettings(rate=2_000_000, most_held=2_000_000_000)
+LIMITS = PgmSettings(rate=2_000_000, most_kept=2_000_000_000)
 
 
 def check(receiver: ReceiverNode, source: SourceNode, *, begins: int | None = 0) -> None:

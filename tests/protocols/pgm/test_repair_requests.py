@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reliquary.base.time import Duration, Instant
 from reliquary.protocols.pgm.repair_requests import RepairRequests
-from reliquary.protocols.pgm.window import Held, TransmitWindow
+from reliquary.protocols.pgm.window import SentPacket, TransmitWindow
 
 START = Instant(0)
 LONGEST = Duration(60)
@@ -13,7 +13,7 @@ LONGEST = Duration(60)
 def sent_packets(count: int) -> TransmitWindow:
     window = TransmitWindow(7)
     for _ in range(count):
-        window.add(Held(b"x", None, False, START))
+        window.add(SentPacket(b"x", None, False, START))
     return window
 
 

@@ -237,7 +237,7 @@ def test_fragments_are_put_together_and_a_lost_one_takes_its_apdu_with_it() -> N
 
 
 @pytest.mark.spec("SR-013")
-def test_an_apdu_that_is_too_large_is_reported_and_not_held() -> None:
+def test_an_apdu_that_is_too_large_is_reported_and_not_buffered() -> None:
     bench = Bench()
     bench.spm(99)
     assert bench.data(100, b"x", fragment=Fragment(100, 0, 65_537)) == ["lost 100+0"]
@@ -252,7 +252,7 @@ def test_an_apdu_that_is_cut_short_is_reported_and_the_next_delivered() -> None:
     assert bench.data(101, b"next") == ["lost 101+0", "next"]
 
 
-def test_no_more_is_held_than_allowed_and_what_is_dropped_is_asked_for_again() -> None:
+def test_no_more_is_buffered_than_allowed_and_what_is_dropped_is_asked_for_again() -> None:
     bench = Bench(most_buffered=100)
     bench.spm(99)
     unused = [word for number in range(101, 120) for word in bench.data(number, bytes(30))]
@@ -297,7 +297,7 @@ def test_after_fin_the_rest_can_still_be_had() -> None:
     assert bench.data(100, b"a", repair=True) == ["a"]
 
 
-def test_a_packet_that_comes_twice_behind_a_gap_is_held_once() -> None:
+def test_a_packet_that_comes_twice_behind_a_gap_is_buffered_once() -> None:
     bench = Bench()
     bench.spm(99)
     bench.data(101, b"b")
@@ -328,7 +328,7 @@ def test_a_jump_over_half_of_all_numbers_costs_no_time_after_something_was_given
     assert bench.data(far, b"far", trail=far) == ["lost 100+2", "c", f"lost 103+{far - 103}", "far"]
 
 
-def test_what_is_held_with_many_gaps_is_passed_over_in_one_go() -> None:
+def test_what_is_buffered_with_many_gaps_is_passed_over_in_one_go() -> None:
     bench = Bench()
     bench.spm(99)
     for number in range(101, 141, 2):

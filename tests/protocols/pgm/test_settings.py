@@ -33,7 +33,7 @@ def test_so_are_the_details_that_the_rfc_leaves_open() -> None:
 
 
 def test_a_high_rate_shortens_the_window_not_the_memory() -> None:
-    settings = PgmSettings(rate=10_000_000, most_held=20_000_000)
+    settings = PgmSettings(rate=10_000_000, most_kept=20_000_000)
     assert settings.kept == 2 * SECOND
     assert settings.advance == 300 * MILLISECOND
 

@@ -55,8 +55,8 @@ class Bench:
         self.now = end
         return [packet for _, packet in self.sent[before:]]
 
-    def life(self) -> SourceState:
-        return self.source.life
+    def state(self) -> SourceState:
+        return self.source.state
 
     def data(self) -> list[Data]:
         return [packet for _, packet in self.sent if isinstance(packet, Data)]
@@ -254,7 +254,7 @@ def test_the_window_does_not_move_past_a_pending_nak() -> None:
 
 
 def test_a_window_that_cannot_move_holds_back_new_data() -> None:
-    settings = PgmSettings(rate=1_000_000, most_held=20_000, repair_delay=Duration(1000 * SECOND))
+    settings = PgmSettings(rate=1_000_000, most_kept=20_000, repair_delay=Duration(1000 * SECOND))
     bench = Bench(settings)
     bench.submit(bytes(1_000))
     bench.submit(bytes(1_000))
@@ -281,18 +281,18 @@ def test_a_session_that_is_closed_sends_what_waits_then_fin_for_a_window() -> No
     for _ in range(5):
         bench.submit(bytes(1_000))
     bench.take(bench.source.close(bench.now))
-    assert bench.life() is SourceState.FINISHING
+    assert bench.state() is SourceState.FINISHING
     with pytest.raises(UsageError, match="finishing"):
         bench.submit(b"x")
     bench.run(SECOND)
-    assert bench.life() is SourceState.FINISHED
+    assert bench.state() is SourceState.FINISHED
     assert len(bench.tickets) == 5
     assert [spm.fin for _, spm in bench.spms()][-1]
     bench.nak(102)
     assert any(isinstance(packet, Data) for packet in bench.run(SECOND))
     assert all(spm.fin for _, spm in bench.spms()[-4:])
     bench.run(20 * SECOND)
-    assert bench.life() is SourceState.ENDED
+    assert bench.state() is SourceState.ENDED
     assert bench.wake is None
     assert bench.nak(102) == []
 
@@ -309,7 +309,7 @@ def test_a_session_that_is_aborted_sends_rst_and_repairs_nothing() -> None:
     after = bench.run(30 * SECOND)
     assert after
     assert all(isinstance(packet, Spm) and packet.reset is not None for packet in after)
-    assert bench.source.life is SourceState.ENDED
+    assert bench.source.state is SourceState.ENDED
 
 
 def test_what_waits_can_be_withdrawn_and_what_was_begun_is_finished() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.time import MILLISECOND, Duration, Instant
-from reliquary.protocols.pgm.window import Held, TransmitWindow
+from reliquary.protocols.pgm.window import SentPacket, TransmitWindow
 
 
 def filled(count: int, first: int = 100) -> TransmitWindow:
     """Return a packet of one byte each second."""
     window = TransmitWindow(first)
     for at in range(count):
-        window.add(Held(bytes([at]), None, False, Instant(at * 1_000_000)))
+        window.add(SentPacket(bytes([at]), None, False, Instant(at * 1_000_000)))
     return window
 
 
@@ -31,7 +31,7 @@ def test_packets_are_found_by_number() -> None:
 
 
 @pytest.mark.spec("SR-011")
-def test_it_lets_go_of_what_is_old() -> None:
+def test_it_drops_what_is_old() -> None:
     window = filled(5)
     window.advance(Instant(3_000_000), None)
     assert (window.trail, window.lead, window.size) == (103, 104, 2)

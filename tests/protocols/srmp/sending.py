@@ -23,7 +23,7 @@ from reliquary.protocols.srmp.codec.values import (
     CommitmentReceipt,
     Envelope,
     Msmq,
-    StreamPlace,
+    StreamPosition,
     StreamReceipt,
 )
 from reliquary.protocols.srmp.effects import EndSession, Post
@@ -114,14 +114,14 @@ class Sender(SrmpBench):
         """Decode a POST as the peer does."""
         return decode(post.content_type, post.body, largest=LARGEST)
 
-    def place(self, post: Post) -> StreamPlace:
+    def place(self, post: Post) -> StreamPosition:
         """Return the place of a message in its stream."""
         place = self.arrived(post).envelope.stream
         assert place is not None, "no message of a stream"
         return place
 
     @property
-    def places(self) -> list[StreamPlace]:
+    def places(self) -> list[StreamPosition]:
         """The places of all that was posted."""
         return [self.place(post) for post in self.posts]
 

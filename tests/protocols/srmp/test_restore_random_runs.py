@@ -11,8 +11,8 @@ from tests.protocols.srmp.test_restore import backup, dead, restore
 from tests.queueing.state_checks import check
 
 
-class Life:
-    """One life, from a seed."""
+class RandomRun:
+    """One random run, from a seed."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -71,11 +71,11 @@ class Life:
 
 
 def play(seed: int) -> None:
-    life = Life(seed)
-    life.some(life.random.randint(1, 8))
-    for _ in range(life.random.choice([1, 1, 2])):
-        life.go_back()
-    life.check()
+    run = RandomRun(seed)
+    run.some(run.random.randint(1, 8))
+    for _ in range(run.random.choice([1, 1, 2])):
+        run.go_back()
+    run.check()
 
 
 @pytest.mark.parametrize("seed", range(10))

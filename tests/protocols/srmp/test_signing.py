@@ -326,7 +326,7 @@ def test_a_certificate_that_cannot_be_read_is_refused() -> None:
     refused(arrival(twice), "X509Certificate", "there are 2, and one at most")
 
 
-def test_a_certificate_is_held_against_the_clock() -> None:
+def test_a_certificate_is_compared_with_the_clock() -> None:
     refused(arrival(signed()), "X509Certificate", "not good before 2020", now=Instant(0))
     refused(arrival(signed()), "X509Certificate", "good until 2030", now=Instant(2 * NOW))
 

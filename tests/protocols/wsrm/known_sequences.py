@@ -42,7 +42,7 @@ def add_inbound(state: State, number: int, received: Received, **fields: Any) ->
             **fields,
         }
     )
-    made = destination.Sequence(row, ENDPOINT, state.destination.place(row.queue), received)
+    made = destination.Sequence(row, ENDPOINT, state.destination.target(row.queue), received)
     made.ranges = NumberRanges(received.ranges)
     made.next = next(made.ranges.gaps(1, received.ranges[-1][1] + 1))[0] if received.ranges else 1
     state.destination.sequences[number] = made

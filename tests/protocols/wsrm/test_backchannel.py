@@ -66,7 +66,7 @@ def test_a_reply_is_the_response_to_its_request() -> None:
     assert reply.sequence == SequenceHeader(OFFER.identifier, 1)
     assert reply.body == Payload(b"<done/>")
     assert acknowledged(reply).ranges == ((1, 1),)  # it acknowledges the request
-    assert bench.wsrm.backchannel.held == {}
+    assert bench.wsrm.backchannel.unanswered == {}
 
 
 @pytest.mark.parametrize("message_id", ["opaque text", "uuid:7@11111111-1111-4111-8111-111111111111"])
@@ -120,7 +120,7 @@ def test_a_client_that_left_is_not_waited_for() -> None:
     sequence = bench.sequence(offer=OFFER)
     caller = bench.request(sequence)
     bench.handle(CallerLeft(caller))
-    assert bench.wsrm.backchannel.held == {}
+    assert bench.wsrm.backchannel.unanswered == {}
     bench.reply()
     assert bench.response_to(caller) is None
     assert bench.envelope_to(bench.request(sequence)).relates_to == REQUEST

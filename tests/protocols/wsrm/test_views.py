@@ -29,7 +29,7 @@ def test_without_sequences_there_is_nothing_to_see() -> None:
 def test_one_that_comes_in_shows_what_came_and_what_is_missing() -> None:
     state = empty()
     made = add_inbound(state, 3, Received(ranges=((1, 5), (7, 7)), last=9), offered=4)
-    made.held, made.duplicates, made.dropped = {7: 100}, 2, 1
+    made.buffered, made.duplicates, made.dropped = {7: 100}, 2, 1
     made.heard = later(NOON, seconds(5))
     assert sequence(state, 3) == SequenceInfo(
         number=3,
@@ -134,7 +134,7 @@ def test_all_are_listed_by_their_numbers_and_found_by_them() -> None:
 
 def test_totals_count_sequences_by_state_and_the_messages_in_them() -> None:
     state = empty()
-    add_inbound(state, 1, Received()).held = {2: 10, 3: 10}
+    add_inbound(state, 1, Received()).buffered = {2: 10, 3: 10}
     add_inbound(state, 2, Received(phase=InboundPhase.ENDED))
     add_outbound(state, 3, (1, 2), phase=OutboundPhase.OPEN)
     add_outbound(state, 4, (1,), phase=OutboundPhase.CLOSING)

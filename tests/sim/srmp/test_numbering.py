@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from reliquary.protocols.srmp.codec.lexical import stream_id_text
-from reliquary.protocols.srmp.codec.values import StreamPlace
+from reliquary.protocols.srmp.codec.values import StreamPosition
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostEnded
 from reliquary.sim.history import Violation
@@ -35,7 +35,7 @@ class Scene:
             ledger=SimpleNamespace(places={}),
             host=SimpleNamespace(process=SimpleNamespace(manager=manager)),
         )
-        place = StreamPlace(
+        place = StreamPosition(
             identifier=stream_id_text(SENDER, 7), sender=SENDER, number=7, current=number, previous=number - 1
         )
         self.monitor = NumberMonitor(witness, lambda _: place)

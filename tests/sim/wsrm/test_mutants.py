@@ -109,10 +109,10 @@ def test_a_sequence_that_changed_in_a_restart_is_found(monkeypatch: pytest.Monke
     def forgets(state: Any) -> None:
         real(state)
         for sequence in state.destination.sequences.values():
-            sequence.held.clear()
+            sequence.buffered.clear()
 
     monkeypatch.setattr(recovery, "recover", forgets)
-    assert "recovery: held of wsrm" in first_failure()
+    assert "recovery: buffered of wsrm" in first_failure()
 
 
 def test_messages_that_are_delivered_before_those_before_them_are_found(

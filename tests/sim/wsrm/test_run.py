@@ -59,8 +59,8 @@ def test_runs_do_a_little_of_everything() -> None:
     assert {
         destination.SequenceOpened,
         destination.MessageReceived,
-        destination.MessageHeld,
-        destination.HeldReleased,
+        destination.MessageBuffered,
+        destination.BufferReleased,
         destination.SequenceClosed,
         destination.SequenceEnded,
         source.SequenceBegun,

@@ -66,7 +66,7 @@ class Count(Enum):
     PACKETS_DUPLICATE = "packets-duplicate"
     """Packets that came again, or too late."""
     PACKETS_DEFERRED = "packets-deferred"
-    """Packets that could not be held when they came; their sources are asked for them again."""
+    """Packets that could not be buffered when they came; their sources are asked for them again."""
     PACKETS_IGNORED = "packets-ignored"
     """Packets with numbers far from the expected ones, or of more sources than are followed."""
     SOURCES_RESTARTED = "sources-restarted"
@@ -319,7 +319,7 @@ class Carrier:
                 self.counts[_UNUSED[action.reason]] += 1
             else:
                 self._tell_of(timed, action)
-        if isinstance(timed.machine, Source) and timed.machine.life is SourceState.ENDED:
+        if isinstance(timed.machine, Source) and timed.machine.state is SourceState.ENDED:
             self._forget(timed.machine)
         elif step.wake is not None and (timed.rings_at is None or step.wake < timed.rings_at):
             self._set_alarm(timed, step.wake)

@@ -13,7 +13,7 @@
 
 A client says who it is as in the API: by a bearer token, or by name and password; without them it is
 anonymous.
-A response may be held until an application has replied.  If the client leaves before, the machine gets a
+A response may wait until an application has replied.  If the client leaves before, the machine gets a
 `CallerLeft`, so that the reply does not go to a connection that is gone.
 """
 

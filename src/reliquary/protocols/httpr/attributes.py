@@ -52,7 +52,7 @@ NOT_READ: Final[Mapping[str, str]] = {
 """Attributes that are written, and never taken over from a peer, each with the reason."""
 
 NOT_CARRIED: Final[Mapping[str, str]] = {
-    "discard_refused": "a wish to its own manager",
+    "discard_refused": "a request to its own manager",
     "destination_queues": "where copies for others went",
     "multiple_destination_signature": "HTTPR signs nothing; TLS says who is who",
     "privacy": "HTTPR encrypts nothing; that is the work of TLS",

@@ -25,7 +25,7 @@ class SessionNumbered(Fact, frozen=True):
 
 
 class BatchPrepared(Fact, frozen=True):
-    """P1: a batch may be sent from now on, and is in doubt; its messages are held in this write."""
+    """P1: a batch may be sent from now on, and is in doubt; its messages are reserved in this write."""
 
     channel: int
     batch: int

@@ -81,11 +81,11 @@ def _judged(state: State, signal: transfer.BatchJudged, now: Instant) -> None:
         client.on_judged(state, signal, now)
 
 
-def _held(state: State, signal: transfer.MessagesReserved, now: Instant) -> None:
+def _reserved(state: State, signal: transfer.MessagesReserved, now: Instant) -> None:
     if state.channels[signal.key[0]].role is _SERVER:
-        server.on_held(state, signal, now)
+        server.on_reserved(state, signal, now)
     else:
-        client.on_held(state, signal, now)
+        client.on_reserved(state, signal, now)
 
 
 _RULES: Final[dict[type[Event], Rule[State]]] = {
@@ -103,7 +103,7 @@ _RULES: Final[dict[type[Event], Rule[State]]] = {
 _HEARD: Final[dict[type[Signal], Rule[State]]] = {
     transfer.EraBegan: on_era_began,
     transfer.BatchJudged: _judged,
-    transfer.MessagesReserved: _held,
+    transfer.MessagesReserved: _reserved,
     transfer.MessagesWaiting: _waiting,
     transfer.ConnectionWanted: client.on_connection_wanted,
     transfer.ManagerOnline: client.on_online,

@@ -17,12 +17,12 @@ PEER_WAIT: Final = 120.0
 
 
 class BatchInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A batch of which this manager does not know whether it arrived; its messages are held."""
+    """A batch of which this manager does not know whether it arrived; its messages are reserved."""
 
     id: str
     """The id as on the wire: 16 hexadecimal digits."""
     queue: str
-    """The queue that its messages are held in."""
+    """The queue that its messages are reserved in."""
     messages: int
     since: datetime | None
     """When it was begun; None for one that was begun before a restart."""

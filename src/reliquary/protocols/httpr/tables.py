@@ -3,7 +3,7 @@
 httpr_channels  number   requester, channel and responder, and how far both directions got
 httpr_numbers   one row  counters that only grow
 
-The messages of a batch in doubt are in the queue manager's `holds`, under channel and batch.
+The messages of a batch in doubt are in the queue manager's `reservations`, under channel and batch.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Channel(msgspec.Struct, frozen=True, omit_defaults=True):
     source_forgotten: bool = False
     """All batches are settled, and the peer knows it: `last-pulled-id` is zeros until the next batch."""
     in_doubt: tuple[int, ...] = ()
-    """indoubt-ids, oldest first; their messages are held under (number, id)."""
+    """indoubt-ids, oldest first; their messages are reserved under (number, id)."""
     last_received_id: int = NOTHING
     last_received_outcome: Outcome = Outcome.COMMIT
     last_sent_id: int = NOTHING

@@ -360,7 +360,7 @@ class ReceiverState:
     refusals: Refusals = field(default_factory=Refusals)
     unsettled: set[UUID] = field(default_factory=set)
     """Senders for which final acknowledgements may wait that an earlier life of this process wrote."""
-    held_since: dict[int, tuple[int, Instant]] = field(default_factory=dict)
+    delayed_since: dict[int, tuple[int, Instant]] = field(default_factory=dict)
     """Order acknowledgements that wait for these, by place: the session, and since when they wait."""
     peers: dict[UUID, UUID] = field(default_factory=dict)
     """The peer whose session brought the last message of each sender."""

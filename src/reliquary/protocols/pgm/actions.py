@@ -54,7 +54,7 @@ class Reason(Enum):
     DUPLICATE = "duplicate"
     """The packet came before, or its number was skipped."""
     DEFERRED = "deferred"
-    """The packet cannot be held now; the source is asked for it later."""
+    """The packet cannot be buffered now; the source is asked for it later."""
     IGNORED = "ignored"
     """The number is far from all that are expected, or the source is not followed."""
 

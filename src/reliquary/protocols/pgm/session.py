@@ -3,7 +3,7 @@
               next                 lead
                v                    v
     delivered | 8 | 9 | . | 11 | . | 13 |        "." is missing: `repairs` sees to it
-                ^ held until the gap before it is closed
+                ^ buffered until the gap before it is closed
 
 Numbers count on without end here; `unfolded` finds the place of those on the wire.
 """
@@ -61,7 +61,7 @@ class Session:
         self._lead = first - 1
         self._trail = first
         self._spms = SpmOrder()
-        self._held: dict[int, Data] = {}
+        self._early: dict[int, Data] = {}
         self._given_up: set[int] = set()
         self._repairs = Repairs(shared.settings, shared.chance, shared.budget)
         self._assembly = Assembly(shared.settings.largest_apdu)
@@ -79,7 +79,7 @@ class Session:
         shared = self._shared
         number = unfolded(data.number, self._lead)
         self._obey(unfolded(data.trail, number), now, actions)
-        if number < self._next or number in self._held:
+        if number < self._next or number in self._early:
             actions.append(Unused(self.tsi, Reason.DUPLICATE))
         elif number != self._next and (
             number >= self._next + shared.settings.most_ahead
@@ -91,7 +91,7 @@ class Session:
             actions.append(Unused(self.tsi, Reason.DEFERRED))
         else:
             self._lead = max(self._lead, number)
-            self._held[number] = data
+            self._early[number] = data
             shared.buffered += len(data.payload)
             if number in self._repairs:
                 shared.repaired += 1
@@ -145,9 +145,9 @@ class Session:
 
     def close(self) -> int:
         """Forget the session; return the number that it was at."""
-        for data in self._held.values():
+        for data in self._early.values():
             self._shared.buffered -= len(data.payload)
-        self._held.clear()
+        self._early.clear()
         self._repairs.clear()
         return self._next
 
@@ -185,17 +185,17 @@ class Session:
             return
         self._trail = trail
         self._repairs.pass_by(trail, now)
-        for number in self._held_before(trail):
+        for number in self._early_before(trail):
             self._pass_over(number, actions)
             self._deliver_next(actions)
         self._pass_over(trail, actions)
         self._deliver(actions)
 
-    def _held_before(self, trail: int) -> list[int]:
+    def _early_before(self, trail: int) -> list[int]:
         """Return the numbers before `trail` of packets that wait behind a gap, in order."""
-        if trail - self._next < len(self._held):
-            return [number for number in range(self._next, trail) if number in self._held]
-        return sorted(number for number in self._held if number < trail)
+        if trail - self._next < len(self._early):
+            return [number for number in range(self._next, trail) if number in self._early]
+        return sorted(number for number in self._early if number < trail)
 
     def _pass_over(self, after: int, actions: list[Action]) -> None:
         if after > self._next:
@@ -204,7 +204,7 @@ class Session:
     def _deliver(self, actions: list[Action]) -> None:
         """Deliver all APDUs without a gap before them; a permanent gap is reported and skipped."""
         while True:
-            if self._next in self._held:
+            if self._next in self._early:
                 self._deliver_next(actions)
             elif self._next in self._given_up:
                 after = self._next + 1
@@ -216,7 +216,7 @@ class Session:
         self._lead = max(self._lead, self._next - 1)
 
     def _deliver_next(self, actions: list[Action]) -> None:
-        data = self._held.pop(self._next)
+        data = self._early.pop(self._next)
         self._next += 1
         self._shared.buffered -= len(data.payload)
         self._put_together(data, actions)

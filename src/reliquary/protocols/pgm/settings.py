@@ -55,10 +55,10 @@ class PgmSettings:
     """The largest APDU in bytes (SR-013)."""
     largest_packet: int = 1468
     """The size with all headers of PGM: an Ethernet frame without those of IP, Router Alert and UDP."""
-    most_held: int = 64 * MEGABYTE
+    most_kept: int = 64 * MEGABYTE
     """Bytes that a source keeps; a rate that would need more shortens the window."""
     most_buffered: int = 64 * MEGABYTE
-    """Bytes that the receiver of a group holds behind gaps, of all sources together."""
+    """Bytes that the receiver of a group buffers behind gaps, of all sources together."""
     most_ahead: int = 16_384
     """How many numbers after a gap a receiver accepts."""
     most_missing: int = 16_384
@@ -71,7 +71,7 @@ class PgmSettings:
     def __post_init__(self) -> None:
         for name in ("rate", "window", "bucket", "peak", "shortest_heartbeat", "ambient_packets",
                      "ambient_time", "shortest_back_off", "nak_repeat", "nak_data", "largest_apdu",
-                     "most_held", "most_buffered", "most_ahead", "most_missing", "naks",
+                     "most_kept", "most_buffered", "most_ahead", "most_missing", "naks",
                      "most_sessions"):  # fmt: skip
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}, it must be at least 1")
@@ -88,7 +88,7 @@ class PgmSettings:
     @property
     def kept(self) -> Duration:
         """Return how long sent packets are kept: the window, or less where the rate would fill the memory."""
-        return Duration(min(self.window, self.most_held * SECOND // self.rate))
+        return Duration(min(self.window, self.most_kept * SECOND // self.rate))
 
     @property
     def advance(self) -> Duration:

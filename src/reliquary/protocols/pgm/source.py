@@ -34,7 +34,7 @@ from reliquary.protocols.pgm.repair_requests import RepairRequests
 from reliquary.protocols.pgm.settings import PgmSettings
 from reliquary.protocols.pgm.spm_schedule import SpmSchedule
 from reliquary.protocols.pgm.unsent import Apdu, Unsent
-from reliquary.protocols.pgm.window import Held, TransmitWindow
+from reliquary.protocols.pgm.window import SentPacket, TransmitWindow
 from reliquary.wire.pgm.options import Fragment, Reset
 from reliquary.wire.pgm.packets import DATA_HEADER, Data, Nak, PgmPacketType, Spm, Tsi
 from reliquary.wire.pgm.serial import MASK, unfolded
@@ -105,7 +105,7 @@ class Source:
         self.path = path
         """Our own address: NAKs come here."""
         self.settings = settings
-        self.life = SourceState.OPEN
+        self.state = SourceState.OPEN
         self.window = TransmitWindow(first)
         self.repairs = RepairRequests()
         self._first = first
@@ -120,8 +120,8 @@ class Source:
 
     def submit(self, ticket: object, apdu: bytes, now: Instant) -> PgmResult:
         """Send an APDU; `Sent` follows its last packet."""
-        if self.life is not SourceState.OPEN:
-            raise UsageError(f"the session {self.tsi} is {self.life.value}")
+        if self.state is not SourceState.OPEN:
+            raise UsageError(f"the session {self.tsi} is {self.state.value}")
         if not 1 <= len(apdu) <= self.settings.largest_apdu:  # SR-013
             raise UsageError(f"an APDU has 1 to {self.settings.largest_apdu} bytes, not {len(apdu)}")
         self._unsent.apdus.append(Apdu(ticket, apdu))
@@ -131,7 +131,7 @@ class Source:
         """Confirm at once that a receiver misses packets, and repair them soon (5.2, 5.3)."""
         actions: list[Action] = []
         mine = nak.kind is PgmPacketType.NAK and nak.tsi == self.tsi and nak.group == self.group
-        if mine and self.life not in _DEAF:
+        if mine and self.state not in _DEAF:
             numbers = [unfolded(number, self.window.lead) for number in nak.numbers]
             known = [number for number in numbers if number in self.window]
             # a packet that is no longer kept is not confirmed: the next SPM announces the new window
@@ -163,22 +163,22 @@ class Source:
     # -- what is done about it
 
     def _turn(self, turning: SourceEvent) -> bool:
-        before, self.life = self.life, NEXT[self.life, turning]
-        return self.life is not before
+        before, self.state = self.state, NEXT[self.state, turning]
+        return self.state is not before
 
     def _run(self, actions: list[Action], now: Instant) -> PgmResult:
         if now >= self._advance_at:
             self._advance(now)
         if self._ends_at is not None and now >= self._ends_at:
             self._turn(SourceEvent.TIME_UP)
-        if self.life is SourceState.ENDED:
+        if self.state is SourceState.ENDED:
             return PgmResult(actions, None)
         if self._spms.take_due(now):
             actions.append(self._spm(now))
         ready = self._send(actions, now)
         if not self._unsent.apdus and not self._unsent.offset:
             self._turn(SourceEvent.DRAINED)
-        if self.life in _ENDING and self._ends_at is None:  # 9.7.2, 9.8.2: an SPM announces it at once
+        if self.state in _ENDING and self._ends_at is None:  # 9.7.2, 9.8.2: an SPM announces it at once
             self._ends_at = later(now, self.settings.kept)
             actions.append(self._spm(now))
         return PgmResult(actions, self._next_wake(ready))
@@ -196,8 +196,8 @@ class Source:
                 self.window.lead & MASK,
                 self.path,
                 self._join(now),
-                self.life is SourceState.FINISHED,
-                Reset() if self.life is SourceState.RESET else None,
+                self.state is SourceState.FINISHED,
+                Reset() if self.state is SourceState.RESET else None,
             )
         )
 
@@ -211,7 +211,7 @@ class Source:
         repairs, unsent = self.repairs, self._unsent
         while True:
             repair = bool(repairs.due) and repairs.due[0][0] <= now
-            new = bool(unsent.apdus) and self.window.size < 2 * self.settings.most_held
+            new = bool(unsent.apdus) and self.window.size < 2 * self.settings.most_kept
             if not repair and not new:
                 return None
             if repair and new and repairs.in_a_row >= REPAIRS_IN_A_ROW:
@@ -242,7 +242,7 @@ class Source:
         payload = apdu[unsent.offset : unsent.offset + self.settings.room]
         whole = len(payload) == len(apdu)
         part = None if whole else Fragment(unsent.first_packet & MASK, unsent.offset, len(apdu))
-        number = self.window.add(Held(payload, part, first == self._first, now))
+        number = self.window.add(SentPacket(payload, part, first == self._first, now))
         self.repairs.in_a_row = 0
         unsent.offset += len(payload)
         actions.append(self._data(number, now, repair=False))
@@ -252,18 +252,18 @@ class Source:
             actions.append(Sent(ticket))
 
     def _data(self, number: int, now: Instant, *, repair: bool) -> Multicast:
-        held = self.window[number]
+        packet = self.window[number]
         return Multicast(
             Data(
                 self.tsi,
                 self.port,
                 number & MASK,
                 self.window.trail & MASK,
-                held.payload,
+                packet.payload,
                 repair,
-                held.fragment,
+                packet.fragment,
                 self._join(now),
-                held.syn,
+                packet.syn,
             )
         )
 

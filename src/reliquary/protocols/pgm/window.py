@@ -18,7 +18,7 @@ from reliquary.base.time import Duration, Instant
 from reliquary.wire.pgm.options import Fragment
 
 
-class Held(NamedTuple):
+class SentPacket(NamedTuple):
     """A packet that was sent."""
 
     payload: bytes
@@ -35,25 +35,25 @@ class TransmitWindow:
         self.lead = first - 1
         self.size = 0
         """The number of bytes of all payloads in the window."""
-        self._held: deque[Held] = deque()
+        self._packets: deque[SentPacket] = deque()
 
-    def add(self, held: Held) -> int:
+    def add(self, packet: SentPacket) -> int:
         """Keep a packet that is sent; return its number."""
-        self._held.append(held)
-        self.size += len(held.payload)
+        self._packets.append(packet)
+        self.size += len(packet.payload)
         self.lead += 1
         return self.lead
 
     def __contains__(self, number: int) -> bool:
         return self.trail <= number <= self.lead
 
-    def __getitem__(self, number: int) -> Held:
-        return self._held[number - self.trail]
+    def __getitem__(self, number: int) -> SentPacket:
+        return self._packets[number - self.trail]
 
     def advance(self, before: Instant, pending: int | None) -> None:
         """Drop packets that were sent before a moment, up to the first number that a receiver asked for."""
-        while self._held and self._held[0].sent_at < before and self.trail != pending:
-            self.size -= len(self._held.popleft().payload)
+        while self._packets and self._packets[0].sent_at < before and self.trail != pending:
+            self.size -= len(self._packets.popleft().payload)
             self.trail += 1
 
     def repair_delay(self, number: int, longest: Duration) -> Duration:

@@ -90,7 +90,7 @@ def on_judged(state: State, signal: BatchJudged, now: Instant) -> None:
 
 
 def on_caller_left(state: State, event: CallerLeft, now: Instant) -> None:
-    """Forget a response that was held: its caller has left."""
+    """Forget a request that waits for its reply: its caller has left."""
     del now
     backchannel.on_caller_left(state, event.to)
 
@@ -160,7 +160,7 @@ def _fail(state: State, exchange: Exchange, refused: WsrmFault) -> None:
 
 def _finish(state: State, exchange: Exchange, now: Instant) -> None:
     if exchange.reply_to and exchange.to:
-        backchannel.hold(state, exchange, now)
+        backchannel.wait_for_reply(state, exchange, now)
     else:
         respond(state, exchange, now)
 

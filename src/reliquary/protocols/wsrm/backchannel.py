@@ -1,6 +1,6 @@
 """Messages for clients that cannot be reached: on the response to a request, or to a MakeConnection.
 
-a request waits for its reply --> hold --- the application replies: the reply is the response
+a request waits for its reply --> wait --- the application replies: the reply is the response
                                     |----- the client sends the request again: the newer one waits
                                     '----- too long: the response has only the acknowledgement
 MakeConnection ---------------> an envelope in the mailbox, or a message of a sequence that the client
@@ -27,20 +27,20 @@ from reliquary.protocols.wsrm.source import offered
 from reliquary.protocols.wsrm.state import State
 
 REPLY_WAIT: Final = "wsrm-reply"
-"""The timer for a held response, one for each caller."""
+"""The timer for a response that waits, one for each caller."""
 
 
 # -- a request that waits for its reply
 
 
-def hold(state: State, exchange: Exchange, now: Instant) -> None:
+def wait_for_reply(state: State, exchange: Exchange, now: Instant) -> None:
     """Let a request wait for its reply; where the reply is known already, answer at once."""
     message_id, sequence = exchange.envelope.message_id, exchange.reply_to
-    for to, other in list(state.backchannel.held.items()):
+    for to, other in list(state.backchannel.unanswered.items()):
         if other.reply_to == sequence and other.envelope.message_id == message_id:
             _release(state, to)
             _give_up(state, other, now)  # its client waits for the newer one
-    state.backchannel.held[exchange.to] = exchange
+    state.backchannel.unanswered[exchange.to] = exchange
     state.draft.ask(SetTimer((REPLY_WAIT, exchange.to), state.settings.reply_wait))
     _answer(state, exchange, now)
 
@@ -49,7 +49,7 @@ def serve(state: State, now: Instant) -> None:
     """Give new messages of offered sequences to the requests that wait for them."""
     ready, state.turn.ready = state.turn.ready, []
     for sequence in ready:
-        for exchange in [each for each in state.backchannel.held.values() if each.reply_to == sequence]:
+        for exchange in [each for each in state.backchannel.unanswered.values() if each.reply_to == sequence]:
             _answer(state, exchange, now)
 
 
@@ -63,13 +63,13 @@ def _answer(state: State, exchange: Exchange, now: Instant) -> None:
 
 
 def _release(state: State, to: int) -> None:
-    del state.backchannel.held[to]
+    del state.backchannel.unanswered[to]
     state.draft.ask(CancelTimer((REPLY_WAIT, to)))
 
 
 def on_reply_wait(state: State, to: int, now: Instant) -> None:
     """No application replied in time."""
-    exchange = state.backchannel.held.pop(to, None)
+    exchange = state.backchannel.unanswered.pop(to, None)
     if exchange is not None:
         _give_up(state, exchange, now)
 
@@ -82,7 +82,7 @@ def _give_up(state: State, exchange: Exchange, now: Instant) -> None:
 
 def on_caller_left(state: State, to: int) -> None:
     """The client has closed its connection: a reply waits until it sends the request again."""
-    if to in state.backchannel.held:
+    if to in state.backchannel.unanswered:
         _release(state, to)
 
 

@@ -3,7 +3,7 @@
     PostArrived --> begin --> rules of source and destination --> finish --> PostAnswer
                                    |                                ^
                                    '-- BatchArrived, BatchJudged ---'   the queue manager judges in this turn
-                                   '-- held for a reply ------------'   `backchannel`
+                                   '-- waits for a reply -----------'   `backchannel`
 
 A rule says what the response is to have: a body, the acknowledgement of a sequence.  What goes to a peer
 whose acknowledgements have no address of their own goes on these responses.

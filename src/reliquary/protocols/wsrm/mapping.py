@@ -88,7 +88,7 @@ _RESERVED: Final = (
 """Actions that mean something else than an application's message."""
 
 NOT_CARRIED: Final = {
-    "discard_refused": "a wish to the manager of the sender",
+    "discard_refused": "a request to the manager of the sender",
     "delay": "the sender has seen to it: the message leaves when it is over",
     "positive_journaling": "the journal of the sender",
     "time_to_reach_queue": "the sender has seen to it; a message that arrived has reached its queue",

@@ -67,8 +67,8 @@ class TurnState:
 class Backchannel:
     """Envelopes for clients that have no address; `backchannel` writes it, and `transport` adds envelopes."""
 
-    held: dict[int, Exchange] = field(default_factory=dict)
-    """Requests whose responses are held for a reply, by caller."""
+    unanswered: dict[int, Exchange] = field(default_factory=dict)
+    """Requests whose responses wait for a reply, by caller."""
     mailboxes: dict[str, deque[Envelope]] = field(default_factory=dict)
     """Envelopes that wait for clients that fetch them with MakeConnection, by their addresses."""
 

@@ -62,7 +62,7 @@ def _inbound(state: State, each: Inbound, offers: dict[str, int]) -> SequenceInf
         endpoint=row.endpoint,
         **_dialect(row.dialect),
         **_numbers(received.ranges, max(each.highest, received.last)),
-        held=len(each.held),
+        held=len(each.buffered),
         duplicates=each.duplicates,
         dropped=each.dropped,
         room=room_for(state, each) if received.phase is InboundPhase.OPEN else None,
@@ -144,5 +144,5 @@ def totals(state: State) -> Totals:
     return Totals(
         {kind: phases[kind] for kind in kinds},
         unacknowledged=sum(len(each.flights) for each in outbound),
-        held=sum(len(each.held) for each in inbound),
+        held=sum(len(each.buffered) for each in inbound),
     )

@@ -33,7 +33,7 @@ def left_at_manager(state: State) -> Mapping[str, object]:
 
 
 def left_at_server(state: ServerState) -> Mapping[str, object]:
-    """Clients with all that they opened."""
+    """Return the clients of the server with all that they opened."""
     return {
         "associations": list(state.associations),
         "connections": list(state.connections),
@@ -44,7 +44,7 @@ def left_at_server(state: ServerState) -> Mapping[str, object]:
 
 
 def left_at_client(state: ClientState) -> Mapping[str, object]:
-    """Links to other sites, and what applications wait for or hold."""
+    """Return links to other sites, and messages that applications wait for or have locked."""
     return {
         "links": list(state.links),
         "calls": list(state.calls),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from reliquary.base.turn import Effect, Turn
-from reliquary.protocols.srmp.codec.values import StreamPlace
+from reliquary.protocols.srmp.codec.values import StreamPosition
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
 from reliquary.queueing.model.message import MessageClass
@@ -36,7 +36,7 @@ class SrmpMonitor(Monitor):
         """For each stream that comes in: with which batch it got how far."""
         self._numbers = NumberMonitor(witness, self._place_of)
 
-    def _place_of(self, post: Post) -> StreamPlace | None:
+    def _place_of(self, post: Post) -> StreamPosition | None:
         return self._posts.read(post).arrived.envelope.stream
 
     # -- turns

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable
 
 from reliquary.base.turn import Fact
 from reliquary.protocols.srmp.codec.lexical import stream_id_text
-from reliquary.protocols.srmp.codec.values import StreamPlace
+from reliquary.protocols.srmp.codec.values import StreamPosition
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostEnded
 from reliquary.sim.history import Turned, Violation, shown
 from reliquary.sim.world.witness import SiteWitness
 from reliquary.streams import facts as streams
 
-Reader = Callable[[Post], StreamPlace | None]
+Reader = Callable[[Post], StreamPosition | None]
 """Reads the place of a POST in its stream."""
 
 
@@ -30,9 +30,9 @@ class NumberMonitor:
     def __init__(self, witness: SiteWitness, read: Reader) -> None:
         self._witness = witness
         self._read = read
-        self._posted: dict[tuple[int, int, int, int], deque[StreamPlace | None]] = defaultdict(deque)
+        self._posted: dict[tuple[int, int, int, int], deque[StreamPosition | None]] = defaultdict(deque)
         """The content of POSTs without an answer, by the run of the process, session, epoch and message."""
-        self._ended: dict[int, StreamPlace | None] = {}
+        self._ended: dict[int, StreamPosition | None] = {}
         """The content of the POST that was answered in a turn."""
         self._since_restore: set[int] = set()
         """The messages that were posted since the last restore."""
@@ -103,7 +103,7 @@ class NumberMonitor:
             elif isinstance(fact, streams.MessagesNumbered):
                 self._number(turned, fact)
 
-    def _place(self, turned: Turned, event: PostEnded) -> StreamPlace | None:
+    def _place(self, turned: Turned, event: PostEnded) -> StreamPosition | None:
         """Return the content of the POST that ended in this turn; after a crash the turn is read
         once more.
         """

@@ -44,8 +44,8 @@ class DestinationMonitor:
         """Sequences that take no more messages."""
         self._received: dict[int, dict[int, int]] = defaultdict(dict)
         """For each sequence, the batch of writes with which each number was received."""
-        self.held: dict[bytes, int] = {}
-        """Messages that were held behind a gap, and with which batch of writes."""
+        self.buffered: dict[bytes, int] = {}
+        """Messages that were buffered behind a gap, and with which batch of writes."""
 
     def restored(self) -> None:
         """Forget what was said: the store has forgotten it too."""
@@ -64,9 +64,9 @@ class DestinationMonitor:
                     self._over.add(fact.sequence)
                 case wsrm.MessageReceived():
                     self._received[fact.sequence][fact.number] = batch
-                case wsrm.MessageHeld():
+                case wsrm.MessageBuffered():
                     self._received[fact.sequence][fact.number] = batch
-                    self.held[named(fact.message)] = batch
+                    self.buffered[named(fact.message)] = batch
                 case _:
                     pass
 

@@ -36,8 +36,8 @@ class WsrmMonitor(Monitor):
         self._destination = DestinationMonitor(self.site, settings, alone=alone)
         self._source = SourceMonitor(self.site, settings)
         self._begun: Turned | None = None
-        self._held_before: set[bytes] = set()
-        """Messages that were held behind a gap in a store that was replaced by a backup."""
+        self._buffered_before: set[bytes] = set()
+        """Messages that were buffered behind a gap in a store that was replaced by a backup."""
 
     # -- turns
 
@@ -121,12 +121,12 @@ class WsrmMonitor(Monitor):
         )
 
     def _holds(self, name: bytes) -> bool:
-        held = self._destination.held.get(name, NEVER) <= self.witness.host.disk.durable
-        return held or name in self._held_before
+        buffered = self._destination.buffered.get(name, NEVER) <= self.witness.host.disk.durable
+        return buffered or name in self._buffered_before
 
     def has_forgotten(self, name: bytes) -> bool:
-        """Return whether it was held behind a gap, and is not any more since the store was restored."""
-        return name in self._held_before and name not in self._destination.held
+        """Return whether it was buffered behind a gap, and is not any more since the store was restored."""
+        return name in self._buffered_before and name not in self._destination.buffered
 
     def was_refused(self, place: PlacedMessage, reason: MessageClass) -> bool:
         """Return whether its source may have given the message up after its last retry."""
@@ -144,7 +144,7 @@ class WsrmMonitor(Monitor):
                 self._note(turned)
 
     def restored(self) -> None:
-        """Remember what was held, and read again what the turns stated that are left."""
-        self._held_before |= self._destination.held.keys()
+        """Remember what was buffered, and read again what the turns stated that are left."""
+        self._buffered_before |= self._destination.buffered.keys()
         self._destination.restored()
         super().restored()

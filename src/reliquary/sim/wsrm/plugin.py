@@ -2,7 +2,7 @@
 
 duplication   what comes a second time is found when it is stored
 order         what one application sends to an ordered endpoint with one priority is stored in its order
-left          no number is without an acknowledgement, no message and no request is held
+left          no number is without an acknowledgement, no message and no request is buffered
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class WsrmPlugin(Plugin):
             "counters": state.counters,
             "inbound": {number: each.row for number, each in incoming.items()},
             "received": {number: each.received for number, each in incoming.items()},
-            "held": {number: each.held for number, each in incoming.items()},
+            "buffered": {number: each.buffered for number, each in incoming.items()},
             "requests": {number: each.requests for number, each in incoming.items()},
             "outbound": {number: each.row for number, each in outgoing.items()},
             "numbered": {
@@ -125,8 +125,10 @@ class WsrmPlugin(Plugin):
         incoming, outgoing = state.destination.sequences, state.source.sequences
         return {
             "unacknowledged numbers": {n: list(each.flights) for n, each in outgoing.items() if each.flights},
-            "messages behind a gap": {n: list(each.held) for n, each in incoming.items() if each.held},
-            "requests that wait for a reply": state.backchannel.held,
+            "messages behind a gap": {
+                n: list(each.buffered) for n, each in incoming.items() if each.buffered
+            },
+            "requests that wait for a reply": state.backchannel.unanswered,
             "requests that are not judged": state.turn.exchanges,
         }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from reliquary.base.turn import TimerFired
-from reliquary.protocols.wsrm.destination.facts import MessageHeld
+from reliquary.protocols.wsrm.destination.facts import MessageBuffered
 from reliquary.protocols.wsrm.source import facts as wsrm
 from reliquary.queueing.model.facts import MessagesStored
 from reliquary.sim.history import named
@@ -47,10 +47,10 @@ def outlived_in(deliveries: Deliveries) -> set[bytes]:
     """
     found: set[bytes] = set()
     for witness in deliveries.register.sites.values():
-        held: set[bytes] = set()
+        buffered: set[bytes] = set()
         for turned, fact in stated(witness.history):
-            if isinstance(fact, MessageHeld):
-                held.add(named(fact.message))
+            if isinstance(fact, MessageBuffered):
+                buffered.add(named(fact.message))
             elif isinstance(fact, MessagesStored) and isinstance(turned.event, TimerFired):
-                found |= held.intersection(map(named, fact.messages))
+                found |= buffered.intersection(map(named, fact.messages))
     return found

@@ -1,4 +1,4 @@
-"""Random lives of one channel: requests and answers are lost or late, batches refused, the server crashes.
+"""Random runs of one channel: requests and answers are lost or late, batches refused, the server crashes.
 
 The client here keeps to the specification and is as small as it can be; `settlement` and `reception` are the
 tables that our own client has, so what is shown is that they and the server fit together: whatever happens,
@@ -49,7 +49,7 @@ class Sent:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-class Life:
+class RandomRun:
     """A client, a server, and all that may happen between them."""
 
     def __init__(self, seed: int, depth: int, *, by_info: bool = False) -> None:
@@ -228,7 +228,7 @@ class Life:
 
     # -- the whole of it
 
-    def live(self) -> None:
+    def play(self) -> None:
         for _ in range(2000):
             self.step()
             if not (self.to_send or self.row.in_doubt or self.unresolved or self.offered or self._is_owed()):
@@ -253,9 +253,9 @@ class Life:
 @pytest.mark.parametrize("depth", [1, 3])
 def test_each_message_arrives_once_and_in_its_order_whatever_happens(depth: int) -> None:
     for seed in range(SEEDS):
-        life = Life(seed, depth)
-        life.live()
-        assert life.violations() == [], f"seed {seed}"
+        run = RandomRun(seed, depth)
+        run.play()
+        assert run.violations() == [], f"seed {seed}"
 
 
 def deaf(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,12 +273,12 @@ def deaf(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_who_believes_get_responder_info_alone_needs_a_server_that_is_deaf_to_older_connections(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    lives = [Life(seed, 1, by_info=True) for seed in range(SEEDS)]
-    for life in lives:
-        life.live()
-    assert not any(life.violations() for life in lives)
+    runs = [RandomRun(seed, 1, by_info=True) for seed in range(SEEDS)]
+    for run in runs:
+        run.play()
+    assert not any(run.violations() for run in runs)
     deaf(monkeypatch)
-    lives = [Life(seed, 1, by_info=True) for seed in range(SEEDS)]
-    for life in lives:
-        life.live()
-    assert any(life.violations() for life in lives), "the guard is what holds"
+    runs = [RandomRun(seed, 1, by_info=True) for seed in range(SEEDS)]
+    for run in runs:
+        run.play()
+    assert any(run.violations() for run in runs), "the guard is what holds"

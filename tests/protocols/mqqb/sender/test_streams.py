@@ -14,9 +14,9 @@ from tests.protocols.mqqb.mqqb_harness import ELSEWHERE, MqqbBench
 
 
 @pytest.mark.spec("QB-229")
-@pytest.mark.parametrize("wish", ["negative_journaling", "positive_journaling", "final_ack_required"])
-def test_three_wishes_ask_for_a_final_acknowledgement(wish: str) -> None:
-    assert wants_final(Message.of(**{wish: True}))
+@pytest.mark.parametrize("attribute", ["negative_journaling", "positive_journaling", "final_ack_required"])
+def test_three_attributes_ask_for_a_final_acknowledgement(attribute: str) -> None:
+    assert wants_final(Message.of(**{attribute: True}))
     assert not wants_final(Message())
 
 

@@ -51,7 +51,7 @@ OPEN = OpenQueue(0, FAR, Access.RECEIVE)
 RESERVATIONS = st.sampled_from([seconds(0), seconds(30), FOREVER_WAIT])
 
 
-class Lives(RuleBasedStateMachine):
+class RandomRuns(RuleBasedStateMachine):
     """Two managers, and what their readers know."""
 
     def __init__(self) -> None:
@@ -284,5 +284,5 @@ class Lives(RuleBasedStateMachine):
         assert not set(self.delivered) & set(self.removed), "a message was delivered twice"
 
 
-TestLives = Lives.TestCase
-TestLives.settings = settings(max_examples=30, stateful_step_count=30)
+TestRandomRuns = RandomRuns.TestCase
+TestRandomRuns.settings = settings(max_examples=30, stateful_step_count=30)

@@ -82,7 +82,7 @@ def test_what_is_no_receipt_is_refused() -> None:
     assert answer.status is HResult.INVALID_HANDLE
 
 
-def test_wishes_that_mqqp_cannot_express_are_named_in_the_answer() -> None:
+def test_options_that_mqqp_cannot_express_are_named_in_the_answer() -> None:
     two = TwoManagers(b"a", b"b")
     answer = two.ask(EndRead(0, held(two).receipt, delete=True, reject=True))
     assert (answer.status, answer.why) == (HResult.OK, REJECTED)

@@ -23,7 +23,7 @@ from reliquary.protocols.mqqp.settings import MqqpSettings
 from tests.protocols.mqqp.server.server_harness import Client, Open, ServerBench, body_of
 from tests.queueing.state_checks import check
 
-LIMITS = MqqpSettings(seed=b"lives", queues=4, pending=4)
+LIMITS = MqqpSettings(seed=b"runs", queues=4, pending=4)
 ACTIONS = (Action.RECEIVE, Action.RECEIVE, Action.PEEK_CURRENT)
 READS = (qm2qm.StartReceive, qm2qm.StartReceive2)
 
@@ -39,7 +39,7 @@ class Reader:
     held: dict[UUID, bytes] = field(default_factory=dict)
 
 
-class ServerLives(RuleBasedStateMachine):
+class ServerRuns(RuleBasedStateMachine):
     """Clients that open, read, cancel, end, close, die; and a server that dies."""
 
     def __init__(self) -> None:
@@ -217,4 +217,4 @@ def test_no_message_is_lost_in_many_random_runs() -> None:
 
 
 def _run(chosen: settings) -> None:
-    run_state_machine_as_test(ServerLives, settings=chosen)
+    run_state_machine_as_test(ServerRuns, settings=chosen)

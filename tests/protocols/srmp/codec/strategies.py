@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from reliquary.protocols.srmp.codec.lexical import stream_id_text
-from reliquary.protocols.srmp.codec.values import StreamPlace
+from reliquary.protocols.srmp.codec.values import StreamPosition
 from reliquary.queueing.model.message import (
     FOREVER,
     NO_GUID,
@@ -51,11 +51,11 @@ _acknowledgements = st.lists(st.sampled_from(Acknowledgement), unique=True, max_
 
 
 @st.composite
-def places(draw: st.DrawFn) -> StreamPlace:
+def places(draw: st.DrawFn) -> StreamPosition:
     """Return any place in a stream."""
     sender, number = draw(guid), draw(st.integers(1, 2**64 - 1))
     current = draw(st.just(1) | st.integers(1, FOREVER))
-    return StreamPlace(
+    return StreamPosition(
         identifier=stream_id_text(sender, number),
         sender=sender,
         number=number,

@@ -13,7 +13,7 @@ from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.header import read_header
 from reliquary.protocols.srmp.codec.messages import message_of
-from reliquary.protocols.srmp.codec.values import Arrived, Envelope, StreamPlace
+from reliquary.protocols.srmp.codec.values import Arrived, Envelope, StreamPosition
 from reliquary.queueing.model.message import Message
 from tests.protocols.srmp.codec.envelopes import FULL, PLAIN, changed, doubled, element, without
 from tests.protocols.srmp.codec.strategies import places, sendable, web_names
@@ -38,7 +38,7 @@ def test_the_parser_reads_an_equal_message(name: str) -> None:
 
 @settings(max_examples=60)
 @given(web_names.flatmap(lambda name: sendable(destination=name)), st.none() | places())
-def test_the_parser_reads_equal_values_in_any_message(message: Message, place: StreamPlace | None) -> None:
+def test_the_parser_reads_equal_values_in_any_message(message: Message, place: StreamPosition | None) -> None:
     envelope = encode(message, place)
     quick = canonical_envelope(envelope)
     assert quick is None or quick == parsed(envelope)
@@ -47,7 +47,7 @@ def test_the_parser_reads_equal_values_in_any_message(message: Message, place: S
 @settings(max_examples=60)
 @given(web_names.flatmap(lambda name: sendable(destination=name)), st.none() | places())
 def test_a_message_has_the_attributes_that_the_parser_gives_it(
-    message: Message, place: StreamPlace | None
+    message: Message, place: StreamPosition | None
 ) -> None:
     envelope = encode(message, place)
     came = decode("text/xml", envelope.encode(), largest=LARGEST)

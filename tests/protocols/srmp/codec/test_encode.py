@@ -27,7 +27,7 @@ def test_only_the_first_message_of_a_stream_goes_without_previous() -> None:
     assert "<current>4</current><previous>0</previous>" in none
 
 
-def test_a_stream_is_spelled_as_is_wished() -> None:
+def test_a_stream_is_spelled_as_the_settings_say() -> None:
     envelope = decode_envelope(FIRST)
     capital = write(envelope, capital_stream=True)
     assert capital == changed(FIRST, ("<stream ", "<Stream "), ("</stream>", "</Stream>"))

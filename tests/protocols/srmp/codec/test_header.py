@@ -12,7 +12,7 @@ from reliquary.protocols.srmp.codec.values import (
     CommitmentReceipt,
     CommitmentRequest,
     DeliveryReceipt,
-    StreamPlace,
+    StreamPosition,
     StreamReceipt,
 )
 from reliquary.queueing.model.message import NO_GUID, NO_OBJECT, ObjectId
@@ -76,7 +76,7 @@ def test_services_are_read() -> None:
 
 @pytest.mark.spec("SR-066", "SR-071", "SR-072", "SR-073", "SR-077")
 def test_the_first_message_of_a_stream_is_read() -> None:
-    assert decode_envelope(FIRST).stream == StreamPlace(
+    assert decode_envelope(FIRST).stream == StreamPosition(
         identifier=STREAM_ID,
         sender=ALPHA,
         number=STREAM,

@@ -13,7 +13,7 @@ from reliquary.protocols.srmp.codec.decode import decode
 from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.lexical import moment_text
 from reliquary.protocols.srmp.codec.messages import NOT_CARRIED, envelope_of, format_name, message_of, url_of
-from reliquary.protocols.srmp.codec.values import Arrived, CommitmentRequest, StreamPlace
+from reliquary.protocols.srmp.codec.values import Arrived, CommitmentRequest, StreamPosition
 from reliquary.queueing.model.message import (
     ATTRIBUTES,
     FOREVER,
@@ -258,7 +258,7 @@ MESSAGE = Message.of(
     sent_time=SENT,
     delivery=Delivery.RECOVERABLE,
 )
-PLACE = StreamPlace(
+PLACE = StreamPosition(
     identifier=f"uid:{ALPHA}\\{STREAM}",
     sender=ALPHA,
     number=STREAM,

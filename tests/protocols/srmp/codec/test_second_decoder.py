@@ -14,7 +14,7 @@ from reliquary.protocols.srmp.codec.messages import message_of
 from reliquary.protocols.srmp.codec.values import (
     CommitmentReceipt,
     DeliveryReceipt,
-    StreamPlace,
+    StreamPosition,
     StreamReceipt,
 )
 from reliquary.queueing.model.message import FOREVER, NO_GUID, NO_OBJECT, Acknowledgement, Delivery, Message
@@ -34,7 +34,7 @@ def on_the_wire(name: str) -> str:
     return name.removeprefix("DIRECT=") if name.startswith("DIRECT=http") else f"MSMQ:{name}"
 
 
-def meant(message: Message, place: StreamPlace | None) -> Said:
+def meant(message: Message, place: StreamPosition | None) -> Said:
     """Return what the envelope of a message must contain, by [MC-MQSRM] 2.2."""
     end = message.sent_time + message.time_to_reach_queue
     if message.time_to_reach_queue == FOREVER and message.sent_time < NO_END:
@@ -108,7 +108,7 @@ def meant(message: Message, place: StreamPlace | None) -> Said:
     return {key: value for key, value in said.items() if value or key in kept} | always
 
 
-def sent(message: Message, place: StreamPlace | None, windows: bool) -> tuple[str, bytes]:
+def sent(message: Message, place: StreamPosition | None, windows: bool) -> tuple[str, bytes]:
     envelope = encode(message, place)
     parts = compound(envelope, message.body, message.extension, message.source_machine, 7, windows=windows)
     return parts.content_type, parts.body
@@ -128,7 +128,7 @@ def test_a_message_says_what_was_meant(message: Message, windows: bool) -> None:
 @settings(max_examples=60)
 @given(web_names.flatmap(lambda name: sendable(destination=name)), places(), st.booleans())
 def test_a_message_of_a_stream_says_what_was_meant(
-    message: Message, place: StreamPlace, windows: bool
+    message: Message, place: StreamPosition, windows: bool
 ) -> None:
     assert second_decode(*sent(message, place, windows)) == meant(message, place)
 
@@ -152,7 +152,7 @@ _receipts = st.tuples(
 @given(_receipts, urls)
 def test_receipt_blocks_say_what_was_meant(
     receipts: tuple[
-        DeliveryReceipt | None, CommitmentReceipt | None, tuple[StreamPlace, StreamReceipt] | None
+        DeliveryReceipt | None, CommitmentReceipt | None, tuple[StreamPosition, StreamReceipt] | None
     ],
     url: str,
 ) -> None:
@@ -178,7 +178,7 @@ def test_receipt_blocks_say_what_was_meant(
 @settings(max_examples=60)
 @given(sendable(), st.none() | places(), st.booleans())
 def test_both_decoders_read_equal_messages(
-    message: Message, place: StreamPlace | None, windows: bool
+    message: Message, place: StreamPosition | None, windows: bool
 ) -> None:
     """Our decoder's result, written again, is read to an equal message by the second one: nothing
     was lost.

@@ -1,4 +1,4 @@
-"""Random lives of the sender against a plain receiver: exactly once, in order, and all of it in the end.
+"""Random runs of the sender against a plain receiver: exactly once, in order, and all of it in the end.
 
 The way between them loses POSTs and answers, delivers what a broken connection still held much later, and
 delays and loses receipts.  Messages expire and are refused; the sender restarts and is paused.
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from reliquary.base.time import seconds
-from reliquary.protocols.srmp.codec.values import StreamPlace
+from reliquary.protocols.srmp.codec.values import StreamPosition
 from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.model.message import MessageClass, ObjectId
@@ -40,7 +40,7 @@ class Receiver:
         self.finals: list[tuple[str, int, bytes]] = []
         """Messages whose sender waits for a receipt: stream, number, body."""
 
-    def take(self, place: StreamPlace, identifier: ObjectId, body: bytes, *, final: bool) -> int:
+    def take(self, place: StreamPosition, identifier: ObjectId, body: bytes, *, final: bool) -> int:
         """Return the status of the answer."""
         if body.startswith(REFUSED):
             return 400
@@ -56,7 +56,7 @@ class Receiver:
         return 200
 
 
-class Life:
+class RandomRun:
     """A sender, a receiver, and the way between them."""
 
     def __init__(self, seed: int) -> None:
@@ -238,10 +238,10 @@ class Life:
 @pytest.mark.parametrize("seeds", [range(first, first + 15) for first in range(0, 60, 15)], ids=str)
 def test_a_stream_arrives_exactly_once_in_order_and_drains(seeds: range) -> None:
     for seed in seeds:
-        life = Life(seed)
+        run = RandomRun(seed)
         for step in range(STEPS):
-            life.step()
+            run.step()
             if step % 10 == 0:
-                life.sender.check()
-        life.heal()
-        life.judge()
+                run.sender.check()
+        run.heal()
+        run.judge()

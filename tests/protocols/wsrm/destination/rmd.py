@@ -346,7 +346,7 @@ class Rmd:
                     each.received,
                     list(each.ranges),
                     each.next,
-                    sorted(each.held.items()),
+                    sorted(each.buffered.items()),
                     sorted(each.requests.items()),
                 )
                 for number, each in here.sequences.items()

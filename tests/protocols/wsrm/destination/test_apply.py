@@ -13,7 +13,7 @@ from reliquary.protocols.wsrm.destination import apply as applying
 from reliquary.protocols.wsrm.destination import facts
 from reliquary.protocols.wsrm.destination.apply import APPLIED, apply
 from reliquary.protocols.wsrm.destination.phases import Phase
-from reliquary.protocols.wsrm.destination.tables import HELD, TABLES, Inbound, Request, message_key
+from reliquary.protocols.wsrm.destination.tables import BUFFERED, TABLES, Inbound, Request, message_key
 from reliquary.queueing.model.message import Message, ObjectId
 from tests.protocols.wsrm.destination.rmd import ANONYMOUS, Rmd
 
@@ -24,12 +24,12 @@ LIFE: tuple[Fact, ...] = (
     facts.SequenceOpened(OTHER),
     facts.SequencePaired(1, 9),
     facts.MessageReceived(1, 1),
-    facts.MessageHeld(1, 4, Message(body=b"four")),
-    facts.MessageHeld(1, 3, Message(body=b"three")),
+    facts.MessageBuffered(1, 4, Message(body=b"four")),
+    facts.MessageBuffered(1, 3, Message(body=b"three")),
     facts.RequestNoted(1, 3, Request(ObjectId(UUID(int=3), 1), "three")),
     facts.MessageReceived(1, 2, released=(3, 4)),
-    facts.MessageHeld(1, 6, Message(body=b"six"), last=True),
-    facts.HeldReleased(1, (6,)),
+    facts.MessageBuffered(1, 6, Message(body=b"six"), last=True),
+    facts.BufferReleased(1, (6,)),
     facts.SequenceClosed(1),
     facts.SequencesRetired((1,)),
     facts.SequenceEnded(2, 70, 8),
@@ -68,12 +68,12 @@ def test_the_ranges_the_last_number_and_the_phase_follow_the_facts() -> None:
     sequence = rmd.sequence("urn:one")
     assert (sequence.received.ranges, sequence.received.last) == (((1, 4), (6, 6)), 6)
     assert (sequence.next, sequence.ahead, sequence.highest) == (5, 1, 6)
-    assert sequence.place.held_bytes == sum(sequence.held.values()) > 0
-    assert rmd.rows.get(HELD, message_key(1, 6)) is not None
-    assert rmd.rows.get(HELD, message_key(1, 3)) is None
+    assert sequence.target.buffered_bytes == sum(sequence.buffered.values()) > 0
+    assert rmd.rows.get(BUFFERED, message_key(1, 6)) is not None
+    assert rmd.rows.get(BUFFERED, message_key(1, 3)) is None
     applied(rmd, *LIFE[9:11])
     assert sequence.received.phase is Phase.CLOSED
-    assert sequence.place.held_bytes == 0
+    assert sequence.target.buffered_bytes == 0
 
 
 def test_a_number_is_received_only_once() -> None:
@@ -105,7 +105,7 @@ def test_an_ended_sequence_is_in_no_index_of_open_ones() -> None:
     applied(rmd, facts.SequenceEnded(1, 80))
     assert not rmd.here.created
     assert rmd.here.open_counts["orders"] == 0
-    assert not rmd.sequence("urn:one").place.open
+    assert not rmd.sequence("urn:one").target.open
 
 
 def test_only_so_many_message_ids_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

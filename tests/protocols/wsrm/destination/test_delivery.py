@@ -1,4 +1,4 @@
-"""Held messages: as one batch, without room, and at the end of their sequence."""
+"""Buffered messages: as one batch, without room, and at the end of their sequence."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from reliquary.protocols.wsrm.codec.values import (
     TerminateSequence,
     Version,
 )
-from reliquary.protocols.wsrm.destination.facts import HeldReleased
+from reliquary.protocols.wsrm.destination.facts import BufferReleased
 from reliquary.protocols.wsrm.destination.flow_control import set_buffer_remaining
-from reliquary.protocols.wsrm.destination.tables import HELD
+from reliquary.protocols.wsrm.destination.tables import BUFFERED
 from reliquary.protocols.wsrm.state import Count
 from reliquary.queueing.model.message import Message, MessageClass
 from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
@@ -39,8 +39,8 @@ def terminate(rmd: Rmd, sequence: str, last: int = 0, dialect: Dialect = Dialect
     rmd.post(Envelope(dialect=dialect, body=TerminateSequence(sequence, last)))
 
 
-def held(rmd: Rmd) -> int:
-    return len(rmd.rows.range(HELD, b"", b"\xff" * 16, limit=99))
+def buffered(rmd: Rmd) -> int:
+    return len(rmd.rows.range(BUFFERED, b"", b"\xff" * 16, limit=99))
 
 
 # -- gaps at the end
@@ -67,8 +67,8 @@ def test_a_sequence_with_gaps_ends_as_its_behavior_says(
         "the missing ones, and all that were acknowledged and discarded"
     )
     assert f"a sequence has gaps: {sequence}: messages 2, 4 are missing" in rmd.warnings
-    assert held(rmd) == 0
-    assert not rmd.sequence(sequence).held
+    assert buffered(rmd) == 0
+    assert not rmd.sequence(sequence).buffered
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_a_whole_sequence_waits_for_room_for_all_of_it() -> None:
 # -- room
 
 
-def held_behind_a_gap(quota: int) -> tuple[Rmd, str]:
+def buffered_behind_a_gap(quota: int) -> tuple[Rmd, str]:
     """Return a destination that holds three messages, and whose queue has room for few of them."""
     rmd = Rmd(quota=100_000)
     sequence = rmd.create()
@@ -218,30 +218,30 @@ def held_behind_a_gap(quota: int) -> tuple[Rmd, str]:
 
 
 def test_the_first_messages_of_a_batch_are_delivered_where_only_they_fit() -> None:
-    rmd, sequence = held_behind_a_gap(600)
+    rmd, sequence = buffered_behind_a_gap(600)
     got = rmd.send(sequence, 1)
     assert got is not None
     assert got.ranges == ((1, 4),)
     assert rmd.bodies == numbered(1, 2)
-    assert sorted(rmd.sequence(sequence).held) == [3, 4]
+    assert sorted(rmd.sequence(sequence).buffered) == [3, 4]
     rmd.read()
     rmd.read()
     assert rmd.bodies == numbered(3, 4)
-    assert not rmd.sequence(sequence).place.blocked
-    assert held(rmd) == 0
+    assert not rmd.sequence(sequence).target.blocked
+    assert buffered(rmd) == 0
 
 
 def test_what_waits_for_room_stays_in_order_before_new_messages() -> None:
-    rmd, sequence = held_behind_a_gap(600)
+    rmd, sequence = buffered_behind_a_gap(600)
     rmd.send(sequence, 1)
-    rmd.quota = rmd.sequence(sequence).place.free = 100_000  # the queue manager was not ready when it said so
+    rmd.quota = rmd.sequence(sequence).target.free = 100_000  # the manager was not ready when it said so
     rmd.send(sequence, 5)
     assert rmd.bodies == numbered(1, 2, 3, 4, 5)
-    assert not rmd.sequence(sequence).place.blocked
+    assert not rmd.sequence(sequence).target.blocked
 
 
 def test_what_waits_for_room_is_there_after_a_restart() -> None:
-    rmd, sequence = held_behind_a_gap(600)
+    rmd, sequence = buffered_behind_a_gap(600)
     rmd.send(sequence, 1)
     rmd.quota = 100_000
     rmd.restart()
@@ -250,7 +250,7 @@ def test_what_waits_for_room_is_there_after_a_restart() -> None:
 
 
 def test_messages_that_fit_not_even_one_by_one_are_not_tried() -> None:
-    rmd, sequence = held_behind_a_gap(600)
+    rmd, sequence = buffered_behind_a_gap(600)
     rmd.send(sequence, 1)
     tickets = rmd.state.last_ticket
     rmd.turn(rmd.tell_room)
@@ -282,7 +282,7 @@ def test_what_an_ended_sequence_left_waits_also_through_a_restart() -> None:
     terminate(rmd, sequence, 3)
     rmd.restart()
     rmd.advance(200_000)
-    assert rmd.sequence(sequence).held, "it is not forgotten before"
+    assert rmd.sequence(sequence).buffered, "it is not forgotten before"
     rmd.verdict = None
     rmd.advance(100)
     assert rmd.bodies == numbered(2, 3)
@@ -296,16 +296,16 @@ def test_what_no_queue_takes_after_the_end_is_discarded_and_reported() -> None:
     rmd.send(sequence, 2, 3)
     rmd.verdict = (Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE, 0, "there is no queue orders")
     close(rmd, sequence, 3)
-    assert rmd.sequence(sequence).held, "an administrator may create the queue"
+    assert rmd.sequence(sequence).buffered, "an administrator may create the queue"
     terminate(rmd, sequence, 3)
     expected = f"messages are discarded: {sequence}: messages 2 to 3: there is no queue orders"
     assert expected in rmd.warnings
     assert rmd.state.counts[Count.GAPS] == 1 + 2
-    assert held(rmd) == 0
+    assert buffered(rmd) == 0
 
 
 def test_a_report_before_the_verdict_hands_nothing_over_twice() -> None:
-    rmd, sequence = held_behind_a_gap(600)
+    rmd, sequence = buffered_behind_a_gap(600)
     rmd.send(sequence, 1)
     rmd.reports_first, rmd.quota = True, 100_000
     rmd.turn(rmd.tell_room)
@@ -323,10 +323,10 @@ def test_what_a_closed_sequence_holds_goes_into_a_bounded_queue_as_far_as_its_wi
     rmd.turn(rmd.tell_room)
     close(rmd, sequence, 4)
     assert rmd.bodies == [b"local", b"local", *numbered(2, 3)]
-    assert sorted(rmd.sequence(sequence).held) == [4]
+    assert sorted(rmd.sequence(sequence).buffered) == [4]
     rmd.read()
     assert rmd.bodies == [b"local", *numbered(2, 3, 4)]
-    assert not rmd.sequence(sequence).place.blocked
+    assert not rmd.sequence(sequence).target.blocked
 
 
 def test_a_gap_is_filled_also_where_only_a_part_of_what_follows_has_room() -> None:
@@ -341,7 +341,7 @@ def test_a_gap_is_filled_also_where_only_a_part_of_what_follows_has_room() -> No
     assert rmd.bodies == [b"local", b"local", *numbered(1)]
     rmd.read(count=2)
     assert rmd.bodies == numbered(1, 2, 3)
-    assert held(rmd) == 0
+    assert buffered(rmd) == 0
 
 
 def test_two_sequences_that_wait_share_the_room_that_comes() -> None:
@@ -353,12 +353,12 @@ def test_two_sequences_that_wait_share_the_room_that_comes() -> None:
     rmd.turn(rmd.tell_room)
     rmd.send(open_, 1)
     close(rmd, closed, 2)
-    assert set(rmd.sequence(open_).place.blocked) == {1, 2}
+    assert set(rmd.sequence(open_).target.blocked) == {1, 2}
     for _ in range(3):
         assert len(rmd.bodies) == 8
         rmd.read()
     assert rmd.bodies[-4:] == numbered(1, 2, 3, 2)
-    assert held(rmd) == 0
+    assert buffered(rmd) == 0
 
 
 # -- one sequence after another
@@ -373,7 +373,7 @@ def left_behind() -> tuple[Rmd, str]:
     rmd.quota = 0
     rmd.turn(rmd.tell_room)
     terminate(rmd, ended, 3)
-    assert sorted(rmd.sequence(ended).held) == [2, 3]
+    assert sorted(rmd.sequence(ended).buffered) == [2, 3]
     following = rmd.create(ADDRESS)
     rmd.quota = 100_000  # it was not reported yet
     return rmd, following
@@ -384,7 +384,7 @@ OLD = [b"<m>old</m>"] * 2
 
 def test_a_new_sequence_waits_for_what_an_earlier_one_left() -> None:
     rmd, following = left_behind()
-    rmd.sequence(following).place.free = None  # there is room, as far as is known
+    rmd.sequence(following).target.free = None  # there is room, as far as is known
     rmd.verdict = NOT_READY
     assert rmd.send(following, 1, 2) is None
     rmd.ask(following)
@@ -400,7 +400,7 @@ def test_a_new_sequence_waits_for_what_an_earlier_one_left() -> None:
 
 def test_a_message_that_waits_for_an_earlier_sequence_lets_that_one_try_again() -> None:
     rmd, following = left_behind()
-    rmd.sequence(following).place.free = None
+    rmd.sequence(following).target.free = None
     rmd.send(following, 1)
     assert rmd.bodies == OLD
     rmd.send(following, 1)
@@ -444,14 +444,14 @@ def test_no_message_waits_for_an_earlier_sequence_without_need(endpoint: dict[st
     rmd.quota = 300  # enough for one
     rmd.send(ended, 1)
     terminate(rmd, ended, 2)
-    assert rmd.sequence(ended).place.blocked
+    assert rmd.sequence(ended).target.blocked
     assert rmd.sequence(rmd.create()).waits_for_earlier is waits
 
 
 def test_an_earlier_sequence_that_is_open_keeps_no_message_waiting() -> None:
-    rmd, sequence = held_behind_a_gap(600)
+    rmd, sequence = buffered_behind_a_gap(600)
     rmd.send(sequence, 1)
-    assert rmd.sequence(sequence).place.blocked
+    assert rmd.sequence(sequence).target.blocked
     assert not rmd.sequence(rmd.create()).waits_for_earlier
 
 
@@ -475,7 +475,7 @@ def test_messages_that_are_passed_on_stay_in_order_where_the_endpoint_says_so(or
 # -- for whom
 
 
-def test_held_messages_are_delivered_for_the_user_who_sent_them() -> None:
+def test_buffered_messages_are_delivered_for_the_user_who_sent_them() -> None:
     alice = Principal(Sid(5, (21, 1)), (Sid(5, (21, 9)),))
     rmd = Rmd()
     sequence = rmd.create(by=alice)
@@ -484,7 +484,7 @@ def test_held_messages_are_delivered_for_the_user_who_sent_them() -> None:
     assert rmd.batches[-1].by is alice
 
 
-def test_after_a_restart_held_messages_are_delivered_for_the_user_without_groups() -> None:
+def test_after_a_restart_buffered_messages_are_delivered_for_the_user_without_groups() -> None:
     alice = Principal(Sid(5, (21, 1)), (Sid(5, (21, 9)),))
     rmd = Rmd()
     sequence = rmd.create(by=alice)
@@ -497,9 +497,9 @@ def test_after_a_restart_held_messages_are_delivered_for_the_user_without_groups
     assert users == [(alice.user, ()), (ANONYMOUS.user, ())]
 
 
-def test_a_batch_of_held_messages_is_one_fact() -> None:
+def test_a_batch_of_buffered_messages_is_one_fact() -> None:
     rmd = Rmd()
     sequence = rmd.create()
     rmd.send(sequence, 2, 3)
     close(rmd, sequence, 3)
-    assert [each for each in rmd.facts if isinstance(each, HeldReleased)] == [HeldReleased(1, (2, 3))]
+    assert [each for each in rmd.facts if isinstance(each, BufferReleased)] == [BufferReleased(1, (2, 3))]

@@ -258,7 +258,7 @@ def test_a_start_counts_as_a_sign_of_life() -> None:
     assert rmd.sequence(sequence).phase is Phase.OPEN
 
 
-def test_held_messages_of_a_silent_sequence_are_delivered() -> None:
+def test_buffered_messages_of_a_silent_sequence_are_delivered() -> None:
     rmd = Rmd()
     sequence = rmd.create()
     rmd.send(sequence, 2)

@@ -101,7 +101,7 @@ def test_a_processed_message_at_the_maximum_changes_nothing() -> None:
     rmd = Rmd(bounded=True, window=MAXIMUM)
     sequence = one(rmd)
     assert get_buffer_remaining(rmd.state, sequence) == MAXIMUM
-    message_processed(sequence.place, 0, None)
+    message_processed(sequence.target, 0, None)
     assert get_buffer_remaining(rmd.state, sequence) == MAXIMUM
 
 
@@ -125,7 +125,7 @@ def test_all_four_events_are_taken_in_any_order() -> None:
     set_buffer_remaining(sequence, 3)
     message_received(sequence)
     assert sequence.buffer == 2
-    message_processed(sequence.place, 5, None)
+    message_processed(sequence.target, 5, None)
     assert get_buffer_remaining(rmd.state, sequence) == 3
 
 
@@ -169,10 +169,10 @@ def test_a_quota_is_counted_in_messages_of_the_largest_size() -> None:
     assert value(rmd.send(sequence, 1, content=b"x" * 2000)) == 3
     free = rmd.free("orders")
     assert free is not None
-    assert free // rmd.sequence(sequence).place.largest == 3
+    assert free // rmd.sequence(sequence).target.largest == 3
 
 
-def test_held_messages_count_against_the_quota() -> None:
+def test_buffered_messages_count_against_the_quota() -> None:
     rmd = Rmd(quota=10_240)
     sequence = rmd.create()
     assert value(rmd.send(sequence, 2, 3, content=b"x" * 2000)) == 5
@@ -191,18 +191,18 @@ def test_a_message_that_fits_into_an_empty_queue_is_let_in_whatever_came_before(
 
 
 def test_a_message_of_the_turn_counts_once_whether_its_report_came_before_or_after() -> None:
-    place = one(Rmd(bounded=True)).place
-    add_messages(place, place.reports, (100,))
-    assert (place.added, place.added_bytes) == (1, 100)
-    message_processed(place, 1, None)
-    assert (place.unread, place.added, place.added_bytes) == (1, 0, 0)
-    before = place.reports
-    message_processed(place, 2, None)
-    add_messages(place, before, (100,))
-    assert (place.unread, place.added) == (2, 0)
-    add_messages(place, place.reports, (5000,))
-    forget_additions(place)
-    assert (place.added, place.largest) == (0, 5000)
+    target = one(Rmd(bounded=True)).target
+    add_messages(target, target.reports, (100,))
+    assert (target.added, target.added_bytes) == (1, 100)
+    message_processed(target, 1, None)
+    assert (target.unread, target.added, target.added_bytes) == (1, 0, 0)
+    before = target.reports
+    message_processed(target, 2, None)
+    add_messages(target, before, (100,))
+    assert (target.unread, target.added) == (2, 0)
+    add_messages(target, target.reports, (5000,))
+    forget_additions(target)
+    assert (target.added, target.largest) == (0, 5000)
 
 
 def test_a_message_that_a_waiting_reader_takes_at_once_does_not_count_for_ever() -> None:
@@ -287,7 +287,7 @@ def test_after_a_restart_a_gap_keeps_its_room_also_without_a_promise() -> None:
     gapped, other = rmd.create(), rmd.create()
     rmd.send(gapped, 3)
     rmd.restart()
-    assert value(rmd.ask(other)) == 2, "half of what is neither held nor missing"
+    assert value(rmd.ask(other)) == 2, "half of what is neither buffered nor missing"
     rmd.restart()
     rmd.send(other, 3, 4)
     assert list(rmd.sequence(other).ranges) == [(3, 3)]
@@ -345,7 +345,7 @@ def test_a_sequence_that_takes_no_more_messages_has_no_room(
     response = rmd.post(Envelope(dialect=Dialect(), body=end(sequence)))
     assert response is not None
     assert [each.buffer for each in response.acknowledgements] == [0]
-    assert not rmd.sequence(sequence).place.starved
+    assert not rmd.sequence(sequence).target.starved
 
 
 STEPS = st.tuples(
@@ -449,8 +449,8 @@ def test_no_quota_is_promised_beyond_what_fits(quota: int, sizes: list[int]) -> 
         free = rmd.free("orders")
         assert free is not None
         assert free >= 0
-        place = rmd.sequence(sequence).place
-        assert got.acknowledgements[0].buffer <= max(free // place.largest, not rmd.bodies)
+        target = rmd.sequence(sequence).target
+        assert got.acknowledgements[0].buffer <= max(free // target.largest, not rmd.bodies)
 
 
 # -- what is taken
@@ -467,4 +467,4 @@ def test_asking_changes_nothing() -> None:
     sequence = rmd.sequence(rmd.create(ADDRESS))
     assert room_for(rmd.state, sequence) == 8
     assert sequence.buffer == 0
-    assert not sequence.place.starved
+    assert not sequence.target.starved

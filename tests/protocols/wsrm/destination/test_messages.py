@@ -1,4 +1,4 @@
-"""Messages of sequences: taken, held, dropped, refused."""
+"""Messages of sequences: taken, buffered, dropped, refused."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_gap_is_filled_and_all_behind_it_are_one_batch() -> None:
     assert got.ranges == ((1, 4), (6, 6))
     assert rmd.bodies == numbered(1, 2, 3, 4)
     assert [len(batch.messages) for batch in rmd.batches] == [1, 3]
-    assert sorted(rmd.sequence(sequence).held) == [6]
+    assert sorted(rmd.sequence(sequence).buffered) == [6]
 
 
 def test_an_unordered_endpoint_delivers_at_once() -> None:
@@ -130,7 +130,7 @@ def test_a_duplicate_is_acknowledged_again_without_a_fault_and_counts_once() -> 
     assert rmd.sequence(sequence).duplicates == 1
 
 
-def test_a_held_message_that_comes_again_is_a_duplicate() -> None:
+def test_a_buffered_message_that_comes_again_is_a_duplicate() -> None:
     rmd = Rmd()
     sequence = rmd.create()
     rmd.send(sequence, 2, 2, 1)

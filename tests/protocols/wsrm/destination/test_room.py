@@ -119,7 +119,7 @@ def test_after_a_restart_the_room_is_what_is_left() -> None:
 
 
 @pytest.mark.wsrm("T24")
-def test_after_a_restart_held_messages_still_take_their_room() -> None:
+def test_after_a_restart_buffered_messages_still_take_their_room() -> None:
     rmd = Rmd(bounded=True, window=4)
     sequence = rmd.create()
     assert value(rmd.send(sequence, 3, 2)) == 2
@@ -153,4 +153,4 @@ def test_a_report_about_another_queue_is_ignored() -> None:
     sequence = rmd.create()
     rmd.turn(lambda: on_room_known(rmd.state, RoomKnown("wsrm", "other", 99), rmd.now))
     assert value(rmd.ask(sequence)) == 8
-    assert set(rmd.here.places) == {"orders"}
+    assert set(rmd.here.targets) == {"orders"}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from reliquary.base.time import DAY
 from reliquary.protocols.wsrm.codec.values import LAST_NUMBER, Dialect, Reference
 from reliquary.protocols.wsrm.destination.tables import (
-    HELD,
+    BUFFERED,
     INBOUND,
     RECEIVED,
     REQUESTS,
@@ -21,7 +21,7 @@ from reliquary.protocols.wsrm.destination.tables import (
 
 
 def test_each_table_has_a_name_of_its_own() -> None:
-    assert (INBOUND.name, RECEIVED.name, HELD.name, REQUESTS.name) == TABLES
+    assert (INBOUND.name, RECEIVED.name, BUFFERED.name, REQUESTS.name) == TABLES
     assert len(set(TABLES)) == len(TABLES)
 
 

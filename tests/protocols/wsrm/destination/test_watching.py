@@ -17,7 +17,7 @@ def test_a_queue_is_watched_while_it_has_open_sequences() -> None:
     assert rmd.watched == {"bills"}
     rmd.post(Envelope(dialect=Dialect(), body=TerminateSequence(other)), endpoint="bills")
     assert rmd.watched == frozenset()
-    assert not rmd.here.places
+    assert not rmd.here.targets
 
 
 def test_a_start_watches_all_queues_of_open_sequences_again() -> None:
@@ -28,4 +28,4 @@ def test_a_start_watches_all_queues_of_open_sequences_again() -> None:
     rmd.watched = frozenset()
     rmd.restart()
     assert rmd.watched == {"orders"}
-    assert set(rmd.here.places) == {"orders"}
+    assert set(rmd.here.targets) == {"orders"}

@@ -33,7 +33,7 @@ class FarSequence:
 
     identifier: str
     received: set[int] = field(default_factory=set)
-    held: dict[int, str] = field(default_factory=dict)
+    buffered: dict[int, str] = field(default_factory=dict)
     following: int = 1
     """The number that is delivered next."""
     closed: bool = False
@@ -103,26 +103,26 @@ class FarDestination:
             return True
         if sequence.closed:
             return False
-        ahead = len(sequence.held) + header.number - sequence.following
+        ahead = len(sequence.buffered) + header.number - sequence.following
         if ahead >= self.window or self._room(sequence) <= 0:
             self.past_the_window += 1
             return True
         sequence.received.add(header.number)
-        sequence.held[header.number] = "" if header.last else word_of(envelope)
-        while sequence.following in sequence.held:
-            word = sequence.held.pop(sequence.following)
+        sequence.buffered[header.number] = "" if header.last else word_of(envelope)
+        while sequence.following in sequence.buffered:
+            word = sequence.buffered.pop(sequence.following)
             self.delivered += [word] if word else []
             sequence.following += 1
         return True
 
-    def _deliver_held(self, sequence: FarSequence) -> None:
+    def _deliver_buffered(self, sequence: FarSequence) -> None:
         """NoDiscard: what lies behind a gap is delivered when the sequence ends."""
-        self.delivered += [word for _, word in sorted(sequence.held.items()) if word]
-        sequence.held.clear()
+        self.delivered += [word for _, word in sorted(sequence.buffered.items()) if word]
+        sequence.buffered.clear()
 
     def _room(self, sequence: FarSequence) -> int:
         unread = len(self.delivered) - self.read if self.bounded else 0
-        return max(self.window - unread - len(sequence.held), 0)
+        return max(self.window - unread - len(sequence.buffered), 0)
 
     def _acknowledge(self, sequence: FarSequence) -> Acknowledgement:
         ranges: list[tuple[int, int]] = []
@@ -140,7 +140,7 @@ class FarDestination:
         if sequence is None:
             return self._fault(envelope, FaultCode.UNKNOWN_SEQUENCE, identifier)
         sequence.closed = True
-        self._deliver_held(sequence)
+        self._deliver_buffered(sequence)
         return Envelope(
             dialect=envelope.dialect,
             relates_to=envelope.message_id,
@@ -152,7 +152,7 @@ class FarDestination:
         sequence = self.sequences.get(identifier)
         if sequence is not None:
             sequence.terminated = True
-            self._deliver_held(sequence)
+            self._deliver_buffered(sequence)
         if envelope.dialect.version is Version.RM10:
             return None
         body = TerminateSequenceResponse(identifier)
@@ -184,7 +184,7 @@ class Network:
         """Responses under way to us, in their order."""
         self.strays: list[Post] = []
         """Requests of connections that are gone; they may still arrive."""
-        self.letters: list[Envelope] = []
+        self.requests: list[Envelope] = []
         """What comes as a request of its own, in any order."""
         self.heard: list[Envelope] = []
         """What came so, and may come again."""
@@ -213,7 +213,7 @@ class Network:
         post = self.sent.pop(0)
         envelope = self.far.answer(self.bench.read(post))
         if self.addressable and envelope is not None:
-            self.letters.append(envelope)
+            self.requests.append(envelope)
             envelope = None
         self.answered.append((post, envelope))
         return True
@@ -229,21 +229,21 @@ class Network:
         self.collect()
         return True
 
-    def deliver_letter(self, place: int, *, keep: bool = False) -> None:
-        """One of the requests to us arrives; with `keep` it will come again."""
+    def deliver_request(self, place: int, *, keep: bool = False) -> None:
+        """Deliver one of the requests to us; with `keep` it will come again."""
         self.collect()
-        if self.letters:
-            envelope = self.letters[place % len(self.letters)]
+        if self.requests:
+            envelope = self.requests[place % len(self.requests)]
             if not keep:
-                self.letters.remove(envelope)
+                self.requests.remove(envelope)
             self.bench.handle(Came(envelope))
             self.collect()
 
-    def lose_letter(self, place: int) -> None:
-        """One of the requests to us is lost."""
+    def lose_request(self, place: int) -> None:
+        """Lose one of the requests to us."""
         self.collect()
-        if self.letters:
-            self.letters.pop(place % len(self.letters))
+        if self.requests:
+            self.requests.pop(place % len(self.requests))
 
     def repeat(self, place: int) -> None:
         """Deliver a request that was lost or delayed; its response is dropped."""
@@ -252,7 +252,7 @@ class Network:
             self.far.answer(self.bench.read(self.strays[place % len(self.strays)]))
 
     def break_off(self, failure: Failure) -> None:
-        """The connection breaks: what is under way has no response."""
+        """Break the connection: requests that wait get no response."""
         self.collect()
         outstanding = [post for post, _ in self.answered] + self.sent
         if outstanding:
@@ -270,8 +270,8 @@ class Network:
     def settle(self, *, patience: int = 400) -> None:
         """Run a network without faults until nothing waits any more."""
         for _ in range(patience):
-            while self.arrive() or self.respond() or self.letters:
-                self.deliver_letter(0)
+            while self.arrive() or self.respond() or self.requests:
+                self.deliver_request(0)
                 self.far.read = len(self.far.delivered)
             if not self.bench.waiting():
                 return

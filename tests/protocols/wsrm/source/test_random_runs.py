@@ -77,7 +77,7 @@ DISTURBANCES = st.lists(
 )
 
 
-class Life:
+class RandomRun:
     """A manager, its peer, and all that can happen to both."""
 
     def __init__(self, choices: dict[str, Any]) -> None:
@@ -103,9 +103,9 @@ class Life:
             "urgent": lambda how: self.put(how, priority=7),
             "arrive": lambda how: [self.network.arrive() for _ in range(how)],
             "respond": lambda how: [self.network.respond() for _ in range(how)],
-            "letter": self.network.deliver_letter,
-            "letter twice": lambda how: self.network.deliver_letter(how, keep=True),
-            "lost letter": self.network.lose_letter,
+            "letter": self.network.deliver_request,
+            "letter twice": lambda how: self.network.deliver_request(how, keep=True),
+            "lost letter": self.network.lose_request,
             "stray": self.stray,
             "break": lambda how: self.network.break_off(FAILURES[how]),
             "wait": self.bench.advance,
@@ -157,7 +157,7 @@ class Life:
 
     def end(self) -> None:
         for sequence in self.far.sequences.values():
-            sequence.terminated |= not sequence.held  # else an acknowledged message would be lost there
+            sequence.terminated |= not sequence.buffered  # else an acknowledged message would be lost there
 
     def administer(self, event: type[CloseSequence] | type[TerminateSequence]) -> None:
         """An administrator ends what goes out; not twice, which would be an order to send again."""
@@ -171,10 +171,10 @@ class Life:
 def test_every_message_arrives_once_and_in_order(
     steps: list[tuple[str, int]], choices: dict[str, Any]
 ) -> None:
-    life = Life(choices)
-    life.play(steps)
-    assert life.far.delivered == [str(each) for each in range(1, next(life.words))]
-    life.check_end()
+    run = RandomRun(choices)
+    run.play(steps)
+    assert run.far.delivered == [str(each) for each in range(1, next(run.words))]
+    run.check_end()
 
 
 @settings(max_examples=100)
@@ -182,10 +182,10 @@ def test_every_message_arrives_once_and_in_order(
 def test_a_peer_that_acknowledges_at_the_end_alone_gets_every_message_once_and_in_order(
     steps: list[tuple[str, int]], choices: dict[str, Any]
 ) -> None:
-    life = Life(choices)
-    life.play(steps)
-    assert life.far.delivered == [str(each) for each in range(1, next(life.words))]
-    life.check_end()
+    run = RandomRun(choices)
+    run.play(steps)
+    assert run.far.delivered == [str(each) for each in range(1, next(run.words))]
+    run.check_end()
 
 
 @settings(max_examples=150)
@@ -193,28 +193,28 @@ def test_a_peer_that_acknowledges_at_the_end_alone_gets_every_message_once_and_i
 def test_no_message_arrives_twice_and_only_those_that_were_withdrawn_do_not_arrive(
     steps: list[tuple[str, int]], choices: dict[str, Any]
 ) -> None:
-    life = Life(choices)
-    life.play(steps)
-    arrived = life.far.delivered
+    run = RandomRun(choices)
+    run.play(steps)
+    arrived = run.far.delivered
     assert len(set(arrived)) == len(arrived)
     if not {"short", "purge"} & {what for what, _ in steps}:
-        assert sorted(arrived, key=int) == [str(each) for each in range(1, next(life.words))]
-    life.check_end()
+        assert sorted(arrived, key=int) == [str(each) for each in range(1, next(run.words))]
+    run.check_end()
 
 
 @pytest.mark.wsrm("T20")
 def test_a_destination_without_flow_control_is_never_polled() -> None:
     choices = {"version": Version.RM11, "addressable": False, "bounded": False, "flow_control": False}
-    life = Life(choices | {"window": 8, "ours": 8})
-    life.play([("put", 12)] * 5)
-    assert life.bench.wsrm.counts[Count.POLLS] == 0
-    assert life.bench.sequence.flow.polling is Polling.NOT_POLLING
+    run = RandomRun(choices | {"window": 8, "ours": 8})
+    run.play([("put", 12)] * 5)
+    assert run.bench.wsrm.counts[Count.POLLS] == 0
+    assert run.bench.sequence.flow.polling is Polling.NOT_POLLING
 
 
 @pytest.mark.spec("FC-030")
 def test_a_slow_reader_holds_the_source_without_one_retransmission() -> None:
     choices = {"version": Version.RM11, "addressable": False, "bounded": True, "flow_control": True}
-    life = Life(choices | {"window": 8, "ours": 64})
-    life.play([("put", 12)] * 5 + [("arrive", 6), ("respond", 6), ("read", 3), ("wait", 40)] * 40)
-    assert life.far.past_the_window == 0
-    assert life.bench.wsrm.counts[Count.RETRANSMISSIONS] == 0
+    run = RandomRun(choices | {"window": 8, "ours": 64})
+    run.play([("put", 12)] * 5 + [("arrive", 6), ("respond", 6), ("read", 3), ("wait", 40)] * 40)
+    assert run.far.past_the_window == 0
+    assert run.bench.wsrm.counts[Count.RETRANSMISSIONS] == 0

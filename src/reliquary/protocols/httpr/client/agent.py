@@ -102,10 +102,10 @@ def _wake(state: State, queue: int, destination: str, now: Instant) -> ClientCha
     return channel
 
 
-def on_held(state: State, signal: MessagesReserved, now: Instant) -> None:
-    """The queue manager holds messages for a batch, or has none."""
+def on_reserved(state: State, signal: MessagesReserved, now: Instant) -> None:
+    """The queue manager has reserved messages for a batch, or has none."""
     channel = state.client.channels[signal.key[0]]
-    push.on_held(state, channel, signal, now)
+    push.on_reserved(state, channel, signal, now)
     advance(state, channel, now)
 
 

@@ -1,7 +1,7 @@
 """PUSH at the client, and the first half of EXCHANGE, 5.2 and 5.4: our messages are sent.
 
     ReservationWanted --> MessagesReserved --> BatchPrepared, SendRequest
-              '--> too large for the peer: held alone, and moved to the dead letters
+              '--> too large for the peer: reserved alone, and moved to the dead letters
 
 Hold and `BatchPrepared` are one write, and the request leaves after its sync: the batch is in doubt before
 the peer can have seen its end (P1, HR-051).
@@ -60,11 +60,11 @@ def prepare(state: State, channel: ClientChannel) -> bool:
     queue = search.queue if search is not None else next(iter(channel.outgoing.ready))
     most = search.batch_limit if search is not None else refusals.batch_limit or agreed.maximum_batch_size
     channel.outgoing.preparing = queue
-    _hold(state, channel, min(most, agreed.maximum_batch_size), agreed.maximum_message_size)
+    _reserve(state, channel, min(most, agreed.maximum_batch_size), agreed.maximum_message_size)
     return True
 
 
-def _hold(state: State, channel: ClientChannel, most: int, largest: int) -> None:
+def _reserve(state: State, channel: ClientChannel, most: int, largest: int) -> None:
     key = channel.number, state.channels[channel.number].next_id
     most_bytes = state.settings.batch_bytes
     wanted = ReservationWanted(
@@ -73,11 +73,11 @@ def _hold(state: State, channel: ClientChannel, most: int, largest: int) -> None
     state.draft.tell(wanted)
 
 
-def on_held(state: State, channel: ClientChannel, signal: MessagesReserved, now: Instant) -> None:
-    """Send the messages that the queue manager holds for the batch, if it has any."""
+def on_reserved(state: State, channel: ClientChannel, signal: MessagesReserved, now: Instant) -> None:
+    """Send the messages that the queue manager reserved for the batch, if it has any."""
     queue, limit = channel.outgoing.preparing, channel.session.agreed.maximum_message_size
     if signal.refusal is ReservationRefusal.TOO_LARGE:
-        _hold(state, channel, 1, 0)
+        _reserve(state, channel, 1, 0)
         return
     channel.outgoing.preparing = 0
     if not signal.messages:
@@ -109,7 +109,7 @@ def _send_batch(
 ) -> None:  # fmt: skip
     """Send a batch, which is in doubt from this write on (P1)."""
     command, batch = sending_command(channel), signal.key[1]
-    assert command is not None, "nothing was to be held for a peer that takes nothing"
+    assert command is not None, "no message was to be reserved for a peer that takes nothing"
     channel.outgoing.ready.pop(queue, None)
     channel.outgoing.ready[queue] = None  # the other queues come first now
     apply(state, BatchPrepared(channel.number, batch))

@@ -154,7 +154,7 @@ class _Reader:
         """The next step of parsing; it returns whether it made progress."""
         self._limits = BatchLimits(0, 0)
         self._messages = 0
-        self._held = 0
+        self._buffered = 0
         """Bytes of the messages that were returned in one piece."""
         self._long_headers = 0
         # of the message that is being read:
@@ -213,7 +213,7 @@ class _Reader:
     def _read_messages(self, found: list[BodyPart]) -> bool:
         """Read all complete messages of the usual form, then the terminator or the header of another one."""
         buffer, at, room = self._buffer, self._at, self._limits.messages - self._messages
-        largest, budget = min(self._limits.message_bytes, LARGE), IN_MEMORY - self._held
+        largest, budget = min(self._limits.message_bytes, LARGE), IN_MEMORY - self._buffered
         before = len(found)
         if self._searched > at and buffer.find(_BLANK, self._searched) < 0:
             room = 0  # a header is incomplete: it is not parsed again for each byte that arrives
@@ -235,7 +235,7 @@ class _Reader:
             at = stop + 2
             room -= 1
         self._messages += len(found) - before
-        self._held = IN_MEMORY - budget
+        self._buffered = IN_MEMORY - budget
         self._at = at
         return at < len(buffer) and (self._read_terminator(found) or self._read_message_header(found))
 
@@ -279,8 +279,8 @@ class _Reader:
                 spec="HTTPR 6.1.5",
             )
         self._announced, self._large = 0, False
-        self._most = min(LARGE, max(SMALL, IN_MEMORY - self._held))
-        self._held += len(block)
+        self._most = min(LARGE, max(SMALL, IN_MEMORY - self._buffered))
+        self._buffered += len(block)
         if size is None:
             self._step = _Reader._read_chunk_size
         else:
@@ -406,7 +406,7 @@ class _Reader:
     def _give(self, found: list[BodyPart]) -> None:
         """Append the completed message to `found`."""
         if not self._large:
-            self._held += len(self._data)
+            self._buffered += len(self._data)
             found.append(Carried(self._header, bytes(self._data)))
         else:
             if self._data:

@@ -103,10 +103,10 @@ def on_judged(state: State, signal: BatchJudged, now: Instant) -> None:
     serve_next(state, channel, now)
 
 
-def on_held(state: State, signal: MessagesReserved, now: Instant) -> None:
-    """The queue manager holds messages for a batch, or has none."""
+def on_reserved(state: State, signal: MessagesReserved, now: Instant) -> None:
+    """The queue manager has reserved messages for a batch, or has none."""
     channel = state.server.channels[signal.key[0]]
-    pull.on_held(state, channel, signal, now)
+    pull.on_reserved(state, channel, signal, now)
     serve_next(state, channel, now)
 
 

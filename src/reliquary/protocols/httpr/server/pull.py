@@ -5,8 +5,8 @@
         '-- MessagesWaiting <--'                                           |
                                      nothing came: "no messages" ----------'
 
-Messages are held, and the batch is in doubt, from the first of them on (P1); the answer leaves after the sync
-of the last hold.  A batch that was never sent is returned together with its request.
+Messages are reserved, and the batch is in doubt, from the first of them on (P1).  The answer leaves after the
+sync of the last reservation.  A batch that was never sent is returned together with its request.
 Limits are upper bounds (HR-094 to HR-097): a full batch does not wait for them.
 """
 
@@ -75,13 +75,13 @@ def start(
         apply(state, FetchingSeen(channel.number))
         leave_to_fetcher(state, state.channels[channel.number].requester)
     channel.pull = PullInProgress(request, pair, own)
-    _hold_more(state, channel, channel.pull, now)
+    _reserve_more(state, channel, channel.pull, now)
 
 
 # -- filling the batch
 
 
-def _hold_more(state: State, channel: ServerChannel, pull: PullInProgress, now: Instant) -> None:
+def _reserve_more(state: State, channel: ServerChannel, pull: PullInProgress, now: Instant) -> None:
     """Ask the queue manager for as many messages as the batch still takes."""
     row, agreed = state.channels[channel.number], pull.request.agreed
     queues: tuple[str | int, ...] = (pull.queue,)
@@ -104,8 +104,8 @@ def _hold_more(state: State, channel: ServerChannel, pull: PullInProgress, now: 
     )
 
 
-def on_held(state: State, channel: ServerChannel, signal: MessagesReserved, now: Instant) -> None:
-    """Add the messages that the queue manager holds to the batch; close it, refuse it, or wait for more."""
+def on_reserved(state: State, channel: ServerChannel, signal: MessagesReserved, now: Instant) -> None:
+    """Add the messages that the manager reserved to the batch; close it, refuse it, or wait for more."""
     pull = channel.pull
     assert pull is not None, f"no PULL asked for {signal.key}"
     asked_queues, ask_again = pull.asked_queues, pull.ask_again
@@ -113,7 +113,7 @@ def on_held(state: State, channel: ServerChannel, signal: MessagesReserved, now:
     channel.last_queue = signal.queue
     if signal.of_older_era and may_be_there(state, signal):
         put_aside(state, signal)
-        _hold_more(state, channel, pull, now)
+        _reserve_more(state, channel, pull, now)
     elif signal.messages:
         _add(state, channel, pull, signal, now)
         _close_or_wait(state, channel, pull, now)
@@ -125,7 +125,7 @@ def on_held(state: State, channel: ServerChannel, signal: MessagesReserved, now:
     else:
         _note_empty(state, pull, asked_queues, signal)
         if ask_again:
-            _hold_more(state, channel, pull, now)
+            _reserve_more(state, channel, pull, now)
         else:
             _close_or_wait(state, channel, pull, now)
 
@@ -230,7 +230,7 @@ def on_waiting(state: State, signal: MessagesWaiting, now: Instant) -> None:
         if pull.asked_queues:
             pull.ask_again = True
         else:
-            _hold_more(state, channel, pull, now)
+            _reserve_more(state, channel, pull, now)
 
 
 def _concerns(state: State, channel: ServerChannel, pull: PullInProgress, signal: MessagesWaiting) -> bool:

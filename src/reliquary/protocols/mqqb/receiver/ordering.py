@@ -33,7 +33,7 @@ MOST_DIALS: Final = 3
 """How often a sender is dialled for one; then its next session gets it."""
 MOST_PEERS: Final = 10_000
 """How many senders are known that another peer brings messages of."""
-LONGEST_HOLD: Final = 10 * SECOND
+LONGEST_DELAY: Final = 10 * SECOND
 """How long an order acknowledgement waits for final acknowledgements of refused messages."""
 MARK: Final = "MQQB:"
 """The beginning of TransactionStatusQueue in a message that this protocol brought in a stream."""
@@ -120,7 +120,7 @@ def send_order_ack(state: State, incoming: Incoming, now: Instant) -> None:
     """
     sender, place = incoming.key[0], incoming.place
     session = session_of_sender(state, sender)
-    if session is not None and _is_held(state, incoming, session, now):
+    if session is not None and _is_delayed(state, incoming, session, now):
         incoming.waiting = True
         state.draft.ask(SetTimer((ORDER_ACK, place), state.receiver.coalescing.delay))
         return
@@ -142,7 +142,7 @@ def send_order_ack(state: State, incoming: Incoming, now: Instant) -> None:
         state.draft.ask(SetTimer((ORDER_ACK, place), DIAL_AGAIN))
 
 
-def _is_held(state: State, incoming: Incoming, session: Session, now: Instant) -> bool:
+def _is_delayed(state: State, incoming: Incoming, session: Session, now: Instant) -> bool:
     """Return whether an order acknowledgement waits until its sender knows which messages were refused.
 
     It confirms refused messages too (QB-131), so a sender that got it first would take them for delivered.
@@ -151,13 +151,13 @@ def _is_held(state: State, incoming: Incoming, session: Session, now: Instant) -
     """
     receiver, place, sender = state.receiver, incoming.place, incoming.key[0]
     if not receiver.refusals.of(sender) and sender not in receiver.unsettled:
-        receiver.held_since.pop(place, None)
+        receiver.delayed_since.pop(place, None)
         return False
-    number, since = receiver.held_since.get(place, (0, now))
+    number, since = receiver.delayed_since.get(place, (0, now))
     if number != session.number:
         since = now
-    receiver.held_since[place] = (session.number, since)
-    return 0 <= now - since < LONGEST_HOLD
+    receiver.delayed_since[place] = (session.number, since)
+    return 0 <= now - since < LONGEST_DELAY
 
 
 def _put(session: Session, place: int) -> None:

@@ -1,6 +1,6 @@
 """Bytes that came, as a message: HTTP body or APDU, cut into parts, and the envelope's header read.
 
-`SrmpFault` is all that comes out of bytes that are no message.
+Bytes that are no message raise `SrmpFault`.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _arrived(data: bytes, kind: MediaType, others: list[Part] | tuple[()]) -> tu
 
 
 def _contents(parts: list[Part] | tuple[()]) -> dict[str, bytes]:
-    """Body and extension; parts of other names mean nothing to us."""
+    """Return body and extension; parts with other names are ignored."""
     contents: dict[str, bytes] = {}
     for part in parts:
         name = _content_of(part.content_id)

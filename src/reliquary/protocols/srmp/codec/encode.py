@@ -15,7 +15,7 @@ from reliquary.protocols.srmp.codec.canonical import BEGIN, END, MSMQ, PROPERTIE
 from reliquary.protocols.srmp.codec.elements import OURS
 from reliquary.protocols.srmp.codec.lexical import correlation_text, guid_text, moment_text
 from reliquary.protocols.srmp.codec.messages import envelope_of
-from reliquary.protocols.srmp.codec.values import Envelope, Msmq, StreamPlace
+from reliquary.protocols.srmp.codec.values import Envelope, Msmq, StreamPosition
 from reliquary.queueing.model.message import USUAL, Message
 from reliquary.wire.xml_text import escaped
 
@@ -26,7 +26,7 @@ _MSMQ: Final = f"{MSMQ}<Class>"
 
 def encode(
     message: Message,
-    place: StreamPlace | None = None,
+    place: StreamPosition | None = None,
     *,
     signature: str = "",
     capital_stream: bool = False,
@@ -81,7 +81,7 @@ def _services(envelope: Envelope) -> str:
     return text + "</services>"
 
 
-def _stream(place: StreamPlace, name: str) -> str:
+def _stream(place: StreamPosition, name: str) -> str:
     # DEPARTS from 3.1.7.2.4 (SR-280): only the first message goes without <previous>, because a later one
     # that follows none of its stream would be read as following the one before it.
     previous = f"<previous>{place.previous}</previous>" if place.current > 1 else ""

@@ -27,7 +27,7 @@ from reliquary.protocols.srmp.codec.values import (
     DeliveryReceipt,
     Envelope,
     Msmq,
-    StreamPlace,
+    StreamPosition,
     StreamReceipt,
 )
 from reliquary.queueing.model.message import FOREVER, LABEL_LIMIT, NO_GUID, PRIORITY_LIMIT, ObjectId
@@ -115,7 +115,7 @@ def numbered(
     envelope: Envelope,
     identifier: str,
     uniquifier: int,
-    stream: StreamPlace | None,
+    stream: StreamPosition | None,
     *,
     capital_stream: bool = False,
 ) -> Envelope:
@@ -243,7 +243,7 @@ def _read_services(found: Fields | None) -> Services:
     return Services("durable" in found, delivery_to, commitment)
 
 
-def read_stream(found: Fields) -> StreamPlace:
+def read_stream(found: Fields) -> StreamPosition:
     """Return the place of a message in its stream."""
     name = stream_name(_text(found, "streamId", "2.2.5.3.1"))
     current = number(_text(found, "current", "2.2.5.3.2"), "current", "2.2.5.3.2", FOREVER)
@@ -269,7 +269,7 @@ def stream_name(text: str) -> StreamName:
     return StreamName(identifier, *stream_id(identifier, "2.2.5.3.1"))
 
 
-def place_in(name: StreamName, current: int, previous: int | None, receipts_to: str = "") -> StreamPlace:
+def place_in(name: StreamName, current: int, previous: int | None, receipts_to: str = "") -> StreamPosition:
     """Return the place of a message in this stream; `receipts_to` is empty where there is no `start`."""
     identifier, sender, value = name
     if not current:
@@ -282,7 +282,7 @@ def place_in(name: StreamName, current: int, previous: int | None, receipts_to: 
         raise SrmpFault(
             "start", "the first message of a stream has <start>, and no other has", spec=spec("2.2.5.3.4")
         )
-    return StreamPlace(
+    return StreamPosition(
         identifier=identifier,
         sender=sender,
         number=value,

@@ -31,7 +31,7 @@ from reliquary.protocols.srmp.codec.values import (
     DeliveryReceipt,
     Envelope,
     Msmq,
-    StreamPlace,
+    StreamPosition,
 )
 from reliquary.queueing.model.message import (
     FOREVER,
@@ -69,7 +69,7 @@ _WEB: Final = ("http://", "https://")
 NOT_CARRIED: Final[Mapping[str, str]] = {
     "delay": "it is over before a message goes",
     "application_deadletter_queue": "the sender's own affair",
-    "discard_refused": "a wish to its own manager",
+    "discard_refused": "a request to its own manager",
     "allow_peek_when_locked": "it concerns the queue that the message lies in",
     "tracing_queue": "only that tracing is wanted has an element",
     "multiple_destination_signature": "XML signatures cover body and extension alone",
@@ -297,7 +297,7 @@ def _read_receipt(envelope: Envelope, into: dict[str, Any]) -> None:
 # -- to an envelope
 
 
-def envelope_of(message: Message, place: StreamPlace | None = None, *, here: str = "") -> Envelope:
+def envelope_of(message: Message, place: StreamPosition | None = None, *, here: str = "") -> Envelope:
     """Return the envelope of a message; UsageError for values that SRMP cannot carry (F-73)."""
     more = message.more or USUAL
     to = url_of(more.destination_queue)

@@ -30,7 +30,7 @@ class CommitmentRequest(Value, frozen=True, kw_only=True):
     """`negativeOnly`: the sender wants to know when the message was not read in time."""
 
 
-class StreamPlace(Value, frozen=True, kw_only=True):
+class StreamPosition(Value, frozen=True, kw_only=True):
     """`stream`, 2.2.5.3: which message of which stream this is."""
 
     identifier: str
@@ -122,7 +122,7 @@ class Envelope(Value, frozen=True, kw_only=True):
     delivery_to: str = ""
     """`deliveryReceiptRequest/sendTo`; empty when none is requested."""
     commitment: CommitmentRequest | None = None
-    stream: StreamPlace | None = None
+    stream: StreamPosition | None = None
     delivery_receipt: DeliveryReceipt | None = None
     commitment_receipt: CommitmentReceipt | None = None
     stream_receipt: StreamReceipt | None = None

@@ -10,7 +10,7 @@ from typing import Final
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import Warn
-from reliquary.protocols.srmp.codec.values import Envelope, StreamPlace
+from reliquary.protocols.srmp.codec.values import Envelope, StreamPosition
 from reliquary.protocols.srmp.state import Count, State
 from reliquary.protocols.srmp.tables import NAME
 from reliquary.queueing.model.travel.transfer import StreamResumed
@@ -23,7 +23,9 @@ RESUMED: Final = "a stream goes on without some of its numbers"
 NO_ADDRESS: Final = "a stream cannot go on after the restore"
 
 
-def reconsidered(state: State, key: StreamKey, place: StreamPlace, verdict: Verdict, now: Instant) -> Verdict:
+def reconsidered(
+    state: State, key: StreamKey, place: StreamPosition, verdict: Verdict, now: Instant
+) -> Verdict:
     """Return the verdict on a message, if the store was restored or an administrator has reset the stream."""
     # DEPARTS from 2.2.5.3 (SR-070): a message is taken before its predecessor if that one will never come,
     # because its sender has a receipt for it and the store with it is gone: the stream would stand still.
@@ -46,7 +48,7 @@ def reconsidered(state: State, key: StreamKey, place: StreamPlace, verdict: Verd
     return verdict
 
 
-def receipts_to(state: State, key: StreamKey, place: StreamPlace) -> str:
+def receipts_to(state: State, key: StreamKey, place: StreamPosition) -> str:
     """Return the receipt address of a stream: from its own messages, or from other streams of its sender."""
     said = place.receipts_to or place.unconfirmed_to
     if said:

@@ -21,7 +21,7 @@ from reliquary.base.turn import Signal, Warn
 from reliquary.protocols.srmp.codec.compound import BOUNDARIES, apdu, compound
 from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.lexical import stream_id_text
-from reliquary.protocols.srmp.codec.values import StreamPlace
+from reliquary.protocols.srmp.codec.values import StreamPosition
 from reliquary.protocols.srmp.effects import Post, SendApdu
 from reliquary.protocols.srmp.events import Addressed, PostEnded
 from reliquary.protocols.srmp.sender import closing
@@ -159,7 +159,7 @@ def _send_again(state: State, session: Session, sent: Sent, send: SendUserMessag
         state.draft.tell(TransferAccepted(queue, (lookup_id,)))
         state.draft.tell(DestinationReached(queue, (lookup_id,)))
         return True
-    place = _place(state, session, sent.stream, number, sent.previous(number))
+    place = _position(state, session, sent.stream, number, sent.previous(number))
     if session.wait.timeouts and number > 1 and place.previous <= sent.stream.acknowledged:
         place = replace(place, unconfirmed_to=_receipts_url(state, session))
     effect = _effect(state, session, send, place)
@@ -183,7 +183,7 @@ def _send_first(
         if number > LAST_NUMBER:
             session.has_unposted = True
             break
-        effect = _effect(state, session, send, _place(state, session, stream, number, previous))
+        effect = _effect(state, session, send, _position(state, session, stream, number, previous))
         if effect is not None:
             _post(state, session, send, number, effect)
             lookup_ids.append(send.lookup_id)
@@ -196,9 +196,11 @@ def _send_first(
         apply(state, MessagesNumbered(session.queue, first, tuple(lookup_ids), tuple(finals)))
 
 
-def _place(state: State, session: Session, stream: OutgoingStream, number: int, previous: int) -> StreamPlace:
-    """`stream` of a message (SR-279, SR-280); only number 1 says where receipts are to be sent."""
-    return StreamPlace(
+def _position(
+    state: State, session: Session, stream: OutgoingStream, number: int, previous: int
+) -> StreamPosition:
+    """Return the element `stream` of a message (SR-279, SR-280); number 1 also names where receipts go."""
+    return StreamPosition(
         identifier=stream_id_text(stream.sender, stream.number),
         sender=stream.sender,
         number=stream.number,
@@ -223,7 +225,7 @@ def _here(state: State, url: str) -> str:
 
 
 def _effect(
-    state: State, session: Session, send: SendUserMessage, place: StreamPlace | None
+    state: State, session: Session, send: SendUserMessage, place: StreamPosition | None
 ) -> Post | SendApdu | None:
     """Return the effect that sends the message; if it cannot be written, end its transfer and return None."""
     message, route = send.message, session.route
@@ -260,7 +262,7 @@ def _effect(
     )
 
 
-def _envelope(state: State, message: Message, place: StreamPlace | None, url: str) -> str:
+def _envelope(state: State, message: Message, place: StreamPosition | None, url: str) -> str:
     signature = ""
     if is_to_be_signed(message):
         message, signature = sign(message, message.source_machine, state.settings.trust)

@@ -103,7 +103,7 @@ def on_ack_requested(state: State, exchange: Exchange, identifier: str, now: Ins
     sequence = find(state, exchange, identifier, now)
     move(exchange, sequence, Move.ASK)
     if exchange.envelope.sequence is None:
-        forget_additions(sequence.place)
+        forget_additions(sequence.target)
     if not _is_answered(state, exchange, sequence):
         owe(state, exchange, sequence, now, at_once=True)
 
@@ -124,7 +124,7 @@ def on_interval(state: State, number: int, now: Instant) -> None:
     state.destination.now = now
     sequence.waits_for_interval = False
     if number in state.destination.due.get(sequence.row.acks_to.address, ()):
-        forget_additions(sequence.place)
+        forget_additions(sequence.target)
         send_alone(state, sequence, now)
 
 
@@ -175,9 +175,9 @@ def send_alone(state: State, sequence: Sequence, now: Instant) -> None:
     send(state, row.acks_to, Envelope(dialect=row.dialect, to=row.acks_to, acknowledgements=(written,)), now)
 
 
-def notify_starved(state: State, place: TargetQueue) -> None:
+def notify_starved(state: State, target: TargetQueue) -> None:
     """Let sources know of room where their last acknowledgement said that there is none (T33)."""
-    for number in list(place.starved):
+    for number in list(target.starved):
         sequence = state.destination.sequences[number]
         if room_for(state, sequence):  # the acknowledgement takes the sequence out of those that wait
             send_alone(state, sequence, state.destination.now)

@@ -13,11 +13,11 @@ from reliquary.protocols.wsrm.destination.phases import Phase
 from reliquary.protocols.wsrm.destination.routing import settings_of
 from reliquary.protocols.wsrm.destination.state import CreationKey, Sequence
 from reliquary.protocols.wsrm.destination.tables import (
-    HELD,
+    BUFFERED,
     INBOUND,
     RECEIVED,
     REQUESTS,
-    Held,
+    Buffered,
     Inbound,
     Received,
     message_key,
@@ -44,11 +44,11 @@ def add_sequence(state: State, row: Inbound) -> Sequence:
     """Add a sequence that is open to the memory."""
     here = state.destination
     assert row.identifier not in here.by_identifier, f"two sequences are {row.identifier}"
-    sequence = Sequence(row, settings_of(state.settings, row), here.place(row.queue))
+    sequence = Sequence(row, settings_of(state.settings, row), here.target(row.queue))
     here.sequences[row.number] = sequence
     if not row.restored:
         here.by_identifier[row.identifier] = row.number
-    sequence.place.open[row.number] = sequence
+    sequence.target.open[row.number] = sequence
     here.open_counts[row.endpoint] += 1
     for key in _keys(row):
         here.created[key] = row.number
@@ -64,9 +64,9 @@ def put_received(sequence: Sequence, received: Received) -> None:
 
 def retire(state: State, sequence: Sequence) -> None:
     """Take a sequence that ended out of all indexes of open ones."""
-    here, row, place = state.destination, sequence.row, sequence.place
-    del place.open[row.number]
-    place.starved.pop(row.number, None)
+    here, row, target = state.destination, sequence.row, sequence.target
+    del target.open[row.number]
+    target.starved.pop(row.number, None)
     here.open_counts[row.endpoint] -= 1
     for key in _keys(row):
         if here.created.get(key) == row.number:
@@ -74,10 +74,10 @@ def retire(state: State, sequence: Sequence) -> None:
     here.ended[row.number] = None
 
 
-def note_held(sequence: Sequence, number: int, size: int) -> None:
-    """Count a held message, in memory."""
-    sequence.held[number] = size
-    sequence.place.held_bytes += size
+def note_buffered(sequence: Sequence, number: int, size: int) -> None:
+    """Count a buffered message, in memory."""
+    sequence.buffered[number] = size
+    sequence.target.buffered_bytes += size
 
 
 def creation_key(owner: str, endpoint: str, acks_to: str, text: str) -> CreationKey:
@@ -112,11 +112,11 @@ def _receive(state: State, fact: facts.MessageReceived) -> None:
         _release(state, sequence, fact.released)
 
 
-def _hold(state: State, fact: facts.MessageHeld) -> None:
+def _buffer(state: State, fact: facts.MessageBuffered) -> None:
     sequence = state.destination.sequences[fact.sequence]
     _add(state, sequence, fact.number, last=fact.last)
-    state.rows.put(HELD, message_key(fact.sequence, fact.number), Held(fact.message), fresh=True)
-    note_held(sequence, fact.number, size_of(fact.message))
+    state.rows.put(BUFFERED, message_key(fact.sequence, fact.number), Buffered(fact.message), fresh=True)
+    note_buffered(sequence, fact.number, size_of(fact.message))
 
 
 def _add(state: State, sequence: Sequence, number: int, *, last: bool) -> None:
@@ -134,14 +134,14 @@ def _add(state: State, sequence: Sequence, number: int, *, last: bool) -> None:
     state.rows.put(RECEIVED, sequence_key(sequence.row.number), sequence.received)
 
 
-def _let_go(state: State, fact: facts.HeldReleased) -> None:
+def _let_go(state: State, fact: facts.BufferReleased) -> None:
     _release(state, state.destination.sequences[fact.sequence], fact.numbers)
 
 
 def _release(state: State, sequence: Sequence, numbers: Iterable[int]) -> None:
     for number in numbers:
-        sequence.place.held_bytes -= sequence.held.pop(number)
-        state.rows.delete(HELD, message_key(sequence.row.number, number))
+        sequence.target.buffered_bytes -= sequence.buffered.pop(number)
+        state.rows.delete(BUFFERED, message_key(sequence.row.number, number))
 
 
 def _note(state: State, fact: facts.RequestNoted) -> None:
@@ -194,15 +194,15 @@ def _forget(state: State, fact: facts.SequencesForgotten) -> None:
         state.rows.delete(RECEIVED, sequence_key(number))
         if sequence.requests:
             state.rows.delete_range(REQUESTS, message_key(number, 0), message_key(number, _ALL_NUMBERS))
-        assert not sequence.held, f"sequence {number} holds messages and would be forgotten"
+        assert not sequence.buffered, f"sequence {number} holds messages and would be forgotten"
 
 
 _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.SequenceOpened: _open,
     facts.SequencePaired: _pair,
     facts.MessageReceived: _receive,
-    facts.MessageHeld: _hold,
-    facts.HeldReleased: _let_go,
+    facts.MessageBuffered: _buffer,
+    facts.BufferReleased: _let_go,
     facts.RequestNoted: _note,
     facts.SequenceClosed: _close,
     facts.SequenceEnded: _end,

@@ -170,7 +170,7 @@ def _open(state: State, row: Inbound, now: Instant) -> Sequence:
     apply(state, SequenceOpened(row))
     sequence = state.destination.sequences[row.number]
     sequence.heard = now
-    watch(state, sequence.place)
+    watch(state, sequence.target)
     wait = min(state.settings.inactivity, row.life)
     state.draft.ask(SetTimer((INACTIVITY, row.number), Duration(wait)))
     return sequence

@@ -1,12 +1,12 @@
-"""Messages go into their queue: alone, with those that were held behind them, or when their sequence closes.
+"""Messages go into their queue: alone, with those buffered behind them, or when their sequence closes.
 
                       ordered                    unordered        DiscardEntireSequence
-    in order          at once, with what waits   at once          held
-    behind a gap      held                       at once          held
+    in order          at once, with what waits   at once          buffered
+    behind a gap      buffered                   at once          buffered
     complete          -                          -                all as one batch
-    closed with gaps  NoDiscard: what is held; DiscardFollowingFirstGap and DiscardEntireSequence: nothing
+    closed with gaps  NoDiscard: what is buffered; DiscardFollowingFirstGap and DiscardEntireSequence: nothing
 
-A held message is stored and acknowledged, so it is never dropped silently: where the queue has no room it
+A buffered message is stored and acknowledged, so it is never dropped silently: where the queue has no room it
 waits until there is room, even beyond the end of its sequence, and later sequences to an ordered endpoint
 wait for it; what must be discarded is logged and counted.
 All assurances are kept in one way: a message is acknowledged once it is stored, and delivered once, which is
@@ -23,12 +23,12 @@ from reliquary.protocols.wsrm.carrier import NAME
 from reliquary.protocols.wsrm.codec.values import Envelope, Incomplete, SequenceHeader
 from reliquary.protocols.wsrm.destination import acknowledging
 from reliquary.protocols.wsrm.destination.apply import apply
-from reliquary.protocols.wsrm.destination.facts import HeldReleased
+from reliquary.protocols.wsrm.destination.facts import BufferReleased
 from reliquary.protocols.wsrm.destination.flow_control import add_messages, queue_room
 from reliquary.protocols.wsrm.destination.phases import Phase
 from reliquary.protocols.wsrm.destination.routing import onward
 from reliquary.protocols.wsrm.destination.state import Arriving, Sequence, TargetQueue
-from reliquary.protocols.wsrm.destination.tables import HELD, message_key
+from reliquary.protocols.wsrm.destination.tables import BUFFERED, message_key
 from reliquary.protocols.wsrm.destination.watching import watch
 from reliquary.protocols.wsrm.exchange import Exchange
 from reliquary.protocols.wsrm.settings import LARGEST_WINDOW, Assurance
@@ -49,7 +49,7 @@ def hand_over(state: State, exchange: Exchange, arriving: Arriving) -> None:
     """Give messages to the queue manager as one batch; its verdict comes in this turn."""
     sequence, messages = arriving.sequence, arriving.messages
     sequence.is_judged = True
-    sequence.place.arriving += len(messages)
+    sequence.target.arriving += len(messages)
     state.last_ticket = ticket = state.last_ticket + 1
     state.turn.exchanges[ticket] = exchange
     state.destination.arriving[ticket] = arriving
@@ -84,26 +84,26 @@ def _user_of(sequence: Sequence) -> Principal:
     return Principal(parse_sid(owner)) if owner else ANONYMOUS
 
 
-# -- messages that are held
+# -- messages that are buffered
 
 
 def ready_numbers(sequence: Sequence) -> list[int]:
-    """Return the held messages that nothing before them keeps from their queue."""
-    if not sequence.held or (sequence.is_whole and not sequence.is_complete):
+    """Return the buffered messages that nothing before them keeps from their queue."""
+    if not sequence.buffered or (sequence.is_whole and not sequence.is_complete):
         return []
     if sequence.phase is not Phase.OPEN:
-        return sorted(sequence.held)  # what had to be discarded is not held any more
-    return sorted([number for number in sequence.held if number < sequence.next])
+        return sorted(sequence.buffered)  # what had to be discarded is not buffered any more
+    return sorted([number for number in sequence.buffered if number < sequence.next])
 
 
-def held_messages(state: State, sequence: Sequence, numbers: list[int]) -> list[Message]:
+def buffered_messages(state: State, sequence: Sequence, numbers: list[int]) -> list[Message]:
     """Return the messages under these numbers that wait for earlier ones."""
-    found = [state.rows.get(HELD, message_key(sequence.number, number)) for number in numbers]
-    return [held.message for held in found if held is not None]
+    found = [state.rows.get(BUFFERED, message_key(sequence.number, number)) for number in numbers]
+    return [buffered.message for buffered in found if buffered is not None]
 
 
 def resume(state: State, sequence: Sequence, most: int = LARGEST_WINDOW) -> None:
-    """Hand over what is held and ready, if anything is; a whole sequence always as one batch."""
+    """Hand over what is buffered and ready, if anything is; a whole sequence always as one batch."""
     if sequence.is_judged:
         return
     numbers = ready_numbers(sequence)
@@ -115,34 +115,34 @@ def resume(state: State, sequence: Sequence, most: int = LARGEST_WINDOW) -> None
         numbers = numbers[: min(most, queue_room(sequence))]
     if not numbers or sequence.waits_for_earlier:
         return
-    messages = held_messages(state, sequence, numbers)
-    sizes = tuple([sequence.held[number] for number in numbers])
-    arriving = Arriving(sequence, tuple(numbers), tuple(messages), sizes, sequence.place.reports)
+    messages = buffered_messages(state, sequence, numbers)
+    sizes = tuple([sequence.buffered[number] for number in numbers])
+    arriving = Arriving(sequence, tuple(numbers), tuple(messages), sizes, sequence.target.reports)
     row = sequence.row
     envelope = Envelope(dialect=row.dialect, sequence=SequenceHeader(row.identifier, 0))
     hand_over(state, Exchange(envelope, endpoint=row.endpoint), arriving)
 
 
-def resume_blocked(state: State, place: TargetQueue) -> None:
+def resume_blocked(state: State, target: TargetQueue) -> None:
     """Hand over what waits for its queue, older sequences first, unless not even the first message fits."""
-    for _, sequence in sorted(place.blocked.items()):
+    for _, sequence in sorted(target.blocked.items()):
         numbers = ready_numbers(sequence)
-        if not numbers or place.free is None or sequence.held[numbers[0]] <= place.free:
+        if not numbers or target.free is None or sequence.buffered[numbers[0]] <= target.free:
             resume(state, sequence)
 
 
-def on_held_judged(state: State, arriving: Arriving, signal: BatchJudged) -> None:
-    """Note that held messages are in their queue, or that they must wait for it."""
+def on_buffered_judged(state: State, arriving: Arriving, signal: BatchJudged) -> None:
+    """Note that buffered messages are in their queue, or that they must wait for it."""
     sequence = arriving.sequence
     if signal.outcome is Outcome.DELIVERED:
-        add_messages(sequence.place, arriving.reports, arriving.sizes)
-        apply(state, HeldReleased(sequence.number, arriving.numbers))
+        add_messages(sequence.target, arriving.reports, arriving.sizes)
+        apply(state, BufferReleased(sequence.number, arriving.numbers))
         resume(state, sequence)
     elif fits_in_part(signal, sequence):
         resume(state, sequence, signal.place)
     elif is_delayed(signal):
-        count = len(sequence.held)
-        _warn(state, sequence, "messages wait for room", f"{count} messages are held: {signal.why}")
+        count = len(sequence.buffered)
+        _warn(state, sequence, "messages wait for room", f"{count} messages are buffered: {signal.why}")
     elif sequence.phase is Phase.ENDED:
         discard(state, sequence, arriving.numbers, signal.why or signal.reason.name)
         resume(state, sequence)
@@ -156,23 +156,23 @@ def fits_in_part(signal: BatchJudged, sequence: Sequence) -> bool:
 
 def block(sequence: Sequence) -> None:
     """Note that messages of a sequence wait until their queue has room."""
-    sequence.place.blocked[sequence.number] = sequence
+    sequence.target.blocked[sequence.number] = sequence
 
 
 def _unblock(state: State, sequence: Sequence) -> None:
     """Note that nothing of a sequence waits for its queue: the next ones may go on."""
-    place = sequence.place
-    if place.blocked.pop(sequence.number, None) is not None:
-        watch(state, place)
-        resume_blocked(state, place)
-        acknowledging.notify_starved(state, place)
+    target = sequence.target
+    if target.blocked.pop(sequence.number, None) is not None:
+        watch(state, target)
+        resume_blocked(state, target)
+        acknowledging.notify_starved(state, target)
 
 
 # -- a sequence that takes no more messages
 
 
 def settle(state: State, sequence: Sequence) -> None:
-    """Deliver or discard what is held when a sequence is closed, and report what is missing."""
+    """Deliver or discard what is buffered when a sequence is closed, and report what is missing."""
     end = max(sequence.received.last, sequence.highest)
     missing = list(sequence.ranges.gaps(1, end)) if end else []
     if missing:
@@ -185,12 +185,12 @@ def settle(state: State, sequence: Sequence) -> None:
 
 
 def _lost_numbers(sequence: Sequence, gap: int) -> tuple[int, ...]:
-    """Return the held messages that IncompleteSequenceBehavior discards; `gap` is the first missing, or 0."""
+    """Return the messages that IncompleteSequenceBehavior discards; `gap` is the first missing, or 0."""
     behavior = sequence.settings.incomplete
     if behavior is Incomplete.ENTIRE and not sequence.is_complete:
-        return tuple(sorted(sequence.held))
+        return tuple(sorted(sequence.buffered))
     if behavior is Incomplete.FOLLOWING and gap:
-        return tuple(sorted([number for number in sequence.held if number > gap]))
+        return tuple(sorted([number for number in sequence.buffered if number > gap]))
     return ()
 
 
@@ -198,7 +198,7 @@ def discard(state: State, sequence: Sequence, numbers: tuple[int, ...], why: str
     """Discard messages that were acknowledged, and report it for an administrator."""
     text = _text([(number, number) for number in numbers])
     _report(state, sequence, "messages are discarded", f"messages {text}: {why}", len(numbers))
-    apply(state, HeldReleased(sequence.number, numbers))
+    apply(state, BufferReleased(sequence.number, numbers))
 
 
 def _text(ranges: list[tuple[int, int]]) -> str:

@@ -1,6 +1,6 @@
 """Sequences are closed, end and are forgotten.
 
-    CloseSequence       closed: what is held is delivered or discarded, the acknowledgement is final
+    CloseSequence       closed: what is buffered is delivered or discarded, the acknowledgement is final
     TerminateSequence   ended, and remembered for a while
     time                nothing heard for too long, or its life is over: ended, and its source is notified
     a fault             its source has given it up: ended
@@ -144,7 +144,7 @@ def on_inactivity(state: State, number: int, now: Instant) -> None:
         return
     state.destination.now = now
     if sequence.phase is Phase.ENDED:
-        if sequence.held:
+        if sequence.buffered:
             delivery.resume(state, sequence)
             state.draft.ask(SetTimer((INACTIVITY, number), state.settings.polling))
         return
@@ -173,7 +173,7 @@ def on_forget(state: State, number: int, now: Instant) -> None:
         wait = sequence.received.ended + settings.remembered - now
         if (wait > 0 and place >= excess) or len(forgotten) == _MOST_FORGOTTEN:
             break
-        if not sequence.held:
+        if not sequence.buffered:
             forgotten.append(each)
     if forgotten:
         apply(state, SequencesForgotten(tuple(forgotten)))
@@ -238,7 +238,7 @@ def on_era(state: State, signal: EraBegan, now: Instant) -> None:
 
 def _close(state: State, sequence: Sequence, last: int) -> None:
     apply(state, SequenceClosed(sequence.number, last))
-    sequence.place.starved.pop(sequence.number, None)
+    sequence.target.starved.pop(sequence.number, None)
     delivery.settle(state, sequence)
 
 
@@ -256,9 +256,9 @@ def _end(state: State, sequence: Sequence, now: Instant, last: int = 0) -> None:
         delivery.settle(state, sequence)
     else:
         delivery.resume(state, sequence)
-    if sequence.held:
+    if sequence.buffered:
         state.draft.ask(SetTimer((INACTIVITY, number), state.settings.polling))
-    watch(state, sequence.place)
+    watch(state, sequence.target)
     state.turn.ended.append(number)
 
 

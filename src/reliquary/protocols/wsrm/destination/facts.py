@@ -28,10 +28,10 @@ class MessageReceived(Fact, frozen=True):
     last: bool = False
     """Whether the message is the last one of its sequence."""
     released: tuple[int, ...] = ()
-    """Held messages that went into the queue with it."""
+    """Buffered messages that went into the queue with it."""
 
 
-class MessageHeld(Fact, frozen=True):
+class MessageBuffered(Fact, frozen=True):
     """A message is stored until those before it have come, and is acknowledged from now on."""
 
     sequence: int
@@ -40,8 +40,8 @@ class MessageHeld(Fact, frozen=True):
     last: bool = False
 
 
-class HeldReleased(Fact, frozen=True):
-    """Held messages went into their queue, or were discarded."""
+class BufferReleased(Fact, frozen=True):
+    """Buffered messages went into their queue, or were discarded."""
 
     sequence: int
     numbers: tuple[int, ...]

@@ -1,12 +1,12 @@
 """The flow control of the destination, [MS-WSRVCRM] 3.1: how many messages a source may still send.
 
-    left      messages that the queue can still take beyond those that are held; no limit without a quota
-    free      left, less the messages that are missing before held ones: they must find room when they come
+    left      messages that the queue can still take beyond those that are buffered; no limit without a quota
+    free      left, less the messages that are missing before buffered ones, which need room when they come
     shared    free, less what other active sequences may count on; so no room is promised twice
     value     the messages that it misses itself, and the smallest of: the rest of its window, an equal part
               of free, shared; 0 where it takes no more, or must wait for an earlier sequence
 
-A bounded endpoint has as much left as its window is larger than the number of unread and held messages.
+A bounded endpoint has as much left as its window is larger than the number of unread and buffered messages.
 Everywhere else what is stored counts as processed, and what is left of the quota counts: bytes become
 messages by the largest message that the queue got.  A source that is silent for long keeps no room for what
 it has not sent.
@@ -42,9 +42,9 @@ def get_buffer_remaining(state: State, sequence: Sequence) -> int:
     if sequence.phase is _OPEN:
         set_buffer_remaining(sequence, value)
         if value:
-            sequence.place.starved.pop(sequence.number, None)
+            sequence.target.starved.pop(sequence.number, None)
         elif not sequence.acknowledges_on_response:
-            sequence.place.starved.setdefault(sequence.number)
+            sequence.target.starved.setdefault(sequence.number)
     return value
 
 
@@ -61,33 +61,33 @@ def message_received(sequence: Sequence) -> None:
         set_buffer_remaining(sequence, sequence.buffer - 1)
 
 
-def message_processed(place: TargetQueue, unread: int, free: int | None) -> None:
+def message_processed(target: TargetQueue, unread: int, free: int | None) -> None:
     """MESSAGE_PROCESSED: the queue has another room than before (FC-017 to FC-020).
 
     The number of processed messages is not counted, because a message may leave a queue in many ways: the
     queue manager reports what is there, and the value never exceeds the window.
     """
-    place.unread, place.free = unread, free
-    place.reports += 1
-    forget_additions(place)
+    target.unread, target.free = unread, free
+    target.reports += 1
+    forget_additions(target)
 
 
 # -- the room of a queue
 
 
-def add_messages(place: TargetQueue, reports: int, sizes: tuple[int, ...]) -> None:
+def add_messages(target: TargetQueue, reports: int, sizes: tuple[int, ...]) -> None:
     """Count messages that went into the queue, unless the queue manager has reported them already."""
     largest = max(sizes, default=0)
-    if largest > place.largest:
-        place.largest = largest
-    if place.reports == reports:
-        place.added += len(sizes)
-        place.added_bytes += sum(sizes)
+    if largest > target.largest:
+        target.largest = largest
+    if target.reports == reports:
+        target.added += len(sizes)
+        target.added_bytes += sum(sizes)
 
 
-def forget_additions(place: TargetQueue) -> None:
+def forget_additions(target: TargetQueue) -> None:
     """Trust the last report alone: what was added in earlier turns is in it."""
-    place.added = place.added_bytes = 0
+    target.added = target.added_bytes = 0
 
 
 def takes(state: State, sequence: Sequence, number: int) -> bool:
@@ -125,18 +125,18 @@ def room_for(state: State, sequence: Sequence) -> int:
 
 def queue_room(sequence: Sequence) -> int:
     """Return how many messages may be stored in the queue now, as far as its window says."""
-    place, settings = sequence.place, sequence.settings
+    target, settings = sequence.target, sequence.settings
     if not settings.bounded:
         return MAXIMUM
-    return max(settings.window - place.unread - place.added - place.arriving, 0)
+    return max(settings.window - target.unread - target.added - target.arriving, 0)
 
 
 def _is_ample(sequence: Sequence) -> bool:
     """Return whether every open sequence of the queue may have all of its window: nothing must be shared."""
-    place = sequence.place
+    target = sequence.target
     if sequence.settings.bounded:
         return False
-    return place.free is None or _fitting(place) >= MAXIMUM * len(place.open)
+    return target.free is None or _fitting(target) >= MAXIMUM * len(target.open)
 
 
 def _shared(state: State, sequence: Sequence) -> int:
@@ -146,21 +146,21 @@ def _shared(state: State, sequence: Sequence) -> int:
 
 
 def _left(sequence: Sequence) -> int:
-    """Return how many messages the queue can take beyond those that are held, also by ended sequences."""
-    place = sequence.place
-    left = MAXIMUM * len(place.open) + MAXIMUM if place.free is None else _fitting(place)
+    """Return how many messages the queue can take beyond those that are buffered, also by ended sequences."""
+    target = sequence.target
+    left = MAXIMUM * len(target.open) + MAXIMUM if target.free is None else _fitting(target)
     if not sequence.settings.bounded:
         return left
-    held = sum(each.waiting for each in (place.open | place.blocked).values())
-    return min(left, sequence.settings.window - place.unread - place.added - held)
+    buffered = sum(each.waiting for each in (target.open | target.blocked).values())
+    return min(left, sequence.settings.window - target.unread - target.added - buffered)
 
 
-def _fitting(place: TargetQueue) -> int:
+def _fitting(target: TargetQueue) -> int:
     """Return how many messages fit into the quota; one into an empty queue, whatever its size was before."""
-    assert place.free is not None, f"{place.name} has no quota"
-    left = place.free - place.added_bytes - place.held_bytes
-    fitting = left // place.largest
-    return 1 if fitting <= 0 < left and not place.unread and not place.added else fitting
+    assert target.free is not None, f"{target.name} has no quota"
+    left = target.free - target.added_bytes - target.buffered_bytes
+    fitting = left // target.largest
+    return 1 if fitting <= 0 < left and not target.unread and not target.added else fitting
 
 
 def _active_others(state: State, sequence: Sequence) -> list[Sequence]:
@@ -168,6 +168,6 @@ def _active_others(state: State, sequence: Sequence) -> list[Sequence]:
     since = state.destination.now - state.settings.polling
     return [
         each
-        for each in sequence.place.open.values()
+        for each in sequence.target.open.values()
         if each is not sequence and each.heard > since and each.phase is Phase.OPEN
     ]

@@ -1,4 +1,4 @@
-"""A message of a sequence is taken, held, dropped or refused, all in the turn in which it came.
+"""A message of a sequence is taken, buffered, dropped or refused, all in the turn in which it came.
 
     known sequence? --> number --> duplicate? --> closed? --> room? --> BatchArrived --> BatchJudged
          |                |            |            |           |                           |
@@ -20,7 +20,7 @@ from reliquary.protocols.wsrm.codec.faults import FaultCode, WsrmFault
 from reliquary.protocols.wsrm.codec.values import LAST_NUMBER, Envelope, Fault, Payload, SequenceHeader
 from reliquary.protocols.wsrm.destination import acknowledging, delivery
 from reliquary.protocols.wsrm.destination.apply import apply
-from reliquary.protocols.wsrm.destination.facts import MessageHeld, MessageReceived, RequestNoted
+from reliquary.protocols.wsrm.destination.facts import MessageBuffered, MessageReceived, RequestNoted
 from reliquary.protocols.wsrm.destination.flow_control import (
     add_messages,
     forget_additions,
@@ -52,7 +52,7 @@ def on_message(state: State, exchange: Exchange, now: Instant) -> None:
     header = envelope.sequence
     assert header is not None, "a message outside any sequence is not for the destination"
     sequence = find(state, exchange, header.identifier, now)
-    forget_additions(sequence.place)
+    forget_additions(sequence.target)
     number = header.number
     if not 1 <= number <= LAST_NUMBER:
         raise _out_of_range(exchange, sequence, number)
@@ -104,7 +104,7 @@ def _drop(state: State, exchange: Exchange, sequence: Sequence, now: Instant) ->
     sequence.dropped += 1
     acknowledging.owe(state, exchange, sequence, now)
     if sequence.waits_for_earlier:
-        delivery.resume_blocked(state, sequence.place)  # the queue manager may be ready by now
+        delivery.resume_blocked(state, sequence.target)  # the queue manager may be ready by now
 
 
 # -- it is taken
@@ -120,12 +120,12 @@ def _is_empty(envelope: Envelope) -> bool:
 def _take_empty(state: State, exchange: Exchange, sequence: Sequence, number: int, now: Instant) -> None:
     apply(state, MessageReceived(sequence.number, number, last=True))
     acknowledging.owe(state, exchange, sequence, now)
-    if sequence.held:
+    if sequence.buffered:
         delivery.resume(state, sequence)
 
 
 def _take(state: State, exchange: Exchange, sequence: Sequence, header: SequenceHeader, now: Instant) -> None:
-    """Hold a message, or hand it over with all that were held behind it."""
+    """Hold a message, or hand it over with all that were buffered behind it."""
     envelope, number, row = exchange.envelope, header.number, sequence.row
     if not isinstance(envelope.body, Payload):
         why = "a message of WS-RM itself has no place in a sequence"
@@ -139,18 +139,18 @@ def _take(state: State, exchange: Exchange, sequence: Sequence, header: Sequence
         (number,),
         (message,),
         (size_of(message),),
-        sequence.place.reports,
+        sequence.target.reports,
         number,
         header.last,
         message_id,
     )
-    if sequence.keeps_order and (sequence.held or sequence.is_whole or number != sequence.next):
+    if sequence.keeps_order and (sequence.buffered or sequence.is_whole or number != sequence.next):
         if not _is_released(sequence, arriving):
-            _hold(state, exchange, arriving, now)
+            _buffer(state, exchange, arriving, now)
             return
-        _join_held(state, arriving)
+        _join_buffered(state, arriving)
         if len(arriving.numbers) > queue_room(sequence):
-            _hold(state, exchange, arriving, now)
+            _buffer(state, exchange, arriving, now)
             delivery.resume(state, sequence)
             return
     delivery.hand_over(state, exchange, arriving)
@@ -167,24 +167,24 @@ def _completes(sequence: Sequence, arriving: Arriving) -> bool:
     return last > 0 and list(sequence.ranges.gaps(1, last)) == [(arriving.number, arriving.number)]
 
 
-def _join_held(state: State, arriving: Arriving) -> None:
-    """Put a message among those that were held and follow it without a gap, in their order."""
+def _join_buffered(state: State, arriving: Arriving) -> None:
+    """Put a message among those that were buffered and follow it without a gap, in their order."""
     sequence, number = arriving.sequence, arriving.number
     gap = next(sequence.ranges.gaps(number + 1, sequence.highest + 1), (number + 1, 0))[0]
-    numbers = sorted([each for each in sequence.held if each < gap])
+    numbers = sorted([each for each in sequence.buffered if each < gap])
     if not numbers:
         return
-    messages = dict(zip(numbers, delivery.held_messages(state, sequence, numbers), strict=True))
-    sizes = {each: sequence.held[each] for each in numbers}
+    messages = dict(zip(numbers, delivery.buffered_messages(state, sequence, numbers), strict=True))
+    sizes = {each: sequence.buffered[each] for each in numbers}
     messages[number], sizes[number] = arriving.messages[0], arriving.sizes[0]
     arriving.numbers = tuple(sorted(messages))
     arriving.messages = tuple([messages[each] for each in arriving.numbers])
     arriving.sizes = tuple([sizes[each] for each in arriving.numbers])
 
 
-def _hold(state: State, exchange: Exchange, arriving: Arriving, now: Instant) -> None:
+def _buffer(state: State, exchange: Exchange, arriving: Arriving, now: Instant) -> None:
     message = arriving.messages[arriving.numbers.index(arriving.number)]
-    apply(state, MessageHeld(arriving.sequence.number, arriving.number, message, arriving.last))
+    apply(state, MessageBuffered(arriving.sequence.number, arriving.number, message, arriving.last))
     _taken(state, exchange, arriving, now)
 
 
@@ -214,18 +214,18 @@ def on_judged(state: State, exchange: Exchange, signal: BatchJudged, now: Instan
     arriving = state.destination.arriving.pop(signal.ticket)
     sequence = arriving.sequence
     sequence.is_judged = False
-    sequence.place.arriving -= len(arriving.numbers)
+    sequence.target.arriving -= len(arriving.numbers)
     if not arriving.number:
-        delivery.on_held_judged(state, arriving, signal)
+        delivery.on_buffered_judged(state, arriving, signal)
     elif signal.outcome is _DELIVERED:
         _on_delivered(state, exchange, arriving, now)
     elif not delivery.is_delayed(signal):
         raise _refusal(exchange, sequence, signal)
     elif delivery.fits_in_part(signal, sequence):
-        _hold(state, exchange, arriving, now)
+        _buffer(state, exchange, arriving, now)
         delivery.resume(state, sequence, signal.place)
     elif sequence.is_whole:
-        _hold(state, exchange, arriving, now)
+        _buffer(state, exchange, arriving, now)
         delivery.block(sequence)
     else:
         _drop(state, exchange, sequence, now)
@@ -233,7 +233,7 @@ def on_judged(state: State, exchange: Exchange, signal: BatchJudged, now: Instan
 
 def _on_delivered(state: State, exchange: Exchange, arriving: Arriving, now: Instant) -> None:
     sequence, number, numbers = arriving.sequence, arriving.number, arriving.numbers
-    add_messages(sequence.place, arriving.reports, arriving.sizes)
+    add_messages(sequence.target, arriving.reports, arriving.sizes)
     released = () if len(numbers) == 1 else tuple([each for each in numbers if each != number])
     apply(state, MessageReceived(sequence.number, number, arriving.last, released))
     _taken(state, exchange, arriving, now)

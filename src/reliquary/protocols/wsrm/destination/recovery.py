@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from reliquary.base.ranges import NumberRanges
 from reliquary.base.rows import every
-from reliquary.protocols.wsrm.destination.apply import add_sequence, note_held, put_received, retire
+from reliquary.protocols.wsrm.destination.apply import add_sequence, note_buffered, put_received, retire
 from reliquary.protocols.wsrm.destination.phases import Phase
 from reliquary.protocols.wsrm.destination.state import Sequence
-from reliquary.protocols.wsrm.destination.tables import HELD, INBOUND, RECEIVED, REQUESTS, message_of_key
+from reliquary.protocols.wsrm.destination.tables import BUFFERED, INBOUND, RECEIVED, REQUESTS, message_of_key
 from reliquary.protocols.wsrm.numbering import sequence_key
 from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model.message import size_of
@@ -27,9 +27,9 @@ def recover(state: State) -> None:
             ended.append(sequence)
     for sequence in sorted(ended, key=lambda each: (each.received.ended, each.number)):
         retire(state, sequence)
-    for key, held in every(state.rows, HELD):
+    for key, buffered in every(state.rows, BUFFERED):
         number, message = message_of_key(key)
-        note_held(here.sequences[number], message, size_of(held.message))
+        note_buffered(here.sequences[number], message, size_of(buffered.message))
     for key, request in every(state.rows, REQUESTS):
         number, message = message_of_key(key)
         here.sequences[number].requests[message] = request.identifier

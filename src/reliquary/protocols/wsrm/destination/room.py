@@ -1,6 +1,6 @@
 """The room of queues changes, and the sources that wait for it are notified (H-10).
 
-RoomKnown --> messages that were held for want of room go into the queue
+RoomKnown --> messages that were buffered for want of room go into the queue
           '-> a sequence whose last acknowledgement said 0: an acknowledgement leaves by itself, once
 """
 
@@ -19,14 +19,14 @@ from reliquary.queueing.model.travel.transfer import RoomKnown
 
 def on_room_known(state: State, signal: RoomKnown, now: Instant) -> None:
     """Take the room of a queue, and use it."""
-    place = state.destination.places.get(signal.destination)
-    if place is None:
+    target = state.destination.targets.get(signal.destination)
+    if target is None:
         return
-    message_processed(place, signal.unread, signal.free)
-    if place.blocked or place.starved:
+    message_processed(target, signal.unread, signal.free)
+    if target.blocked or target.starved:
         state.destination.now = now
-        delivery.resume_blocked(state, place)
-        acknowledging.notify_starved(state, place)
+        delivery.resume_blocked(state, target)
+        acknowledging.notify_starved(state, target)
 
 
 def on_start(state: State, now: Instant) -> None:
@@ -35,11 +35,11 @@ def on_start(state: State, now: Instant) -> None:
     here.now = now
     for sequence in list(here.sequences.values()):
         ended = sequence.phase is Phase.ENDED
-        if sequence.held and delivery.ready_numbers(sequence):
+        if sequence.buffered and delivery.ready_numbers(sequence):
             delivery.block(sequence)
         if not ended:
             sequence.heard = now
-        if not ended or sequence.held:
+        if not ended or sequence.buffered:
             wait = state.settings.polling if ended else state.settings.inactivity
             wait = Duration(min(wait, max(sequence.row.expires - now, 1)))
             state.draft.ask(SetTimer((INACTIVITY, sequence.number), wait))

@@ -1,7 +1,7 @@
 """What the destination knows: sequences, the queues they lead to, acknowledgements that are due.
 
-Durable are `Sequence.row`, `received` and what is held; `apply` changes them, and `recovery` reads them from
-the rows.  Everything else ends with the process.
+Durable are `Sequence.row`, `received` and what is buffered; `apply` changes them, and `recovery` reads them
+from the rows.  Everything else ends with the process.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class TargetQueue:
     """How often the queue manager reported the room."""
     largest: int = SMALLEST_MESSAGE
     """Bytes of the largest message that went into it."""
-    held_bytes: int = 0
-    """Bytes of messages that are held for it."""
+    buffered_bytes: int = 0
+    """Bytes of messages that are buffered for it."""
     open: dict[int, Sequence] = field(default_factory=dict)
     """Sequences that have not ended."""
     starved: dict[int, None] = field(default_factory=dict)
     """Open sequences whose latest acknowledgement said that there is no room; the longest waiting first."""
     blocked: dict[int, Sequence] = field(default_factory=dict)
-    """Sequences with held messages that could go into the queue, had it room for them."""
+    """Sequences with buffered messages that could go into the queue, had it room for them."""
 
 
 @dataclass(slots=True, eq=False)
@@ -60,14 +60,14 @@ class Sequence:
 
     row: Inbound
     settings: EndpointSettings
-    place: TargetQueue
+    target: TargetQueue
     received: Received = Received()  # noqa: RUF009 - it is frozen
     ranges: NumberRanges = field(default_factory=NumberRanges)
     """The numbers of `received`, in a form that can be added to."""
     next: int = 1
     """The lowest number that was not received."""
-    held: dict[int, int] = field(default_factory=dict)
-    """Bytes of the messages that are held, by their numbers."""
+    buffered: dict[int, int] = field(default_factory=dict)
+    """Bytes of the messages that are buffered, by their numbers."""
     requests: dict[int, ObjectId] = field(default_factory=dict)
     """Requests whose MessageIDs are kept, by their numbers; oldest first."""
     # -- what follows ends with the process
@@ -126,7 +126,7 @@ class Sequence:
     @property
     def waiting(self) -> int:
         """Return how many messages are kept for the queue; none of a whole sequence that is incomplete."""
-        return 0 if self.is_whole and not self.is_complete else len(self.held)
+        return 0 if self.is_whole and not self.is_complete else len(self.buffered)
 
     @property
     def waits_for_earlier(self) -> bool:
@@ -135,7 +135,7 @@ class Sequence:
         A source that ends a sequence continues in the next one. A sequence that is delivered as a whole
         delays no other, because it may be larger than the queue.
         """
-        blocked = self.place.blocked
+        blocked = self.target.blocked
         return (
             bool(blocked)
             and self.settings.ordered
@@ -194,7 +194,7 @@ class Arriving:
     reports: int
     """`TargetQueue.reports` when they were handed over."""
     number: int = 0
-    """The message among them that is new; 0 where all of them were held before."""
+    """The message among them that is new; 0 where all of them were buffered before."""
     last: bool = False
     message_id: str = ""
     """The MessageID of the new message, where it must be kept for its reply."""
@@ -217,7 +217,7 @@ class DestinationState:
         """Sequences that have not ended, by what a repeated CreateSequence is recognized by."""
         self.open_counts: Counter[str] = Counter()
         """How many sequences have not ended, by endpoint."""
-        self.places: dict[str, TargetQueue] = {}
+        self.targets: dict[str, TargetQueue] = {}
         """The queues of sequences that have not ended, by name."""
         self.watched: frozenset[str] = frozenset()
         """The queues whose room the queue manager reports."""
@@ -230,6 +230,6 @@ class DestinationState:
         self.requests: dict[ObjectId, str] = {}
         """MessageIDs of requests that may get a reply."""
 
-    def place(self, name: str) -> TargetQueue:
+    def target(self, name: str) -> TargetQueue:
         """Return the queue of this name."""
-        return self.places.setdefault(name, TargetQueue(name))
+        return self.targets.setdefault(name, TargetQueue(name))

@@ -5,7 +5,7 @@ wsrm_received   sequence                   its phase, and the numbers of all mes
 wsrm_held       sequence, message number   a message that waits for those before it
 wsrm_requests   sequence, message number   the MessageID of a request, for RelatesTo of its reply
 
-Nothing about room is stored: it follows from the queue and from the held messages.
+Nothing about room is stored: it follows from the queue and from the buffered messages.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Received(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """When it ended, microseconds since 1970."""
 
 
-class Held(msgspec.Struct, frozen=True, gc=False):
+class Buffered(msgspec.Struct, frozen=True, gc=False):
     """A message that is acknowledged and not in its queue yet."""
 
     message: Message
@@ -87,10 +87,10 @@ class Request(msgspec.Struct, frozen=True, gc=False):
 
 INBOUND: Final = Table("wsrm_inbound", Inbound)
 RECEIVED: Final = Table("wsrm_received", Received)
-HELD: Final = Table("wsrm_held", Held)
+BUFFERED: Final = Table("wsrm_held", Buffered)
 REQUESTS: Final = Table("wsrm_requests", Request)
 
-_ALL: Final[tuple[Table[Any], ...]] = (INBOUND, RECEIVED, HELD, REQUESTS)
+_ALL: Final[tuple[Table[Any], ...]] = (INBOUND, RECEIVED, BUFFERED, REQUESTS)
 TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
 
 _MESSAGE: Final = Layout(">IQ")

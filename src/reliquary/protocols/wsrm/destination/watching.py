@@ -8,22 +8,22 @@ from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model.travel.transfer import RoomWatched
 
 
-def watch(state: State, place: TargetQueue) -> None:
+def watch(state: State, target: TargetQueue) -> None:
     """Let the queue manager report the room of a queue exactly while a sequence needs it."""
     here = state.destination
-    needed = bool(place.open or place.blocked)
-    if needed != (place.name in here.watched):
-        names = here.watched | {place.name} if needed else here.watched - {place.name}
+    needed = bool(target.open or target.blocked)
+    if needed != (target.name in here.watched):
+        names = here.watched | {target.name} if needed else here.watched - {target.name}
         here.watched = names
         state.draft.tell(RoomWatched(NAME, names))
     if not needed:
-        here.places.pop(place.name, None)
+        here.targets.pop(target.name, None)
 
 
 def watch_all(state: State) -> None:
     """Name all queues that are needed, after a start."""
     here = state.destination
-    here.places = {name: place for name, place in here.places.items() if place.open or place.blocked}
-    here.watched = frozenset(here.places)
+    here.targets = {name: target for name, target in here.targets.items() if target.open or target.blocked}
+    here.watched = frozenset(here.targets)
     if here.watched:
         state.draft.tell(RoomWatched(NAME, here.watched))

@@ -1,7 +1,7 @@
 """Sequences that clients offered: their messages are replies, and mostly leave on responses.
 
 accept       the sequence of a client came in with an offer
-take_reply   the reply to a request whose response is held for it
+take_reply   the reply to a request whose response waits for it
 take_next    the next message for a client that asks with MakeConnection
 end          the sequence of the client ended: what is left is refused
 """

@@ -95,7 +95,7 @@ def on_posts_due(state: State, signal: PostsDue, now: Instant) -> None:
 def _advance(state: State, session: Session, now: Instant) -> None:
     sequence = state.source.of_queue(session.queue)
     if sequence is None:
-        if session.waiting and not _leaves_messages_held(state, session):
+        if session.waiting and not _leaves_messages_buffered(state, session):
             creation.begin(state, session, now)
     elif sequence.phase is Phase.CREATING:
         if not sequence.deadline and not is_posted(session, sequence, Purpose.CREATE):
@@ -109,8 +109,8 @@ def _advance(state: State, session: Session, now: Instant) -> None:
         _send(state, session, sequence, now)
 
 
-def _leaves_messages_held(state: State, session: Session) -> bool:
-    """Return whether the peer keeps messages behind a gap until TerminateSequence; new ones go after them.
+def _leaves_messages_buffered(state: State, session: Session) -> bool:
+    """Return whether the peer buffers messages behind a gap until TerminateSequence; new ones go after them.
 
     WS-RM 1.1 has no need of this: the peer has delivered them when CloseSequence came.
     """
@@ -238,7 +238,7 @@ def number(
         return []  # FC-030
     row, flights = sequence.row, sequence.flights
     first = row.last + 1
-    # held back by the first message without an acknowledgement, so that the peer can hold all behind it
+    # limited by the first message without an acknowledgement: the peer can buffer all behind it
     end = min(next(iter(flights), first) + limit, first + limit - len(flights), LAST_NUMBER + 1)
     numbered: list[tuple[int, Message, Envelope]] = []
     for lookup_id, message in messages:

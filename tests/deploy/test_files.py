@@ -14,7 +14,7 @@ import yaml  # type: ignore[import-untyped]
 from reliquary.console.metrics import PREFIX
 from reliquary.console.samples import LATE_TICK, SLOW_SYNC
 from reliquary.console.web import alarm_kinds
-from reliquary.console.web.alarm_kinds import Kind
+from reliquary.console.web.alarm_kinds import AlarmKind
 from reliquary.console.web.alarms import NEARLY_FULL
 from reliquary.server.exits import Exit
 from reliquary.server.loading import NAMES, NOT_OURS
@@ -30,7 +30,7 @@ def rules() -> dict[str, dict[str, Any]]:
     return {each["alert"]: each for each in group["rules"]}
 
 
-def rule_of(kind: Kind) -> dict[str, Any]:
+def rule_of(kind: AlarmKind) -> dict[str, Any]:
     return rules()[alarm_kinds.PREFIX + kind.value]
 
 
@@ -77,14 +77,14 @@ def test_every_query_names_series_that_a_server_has(name: str) -> None:
 
 def test_the_alert_rules_and_the_alarms_of_the_console_are_one_list() -> None:
     """Only a server that is down has no alarm in its console, because it shows no page."""
-    assert list(rules()) == ["ReliquaryDown", *(alarm_kinds.PREFIX + kind.value for kind in Kind)]
-    for kind in Kind:
+    assert list(rules()) == ["ReliquaryDown", *(alarm_kinds.PREFIX + kind.value for kind in AlarmKind)]
+    for kind in AlarmKind:
         rule = rule_of(kind)
         assert rule["annotations"]["description"] == kind.advice
         assert rule["labels"] == {"severity": kind.weight.value}
-    assert str(NEARLY_FULL) in rule_of(Kind.NEARLY_FULL)["expr"]
-    assert rule_of(Kind.SYNCS_ARE_SLOW)["expr"].endswith(f"> {SLOW_SYNC}")
-    assert rule_of(Kind.LOOP_IS_BUSY)["expr"].endswith(f"> {LATE_TICK}")
+    assert str(NEARLY_FULL) in rule_of(AlarmKind.NEARLY_FULL)["expr"]
+    assert rule_of(AlarmKind.SYNCS_ARE_SLOW)["expr"].endswith(f"> {SLOW_SYNC}")
+    assert rule_of(AlarmKind.LOOP_IS_BUSY)["expr"].endswith(f"> {LATE_TICK}")
 
 
 def test_an_alert_rule_says_what_happened_to_which_object() -> None:

@@ -23,7 +23,14 @@ def _own(name: str, kind: MetricType, meaning: str, *labels: str) -> Metric:
     return Metric(name, kind, meaning, labels, Section.MANAGER)
 
 
-INFO: Final = _own("info", "gauge", "Which server this is.", "version", "manager", "computer")
+INFO: Final = _own(
+    "info",
+    "gauge",
+    "Always 1; the labels say which server this is.",
+    "version",
+    "manager",
+    "computer",
+)
 MESSAGES: Final = _own("messages", "gauge", "Messages in all queues.")
 BYTES: Final = _own("bytes", "gauge", "Bytes that count against the manager's quota.")
 QUOTA: Final = _own("quota_bytes", "gauge", "The manager's quota, if it has one.")
@@ -74,8 +81,8 @@ _OUTGOING: Final[tuple[tuple[str, MetricType, str], ...]] = (
     ("messages", "gauge", "Messages that wait to be sent or are being sent."),
     ("bytes", "gauge", "Bytes that count against the queue's quota."),
     ("delivered_total", "counter", "Messages that arrived, since the server started."),
-    ("refused_total", "counter", "Messages that would not be had there, since the server started."),
-    ("failures", "gauge", "Failures in a row, since something last went through."),
+    ("refused_total", "counter", "Messages that the peer refused, since the server started."),
+    ("failures", "gauge", "Failures in a row, since the last success."),
 )
 OUTGOING: Final = tuple(
     _own(f"outgoing_{name}", kind, meaning, "destination") for name, kind, meaning in _OUTGOING
@@ -85,14 +92,14 @@ OUTGOING_STATE: Final = _own(
 )
 _HISTORY: Final[tuple[tuple[str, MetricType, str], ...]] = (
     ("events_total", "counter", "Events that were recorded since the store was made."),
-    ("exported_total", "counter", "The last of them that is in a file."),
+    ("exported_total", "counter", "The number of the last event that is in a file."),
     ("pending", "gauge", "Events that are in no file yet."),
-    ("pending_bytes", "gauge", "What they take in the store."),
-    ("files", "gauge", "Files in the folder."),
-    ("file_bytes", "gauge", "Bytes of all files."),
+    ("pending_bytes", "gauge", "Bytes of events that are in no file yet."),
+    ("files", "gauge", "Files in the folder of the history."),
+    ("file_bytes", "gauge", "Bytes of all files of the history."),
     ("missing", "gauge", "Events that were not recorded, because there was no room."),
-    ("stopped", "gauge", "1 while there is no room for more."),
-    ("failing", "gauge", "1 while nothing can be exported."),
+    ("stopped", "gauge", "1 while there is no room for more events."),
+    ("failing", "gauge", "1 while no event can be exported."),
 )
 HISTORY: Final = tuple(
     Metric(f"history_{name}", kind, meaning, (), Section.HISTORY) for name, kind, meaning in _HISTORY

@@ -9,16 +9,16 @@ import inspect
 import re
 
 from reliquary.console.web import alarms
-from reliquary.console.web.alarm_kinds import ADVICE, Kind, Weight
+from reliquary.console.web.alarm_kinds import ADVICE, AlarmKind, Weight
 
 
 def test_every_kind_has_an_advice_of_its_own() -> None:
-    assert list(ADVICE) == list(Kind)
-    assert len(set(ADVICE.values())) == len(Kind)
-    assert all(kind.advice.endswith(".") for kind in Kind)
-    assert Kind.NEARLY_FULL.weight is Weight.BAD
-    assert Kind.DEAD_LETTERS.weight is Weight.LOOK
+    assert list(ADVICE) == list(AlarmKind)
+    assert len(set(ADVICE.values())) == len(AlarmKind)
+    assert all(kind.advice.endswith(".") for kind in AlarmKind)
+    assert AlarmKind.NEARLY_FULL.weight is Weight.BAD
+    assert AlarmKind.DEAD_LETTERS.weight is Weight.LOOK
 
 
 def test_every_kind_is_raised_somewhere() -> None:
-    assert set(re.findall(r"Kind\.([A-Z_]+)", inspect.getsource(alarms))) == set(Kind.__members__)
+    assert set(re.findall(r"AlarmKind\.([A-Z_]+)", inspect.getsource(alarms))) == set(AlarmKind.__members__)

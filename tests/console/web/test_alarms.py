@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from reliquary.base.time import SECOND, as_datetime
 from reliquary.console.samples import Sample
-from reliquary.console.web.alarm_kinds import Kind, Weight
+from reliquary.console.web.alarm_kinds import AlarmKind, Weight
 from reliquary.console.web.alarms import (
     IN_DOUBT,
     SPAN,
@@ -63,11 +63,11 @@ def test_a_server_that_is_well_has_no_alarm_and_one_that_is_not_says_why(tmp_pat
         assert [each.weight for each in found] == [*[Weight.BAD] * 2, *[Weight.LOOK] * 3]
         assert [each.about for each in found] == ["acts", "manager", "manager", "history", "history"]
         assert [each.kind for each in found] == [
-            Kind.ACTS_NOT_LOGGED,
-            Kind.ACCEPTS_NOTHING,
-            Kind.OFFLINE,
-            Kind.HISTORY_STOPPED,
-            Kind.HISTORY_NOT_EXPORTED,
+            AlarmKind.ACTS_NOT_LOGGED,
+            AlarmKind.ACCEPTS_NOTHING,
+            AlarmKind.OFFLINE,
+            AlarmKind.HISTORY_STOPPED,
+            AlarmKind.HISTORY_NOT_EXPORTED,
         ]
         assert found[0].what == "The log of acts cannot be written: full."
         assert "accepts no messages" in found[1].what
@@ -119,12 +119,12 @@ def test_a_full_manager_undecided_transactions_and_lost_copies_are_alarms(tmp_pa
             view, quota_kilobytes=1, bytes=1000, transactions_prepared=2, copies_lost={"journal": 3}
         )
         full, prepared, lost = of_manager(wrong)
-        assert (full.kind, full.what) == (Kind.NEARLY_FULL, "Messages take 1,000 of 1,024 bytes.")
+        assert (full.kind, full.what) == (AlarmKind.NEARLY_FULL, "Messages take 1,000 of 1,024 bytes.")
         assert (prepared.kind, prepared.what) == (
-            Kind.TRANSACTION_IN_DOUBT,
+            AlarmKind.TRANSACTION_IN_DOUBT,
             "2 prepared transactions wait for a decision.",
         )
-        assert lost.kind is Kind.COPIES_LOST
+        assert lost.kind is AlarmKind.COPIES_LOST
 
     play(tmp_path, scene)
 
@@ -135,14 +135,14 @@ def test_a_destination_that_fails_is_paused_or_refuses_messages_is_an_alarm(tmp_
         [far] = outgoing_queues(harness.server.opened.state)
         assert list(of_outgoing([far, replace(far, failures=2)])) == []
         failing, paused = of_outgoing([replace(far, failures=3), replace(far, state="on-hold")])
-        assert (failing.kind, paused.kind) == (Kind.PEER_UNREACHABLE, Kind.OUTGOING_PAUSED)
+        assert (failing.kind, paused.kind) == (AlarmKind.PEER_UNREACHABLE, AlarmKind.OUTGOING_PAUSED)
         assert failing.about == paused.about == far.destination
         [queue] = harness.server.opened.state.names.outgoing.values()
         assert queue.link is not None
         queue.link.refused = 2
         await harness.server.sampler.take()
         [refuses] = alarms_of(harness)
-        assert (refuses.kind, refuses.about) == (Kind.PEER_REFUSES, far.destination)
+        assert (refuses.kind, refuses.about) == (AlarmKind.PEER_REFUSES, far.destination)
         assert "refused 2 messages for good" in refuses.what
 
     play(tmp_path, scene)
@@ -162,7 +162,7 @@ def test_a_batch_is_an_alarm_when_it_was_in_doubt_for_long() -> None:
     )  # fmt: skip
     assert list(of_channels([channel], [])) == []
     [young] = of_channels([channel], [sample(now - SECOND), sample(now)])
-    assert (young.kind, young.about) == (Kind.BATCH_IN_DOUBT, "channel 7 with there")
+    assert (young.kind, young.about) == (AlarmKind.BATCH_IN_DOUBT, "channel 7 with there")
     assert "1 of its batches" in young.what
     assert "3 messages wait" in young.what
     [old] = of_channels([channel], [sample(now - IN_DOUBT), sample(now)])
@@ -181,6 +181,6 @@ def test_slow_syncs_and_a_busy_loop_are_alarms_when_they_last() -> None:
     ]
     assert list(of_samples(lasting[1:])) == []  # the server is too young
     slow, busy = of_samples(lasting)
-    assert (slow.kind, slow.about) == (Kind.SYNCS_ARE_SLOW, "store")
+    assert (slow.kind, slow.about) == (AlarmKind.SYNCS_ARE_SLOW, "store")
     assert slow.what.startswith("At least 2% of the syncs")
-    assert (busy.kind, busy.about) == (Kind.LOOP_IS_BUSY, "event loop")
+    assert (busy.kind, busy.about) == (AlarmKind.LOOP_IS_BUSY, "event loop")

@@ -23,7 +23,7 @@ class Weight(Enum):
     """Nothing stands still, and a person should decide."""
 
 
-class Kind(Enum):
+class AlarmKind(Enum):
     """The kinds of alarms, by the names of their alert rules."""
 
     ACCEPTS_NOTHING = "AcceptsNothing"
@@ -56,30 +56,31 @@ class Kind(Enum):
 
 
 URGENT: Final = frozenset(
-    {Kind.ACCEPTS_NOTHING, Kind.NEARLY_FULL, Kind.PEER_UNREACHABLE, Kind.ACTS_NOT_LOGGED}
+    {AlarmKind.ACCEPTS_NOTHING, AlarmKind.NEARLY_FULL, AlarmKind.PEER_UNREACHABLE, AlarmKind.ACTS_NOT_LOGGED}
 )
 ADVICE: Final = {
-    Kind.ACCEPTS_NOTHING: "Free disk space or wait until the store has caught up; the log says which.",
-    Kind.NEARLY_FULL: "Receive or purge messages, or raise the setting `quota`.",
-    Kind.OFFLINE: "Bring it online with `reliquary manager online`.",
-    Kind.PEER_UNREACHABLE: "See the last attempts with `reliquary outgoing show`; "
+    AlarmKind.ACCEPTS_NOTHING: "Free disk space or wait until the store has caught up; the log says which.",
+    AlarmKind.NEARLY_FULL: "Receive or purge messages, or raise the setting `quota`.",
+    AlarmKind.OFFLINE: "Bring it online with `reliquary manager online`.",
+    AlarmKind.PEER_UNREACHABLE: "See the last attempts with `reliquary outgoing show`; "
     "`reliquary outgoing resume` tries at once.",
-    Kind.PEER_REFUSES: "Read in the log why the peer refuses them; they are dead letters, unless their "
+    AlarmKind.PEER_REFUSES: "Read in the log why the peer refuses them; they are dead letters, unless their "
     "sender or their queue wanted none.",
-    Kind.OUTGOING_PAUSED: "Resume it with `reliquary outgoing resume` when the messages may leave.",
-    Kind.DEAD_LETTERS: "Look at why each one is there, return it to its queue or delete it.",
-    Kind.POISON_MESSAGES: "Mend what consumes them, then return them to their queue.",
-    Kind.COPIES_LOST: "Raise the quota of the queue that should have them, or create that queue.",
-    Kind.TRANSACTION_IN_DOUBT: "If their coordinator will not come back, commit or abort them with "
+    AlarmKind.OUTGOING_PAUSED: "Resume it with `reliquary outgoing resume` when the messages may leave.",
+    AlarmKind.DEAD_LETTERS: "Look at why each one is there, return it to its queue or delete it.",
+    AlarmKind.POISON_MESSAGES: "Mend what consumes them, then return them to their queue.",
+    AlarmKind.COPIES_LOST: "Raise the quota of the queue that should have them, or create that queue.",
+    AlarmKind.TRANSACTION_IN_DOUBT: "If their coordinator will not come back, commit or abort them with "
     "`reliquary transaction`.",
-    Kind.BATCH_IN_DOUBT: "Ask the other agent with `reliquary channel report`; if it is gone for good, "
+    AlarmKind.BATCH_IN_DOUBT: "Ask the other agent with `reliquary channel report`; if it is gone for good, "
     "settle the batch with `reliquary channel settle`.",
-    Kind.CONSUMER_LOST_MESSAGES: "Its query stops with DataLost: start it with failOnDataLoss=false or a new "
-    "checkpoint, and raise the limit with `reliquary consumer set`.",
-    Kind.HISTORY_STOPPED: "Make room for its files, or let fewer be kept.",
-    Kind.HISTORY_NOT_EXPORTED: "Look at the folder of the history; the export is tried again by itself.",
-    Kind.ACTS_NOT_LOGGED: "Make room for the folder of the log, or give the server the right to write there.",
-    Kind.SYNCS_ARE_SLOW: "Give the store a disk of its own, or a faster one.",
-    Kind.LOOP_IS_BUSY: "Spread the load over more servers.",
+    AlarmKind.CONSUMER_LOST_MESSAGES: "Its query stops with DataLost: start it with failOnDataLoss=false or "
+    "a new checkpoint, and raise the limit with `reliquary consumer set`.",
+    AlarmKind.HISTORY_STOPPED: "Make room for its files, or let fewer be kept.",
+    AlarmKind.HISTORY_NOT_EXPORTED: "Look at the folder of the history; the export is tried again by itself.",
+    AlarmKind.ACTS_NOT_LOGGED: "Make room for the folder of the log, or give the server the right to "
+    "write there.",
+    AlarmKind.SYNCS_ARE_SLOW: "Give the store a disk of its own, or a faster one.",
+    AlarmKind.LOOP_IS_BUSY: "Spread the load over more servers.",
 }
 """What can be done about each kind."""

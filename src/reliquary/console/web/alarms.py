@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from reliquary.base.time import SECOND, as_datetime
 from reliquary.console.samples import LATE_TICK, SLOW_SYNC, Sample, Sampler
-from reliquary.console.web.alarm_kinds import Kind, Weight
+from reliquary.console.web.alarm_kinds import AlarmKind, Weight
 from reliquary.engine.history import HistoryStatus
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.nouns import ChannelInfo
@@ -43,7 +43,7 @@ SHARE: Final = 0.01
 class Alarm(NamedTuple):
     """One thing that needs a person."""
 
-    kind: Kind
+    kind: AlarmKind
     about: str
     """The object, such as a queue."""
     what: str
@@ -92,26 +92,26 @@ def _counted(count: int, what: str) -> str:
 
 def _of_acts(trouble: str) -> Iterator[Alarm]:
     if trouble:
-        yield Alarm(Kind.ACTS_NOT_LOGGED, "acts", f"{trouble[0].upper()}{trouble[1:]}.", "/console/acts")
+        yield Alarm(AlarmKind.ACTS_NOT_LOGGED, "acts", f"{trouble[0].upper()}{trouble[1:]}.", "/console/acts")
 
 
 def of_manager(view: ManagerView) -> Iterator[Alarm]:
     """Yield what is wrong with the manager as a whole."""
     if view.throttled:
-        yield Alarm(Kind.ACCEPTS_NOTHING, "manager", "The manager accepts no messages.", "/console")
+        yield Alarm(AlarmKind.ACCEPTS_NOTHING, "manager", "The manager accepts no messages.", "/console")
     if not view.online:
         what = "The manager is offline: messages neither come from other managers nor go to them."
-        yield Alarm(Kind.OFFLINE, "manager", what, "/console")
+        yield Alarm(AlarmKind.OFFLINE, "manager", what, "/console")
     quota = view.quota_kilobytes * 1024
     if view.quota_kilobytes != FOREVER and view.bytes > NEARLY_FULL * quota:
         what = f"Messages take {view.bytes:,} of {quota:,} bytes."
-        yield Alarm(Kind.NEARLY_FULL, "manager", what, "/console/queues")
+        yield Alarm(AlarmKind.NEARLY_FULL, "manager", what, "/console/queues")
     if view.transactions_prepared:
         what = f"{_counted(view.transactions_prepared, 'prepared transaction')} for a decision."
-        yield Alarm(Kind.TRANSACTION_IN_DOUBT, "transactions", what, "/console/records/transactions")
+        yield Alarm(AlarmKind.TRANSACTION_IN_DOUBT, "transactions", what, "/console/records/transactions")
     for copy, count in view.copies_lost.items():
         what = f"{count} copies of the kind '{copy}' could not be kept."
-        yield Alarm(Kind.COPIES_LOST, "manager", what, "/console/queues")
+        yield Alarm(AlarmKind.COPIES_LOST, "manager", what, "/console/queues")
 
 
 def _of_history(history: HistoryStatus | None) -> Iterator[Alarm]:
@@ -119,10 +119,10 @@ def _of_history(history: HistoryStatus | None) -> Iterator[Alarm]:
         return
     if history.stopped:
         what = f"The history has stopped: {history.missing} events are missing."
-        yield Alarm(Kind.HISTORY_STOPPED, "history", what, "/console/history")
+        yield Alarm(AlarmKind.HISTORY_STOPPED, "history", what, "/console/history")
     if history.error:
         what = f"The history cannot be exported: {history.error}"
-        yield Alarm(Kind.HISTORY_NOT_EXPORTED, "history", what, "/console/history")
+        yield Alarm(AlarmKind.HISTORY_NOT_EXPORTED, "history", what, "/console/history")
 
 
 def of_outgoing(queues: Iterable[OutgoingInfo]) -> Iterator[Alarm]:
@@ -131,17 +131,17 @@ def of_outgoing(queues: Iterable[OutgoingInfo]) -> Iterator[Alarm]:
         link = _link_of(each.destination)
         if each.failures >= FAILURES:
             what = f"{each.failures} attempts in a row failed, {_counted(each.messages, 'message')}."
-            yield Alarm(Kind.PEER_UNREACHABLE, each.destination, what, link)
+            yield Alarm(AlarmKind.PEER_UNREACHABLE, each.destination, what, link)
         elif each.messages and each.state in PAUSED:
             what = f"The queue is paused, {_counted(each.messages, 'message')}."
-            yield Alarm(Kind.OUTGOING_PAUSED, each.destination, what, link)
+            yield Alarm(AlarmKind.OUTGOING_PAUSED, each.destination, what, link)
 
 
 def _of_refusals(refused: Mapping[str, int]) -> Iterator[Alarm]:
     for destination, count in refused.items():
         messages = "1 message" if count == 1 else f"{count:,} messages"
         what = f"The peer refused {messages} for good in the last quarter of an hour."
-        yield Alarm(Kind.PEER_REFUSES, destination, what, _link_of(destination))
+        yield Alarm(AlarmKind.PEER_REFUSES, destination, what, _link_of(destination))
 
 
 def _link_of(destination: str) -> str:
@@ -161,7 +161,7 @@ def of_channels(found: Iterable[ChannelInfo], samples: Sequence[Sample]) -> Iter
         if messages:
             peer = each.responder if each.role == Role.CLIENT.value else each.requester
             yield Alarm(
-                Kind.BATCH_IN_DOUBT,
+                AlarmKind.BATCH_IN_DOUBT,
                 f"channel {each.number} with {peer}",
                 f"The outcome of {len(messages):,} of its batches is not known; "
                 f"{sum(messages):,} messages wait.",
@@ -174,21 +174,21 @@ def _of_queues(state: State) -> Iterator[Alarm]:
         found = queue(state, name)
         if found is not None and found.messages:
             what = f"{_counted(found.messages, 'dead letter')}."
-            yield Alarm(Kind.DEAD_LETTERS, name, what, "/console/queue?" + urlencode({"name": name}))
+            yield Alarm(AlarmKind.DEAD_LETTERS, name, what, "/console/queue?" + urlencode({"name": name}))
     for each in state.queues.values():
         record = each.record
         if record.pathname.casefold().endswith(";poison") and len(each.order):
             info = queue(state, record.pathname)
             name = info.name if info is not None else record.pathname
             what = f"{_counted(len(each.order), 'message')}: handed out too often."
-            yield Alarm(Kind.POISON_MESSAGES, name, what, "/console/queue?" + urlencode({"name": name}))
+            yield Alarm(AlarmKind.POISON_MESSAGES, name, what, "/console/queue?" + urlencode({"name": name}))
 
 
 def _of_consumers(state: State) -> Iterator[Alarm]:
     for each in all_consumers(state):
         if each.loss is not None:
             yield Alarm(
-                Kind.CONSUMER_LOST_MESSAGES,
+                AlarmKind.CONSUMER_LOST_MESSAGES,
                 f"{each.name} of {each.queue}",
                 f"The consumer lost {each.loss.messages:,} message{'s' * (each.loss.messages > 1)} "
                 f"({each.loss.bytes:,} bytes): its limit was passed at {each.loss.moment}.",
@@ -212,12 +212,12 @@ def of_samples(samples: Sequence[Sample]) -> Iterator[Alarm]:
     late = min(_share(to.late_ticks - since.late_ticks, to.ticks - since.ticks) for since, to in spans)
     if slow > SHARE:
         what = f"At least {slow:.0%} of the syncs of the last ten minutes took longer than {SLOW_SYNC} s."
-        yield Alarm(Kind.SYNCS_ARE_SLOW, "store", what, "/console")
+        yield Alarm(AlarmKind.SYNCS_ARE_SLOW, "store", what, "/console")
     if late > SHARE:
         what = (
             f"At least {late:.0%} of the timers of the last ten minutes were late by more than {LATE_TICK} s."
         )
-        yield Alarm(Kind.LOOP_IS_BUSY, "event loop", what, "/console")
+        yield Alarm(AlarmKind.LOOP_IS_BUSY, "event loop", what, "/console")
 
 
 def _at(samples: Sequence[Sample], moment: int) -> Sample | None:

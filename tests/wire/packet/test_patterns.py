@@ -18,6 +18,7 @@ from reliquary.wire.packet.user_message import UserMessage, decode_user_message
 from tests.wire.packet import strategies
 from tests.wire.packet.both_ways import changed
 
+DURABLE = replace(UserMessage().user, recoverable=True)
 NUMBERS = st.integers(0, 0xFFFFFFFF)
 varyings = st.builds(
     Varying,
@@ -77,6 +78,31 @@ def test_a_packet_is_written_and_read_as_the_codec_does(packet: UserMessage, var
     expected, varying = filled(packet, varying)
     assert pattern.write(varying) == expected.encode()
     assert pattern.read(expected.encode()) == varying
+    place = varying.transaction
+    if place is not None:
+        placed = pattern.at(replace(place, number=0, previous=0))
+        written = placed.write_next(
+            varying.sent_time, varying.message_id, varying.body, place.number, place.previous
+        )
+        assert written == expected.encode()
+
+
+def test_a_pattern_is_for_packets_of_streams_or_for_others_and_not_for_both() -> None:
+    """Else a packet would be malformed, or would have the place of an earlier message."""
+    outside, inside = UserMessage(), UserMessage(user=DURABLE, transaction=TransactionHeader())
+    with pytest.raises(AssertionError, match="no room for a place"):
+        Pattern(outside, outside.encode()).write(Varying(0, 0, b"", TransactionHeader()))
+    with pytest.raises(AssertionError, match="has a place in it"):
+        Pattern(inside, inside.encode()).write(Varying(0, 0, b""))
+
+
+def test_numbers_of_a_stream_that_do_not_fit_are_refused() -> None:
+    packet = UserMessage(user=DURABLE, transaction=TransactionHeader())
+    pattern = Pattern(packet, packet.encode())
+    with pytest.raises(UsageError, match="does not fit"):
+        pattern.at(TransactionHeader(ordinal=1 << 32))
+    with pytest.raises(UsageError, match="does not fit"):
+        pattern.at(TransactionHeader()).write_next(0, 0, b"", 1 << 32, 0)
 
 
 @settings(max_examples=60)

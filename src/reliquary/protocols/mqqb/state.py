@@ -90,6 +90,8 @@ class Entry(msgspec.Struct):
     lookup_id: int = 0
     message: Message | None = None
     destination: str = ""
+    mark: int = 0
+    """The turn that handed it out (`SenderState.last_mark`)."""
     place: int = 0
     """The incoming stream that an order acknowledgement is for."""
     refused: UUID = NO_GUID
@@ -98,8 +100,6 @@ class Entry(msgspec.Struct):
     """Whether its outcome is still needed: not if its message was withdrawn or is handed out again."""
     size: int = 0
     """Bytes of the packet, once it is sent."""
-    mark: int = 0
-    """The turn that handed it out (`SenderState.last_mark`)."""
 
 
 @dataclass(slots=True)
@@ -218,11 +218,15 @@ class Written:
 
     pattern: Pattern
     message: Message
-    """The message of that packet; of a stream, without its place in a transaction."""
+    """The message of that packet; in a stream, without its place in a transaction."""
     source: UUID
     """The manager that the packet names as its source: SourceQueueManager."""
+    stream: int = 0
+    """The stream of the last message; 0 outside streams."""
     last: Attributes | None = None
-    """The rare attributes of the last message that was written by the pattern; those of a stream only."""
+    """The rare attributes of that message."""
+    placed: Pattern | None = None
+    """The pattern of the messages of that stream that have these attributes."""
 
 
 @dataclass(slots=True)
@@ -255,7 +259,9 @@ class SessionQueue:
     retransmits: set[int] = field(default_factory=set)
     """Messages of the stream that were sent at least once, to count retransmissions."""
     written: Written | None = None
-    """The last packet that was written in full."""
+    """The last packet outside streams that was written in full."""
+    written_in_stream: Written | None = None
+    """The last packet of a stream that was written in full; only such a packet has a TransactionHeader."""
     mark: int = 0
     """The turn that last removed a message of the stream without an acknowledgement.
 

@@ -11,6 +11,7 @@ SessionHeader, has no pattern.
 from __future__ import annotations
 
 import struct
+from copy import copy
 from struct import Struct
 from typing import Final
 
@@ -24,6 +25,7 @@ from reliquary.wire.packet.user_message import UserMessage
 _LONG: Final = Struct("<I")
 _PAIR: Final = Struct("<II")
 _PLACE: Final = layouts.TRANSACTION.struct
+_NUMBERS: Final = layouts.TRANSACTION.offset("TxSequenceNumber")
 _AT_SIZE: Final = layouts.BASE.offset("PacketSize")
 _AFTER_SIZE: Final = _AT_SIZE + _LONG.size
 _AT_SENT: Final = base.SIZE + layouts.USER.offset("SentTime")
@@ -68,9 +70,34 @@ class Pattern:
         )
         self._parts = tuple([(slice(*span), self._head[slice(*span)]) for span in spans])
 
+    def at(self, place: TransactionHeader) -> Pattern:
+        """Return the pattern of packets at this place in a stream; only the two numbers differ in it."""
+        assert self._at_place, "a packet outside streams has no room for a place in one"
+        head, placed = bytearray(self._head), copy(self)
+        try:
+            _PLACE.pack_into(head, self._at_place, *place.fields)
+        except struct.error as why:
+            raise UsageError(f"a number does not fit into its field of the packet: {why}") from why
+        placed._head = bytes(head)
+        return placed
+
     def write(self, varying: Varying) -> bytes:
         """Return the packet with these fields; raise UsageError if one does not fit."""
-        head, body = bytearray(self._head), varying.body
+        sent_time, message_id, body = varying.sent_time, varying.message_id, varying.body
+        place = varying.transaction
+        if place is not None:
+            return self.at(place).write_next(sent_time, message_id, body, place.number, place.previous)
+        assert not self._at_place, "a packet of a stream has a place in it"
+        return self._write(sent_time, message_id, body)
+
+    def write_next(self, sent_time: int, message_id: int, body: bytes, number: int, previous: int) -> bytes:
+        """Return the packet of a message with these numbers at the place of `at`; else as `write`."""
+        return self._write(sent_time, message_id, body, (number, previous))
+
+    def _write(
+        self, sent_time: int, message_id: int, body: bytes, numbers: tuple[int, int] | None = None
+    ) -> bytes:
+        head = bytearray(self._head)
         size = len(head) + len(body)
         padding = _PADDING[self._at_properties - size & 3]
         size += len(padding)
@@ -78,10 +105,10 @@ class Pattern:
             raise UsageError(f"a packet has at most {base.SIZE_LIMIT} bytes, this one would have {size}")
         try:
             _LONG.pack_into(head, _AT_SIZE, size)
-            _PAIR.pack_into(head, _AT_SENT, varying.sent_time, varying.message_id)
+            _PAIR.pack_into(head, _AT_SENT, sent_time, message_id)
             _PAIR.pack_into(head, self._at_sizes, len(body), len(body))
-            if varying.transaction is not None:
-                _PLACE.pack_into(head, self._at_place, *varying.transaction.fields)
+            if numbers is not None:
+                _PAIR.pack_into(head, self._at_place + _NUMBERS, *numbers)
         except struct.error as why:
             raise UsageError(f"a number does not fit into its field of the packet: {why}") from why
         return b"".join((head, body, padding))

@@ -8,7 +8,7 @@ import pytest
 
 from reliquary.protocols.mqqb.sender.packets import MOST_TRANSACTIONS, is_final_ack, refused_sender
 from reliquary.queueing.model.message import NO_GUID, Message, MessageClass
-from tests.protocols.mqqb.mqqb_harness import ELSEWHERE, PEER, MqqbBench
+from tests.protocols.mqqb.mqqb_harness import ELSEWHERE, PEER, MqqbBench, place_of, stream_of
 
 QUEUE = f"PRIVATE={PEER}\\00000004"
 FINAL = Message.of(message_class=MessageClass.NACK_BAD_DEST_QUEUE, label="QM Ordering Ack", body=bytes(36))
@@ -52,3 +52,49 @@ def test_an_order_acknowledgement_has_a_number_of_its_own() -> None:
         bench.advance(0.6)
     one, two = (each.user.message_id for each in peer.messages)
     assert one != two
+
+
+ANSWERS = {"response_queue": r"DIRECT=OS:bench.example\private$\orders"}
+"""A rare attribute: messages that have equal rare attributes are written by the pattern of the first one."""
+
+
+def test_a_message_outside_streams_never_gets_the_place_of_the_stream_before_it() -> None:
+    """With it the receiver would drop the message as a repeated one, and acknowledge it."""
+    bench = MqqbBench()
+    bench.transact(ELSEWHERE, b"1", b"2", **ANSWERS)
+    peer = bench.dialled()
+    bench.send(ELSEWHERE, b"3", b"4", **ANSWERS)
+    bench.transact(ELSEWHERE, b"5", **ANSWERS)
+    assert [each.transaction is not None for each in peer.messages] == [True, True, False, False, True]
+    assert peer.bodies == [b"1", b"2", b"3", b"4", b"5"]
+
+
+def test_a_message_of_a_stream_has_its_place_behind_messages_outside_streams() -> None:
+    """Written over another header, the place made a packet that closed each session."""
+    bench = MqqbBench()
+    bench.send(ELSEWHERE, b"1", b"2", **ANSWERS)
+    peer = bench.dialled()
+    bench.transact(ELSEWHERE, b"3", b"4", **ANSWERS)
+    assert [place_of(each) for each in peer.messages[2:]] == [(1, 0), (2, 1)]
+
+
+def test_each_message_of_a_stream_has_the_place_of_its_own_transaction_and_stream() -> None:
+    bench = MqqbBench()
+    bench.transact(ELSEWHERE, b"1", b"2", b"3")
+    bench.transact(ELSEWHERE, b"4", b"5", b"6", negative_journaling=True)
+    peer = bench.dialled()
+    headers = [each.transaction for each in peer.messages]
+    places = [(each.identifier, each.first, each.last) for each in headers if each is not None]
+    assert places == [
+        (1, True, False), (1, False, False), (1, False, True),
+        (2, True, False), (2, False, False), (2, False, True),
+    ]  # fmt: skip
+    peer.ack_all()
+    peer.order_ack(stream_of(peer.messages[0]), 6)
+    for number in (4, 5, 6):
+        peer.final_ack(stream_of(peer.messages[0]), number, MessageClass.ACK_RECEIVE)
+    bench.transact(ELSEWHERE, b"7", b"8", b"9", negative_journaling=True)
+    again = peer.messages[6:]
+    assert [place_of(each) for each in again] == [(1, 0), (2, 1), (3, 2)]
+    assert {stream_of(each) for each in again} != {stream_of(peer.messages[0])}
+    assert len({stream_of(each) for each in again}) == 1

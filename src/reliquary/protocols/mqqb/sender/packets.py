@@ -19,6 +19,7 @@ from reliquary.queueing.model.message import NO_GUID, USUAL, Message, MessageCla
 from reliquary.queueing.packets.messages import construct
 from reliquary.streams.incoming import Incoming
 from reliquary.streams.outgoing import Sent
+from reliquary.streams.tables import OutgoingStream
 from reliquary.wire.packet.ordering import SIZE, FinalBody
 from reliquary.wire.packet.patterns import Pattern, Varying, has_pattern
 from reliquary.wire.packet.transaction import IDENTIFIER_LIMIT, TransactionHeader
@@ -59,35 +60,52 @@ def stream_packet(state: State, route: SessionQueue, entry: Entry, sent: Sent, n
     # DEPARTS from 3.1.7.1.3 (QB-155, QB-156, QB-282): a number is given once, and `previous` is found anew
     # each time, because a second number would double the message, and an old `previous` may name one that
     # expired (G-33, G-34).
-    message, stream = entry.message, sent.stream
+    message, stream, written = entry.message, sent.stream, route.written_in_stream
     assert message is not None, "an entry of a queue has a message"
-    header = TransactionHeader(
-        _transaction_number(state, message),
-        stream.number & LOW,
-        stream.number >> 32,
-        number,
-        sent.previous(number),
-        message.final_ack_required,
-        message.first_in_transaction,
-        message.last_in_transaction,
-        None if message.connector_manager == NO_GUID else message.connector_manager,
-    )
-    written, own = route.written, message_id(entry, message, stream.sender)
-    if (
-        written is not None
-        and _is_like(message, written.message)
-        and written.source == stream.sender
-        and _has_pattern(message, written)
-    ):
-        return written.pattern.write(Varying(message.sent_time, own, message.body, header))
+    own, previous = message_id(entry, message, stream.sender), sent.previous(number)
+    if written is not None and _is_like(message, written.message):
+        placed = written.placed
+        if placed is None or written.stream != stream.number or message.more != written.last:
+            placed = _place(state, message, stream, written)
+        if placed is not None:
+            return placed.write_next(message.sent_time, own, message.body, number, previous)
+    header = replace(_header(state, message, stream), number=number, previous=previous)
     packet = construct(_addressed(entry, message), computer=state.identity.computer_name)
     user = replace(packet.user, source=stream.sender, message_id=own, recoverable=True)
     packet = replace(packet, base=replace(packet.base, priority=0), user=user, transaction=header)
     data = packet.encode()
     if has_pattern(packet):
         rare = replace(message.more or USUAL, **_NO_PLACE)
-        route.written = Written(Pattern(packet, data), replace(message, more=rare), stream.sender)
+        route.written_in_stream = Written(Pattern(packet, data), replace(message, more=rare), stream.sender)
     return data
+
+
+def _header(state: State, message: Message, stream: OutgoingStream) -> TransactionHeader:
+    """Return the place of a message in a stream, without its numbers."""
+    return TransactionHeader(
+        _transaction_number(state, message),
+        stream.number & LOW,
+        stream.number >> 32,
+        0,
+        0,
+        message.final_ack_required,
+        message.first_in_transaction,
+        message.last_in_transaction,
+        None if message.connector_manager == NO_GUID else message.connector_manager,
+    )
+
+
+def _place(state: State, message: Message, stream: OutgoingStream, written: Written) -> Pattern | None:
+    """Return the pattern for the place of a message in its stream, and keep it; None if there is none.
+
+    Messages in the middle of one transaction have equal rare attributes, so one pattern serves them all.
+    """
+    more = message.more or USUAL
+    if written.source != stream.sender or replace(more, **_NO_PLACE) != written.message.more:
+        return None
+    written.stream, written.last = stream.number, more
+    written.placed = written.pattern.at(_header(state, message, stream))
+    return written.placed
 
 
 def refuse_privacy(message: Message, destination: object) -> None:
@@ -97,20 +115,6 @@ def refuse_privacy(message: Message, destination: object) -> None:
             f"no body is encrypted on its way to {destination}, because a direct name gives no key of its"
             " manager"
         )
-
-
-def _has_pattern(message: Message, written: Written) -> bool:
-    """Return whether the rare attributes of a message are those of a pattern, besides its place.
-
-    Messages in the middle of one transaction have equal attributes, so most are compared without a copy.
-    """
-    more = message.more or USUAL
-    if more == written.last:
-        return True
-    if replace(more, **_NO_PLACE) != written.message.more:
-        return False
-    written.last = more
-    return True
 
 
 def _is_like(message: Message, other: Message) -> bool:
@@ -133,7 +137,7 @@ def _addressed(entry: Entry, message: Message) -> Message:
 
 def message_id(entry: Entry, message: Message, sender: UUID) -> int:
     """Return the MessageID of a message in a stream: its own, or for a foreign one its LookupIdentifier."""
-    own = message.identifier.lineage == sender
+    own = message.identifier.lineage.int == sender.int  # `==` of two UUIDs is a function of Python
     return (message.identifier.uniquifier if own else entry.lookup_id) & LOW
 
 

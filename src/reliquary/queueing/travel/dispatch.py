@@ -29,7 +29,7 @@ from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.changes.noting import noted
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.events import DispatchMessages
-from reliquary.queueing.model.message import MessageClass, Position
+from reliquary.queueing.model.message import Message, MessageClass, Position
 from reliquary.queueing.model.queue import ManagerState
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
@@ -40,6 +40,7 @@ from reliquary.queueing.model.travel.link import (
     ConnectionRecord,
     ConnectionStatus,
     DispatchEntry,
+    Link,
     OutgoingEvent,
     OutgoingState,
 )
@@ -92,9 +93,15 @@ def run(state: State, now: Instant) -> None:
     # DEPARTS from 3.1.7.3.9 (DM-322): sends are in progress for each outgoing queue, as many as its
     # carrier allows, not one for the whole manager, because a destination that does not answer would
     # stop all the others.
-    entries = [entry for queue in waiting.values() for entry in _next(state, queue, now)]
-    for entry in sorted(entries, key=lambda each: (-each.priority, each.lookup_id & SEQUENCE_MASK)):
-        _send(state, entry)  # DM-323: equal priorities go first in, first out
+    found = [each for queue in waiting.values() for each in _next(state, queue, now)]
+    found.sort(key=_by_priority)  # DM-323: equal priorities go first in, first out
+    for entry, message in found:
+        _send(state, entry, message)
+
+
+def _by_priority(each: tuple[DispatchEntry, Message]) -> tuple[int, int]:
+    """Return the place of a message among those that are sent in one turn (DM-323)."""
+    return -each[0].priority, each[0].lookup_id & SEQUENCE_MASK
 
 
 def ask_for_dispatch(state: State) -> None:
@@ -148,22 +155,20 @@ def _is_silent(queue: QueueState) -> bool:
     return queue.record.deleting or (link is not None and (link.state in SILENT or link.resting))
 
 
-def _next(state: State, queue: QueueState, now: Instant) -> list[DispatchEntry]:
-    """Return the entries of the messages that this queue sends now (DM-323), and lock these messages.
+def _next(state: State, queue: QueueState, now: Instant) -> list[tuple[DispatchEntry, Message]]:
+    """Return the messages that this queue sends now, each with its entry (DM-323), and lock them.
 
     A queue without a connection asks its carrier for one first (AN-41).
     """
-    entries: list[DispatchEntry] = []
+    found: list[tuple[DispatchEntry, Message]] = []
     link = queue.link
     if link is None or (link.carrier is not None and link.carrier.takes_batches):
         announce(state, queue, now)
-        return entries
+        return found
     if _is_silent(queue):
-        return entries
-    if len(link.sending) >= link.at_once:
-        return entries
-    left = link.bytes_left()
-    while left > 0 and len(link.sending) < link.at_once:
+        return found
+    broken = queue.record.outgoing is not None and queue.record.outgoing.broken
+    while link.bytes_left() > 0 and len(link.sending) < link.at_once:
         position = _head(state, queue, now)
         if position is None:
             break
@@ -171,25 +176,38 @@ def _next(state: State, queue: QueueState, now: Instant) -> list[DispatchEntry]:
             _want_connection(state, queue, now)
         if link.state is not OutgoingState.CONNECTED:
             break
-        broken = queue.record.outgoing is not None and queue.record.outgoing.broken
         if broken and refuse_broken(state, queue, position):
             continue
-        priority = _priority(state, queue, position)
-        entry = DispatchEntry(queue.number, position.lookup_id, priority, position.size)
-        queue.order.lock(entry.lookup_id)
-        link.begin(entry)  # SendInProgress
-        entries.append(entry)
-        left -= entry.size if link.most_bytes else 0
-    return entries
+        found += _begin(state, queue, link, now, single=bool(broken))
+    return found
 
 
-def _priority(state: State, queue: QueueState, position: Position) -> int:
-    """Return the priority of a message for dispatch (DM-266).
+def _begin(
+    state: State, queue: QueueState, link: Link, now: Instant, *, single: bool
+) -> list[tuple[DispatchEntry, Message]]:
+    """Lock the messages at the head of a queue that its carrier may get now, and return them.
 
-    All messages of a stream have one priority, because they are sent in their order.
+    The first one is ready; those behind it are taken up to the first one that has expired, or to the limits
+    of the link.  With `single` the first one is taken alone.
     """
-    message = state.messages.get(position, whole=False)
-    return queue.record.settings.base_priority + (ORDINARY if message.is_transactional else message.priority)
+    positions: list[Position] = []
+    left = link.bytes_left()
+    for position in queue.order.front(1 if single else link.at_once - len(link.sending)):
+        if left <= 0 or is_over(position, now):
+            break
+        positions.append(position)
+        left -= position.size if link.most_bytes else 0
+    queue.order.lock_all(positions)
+    messages, base = state.messages.get_all(positions), queue.record.settings.base_priority
+    found = []
+    for place, position in enumerate(positions):
+        message = messages[place]
+        # All messages of a stream have one priority, because they are sent in their order (DM-266).
+        priority = base + (ORDINARY if message.is_transactional else message.priority)
+        entry = DispatchEntry(queue.number, position.lookup_id, priority, position.size)
+        link.begin(entry)  # SendInProgress
+        found.append((entry, message))
+    return found
 
 
 def _head(state: State, queue: QueueState, now: Instant) -> Position | None:
@@ -218,18 +236,16 @@ def _want_connection(state: State, queue: QueueState, now: Instant) -> None:
         state.draft.tell(ConnectionWanted(link.carrier.name, queue.number, destination, manager))
 
 
-def _send(state: State, entry: DispatchEntry) -> None:
+def _send(state: State, entry: DispatchEntry, message: Message) -> None:
     """Hand one message to the carrier of its queue."""
     queue = state.queues[entry.queue]
     carrier = link_of(queue).carrier
     assert carrier is not None, f"{queue.record.pathname} is connected, and has no carrier"
-    message = state.messages.get(queue.order.locked[entry.lookup_id])
     outgoing = queue.record.outgoing
     assert outgoing is not None, f"{queue.record.pathname} is no outgoing queue"
-    destination = outgoing.destination
     older = state.manager.era is not None and era.of_older_era(state, entry.lookup_id)
     state.draft.tell(
-        SendUserMessage(carrier.name, queue.number, entry.lookup_id, destination, message, older)
+        SendUserMessage(carrier.name, queue.number, entry.lookup_id, outgoing.destination, message, older)
     )
 
 

@@ -143,6 +143,10 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     """
 
 
+NOTHING: Final = Turn()
+"""The turn of a rule that produced nothing."""
+
+
 class Machine(Protocol):
     """The interface of a state machine that the engine runs."""
 
@@ -188,6 +192,8 @@ class Draft:
     def take(self) -> Turn:
         """Return the finished turn; the draft is empty afterwards."""
         facts, signals, effects = self._facts, self._signals, self._effects
+        if not (facts or signals or effects or self._waits):
+            return NOTHING
         turn = Turn(tuple(facts), tuple(signals), tuple(effects), self._waits)
         facts.clear()
         effects.clear()

@@ -20,6 +20,7 @@ from typing import Final, TypeVar
 from reliquary.base.ruled import Ruled
 from reliquary.base.time import Instant
 from reliquary.base.turn import (
+    NOTHING,
     DirectedSignal,
     Effect,
     Event,
@@ -135,6 +136,8 @@ class Core:
                 machines = self._listeners.get(type(signal), ())
             for machine in machines:
                 answer = machine.hear(signal, now)
+                if answer is NOTHING:
+                    continue
                 facts += answer.facts
                 effects += answer.effects
                 waits = waits or answer.waits

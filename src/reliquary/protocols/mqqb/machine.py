@@ -44,7 +44,8 @@ class Mqqb(Ruled[State]):
     def finish(self, now: Instant) -> None:
         """Ask the network to send the packets that the rule has made."""
         del now
-        closing.flush(self.state)
+        if self.state.unsent:  # most rules make no packet
+            closing.flush(self.state)
 
 
 def _addressed(state: State, event: events.Addressed, now: Instant) -> None:

@@ -31,7 +31,7 @@ from reliquary.protocols.mqqb.sender.packets import message_id, refused_sender
 from reliquary.protocols.mqqb.sender.resending import start_wait
 from reliquary.protocols.mqqb.sender.streams import begin, forget, free, mark_ahead, wants_final
 from reliquary.protocols.mqqb.sender.transmitting import pump
-from reliquary.protocols.mqqb.sessions.links import put
+from reliquary.protocols.mqqb.sessions.links import put, put_all
 from reliquary.protocols.mqqb.state import Entry, Session, SessionQueue, State, Weight
 from reliquary.queueing.model.message import Message
 from reliquary.queueing.model.travel.transfer import (
@@ -82,7 +82,8 @@ def on_sends_due(state: State, signal: SendsDue, now: Instant) -> None:
             continue
         in_stream = []
         for send in sends:
-            if send.message.transaction is None or send.message.sequence is not None:
+            more = send.message.more
+            if more is None or more.transaction is None or more.sequence is not None:
                 entry = _entry(state, send, _weight(send.message))
                 entry.refused = refused_sender(send.message, send.destination)
                 put(session, route, entry)
@@ -105,7 +106,7 @@ def _weight(message: Message) -> Weight:
 
 def _entry(state: State, send: SendUserMessage, weight: Weight) -> Entry:
     mark = state.sender.last_mark + 1  # the next mark is made at the end of this turn, or later
-    return Entry(weight, send.queue, send.lookup_id, send.message, send.destination, mark=mark)
+    return Entry(weight, send.queue, send.lookup_id, send.message, send.destination, mark)
 
 
 def _send_stream(
@@ -161,14 +162,15 @@ def _send_first(
     sender = state.sent[route.queue].stream.sender
     entries = [_entry(state, send, Weight.STREAM) for send in fitting]
     finals = tuple(
-        (send.lookup_id, message_id(entry, send.message, sender))
-        for send, entry in zip(fitting, entries, strict=True)
-        if wants_final(send.message)
+        [
+            (entry.lookup_id, message_id(entry, entry.message, sender))
+            for entry in entries
+            if entry.message is not None and wants_final(entry.message)
+        ]
     )
-    lookup_ids = tuple(send.lookup_id for send in fitting)
+    lookup_ids = tuple([send.lookup_id for send in fitting])
     apply(state, MessagesNumbered(route.queue, first, lookup_ids, finals))
-    for entry in entries:
-        put(session, route, entry)
+    put_all(session, route, entries)
 
 
 def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:

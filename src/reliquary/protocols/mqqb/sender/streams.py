@@ -27,7 +27,10 @@ from reliquary.streams.tables import OutgoingStream
 
 def wants_final(message: Message) -> bool:
     """Return whether a transactional message waits for a final acknowledgement (QB-229)."""
-    return message.negative_journaling or message.positive_journaling or message.final_ack_required
+    more = message.more
+    return more is not None and (
+        more.negative_journaling or more.positive_journaling or more.final_ack_required
+    )
 
 
 def begin(state: State, route: SessionQueue, stream: OutgoingStream) -> None:

@@ -43,14 +43,19 @@ def pump(state: State, session: Session, now: Instant) -> None:
     # DEPARTS from 3.1.7.1 (QB-157, QB-275): packets that are under way in this session are compared with
     # the smaller window of both sides, because a backlog that counts would let nothing leave, and the peer
     # asks for its window (G-09, G-10).
-    room, most = session.room, state.settings.most_bytes
+    room, most, before = session.room, state.settings.most_bytes, session.sent
+    outbox, outstanding, unstored = session.outbox, session.outstanding, session.unstored
     while (
-        session.outbox
-        and len(session.outstanding) < room
+        outbox
+        and len(outstanding) < room
         and session.outstanding_bytes < most
-        and len(session.unstored) < MOST_UNSTORED
+        and len(unstored) < MOST_UNSTORED
     ):
-        _transmit(state, session, session.outbox.popleft(), now)
+        _transmit(state, session, outbox.popleft(), now)
+    if session.sent != before:
+        state.counts[Count.SENT] += session.sent - before
+        session.active = True
+        wait_for_ack(state, session)
 
 
 def _transmit(state: State, session: Session, entry: Entry, now: Instant) -> None:
@@ -73,16 +78,13 @@ def _transmit(state: State, session: Session, entry: Entry, now: Instant) -> Non
         if entry.weight is Weight.RECOVERABLE:
             session.unstored[session.recoverable_sent & MASK] = entry
     stored = entry.weight is Weight.EXPRESS or (route is not None and _is_stored(state, route, entry))
-    if rides(session, now):
+    if session.unacked and rides(session, now):
         stored = stored and not session.bits
         data = with_session(data, header(state, session))  # QB-284: with the carrying packet
     entry.size, entry.message = len(data), None
     session.outstanding.append(entry)
     session.outstanding_bytes += entry.size
-    session.active = True
     state.write(session, data, stored=stored)
-    state.counts[Count.SENT] += 1
-    wait_for_ack(state, session)
     if not stored:
         state.draft.wait()  # the message, its number, or what it acknowledges is on disk first (QB-116)
 

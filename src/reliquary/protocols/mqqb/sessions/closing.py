@@ -32,10 +32,9 @@ BROKEN: Final = "a peer broke the protocol"
 
 def flush(state: State) -> None:
     """Ask the network to send the packets of this turn, in the order of their numbers (G-59)."""
-    if state.unsent:
-        unsent, state.unsent = state.unsent, {}
-        for session in unsent.values():
-            _flush(state, session)
+    unsent, state.unsent = state.unsent, {}
+    for session in unsent.values():
+        _flush(state, session)
 
 
 def _flush(state: State, session: Session) -> None:

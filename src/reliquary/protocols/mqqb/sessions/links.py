@@ -6,6 +6,7 @@ queue wants a connection --> bound to a session --> CONNECTED when the session i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ipaddress import ip_address
 from itertools import islice
 from typing import Final
@@ -120,8 +121,15 @@ def report_taken(state: State, route: SessionQueue, count: int) -> None:
 
 def put(session: Session, route: SessionQueue, entry: Entry) -> None:
     """Add an entry of a queue to the outbox of its session (QB-273)."""
-    route.under_way[entry.lookup_id] = entry
+    put_all(session, route, (entry,))
+
+
+def put_all(session: Session, route: SessionQueue, entries: Sequence[Entry]) -> None:
+    """Add entries of a queue to the outbox of its session, in their order."""
+    under_way = route.under_way
+    for entry in entries:
+        under_way[entry.lookup_id] = entry
     if route.paused:
-        route.parked.append(entry)
+        route.parked.extend(entries)
     else:
-        session.outbox.append(entry)
+        session.outbox.extend(entries)

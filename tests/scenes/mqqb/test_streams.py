@@ -378,21 +378,26 @@ def test_a_sender_that_moved_and_sends_nothing_new_gets_acknowledgements_with_it
 @pytest.mark.mqqb("T-78")
 @pytest.mark.spec("QB-224", "QB-231", "QB-261", "QB-266")
 def test_the_progress_of_streams_is_shown() -> None:
-    bench, peer, stream = sent_five()
+    bench, peer, stream = sent_five(positive_journaling=True)
+    peer.ack_all()
+    bench.advance(30.1)  # all go again
     peer.ack_all()
     peer.order_ack(stream, 2)
+    peer.final_ack(stream, 1, 0x4000)
     transfer = link(bench).transfer
-    assert transfer.last_acknowledged is not None
-    assert transfer.first_unacknowledged is not None
-    assert transfer.next_to_send is not None
-    assert transfer.last_acknowledged.number == 2
-    assert transfer.first_unacknowledged.number == 3
-    assert transfer.next_to_send.number == 6
-    assert (transfer.unacknowledged, transfer.acknowledged_count, transfer.acknowledged_time) == (
-        3,
-        1,
-        bench.now,
-    )
+    places = {
+        "first_unacknowledged": (3, 2),
+        "last_acknowledged": (2, 0),
+        "last_unacknowledged": (5, 4),
+        "next_to_send": (6, 5),
+    }
+    for name, numbers in places.items():
+        place = getattr(transfer, name)
+        assert (place.number, place.previous) == numbers, name
+        assert place.sequence.timestamp << 32 | place.sequence.ordinal == stream
+    assert (transfer.unacknowledged, transfer.unread) == (3, 1)
+    assert (transfer.acknowledged_count, transfer.acknowledged_time) == (2, bench.now)
+    assert (transfer.resent, transfer.resend_interval) == (0, 30)  # progress makes the wait short again
     receiver, sender = receiving()
     sender.user(b"1", to=LEDGER, stream=(1, 0))
     (incoming,) = receiver.mqqb.places

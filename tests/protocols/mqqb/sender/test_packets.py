@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -54,7 +55,7 @@ def test_an_order_acknowledgement_has_a_number_of_its_own() -> None:
     assert one != two
 
 
-ANSWERS = {"response_queue": r"DIRECT=OS:bench.example\private$\orders"}
+ANSWERS: dict[str, Any] = {"response_queue": r"DIRECT=OS:bench.example\private$\orders"}
 """A rare attribute: messages that have equal rare attributes are written by the pattern of the first one."""
 
 

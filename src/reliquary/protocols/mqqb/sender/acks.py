@@ -66,15 +66,14 @@ def on_final_ack(state: State, session: Session, ack: FinalAck, now: Instant) ->
         _acknowledge(state, queue, body.number if positive else body.number - 1, now)
     sent_now = state.sent.get(queue)
     if sent_now is not None and lookup_id in sent_now.numbers:
-        _conclude(state, queue, sent_now, lookup_id, ack.message_class, now)
+        _conclude(state, queue, sent_now, lookup_id, ack.message_class)
 
 
-def _conclude(state: State, queue: int, sent: Sent, lookup_id: int, message_class: int, now: Instant) -> None:
+def _conclude(state: State, queue: int, sent: Sent, lookup_id: int, message_class: int) -> None:
     """End the transfer of a message as its final acknowledgement says (G-46: every one ends its message)."""
     route = state.sender.routes.get(queue)
     if route is not None:
         forget(route, (lookup_id,))
-        route.progress.receipt(now)
         route.progress.unread = max(route.progress.unread - 1, 0)
     positive = message_class == RECEIVED
     outcome = Outcome.DELIVERED if positive else Outcome.REFUSED

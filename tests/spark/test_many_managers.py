@@ -276,6 +276,38 @@ def test_managers_with_new_names_are_read_on(worlds: Worlds) -> None:
     assert rows_of(reader(worlds, url="nord=http://n:1,sued=http://s:1"), end, later) == more
 
 
+def test_managers_whose_names_were_exchanged_are_read_on(worlds: Worlds) -> None:
+    """So is a batch that Spark runs again."""
+    send(worlds, "north", 2), send(worlds, "south", 2)
+    before = reader(worlds)
+    start = before.initialOffset()
+    end = before.latestOffset(start, ALL)
+    sent = rows_of(before, start, end)
+    worlds.by_name |= {"north": worlds.by_name["south"], "south": worlds.by_name["north"]}
+    after = reader(worlds)
+    assert sorted(place for _, place in rows_of(after, start, end)) == sorted(place for _, place in sent)
+    assert after.latestOffset(end, ALL) == end
+    more = send(worlds, "north", 1) + send(worlds, "south", 1)
+    later = after.latestOffset(end, ALL)
+    assert rows_of(after, end, later) == more
+    assert rows_of(reader(worlds), end, later) == more
+    assert reader(worlds).latestOffset(end, ALL) == later
+    after.commit(later)
+    for name in ("north", "south"):
+        cursor = worlds.by_name[name].queues["orders"].consumers["lake"]
+        assert cursor == later["managers"][name]["orders"]["id"]
+
+
+def test_a_manager_on_another_machine_may_have_the_name_of_an_older_one(worlds: Worlds) -> None:
+    end = ended(worlds)
+    unread = send(worlds, "south", 2)
+    worlds.by_name |= {"south": worlds.by_name["west"], "older": worlds.by_name["south"]}
+    sent = send(worlds, "south", 1)
+    stream = reader(worlds, url=f"{URL},older=http://o:1")
+    found = rows_of(stream, end, stream.latestOffset(end, ALL))
+    assert found == [*(("older", place) for _, place in unread), *sent]
+
+
 def written_by_the_first_version(offset: dict[str, Any], manager: str) -> dict[str, Any]:
     return {"v": 1, "queues": offset["managers"][manager]}
 

@@ -72,6 +72,45 @@ def test_a_queue_that_the_offset_has_is_not_taken_from_elsewhere() -> None:
     assert renamed(offset, {QueueKey("north", "orders"): "one"}, ["north"]) == offset
 
 
+def test_managers_whose_names_were_exchanged_are_read_on_under_their_new_names() -> None:
+    offset = {
+        QueueKey("north", "orders"): QueueOffset("one", 7),
+        QueueKey("north", "gone"): QueueOffset("old", 3),
+        QueueKey("south", "orders"): QueueOffset("two", 8),
+        QueueKey("west", "orders"): QueueOffset("three", 9),
+    }
+    there = {
+        QueueKey("north", "orders"): "three",
+        QueueKey("south", "orders"): "one@4",
+        QueueKey("west", "orders"): "two",
+    }
+    found = renamed(offset, there, ["north", "south", "west"])
+    assert found == {
+        QueueKey("south", "orders"): QueueOffset("one", 7),
+        QueueKey("south", "gone"): QueueOffset("old", 3),
+        QueueKey("west", "orders"): QueueOffset("two", 8),
+        QueueKey("north", "orders"): QueueOffset("three", 9),
+    }
+
+
+def test_a_name_that_another_manager_had_is_refused_while_that_one_is_not_there() -> None:
+    offset = {QueueKey("a", "orders"): QueueOffset("one", 7), QueueKey("b", "orders"): QueueOffset("two", 8)}
+    for managers in (["b"], ["a", "b"]):
+        with pytest.raises(BadOffset, match="b has the queues that the checkpoint has for a, and no manager"):
+            renamed(offset, {QueueKey("b", "orders"): "one"}, managers)
+    named = {QueueKey("b", "orders"): "one", QueueKey("c", "orders"): "two"}
+    assert renamed(offset, named, ["b", "c"]) == {
+        QueueKey("b", "orders"): QueueOffset("one", 7),
+        QueueKey("c", "orders"): QueueOffset("two", 8),
+    }
+
+
+def test_a_queue_that_was_made_anew_moves_no_manager() -> None:
+    offset = {QueueKey("a", "orders"): QueueOffset("one", 7), QueueKey("b", "orders"): QueueOffset("two", 8)}
+    there = {QueueKey("a", "orders"): "new", QueueKey("b", "orders"): "two"}
+    assert renamed(offset, there, ["a", "b"]) == offset
+
+
 @pytest.mark.parametrize(
     ("managers", "sentence"),
     [

@@ -13,7 +13,8 @@ Managers may come, go and be renamed between the runs of a query:
     a manager that is new            its queues are read from their beginning
     a manager that is not named now  its places stay in the offset, and it is read on from there when it is
                                      named again
-    a manager with a new name        the identifiers of its queues show which one it was (`renamed`)
+    a manager with a new name        the identifiers of its queues show which one it was (`renamed`), also if
+                                     another manager had that name before
 """
 
 from __future__ import annotations
@@ -117,24 +118,38 @@ def from_json(written: Mapping[str, Any], managers: Iterable[str]) -> dict[Queue
 def renamed(
     offset: Offset, there: Mapping[QueueKey, str], managers: Iterable[str]
 ) -> dict[QueueKey, QueueOffset]:
-    """Return the offset with the queues of renamed managers under their new names.
+    """Return the offset with the queues of each manager under the name that the manager has now.
 
-    `there` are the incarnations of the queues that there are now.  A queue that the offset does not have is
-    looked for by its identifier among the queues of managers that are not named now.
+    `there` are the incarnations of the queues that there are now.  A manager is known by the identifiers of
+    its queues.  It keeps its name if they are found there, or nowhere.
     """
-    named = set(managers)
-    unnamed = {place.identifier: key.manager for key, place in offset.items() if key.manager not in named}
-    names: dict[str, str] = {}
+    names = _new_names(offset, there, managers)
+    return {QueueKey(names.get(key.manager, key.manager), key.queue): place for key, place in offset.items()}
+
+
+def _new_names(offset: Offset, there: Mapping[QueueKey, str], managers: Iterable[str]) -> dict[str, str]:
+    """Return the managers of an offset that have other names now, with these; refuse a name that two have."""
+    holders: dict[str, set[str]] = {}
     for key, incarnation in there.items():
-        before = unnamed.get(identifier_of(incarnation))
-        if before is not None and key not in offset:
-            names.setdefault(before, key.manager)
-    moved = {
-        QueueKey(names[key.manager], key.queue): place
-        for key, place in offset.items()
-        if key.manager in names
-    }
-    return moved | {key: place for key, place in offset.items() if key.manager not in names}
+        holders.setdefault(identifier_of(incarnation), set()).add(key.manager)
+    found: dict[str, set[str]] = {}
+    for key, place in offset.items():
+        found.setdefault(key.manager, set()).update(holders.get(place.identifier, ()))
+    kept = {before for before, now in found.items() if before in now}
+    free = [name for name in managers if name not in kept]
+    names: dict[str, str] = {}
+    for before, now in found.items():
+        name = next((name for name in free if name in now and name not in names.values()), None)
+        if before not in kept and name is not None:
+            names[before] = name
+    for before, name in names.items():
+        if name in found and name not in names:
+            raise BadOffset(
+                f"the manager {name} has the queues that the checkpoint has for {before}, and no manager "
+                f"that answers has those that it has for {name}: give it another name in the option url, so "
+                "that the checkpoint keeps both, or name the other manager too"
+            )
+    return names
 
 
 def check_managers(offset: Offset, managers: Iterable[str], *, all_there: bool) -> None:

@@ -42,6 +42,7 @@ from reliquary.spark.offsets import (
     QueueOffset,
     check_managers,
     from_json,
+    identifier_of,
     renamed,
     to_json,
 )
@@ -323,14 +324,23 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Return the offsets of a batch, by the names that the managers have now."""
         names = self._managers.names
         first, last = from_json(start, names), from_json(end, names)
-        if any(key.manager not in names and first.get(key) != place for key, place in last.items()):
-            there = self._look(insist=True).incarnations
-            last = renamed(last, there, names)
+        wanted = {key: place for key, place in last.items() if first.get(key) != place}
+        planned = all(key in self._planned and self._end.get(key) == place for key, place in wanted.items())
+        if not planned and not self._are_there(wanted):
+            last = renamed(last, self._look(insist=True).incarnations, names)
         first = renamed(first, {key: place.incarnation for key, place in last.items()}, names)
         for key, place in last.items():
             if key.manager not in names and first.get(key) != place:
                 raise errors.manager_not_named(key.manager, key.queue)
         return first, last
+
+    def _are_there(self, places: Offset) -> bool:
+        """Whether each of these queues is at the manager that the offset names."""
+        managers = tuple({key.manager: None for key in places})
+        if not {*managers} <= {*self._managers.names}:
+            return False
+        found = self._look(managers=managers, insist=True).incarnations
+        return all(place.identifier == identifier_of(found.get(key, "")) for key, place in places.items())
 
     def _parts(self, key: QueueKey, first: QueueOffset | None, last: QueueOffset) -> tuple[Part, ...]:
         span, parts = self._planned.get(key, (None, ()))

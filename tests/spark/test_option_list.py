@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from reliquary.spark.errors import BadOption
@@ -29,6 +32,20 @@ def test_the_advice_names_options_that_there_are() -> None:
     for name, advice in KAFKA.items():
         assert name not in names
         assert advice.startswith("leave it out") or advice.split()[1].strip(",;") in {*names, "a"}, advice
+
+
+def test_the_guide_and_the_refusals_lead_to_equal_options() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "spark.md").read_text()
+    rows = [line.split("|")[1:3] for line in guide.partition("## From Kafka")[2].splitlines() if "|" in line]
+    names = {option.name for option in OPTIONS}
+    found = {}
+    for kafka, ours in rows:
+        for name in re.findall("`([^`]+)`", kafka):
+            if name in KAFKA:
+                found[name] = {*re.findall("`([^`]+)`", ours)} & names
+    assert len(found) > 10
+    for name, options in found.items():
+        assert options & {*re.findall(r"\w+", KAFKA[name])}, f"{name}: {KAFKA[name]}"
 
 
 def test_any_other_setting_of_a_kafka_client_is_refused() -> None:

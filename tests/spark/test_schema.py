@@ -23,6 +23,7 @@ from pyspark.sql.types import (
 from reliquary.spark.errors import BadOption, BadSchema
 from reliquary.spark.schema import (
     COLUMNS,
+    KAFKA,
     NAMES,
     added,
     arrow_schema,
@@ -68,6 +69,7 @@ def test_a_projection_has_the_order_of_the_user() -> None:
     ("schema", "sentence"),
     [
         (of(labell=StringType()), "messages have no column 'labell': they have queue, feed_id"),
+        (of(value=BinaryType()), "messages have no column 'value': Kafka's value is body here; they have"),
         (of(lookup_id=StringType()), "the column lookup_id is bigint, not string"),
         (StructType().add("label", StringType(), nullable=False), "the column label may be null"),
         (StructType().add("label", "string").add("label", "string"), "the schema names label twice"),
@@ -95,6 +97,10 @@ def test_a_sink_takes_what_fits_and_passes_over_what_the_manager_gives() -> None
             "a sink knows no column 'prio': select or rename to queue",
         ),
         (
+            of(topic=StringType(), value=BinaryType()),
+            "a sink knows no column 'topic': Kafka's topic is queue here; select or rename to queue",
+        ),
+        (
             of(body=BinaryType(), priority=StringType()),
             "the column priority is string and must be bigint or int",
         ),
@@ -107,6 +113,11 @@ def test_rows_that_are_no_messages_are_refused(schema: StructType, sentence: str
     with pytest.raises(BadSchema) as refused:
         written(schema.fields)
     assert str(refused.value).startswith(sentence)
+
+
+def test_the_columns_of_kafka_lead_to_columns_of_messages() -> None:
+    assert not {*KAFKA} & {*NAMES}
+    assert {name for advice in KAFKA.values() for name in advice.split(" or ")} <= {*NAMES}
 
 
 def test_the_manager_is_added_where_it_is_asked_for() -> None:

@@ -57,6 +57,17 @@ TAKEN: Final[dict[ColumnType, frozenset[str]]] = {
 KEYS: Final = _WHOLE | {"string", "binary", "boolean"}
 """Types of Spark that a key column may have."""
 
+KAFKA: Final = {
+    "key": "correlation or label",
+    "value": "body",
+    "topic": "queue",
+    "partition": "manager",
+    "offset": "feed_id",
+    "timestamp": "arrived",
+    "timestampType": "arrived",
+}
+"""Columns of Spark's Kafka source and sink, and what is used here instead."""
+
 
 class FieldLike(Protocol):
     """A field of Spark's StructType, as far as it is asked here."""
@@ -81,7 +92,9 @@ def projection(fields: Iterable[FieldLike]) -> tuple[str, ...]:
     for field in fields:
         kind = _type_of(field.name)
         if kind is None:
-            raise BadSchema(f"messages have no column {field.name!r}: they have {', '.join(NAMES)}")
+            raise BadSchema(
+                f"messages have no column {field.name!r}: {_of_kafka(field.name)}they have {', '.join(NAMES)}"
+            )
         found = field.dataType.simpleString()
         if found != kind:
             raise BadSchema(f"the column {field.name} is {kind}, not {found}: cast it later")
@@ -93,6 +106,11 @@ def projection(fields: Iterable[FieldLike]) -> tuple[str, ...]:
     if not names:
         raise BadSchema("the schema has no columns: name at least one, such as lookup_id bigint")
     return tuple(names)
+
+
+def _of_kafka(name: str) -> str:
+    """Return which column has the content of this column of Kafka; nothing for another name."""
+    return f"Kafka's {name} is {KAFKA[name]} here; " if name in KAFKA else ""
 
 
 def _type_of(name: str) -> str | None:
@@ -117,7 +135,9 @@ def written(fields: Iterable[FieldLike], key: str = "") -> tuple[str, ...]:
             continue
         if column is None:
             allowed = ", ".join(name for name in NAMES if name in WRITTEN)
-            raise BadSchema(f"a sink knows no column {field.name!r}: select or rename to {allowed}")
+            raise BadSchema(
+                f"a sink knows no column {field.name!r}: {_of_kafka(field.name)}select or rename to {allowed}"
+            )
         if field.name not in WRITTEN:
             continue
         found = field.dataType.simpleString()

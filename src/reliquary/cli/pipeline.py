@@ -81,6 +81,11 @@ def spark_options(command: Any) -> Any:
 @click.option("--lake", type=folder, metavar="DIR", help="The folder of the lake.  [default: lake]")
 @click.option("--format", "kept_as", metavar="FORMAT", help="parquet or delta.  [default: parquet]")
 @click.option(
+    "--data-as",
+    metavar="FORM",
+    help="The column data of silver: variant, or text for readers without VARIANT.  [default: variant]",
+)
+@click.option(
     "--continuous", type=Span(), metavar="TIME", help="Go on until Ctrl-C, with a batch every so often."
 )
 @click.option(
@@ -114,6 +119,7 @@ def run_lake_command(context: click.Context, /, as_json: bool | None, **given: A
         "history": tuple(given["history"]) or None,
         "lake": given["lake"],
         "format": given["kept_as"],
+        "data_as": given["data_as"],
         "continuous": given["continuous"],
         "consumer": given["consumer"],
         "rows_per_batch": given["rows_per_batch"],
@@ -130,7 +136,7 @@ def run_lake_command(context: click.Context, /, as_json: bool | None, **given: A
 
     if settings.format == "delta":
         require_delta()
-    check_folder(settings.lake.absolute(), settings.format)
+    check_folder(settings.lake.absolute(), settings)
     running = _session(context, "reliquary lake", given["master"], given["conf"])
     with running as (spark, go_on), Shown(sys.stderr) as shown:
         report = run_lake(spark, settings, progress=shown, go_on=go_on)

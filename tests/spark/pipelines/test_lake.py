@@ -136,12 +136,15 @@ def test_only_the_rows_that_are_bad_are_decoded_again(place: Place, monkeypatch:
         return decoded(frame, **how)
 
     monkeypatch.setattr(silver, "decoded", counted)
-    twins = [message(1, b"{", queue="twin"), message(2, b"{", manager="south")]
+    bad = BODIES[4]
+    twins = [message(1, bad, queue="twin"), message(2, bad, manager="south")]
     write_messages(place.feed, "one", [*some_messages(1), *twins])
-    write_messages(place.feed, "two", [message(101, b"{")])
+    write_messages(place.feed, "two", [message(101, bad)])
     write_messages(place.feed, "three", [message(201, b"{}")])
-    report = place.run()
+    report = place.run(data_as="text")
     assert rows == [len(BODIES) + 2, len(BODIES) - GOOD + 2, 1, 1, 1]
+    found = {row["feed_id"]: row["data"] for row in place.rows("silver/messages")}
+    assert (found[1], found[3]) == ('{"items":["a","b"],"order":1}', None), "text, as it was asked for"
     assert report.added("silver/quarantine") == len(BODIES) - GOOD + 3
 
 
@@ -271,10 +274,19 @@ def test_delta_has_each_batch_once(spark: SparkSession, tmp_path: Path) -> None:
     assert sorted(bronze.to_pyarrow_table(columns=["feed_id"])["feed_id"].to_pylist()) == [
         first + number for first in (1, 101) for number in range(len(BODIES))
     ]
-    silver = DeltaTable(str(place.lake / "silver" / "messages")).to_pyarrow_table(columns=["feed_id", "data"])
-    found = {row["feed_id"]: row["data"] for row in silver.to_pylist()}
+    log = DeltaTable(str(place.lake / "silver" / "messages"))
+    assert log.protocol().reader_features == ["variantType"]
+    read = {
+        row["feed_id"]: row["data"] for row in log.to_pyarrow_table(columns=["feed_id", "data"]).to_pylist()
+    }
+    found = {row["feed_id"]: row["data"] for row in place.rows("silver/messages")}
     assert len(found) == 2 * GOOD
-    assert found[101] == '{"items":["a","b"],"order":1}'
+    assert found[101].toPython() == {"order": 1, "items": ["a", "b"]}
+    assert {number for number, data in found.items() if data is None} == {3, 4, 7, 8, 103, 104, 107, 108}
+    written = {
+        number: data and {"value": data.value, "metadata": data.metadata} for number, data in found.items()
+    }
+    assert read == written, "a program without Spark reads what Spark wrote, rows without data too"
     gold = DeltaTable(str(place.lake / "gold" / "flow")).to_pyarrow_table()
     assert [row["in_messages"] for row in gold.to_pylist()] == [1]
 

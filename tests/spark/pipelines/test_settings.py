@@ -39,6 +39,7 @@ def test_options_win_over_the_file(tmp_path: Path) -> None:
         ('queues = ["a"]\ncompact_batches = 1', "0 or at least 2"),
         ('queues = ["a"]\ngrace = -1', "grace is 0 or more seconds"),
         ('queues = ["a"]\nformat = "csv"', "parquet or delta"),
+        ('queues = ["a"]\ndata_as = "json"', "data_as is variant or text, not 'json'"),
         ('queues = ["a"]\nrows_per_batch = 0', "at least 1"),
         ('queues = ["a"]\ncontinuous = 0', "more than 0"),
         ('queues = ["a"]\nlookback = 1000', "0 to 366 days"),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 APP: Final = "reliquary-lake"
 """The application in Delta's transactions, which numbers the batches."""
+SHREDDING: Final = "spark.sql.variant.writeShredding.enabled"
 
 
 def require_delta() -> None:
@@ -41,10 +42,22 @@ def require_delta() -> None:
 class DeltaTable(Table):
     """One table of batches, with a Delta log."""
 
-    variants = False
-    """`deltalake` 1.6 knows VARIANT, and refuses to read a column of Spark that has a NULL in it."""
     compacts = False
     """Readers of Delta have tools for that, which keep its log."""
+
+    def write(self, folder: Path, frame: DataFrame, partition_by: tuple[str, ...] = ("day",)) -> int:
+        """Write rows into a folder that has no readers; return their number.
+
+        A VARIANT is written whole.  Parts of it in columns of their own ("shredding", as Spark writes them)
+        are another feature of Delta, which `deltalake` 1.6 cannot read.
+        """
+        conf = frame.sparkSession.conf
+        before = conf.get(SHREDDING) or "true"
+        conf.set(SHREDDING, "false")
+        try:
+            return super().write(folder, frame, partition_by)
+        finally:
+            conf.set(SHREDDING, before)
 
     def batches(self) -> list[int]:
         """Return the numbers of the batches that the log has, in order."""
@@ -142,7 +155,8 @@ class DeltaTable(Table):
 
 
 def _schema(schema: StructType) -> Any:
+    """Return the schema of Delta, which writes types as Spark does."""
     from deltalake import Schema
-    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import LongType, StructType
 
-    return Schema.from_arrow(to_arrow_schema(schema, timezone="UTC").append(pa.field("batch", pa.int64())))
+    return Schema.from_json(StructType([*schema.fields]).add("batch", LongType()).json())

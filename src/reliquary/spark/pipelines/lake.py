@@ -75,9 +75,11 @@ class LakeReport(NamedTuple):
 class Lake:
     """The tables of one folder."""
 
-    def __init__(self, folder: Path, kept_as: str) -> None:
+    def __init__(self, folder: Path, kept_as: str, *, variants: bool) -> None:
         kind: type[Table] = DeltaTable if kept_as == "delta" else Table
         self.folder = folder
+        self.variants = variants
+        """Whether `data` of silver is VARIANT; else it is JSON text."""
         self.messages = kind(folder / bronze.MESSAGES)
         self.history = kind(folder / bronze.HISTORY)
         self.silver = kind(folder / SILVER)
@@ -95,8 +97,8 @@ class Lake:
         }
 
 
-def open_lake(folder: Path, kept_as: str = "") -> Lake:
-    """Return the lake of a folder that exists, with the format that it was made with."""
+def open_lake(folder: Path, kept_as: str = "", data_as: str = "") -> Lake:
+    """Return the lake of a folder that exists, with the formats that it was made with."""
     kept = read_state(folder / STATE)
     if not kept:
         raise UsageError(f"{folder} is no lake: `reliquary pipeline run lake` makes one")
@@ -105,7 +107,13 @@ def open_lake(folder: Path, kept_as: str = "") -> Lake:
             f"the lake {folder} is kept as {kept['format']}, not as {kept_as};"
             " begin another in a folder of its own"
         )
-    return Lake(folder, kept["format"])
+    # a lake of Delta that names no form is of an earlier build, which wrote text
+    has = kept.get("data_as", "text" if kept["format"] == "delta" else "variant")
+    if data_as and data_as != has:
+        raise UsageError(
+            f"the lake {folder} has data as {has}, not as {data_as}; begin another in a folder of its own"
+        )
+    return Lake(folder, kept["format"], variants=has == "variant")
 
 
 def lake_id(folder: Path) -> str:
@@ -131,10 +139,8 @@ def run_lake(
     silver.check_schema(settings.json_schema)
     folder = settings.lake.absolute()
     with locked(folder):
-        _begin(folder, settings.format)
-        return _Run(spark, settings, open_lake(folder, settings.format), progress or Progress()).run(
-            feed or queue_feed, go_on
-        )
+        _begin(folder, settings)
+        return _Run(spark, settings, open_lake(folder), progress or Progress()).run(feed or queue_feed, go_on)
 
 
 def queue_feed(spark: SparkSession, settings: LakeSettings) -> DataFrame:
@@ -152,18 +158,19 @@ def queue_feed(spark: SparkSession, settings: LakeSettings) -> DataFrame:
     return reader.options(**{name: value for name, value in options.items() if value}).load()
 
 
-def check_folder(folder: Path, kept_as: str) -> None:
+def check_folder(folder: Path, settings: LakeSettings) -> None:
     """Refuse what is another lake, or none and not empty."""
     if (folder / STATE).exists():
-        open_lake(folder, kept_as)
+        open_lake(folder, settings.format, settings.data_as)
     elif folder.exists() and any(path.name != LOCK for path in folder.iterdir()):
         raise UsageError(f"{folder} is not empty and no lake; give a folder of its own")
 
 
-def _begin(folder: Path, kept_as: str) -> None:
-    check_folder(folder, kept_as)
+def _begin(folder: Path, settings: LakeSettings) -> None:
+    check_folder(folder, settings)
     if not (folder / STATE).exists():
-        write_state(folder / STATE, {"version": 1, "id": os.urandom(16).hex(), "format": kept_as})
+        form = {"format": settings.format, "data_as": settings.data_as or "variant"}
+        write_state(folder / STATE, {"version": 1, "id": os.urandom(16).hex(), **form})
 
 
 @contextmanager
@@ -297,7 +304,7 @@ def decode_batch(spark: SparkSession, lake: Lake, batch: int, json_schema: str =
     frame = frame.drop("batch")
 
     def decoded(rows: DataFrame) -> DataFrame:
-        return silver.decoded(rows, json_schema=json_schema, variants=lake.silver.variants)
+        return silver.decoded(rows, json_schema=json_schema, variants=lake.variants)
 
     good = lake.silver.stage(batch, silver.understood(decoded(frame)))
     bad = came.rows - good.rows

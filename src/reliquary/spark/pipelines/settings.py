@@ -18,6 +18,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.toml import read_toml
 
 FORMATS: Final = ("parquet", "delta")
+DATA_FORMS: Final = ("variant", "text")
 LONGEST_LOOKBACK: Final = 366
 
 
@@ -39,6 +40,9 @@ class LakeSettings:
     ca: str = ""
     """A PEM file that vouches for the server."""
     format: str = "parquet"
+    data_as: str = ""
+    """The form of `data` in silver: variant, or text for readers that do not know VARIANT; empty: as the lake
+    has it, and variant in a new lake."""
     continuous: float | None = None
     """Seconds between batches; None: take what is there, and end."""
     rows_per_batch: int = 100_000
@@ -61,6 +65,8 @@ class LakeSettings:
             )
         if self.format not in FORMATS:
             raise UsageError(f"format is parquet or delta, not {self.format!r}")
+        if self.data_as not in {"", *DATA_FORMS}:
+            raise UsageError(f"data_as is variant or text, not {self.data_as!r}")
         if self.continuous is not None and not 0 < self.continuous <= 86_400:
             raise UsageError(f"continuous is more than 0 and at most 86400 seconds, not {self.continuous}")
         if self.rows_per_batch < 1:

@@ -105,8 +105,6 @@ class Part(NamedTuple):
 class Table:
     """One table of batches, as Parquet."""
 
-    variants: bool = True
-    """Whether a column may be VARIANT."""
     compacts: bool = True
     """Whether small batches may become one."""
 

@@ -287,6 +287,13 @@ def test_delta_has_each_batch_once(spark: SparkSession, tmp_path: Path) -> None:
         number: data and {"value": data.value, "metadata": data.metadata} for number, data in found.items()
     }
     assert read == written, "a program without Spark reads what Spark wrote, rows without data too"
+    for table in (bronze, log):
+        assert table.optimize.z_order(["feed_id"])["numFilesRemoved"] > 0
+    assert len(place.rows("bronze/messages")) == 2 * len(BODIES), "what was replaced is not read"
+    again = {row["feed_id"]: row["data"] for row in place.rows("silver/messages")}
+    assert {number: repr(data) for number, data in again.items()} == {
+        number: repr(data) for number, data in found.items()
+    }
     gold = DeltaTable(str(place.lake / "gold" / "flow")).to_pyarrow_table()
     assert [row["in_messages"] for row in gold.to_pylist()] == [1]
 

@@ -7,6 +7,8 @@ The files of a batch are renamed into place as with Parquet, and the commit is t
 names them.  It carries a transaction, our name and the batch: a batch whose number the log has is not entered
 again, and a second writer that did not see it is refused.  A folder that is there without its entry is what
 a crash left, and is made anew.
+
+The log says which files count, for us too: a user may let `deltalake` write them again as fewer ones.
 """
 
 from __future__ import annotations
@@ -20,9 +22,11 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from reliquary.base.faults import UsageError
-from reliquary.spark.pipelines.tables import Staged, Table
+from reliquary.spark.pipelines.tables import Part, Staged, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
@@ -71,6 +75,27 @@ class DeltaTable(Table):
             return -1
         version = Log(str(self.folder)).transaction_version(APP)
         return -1 if version is None else version
+
+    def parts(self, batches: Iterable[int], days: Iterable[str] | None = None) -> list[Part]:
+        """Return the files that the log has of these batches and days.
+
+        Other files may be beside them: those that `optimize` has replaced stay until `vacuum`.
+        """
+        from deltalake import DeltaTable as Log
+
+        if not Log.is_deltatable(str(self.folder)):
+            return []
+        actions: Any = Log(str(self.folder)).get_add_actions(flatten=True)
+        numbers, wanted = {*batches}, None if days is None else {*days}
+        found = zip(
+            *(actions[name].to_pylist() for name in ("path", "partition.batch", "partition.day")), strict=True
+        )
+        files = sorted(
+            self.folder / unquote(path)
+            for path, batch, day in found
+            if batch in numbers and (wanted is None or day in wanted)
+        )
+        return [Part(self.folder, files, None)] if files else []
 
     def _show(self, staged: Staged, place: Path) -> None:
         if place.exists():  # renamed before a crash, and never entered

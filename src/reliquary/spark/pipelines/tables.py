@@ -81,7 +81,7 @@ class Span(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Folders of a table that are read together."""
+    """Folders or files of a table that are read together."""
 
     base: Path
     """Below it, the names of folders are columns."""

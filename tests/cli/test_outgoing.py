@@ -24,7 +24,7 @@ def test_a_pipe_gets_json_lines_and_a_person_a_table(run: Run, waiting: str) -> 
     [line] = [json.loads(line) for line in run("outgoing", "list").output.splitlines()]
     assert (line["destination"], line["messages"]) == (waiting, 1)
     table = run("outgoing", "list", "--table").output.splitlines()
-    assert table[0].split()[:6] == ["destination", "state", "messages", "bytes", "sending", "accepted"]
+    assert table[0].split()[:5] == ["destination", "state", "messages", "failures", "next_attempt"]
     assert table[1].split()[:3] == [waiting, "waiting", "1"]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from reliquary.base.time import SECOND, as_datetime
 from reliquary.queueing.model.events import PauseQueue, ResumeQueue
 from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingState
 from reliquary.queueing.model.travel.transfer import DestinationReached, Outcome
+from reliquary.queueing.travel.dispatch import RESTS
 from reliquary.views.outgoing_queues import OUTGOING, outgoing_queue, outgoing_queues
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import Bench
@@ -26,6 +28,11 @@ def test_an_outgoing_queue_is_shown_with_its_connection_and_what_waits() -> None
     after = outgoing_queue(exchange.state, ELSEWHERE)
     assert after is not None
     assert (after.sending, after.resting, after.failures) == (0, True, 1)
+    assert (view.next_attempt, after.next_attempt) == (None, as_datetime(exchange.now + RESTS[0]))
+    exchange.advance(RESTS[0] / SECOND)
+    again = outgoing_queue(exchange.state, ELSEWHERE)
+    assert again is not None
+    assert (again.failures, again.next_attempt) == (1, None)
 
 
 def test_an_outgoing_queue_shows_how_many_are_being_sent_and_how_many_the_peer_has() -> None:

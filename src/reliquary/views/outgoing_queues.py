@@ -49,6 +49,8 @@ class OutgoingInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Failed attempts since the last success."""
     resting: bool
     """The last attempt failed, and the queue waits before the next one."""
+    next_attempt: datetime | None
+    """The time of the next attempt, if the queue waits for it."""
     unacknowledged: int
     history: list[ConnectionAttempt]
     """The last attempts to connect."""
@@ -93,6 +95,7 @@ def _info(queue: QueueState) -> OutgoingInfo:
         refused=link.refused,
         failures=link.failures,
         resting=link.resting,
+        next_attempt=None if link.next_attempt is None else as_datetime(link.next_attempt),
         unacknowledged=link.transfer.unacknowledged,
         history=list(map(_attempt, link.history)),
     )
@@ -123,10 +126,11 @@ OUTGOING: Final = Noun(
     listing=Listing(
         records=_listed,
         columns=(
-            "destination", "state", "messages", "bytes", "sending", "accepted", "delivered", "refused",
-            "failures",
+            "destination", "state", "messages", "failures", "next_attempt", "refused", "delivered", "bytes",
+            "sending", "accepted",
         ),
-        help="List the outgoing queues with what waits in them.",
+        help="List the outgoing queues with what waits in them.\n\n"
+        "`failures` are the attempts that failed since the last success.",
     ),
     showing=Showing(
         key="destination",

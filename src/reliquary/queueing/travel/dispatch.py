@@ -23,7 +23,7 @@ from typing import Final
 
 import msgspec
 
-from reliquary.base.time import SECOND, Duration, Instant, in_whole_seconds
+from reliquary.base.time import SECOND, Duration, Instant, in_whole_seconds, later
 from reliquary.base.turn import CancelTimer, Continue, SetTimer
 from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.changes.noting import noted
@@ -260,7 +260,7 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
     link = link_of(queue)
     if signal.outcome is Outcome.TRY_LATER:
         if any(each in link.sending for each in signal.lookup_ids):
-            rest(state, queue, signal.rest)
+            rest(state, queue, now, signal.rest)
             remove_by_queue(state, queue, now)
         return
     ended = link.end(signal.lookup_ids)
@@ -385,7 +385,7 @@ def on_connection_changed(state: State, signal: ConnectionChanged, now: Instant)
     if signal.event in ANSWERS or signal.event in ENDS:
         link.asked = False
     if signal.event is OutgoingEvent.FAILED:
-        rest(state, queue, signal.rest)
+        rest(state, queue, now, signal.rest)
     if signal.event in ENDS:
         link.transactional = None  # the destination may be another queue at the next connection
         remove_by_queue(state, queue, now)
@@ -409,7 +409,7 @@ def _outgoing(state: State, number: int) -> QueueState | None:
 # -- rest after a failure
 
 
-def rest(state: State, queue: QueueState, span: Duration | None = None) -> None:
+def rest(state: State, queue: QueueState, now: Instant, span: Duration | None = None) -> None:
     """Let a queue rest for a time before it sends again.
 
     The time is `span` if its carrier gives one, else it grows with each failure.
@@ -419,14 +419,14 @@ def rest(state: State, queue: QueueState, span: Duration | None = None) -> None:
         span = RESTS[min(link.failures, len(RESTS) - 1)] if span is None else span
         state.draft.ask(SetTimer(("retry", queue.number), span))
         link.failures += 1
-        link.resting = True
+        link.next_attempt = later(now, span)
 
 
 def on_rest_over(state: State, number: int) -> None:
     """End the rest of a queue when its timer fires: the queue sends again."""
     queue = _outgoing(state, number)
     if queue is not None:
-        link_of(queue).resting = False
+        link_of(queue).next_attempt = None
         dispatch_soon(state, queue)
 
 
@@ -435,5 +435,5 @@ def end_rest(state: State, queue: QueueState) -> None:
     link = link_of(queue)
     if link.resting:
         state.draft.ask(CancelTimer(("retry", queue.number)))
-    link.resting, link.failures = False, 0
+    link.next_attempt, link.failures = None, 0
     dispatch_soon(state, queue)

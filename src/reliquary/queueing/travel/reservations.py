@@ -210,7 +210,7 @@ def on_reservations_ended(state: State, signal: ReservationsEnded, now: Instant)
         state.turn.initiator = Initiator(signal.holder)
         if signal.outcome is Outcome.TRY_LATER:
             if signal.rest is not None and queue.link is not None:
-                dispatch.rest(state, queue, signal.rest)
+                dispatch.rest(state, queue, now, signal.rest)
                 dispatch.looked(state, queue, signal.holder)  # it is notified again when the rest is over
             noted(state, HistoryEvent.RELEASED, queue, [locked[lookup_id] for lookup_id in there])
             release_all(state, queue, sorted(there), now)

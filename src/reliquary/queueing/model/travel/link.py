@@ -22,6 +22,7 @@ from typing import Final
 
 import msgspec
 
+from reliquary.base.time import Instant
 from reliquary.queueing.model.message import SequenceId
 from reliquary.queueing.model.queue import Outgoing
 from reliquary.queueing.model.travel.carriers import Carrier
@@ -208,8 +209,8 @@ class Link:
     """The carrier was asked to connect, and has not answered."""
     failures: int = 0
     """The number of failures since the last success."""
-    resting: bool = False
-    """The last attempt failed, and the time of the next one has not come."""
+    next_attempt: Instant | None = None
+    """The time of the next attempt after a failure; None when the queue does not wait for it."""
     delivered: int = 0
     refused: int = 0
     carrier: Carrier | None = None
@@ -230,6 +231,11 @@ class Link:
         if outgoing.on_hold:
             link.happen(OutgoingEvent.PAUSED)
         return link
+
+    @property
+    def resting(self) -> bool:
+        """Whether the last attempt failed, and the time of the next one has not come."""
+        return self.next_attempt is not None
 
     def bytes_left(self) -> int:
         """Return how many bytes of messages may still be sent at once; positive if there is no limit."""

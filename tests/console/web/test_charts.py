@@ -39,3 +39,11 @@ def test_without_two_moments_there_is_a_sentence_in_place_of_a_chart() -> None:
     assert "second sample" in line_chart("depth", "", Series("messages", [(5, 1.0)]))
     assert "second sample" in line_chart("depth", "", Series("messages", [(5, 1.0), (5, 2.0)]))
     assert legend("", Series("messages", [])) == [(0, "messages", "-")]
+
+
+@given(st.integers(0, 10**9))
+def test_the_marks_of_a_chart_of_messages_are_whole_numbers(most: int) -> None:
+    drawing = str(line_chart("depth", "", Series("messages", [(0, 0.0), (SECOND, float(most))])))
+    marks = re.findall(r'text-anchor="end">([^<U]*)</text>', drawing)[:5]
+    assert len(marks) == 5
+    assert all("." not in mark or mark[-1] in "kMG" for mark in marks)

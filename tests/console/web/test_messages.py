@@ -10,7 +10,7 @@ import pytest
 
 from reliquary.console.web import messages
 from tests.console.harness import Harness, play
-from tests.console.web.harness import Outline, Reader
+from tests.console.web.harness import Reader
 from tests.console.web.test_alarms import poisoned
 
 ORDERS = "/console/queue?name=orders"
@@ -143,10 +143,11 @@ def test_one_message_without_a_known_queue_is_not_returned(
 
 def test_a_message_that_is_gone_is_an_error_page(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
-        for number, status in (("1", 404), ("x", 400)):
-            answer = await harness.get(f"/console/message?queue=orders&lookup_id={number}")
-            assert answer.status == status
-            assert "This was not done" in Outline(answer.body.decode()).text
+        path = "/console/message?queue=orders&lookup_id="
+        page = await Reader(harness).read(f"{path}1", 404)
+        assert "This was not found" in page.text
+        assert "It may have left the queue" in page.text
+        assert "This cannot be shown" in (await Reader(harness).read(f"{path}x", 400)).text
 
     play(tmp_path, scene)
 
@@ -164,5 +165,16 @@ def test_all_dead_letters_go_back_but_those_whose_queue_is_gone(tmp_path: Path) 
         assert "Returned to their queues: 1. 1 could not be returned" in page.text
         assert (await harness.ok("GET", "/queues/orders"))["messages"] == 1
         assert (await harness.ok("GET", f"/queues/{name}"))["messages"] == 1
+
+    play(tmp_path, scene)
+
+
+def test_a_message_without_a_body_says_so(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        await harness.send("orders", "")
+        reader = Reader(harness)
+        page = await reader.read(await first_message(reader, ORDERS))
+        assert "0 bytes: the body is empty." in page.text
+        assert not page.all("pre")
 
     play(tmp_path, scene)

@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from reliquary.console.web.pages import KEYS, MENU, keys_of, shown
+from reliquary.console.web.routes import ROUTES
+from reliquary.views.outgoing_queues import outgoing_queues
 from tests.console.harness import Harness, play
 from tests.console.test_access import USERS
 from tests.console.web.harness import Outline, Reader
+
+ELSEWHERE = r"DIRECT=OS:elsewhere\private$\orders"
+MESSAGES = "/api/v1/queues/orders/messages"
 
 
 @pytest.mark.parametrize(
@@ -90,6 +96,25 @@ def test_a_form_without_the_value_of_its_session_does_nothing(tmp_path: Path) ->
     play(tmp_path, scene)
 
 
+@pytest.mark.parametrize("path", [each.path for each in ROUTES if "POST" in (each.methods or ())])
+def test_no_form_is_taken_without_the_value_of_its_session(tmp_path: Path, path: str) -> None:
+    async def scene(harness: Harness) -> None:
+        await harness.send(quote(ELSEWHERE), "a")
+        await harness.send("orders", "b")
+        browsed = json.loads((await harness.data.request("GET", MESSAGES)).body)["messages"]
+        lookup_id = str(browsed[0]["lookup_id"])
+        fields = {"name": "orders", "again": "orders", "text": "c", "lookup_id": lookup_id, "target": "lamps"}
+        here = path.format(plural="outgoing", verb="pause")
+        answer = await Reader(harness).post(here, "0" * 64, queue="orders", key=ELSEWHERE, **fields)
+        assert answer.status == 403
+        assert b"load the page again" in answer.body
+        assert (await harness.ok("GET", "/queues/orders"))["messages"] == 1
+        [outgoing] = outgoing_queues(harness.server.opened.state)
+        assert outgoing.state != "on-hold"
+
+    play(tmp_path, scene)
+
+
 def test_a_form_of_another_site_does_nothing(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         csrf = (await Reader(harness).read("/console/queues")).csrf
@@ -108,10 +133,13 @@ def test_an_error_is_a_page_that_says_what_is_wrong(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         reader = Reader(harness)
         page = await reader.read("/console/queue?name=nowhere", 404)
-        assert "This was not done" in page.text
+        assert "This was not found" in page.text
         assert "/console" in page.links
         assert "nothing at" in (await reader.read("/console/nothing", 404)).text
-        assert "is empty" in await reader.refused("/console/queues", "/console/queues", 400, name=" ")
+        why = await reader.refused("/console/queues", "/console/queues", 400, name=" ")
+        assert "is empty" in why
+        assert "This was not done" in why
+        assert "Nothing was changed" in why
 
     play(tmp_path, scene)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from reliquary.console.web import queues
+from reliquary.queueing.model.message import NO_GUID
 from tests.console.harness import Harness, play
 from tests.console.web.harness import Reader
 
@@ -110,5 +111,35 @@ def test_journals_dead_letters_and_poison_have_a_page(tmp_path: Path) -> None:
         await harness.data.request("POST", "/api/v1/queues/orders/receive")
         page = await reader.read("/console/journals")
         assert "/console/queue?name=orders%3Bjournal" in page.links
+
+    play(tmp_path, scene)
+
+
+def test_a_list_of_messages_shows_how_their_bodies_begin(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        await harness.send("orders", "two\n lamps <b>" + "x" * 100)
+        reader = Reader(harness)
+        page = await reader.read("/console/queue?name=orders")
+        assert "two lamps <b>xxx" in page.text
+        assert "x" * 100 not in page.text
+        assert "Class" not in page.text
+        body = b'{"text": "late", "deadletter": true}'
+        await harness.data.request("POST", "/api/v1/queues/orders/messages", body)
+        await harness.ok("POST", "/queues/orders/purge")
+        assert "Class" in (await reader.read("/console/queue?name=system$%3Bdeadletter")).text
+
+    play(tmp_path, scene)
+
+
+def test_settings_of_a_queue_are_shown_with_their_units(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
+        texts = [(await reader.read("/console/queue?name=orders")).text]
+        await harness.ok("PATCH", "/queues/orders", {"quota": 7, "retry_delay": 3})
+        texts.append((await reader.read("/console/queue?name=orders")).text)
+        for text, quota, delay in zip(texts, ("no limit", "7"), ("0", "3"), strict=True):
+            assert f"quota in KB{quota}\n" in text
+            assert f"retry delay in s{delay}\n" in text
+        assert str(NO_GUID) not in texts[0]
 
     play(tmp_path, scene)

@@ -101,6 +101,7 @@ def test_an_outgoing_queue_is_paused_and_resumed_from_the_list(tmp_path: Path) -
         assert "/console/record/outgoing/pause" in targets_of(await reader.read(listed))
         page = await reader.submit(listed, "/console/record/outgoing/pause", key=name)
         assert "on-hold" in page.text
+        assert [each.get("action") for each in page.all("form")] == ["/console/record/outgoing/resume", None]
         assert targets_of(await reader.read(listed)) == {"/console/record/outgoing/resume"}
         page = await reader.submit(listed, "/console/record/outgoing/resume", key=name)
         assert "on-hold" not in page.text

@@ -76,7 +76,7 @@ def test_a_user_without_rights_is_signed_in_and_still_refused(tmp_path: Path) ->
         answer = await reader.post(SIGN_IN, (await reader.read(SIGN_IN)).csrf, token=ALICE)
         assert answer.status == 303
         page = await reader.read("/console/queue?name=orders", 403)
-        assert "This was not done" in page.text
+        assert "You may not see this page" in page.text
 
     play(tmp_path, scene, users=USERS)
 
@@ -89,3 +89,17 @@ def test_a_server_without_users_has_no_sign_in(tmp_path: Path) -> None:
         assert (await reader.post(SIGN_IN, csrf, token="x")).status == 401
 
     play(tmp_path, scene)
+
+
+def test_to_sign_in_again_ends_the_session_that_the_browser_had(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
+        await reader.submit(SIGN_IN, SIGN_IN, token=ROOT)
+        first = reader.cookie
+        await reader.submit(SIGN_IN, SIGN_IN, token=ROOT)
+        assert first not in (b"", reader.cookie)
+        await reader.read("/console")
+        reader.cookie = first
+        assert (await reader.get("/console")).status == 303
+
+    play(tmp_path, scene, users=USERS)

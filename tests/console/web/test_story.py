@@ -24,6 +24,8 @@ def test_lines_come_from_files_and_from_the_store(tmp_path: Path) -> None:
         page = await reader.read(path)
         assert page.text.index("accepted") < page.text.index("received")
         assert "from an application by api" in page.text
+        assert "protocol" in page.text
+        assert "attempt" not in page.text, "no line has a value in this column"
         await harness.ok("POST", "/history/export", {})
         assert (await reader.read(path)).text.count("received") == page.text.count("received")
         assert "has no line for this message" in (await reader.read(UNKNOWN)).text

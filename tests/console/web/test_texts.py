@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.client.nouns import NOUNS
 from reliquary.console.web.pages import has_page
-from reliquary.console.web.texts import EMPTY, choices, column_class, heading, prose
+from reliquary.console.web.texts import EMPTY, choices, column_class, heading, introduction, marked, prose
 from reliquary.queueing.model.administration import Parameter
 
 
@@ -59,3 +59,12 @@ def test_only_a_choice_of_two_has_two_words(
 
 def test_abbreviations_are_written_in_capitals() -> None:
     assert (heading("url"), heading("next_resend")) == ("URL", "next resend")
+
+
+@pytest.mark.parametrize("noun", [noun for noun in NOUNS if has_page(noun)], ids=lambda noun: noun.name)
+def test_every_page_of_records_begins_with_what_it_lists(noun: object) -> None:
+    assert introduction(noun.listing.help).startswith("<p>This page lists ")  # type: ignore[attr-defined]
+
+
+def test_commands_in_a_sentence_are_marked_and_the_rest_is_escaped() -> None:
+    assert marked("`a <b>` & `c`") == "<code>a &lt;b&gt;</code> &amp; <code>c</code>"

@@ -13,7 +13,7 @@ from reliquary.console.web.pages import render
 
 PAGE: Final = "100"
 """The number of acts on one page."""
-HEADS: Final = ("time", "who", "from", "act", "object", "outcome", "times", "detail", "why")
+HEADS: Final = ("time", "who", "act", "object", "outcome", "why", "detail", "times", "from")
 
 
 async def show_acts(request: Request) -> Response:
@@ -21,7 +21,7 @@ async def show_acts(request: Request) -> Response:
     context = context_of(request)
     page = await acts_of(request, context, PAGE)
     rows = [
-        (e.time, e.who, e.source, e.act, e.object, e.outcome, e.times, e.detail, e.why) for e in page.records
+        (e.time, e.who, e.act, e.object, e.outcome, e.why, e.detail, e.times, e.source) for e in page.records
     ]
     who = request.query_params.get("who", "")
     trouble = context.acts.trouble

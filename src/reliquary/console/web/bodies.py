@@ -22,6 +22,8 @@ from reliquary.wire.xml import XmlFault, root_of
 MOST: Final = 64 * 1024
 """Bytes of a body that are shown; the rest can be downloaded."""
 HEX_MOST: Final = 8 * 1024
+PREVIEW: Final = 80
+"""Letters of a body that a list of messages shows."""
 _LINE: Final = 16
 _WIDE_TYPES: Final = frozenset({8, 31})
 """VT_BSTR and VT_LPWSTR: UTF-16 without a mark, [MS-MQMQ] 2.2.12."""
@@ -47,6 +49,17 @@ def forms_of(body: bytes, body_type: int = 0) -> list[Form]:
         if len(body) <= MOST:
             found[:0] = [form for form in (_xml(text), _json(text)) if form is not None]
     return found
+
+
+def preview(body: bytes, body_type: int = 0) -> str:
+    r"""Return the beginning of a body in one line, for a list of messages.
+
+    >>> preview(b"two\n lamps"), preview(b"\x00\xff"), preview(b"a" * 200) == "a" * 80
+    ('two lamps', 'binary', True)
+    """
+    begin = body[: 4 * PREVIEW]
+    text = _text(begin, body_type, whole=len(body) <= len(begin))
+    return "binary" if text is None else " ".join(text.split())[:PREVIEW]
 
 
 def hex_dump(data: bytes) -> str:

@@ -16,12 +16,14 @@ from reliquary.base.time import SECOND
 
 WIDTH: Final = 600
 HEIGHT: Final = 180
-LEFT: Final = 52
+LEFT: Final = 56
 """Room for the numbers of the vertical axis."""
-BOTTOM: Final = 22
+BOTTOM: Final = 26
 """Room for the times below the horizontal axis."""
 TOP: Final = 10
-_NICE: Final = (1, 2, 5, 10)
+_NICE: Final = (1, 2, 4, 8, 12)
+_LEAST_COUNT: Final = 4
+"""The least top of a chart of whole things, which has four marks."""
 _UNITS: Final = ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k"))
 
 Point = tuple[int, float]
@@ -41,7 +43,8 @@ def line_chart(title: str, unit: str, *series: Series) -> Markup:
     if len(moments) < 2 or min(moments) == max(moments):
         return Markup('<p class="empty">{}</p>').format("The chart begins with the second sample.")
     begin, end = min(moments), max(moments)
-    top = nice_top(max(value for each in series for _, value in each.points))
+    most = max(value for each in series for _, value in each.points)
+    top = nice_top(most if unit else max(most, _LEAST_COUNT))
     words = ", ".join(f"{each.name} {short(each.points[-1][1])}" for each in series if each.points)
     label = escape(f"{title}: now {words} {unit}")
     lines = "".join(
@@ -68,10 +71,12 @@ def _with_unit(value: float, unit: str) -> str:
 
 
 def nice_top(most: float) -> float:
-    """Return the first of 1, 2, 5, 10, 20, 50, ... that is not below the largest value.
+    """Return the first of 1, 2, 4, 8, 12, 20, 40, 80, 120, ... that is not below the largest value.
+
+    A quarter of it, and so each mark of the axis, is a short number.
 
     >>> nice_top(0), nice_top(3.2), nice_top(17), nice_top(501)
-    (1, 5, 20, 1000)
+    (1, 4, 20, 800)
     """
     step = 1
     while step * 10 < most:

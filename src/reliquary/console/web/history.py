@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from reliquary.base.faults import UsageError
 from reliquary.console.context import context_of
 from reliquary.console.trace import trace_message
 from reliquary.console.web.pages import render
 from reliquary.console.web.story import way_of
+from reliquary.engine.history import HistoryStatus
 from reliquary.queueing.model.security.rights import ManagerRight
+
+_NAMES: Final = {
+    "folder": "folder",
+    "last": "number of the last event",
+    "exported": "exported up to event",
+    "pending": "events to export",
+    "pending_bytes": "bytes to export",
+    "files": "files",
+    "bytes": "bytes of the files",
+    "oldest": "first hour in the files",
+    "newest": "last hour in the files",
+    "stopped": "stopped for lack of room",
+    "missing": "events that were only counted",
+    "error": "why the last export failed",
+}
+"""The names of the fields of `HistoryStatus` on the page."""
 
 
 async def show_history(request: Request) -> Response:
@@ -19,12 +39,22 @@ async def show_history(request: Request) -> Response:
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     wanted = request.query_params.get("message", "").strip()
     exporter = context.opened.history
-    trace = await trace_message(context, wanted) if wanted else None
+    trace, why = None, ""
+    try:
+        trace = await trace_message(context, wanted) if wanted else None
+    except UsageError as fault:
+        why = str(fault)
     return render(
         request,
         "history.html",
-        status_fields=None if exporter is None else msgspec.structs.asdict(exporter.status()),
+        400 if why else 200,
+        status_fields=None if exporter is None else _fields(exporter.status()),
+        why=why,
         wanted=wanted,
         trace=trace,
         way=[] if trace is None else way_of(trace),
     )
+
+
+def _fields(status: HistoryStatus) -> dict[str, object]:
+    return {_NAMES[name]: value for name, value in msgspec.structs.asdict(status).items()}

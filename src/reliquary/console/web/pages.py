@@ -19,8 +19,10 @@ from reliquary.client.nouns import NOUNS
 from reliquary.console.context import BODY_LIMIT, Context, context_of, read_bytes
 from reliquary.console.noting import tell
 from reliquary.console.request import Asked
+from reliquary.console.web.bodies import preview
 from reliquary.console.web.charts import short
-from reliquary.console.web.texts import choices, column_class, heading, moment, prose
+from reliquary.console.web.story import used_columns
+from reliquary.console.web.texts import choices, column_class, heading, introduction, marked, moment, prose
 from reliquary.queueing.model.administration import Noun
 from reliquary.queueing.model.security.principals import ANONYMOUS
 from reliquary.views.queues import QUEUE
@@ -104,6 +106,8 @@ def templates() -> Environment:
     )
     found.filters |= {"shown": shown, "short": short, "query": urlencode, "exact": exact}
     found.filters |= {"prose": prose, "heading": heading, "choices": choices, "column_class": column_class}
+    found.filters |= {"introduction": introduction, "marked": marked, "preview": preview}
+    found.filters["used_columns"] = used_columns
     return found
 
 

@@ -25,6 +25,7 @@ from reliquary.queueing.model.events import (
     PurgeQueue,
     Received,
 )
+from reliquary.queueing.model.message import NO_GUID
 from reliquary.queueing.model.queue import QueueSettings, QueueType
 from reliquary.queueing.rules import destinations
 from reliquary.views.administration import find_page, find_record
@@ -38,6 +39,22 @@ MESSAGES: Final = 25
 """The number of messages on one page."""
 SYSTEM_QUEUES: Final = (r"system$;deadletter", r"system$;deadxact", r"system$;journal")
 SUBQUEUES: Final = ("journal", "poison")
+NO_TYPE: Final = str(NO_GUID)
+_SHOWN_ABOVE: Final = frozenset(
+    {"settings", "messages", "locked", "delayed", "bytes", "readers_waiting", "messages_retained"}
+)
+_LIMITS: Final = ("quota", "journal_quota", "poison_limit")
+_NAMES: Final = {
+    "bytes_retained": "bytes kept for consumers",
+    "copies_lost": "copies that were lost",
+    "quota": "quota in KB",
+    "journal_quota": "quota of the journal in KB",
+    "poison_limit": "reads before poison",
+    "retry_delay": "retry delay in s",
+    "longest_retry_delay": "longest retry delay in s",
+    "keep_refused": "refused become dead letters",
+}
+"""Properties whose names need more words, or a unit, on the page."""
 
 
 async def show_queues(request: Request) -> Response:
@@ -88,6 +105,7 @@ async def show_queue(request: Request) -> Response:
         is_ordinary=info.kind not in {"system", "journal", "dead-letter"} and ";" not in info.name,
         chart=_depth_chart(context, name),
         messages=messages[:MESSAGES],
+        has_classes=any(each.message_class for each in messages),
         next=messages[MESSAGES - 1].lookup_id if len(messages) > MESSAGES else None,
         is_first=after < 0,
     )
@@ -127,11 +145,10 @@ def _subqueues(context: Context, info: QueueInfo) -> list[QueueInfo]:
 
 def _facts(info: QueueInfo) -> dict[str, object]:
     """Return what is shown below the messages: the record, then the settings."""
-    record = {name: getattr(info, name) for name in info.__struct_fields__ if name != "settings"}
-    return {
-        name.replace("_", " "): value
-        for name, value in (record | msgspec.structs.asdict(info.settings)).items()
-    }
+    record = {name: getattr(info, name) for name in info.__struct_fields__ if name not in _SHOWN_ABOVE}
+    found = record | msgspec.structs.asdict(info.settings)
+    found |= {name: found[name] or "no limit" for name in _LIMITS}
+    return {_NAMES.get(name, name): value for name, value in found.items() if value != NO_TYPE}
 
 
 def _depth_chart(context: Context, name: str) -> object:

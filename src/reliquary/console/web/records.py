@@ -81,7 +81,7 @@ async def show_records(request: Request) -> Response:
 
 
 def _quick_acts(noun: Noun[Any], record: Any) -> list[str]:
-    """Return the acts that a list offers for a record: those that change something now."""
+    """Return the acts on an outgoing queue that change something now."""
     if noun is not OUTGOING:
         return []
     is_paused = record.state == OutgoingState.ON_HOLD.value
@@ -107,7 +107,7 @@ async def show_record(request: Request) -> Response:
         argument=showing.key,
         fields={_head(name): _cell(record, name) for name in names},
         parts_of_record=_parts(record, showing.parts),
-        acts=noun.acts,
+        acts=[each for each in noun.acts if noun is not OUTGOING or each.verb in _quick_acts(noun, record)],
         decisions=list(_DECISIONS) if noun is TRANSACTION and record.prepared else [],
     )
 

@@ -52,9 +52,17 @@ def _with_page(handler: Handler) -> Handler:
         tell(request, why=said.error)
         if not is_page(request.url.path) or "by" not in request.scope:
             return refused
-        return render(request, "error.html", refused.status_code, said=said)
+        is_form = request.method == "POST"
+        title = _title(refused.status_code, is_form=is_form)
+        return render(request, "error.html", refused.status_code, title=title, said=said, is_form=is_form)
 
     return answer
+
+
+def _title(status: int, *, is_form: bool) -> str:
+    if is_form:
+        return "This was not done"
+    return {403: "You may not see this page", 404: "This was not found"}.get(status, "This cannot be shown")
 
 
 def denied(path: str, why: Denied) -> Response:

@@ -51,6 +51,7 @@ async def sign_in(request: Request) -> Response:
             await asyncio.wait([asyncio.ensure_future(request.is_disconnected())], timeout=why.wait)
         return render(request, "sign_in.html", why.status, why=str(why))
     tell(request, who=user.name)
+    context.console.sessions.end(Asked(request.scope))  # of the user before, in this browser
     answer = go_to("/console", f"You are signed in as {user.name}.")
     answer.set_cookie(
         COOKIE,

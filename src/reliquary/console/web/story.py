@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from reliquary.client.records import Trace, TraceLine
 
 _COMES: Final = frozenset({"accepted", "arrived", "queued", "committed"})
 _LEAVES: Final = frozenset({"sent", "delivered", "received"})
+
+
+_COLUMNS: Final = ("reason", "protocol", "peer", "other_queue", "attempt")
 
 
 class Stop(NamedTuple):
@@ -27,6 +31,11 @@ def way_of(trace: Trace) -> list[Stop]:
             found.append(stop)
         stop.steps.extend(step for step in _steps(line, stop.steps) if step not in stop.steps)
     return found
+
+
+def used_columns(lines: Sequence[TraceLine]) -> list[str]:
+    """Return the fields that have a value in some line; the others need no column."""
+    return [name for name in _COLUMNS if any(getattr(each, name) not in (None, "") for each in lines)]
 
 
 def _steps(line: TraceLine, before: list[str]) -> list[str]:

@@ -60,6 +60,24 @@ def prose(text: str, argument: str = "", key: str = "") -> Markup:
     return Markup("".join(f"<p>{each}</p>" for each in paragraphs))
 
 
+def introduction(text: str) -> Markup:
+    """Return the help text of a list as the first paragraphs of its page.
+
+    >>> introduction("List the streams.")
+    Markup('<p>This page lists the streams.</p>')
+    """
+    return prose(re.sub("^List ", "This page lists ", text))
+
+
+def marked(text: str) -> Markup:
+    """Return a sentence as HTML; what stands in backticks is a command or a setting.
+
+    >>> marked("Raise `quota`.")
+    Markup('Raise <code>quota</code>.')
+    """
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
+
+
 def _emphasized(found: re.Match[str]) -> str:
     return f"<em>{heading(found[1])}</em>"
 

@@ -9,7 +9,6 @@ moments, and are checked after every restart.
 from __future__ import annotations
 
 import pytest
-
 from tests.queueing.manager_lives import DRAW, WEIGHTS, Draw, Life, Weights, one_of, try_seeds
 
 READ: Weights = {

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from tests.queueing.manager_lives import TINY, try_seeds
 
 from reliquary.base.faults import StoreDamage
 from reliquary.base.hresult import HResult
@@ -37,6 +36,7 @@ from reliquary.queueing.model.tables import (
 from reliquary.store import Changes
 from reliquary.store.staging import StagedRows
 from tests.queueing.manager_harness import Bench, message
+from tests.queueing.random_runs import TINY, try_seeds
 from tests.queueing.state_checks import check, durable, every, walk
 
 CLAIMS = pytest.mark.spec("DM-002", "DM-004", "DM-005", "DM-018", "DM-040", "DM-047", "DM-064", "DM-065")

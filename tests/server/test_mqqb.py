@@ -145,7 +145,7 @@ def test_many_peers_with_messages_of_both_sizes_are_served_and_nothing_of_them_i
                 assert ack is not None
                 stored += ack["RecoverableMsgAckFlags"].bit_count()
         assert (await harness.ok("GET", "/queues/private$/in"))["messages"] == len(bodies) * peers
-        assert (endpoint.network.connections, endpoint.network.held_bytes) == (peers, 0)
+        assert (endpoint.network.connections, endpoint.network.buffered_bytes) == (peers, 0)
         for peer in connected:
             peer.close()
         await until(lambda: not endpoint.network.connections)

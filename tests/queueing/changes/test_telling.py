@@ -17,7 +17,7 @@ from tests.queueing.exchange import Exchange, Say
 from tests.queueing.history.batches import THERE, reported
 from tests.queueing.history.chronicle import words
 from tests.queueing.manager_harness import Bench, message
-from tests.queueing.manager_lives import try_seeds
+from tests.queueing.random_runs import try_seeds
 
 # -- the history alone says what is in the queues
 

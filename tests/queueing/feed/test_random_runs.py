@@ -9,7 +9,8 @@ moments, and are checked after every restart.
 from __future__ import annotations
 
 import pytest
-from tests.queueing.manager_lives import DRAW, WEIGHTS, Draw, Life, Weights, one_of, try_seeds
+
+from tests.queueing.random_runs import DRAW, WEIGHTS, Draw, Life, Weights, one_of, try_seeds
 
 READ: Weights = {
     **{step: weight for step, weight in WEIGHTS.items() if "elsewhere" not in step.__name__},

@@ -39,14 +39,14 @@ from tests.e2e.call_recorder import MOST, CallRecord, Connection, Recorder, chec
 from tests.protocols.srmp import peer
 
 CALLS: Final = {
-    "API: send": 100,
+    "API: send": 98,
     "API: receive": 121,
-    "API: send 100 at once": 4.96,
+    "API: send 100 at once": 4.95,
     "API: receive 100 at once": 2.21,
-    "SRMP in: a message": 134,
-    "SRMP in: a message of a stream": 147,
+    "SRMP in: a message": 133,
+    "SRMP in: a message of a stream": 146,
     "HTTPR in: 10 at once": 20.7,
-    "HTTPR out: a message": 438,
+    "HTTPR out: a message": 437,
     "HTTPR out: 100 at once": 22.23,
     "Spark: plan 1,000 rows": 1.16,
     "Spark: read 1,000 rows": 0.29,

@@ -70,6 +70,7 @@ class Connection(AcceptedConnection):
             self._begin,
             shared.now,
             shared.budget.bodies,
+            shared.known_heads,
         )
         self._undelivered: deque[tuple[Request | Arriving, Responder]] = deque()
         self._queue: deque[Responder] = deque()

@@ -10,6 +10,13 @@ the head alone (`Request.notes`) is kept with it, who asks among it: where the u
 listeners forget their heads (`Listener.forget_heads`).  What can change otherwise is asked for every request:
 the rights of a user, whether the server stops, all limits.
 
+    KnownHeads     the last few heads of a connection, which are compared one after another
+    SharedHeads    the heads of all connections of a listener, which are looked up by their bytes
+
+A client that goes through many queues, and one that connects anew for each request, finds its heads in the
+second.  A head is shared by the connections of one address alone, because a proof of identity may be refused
+at one address and accepted at another (`identity.failures`).
+
 A head is kept only if its end is beyond doubt: each line ends with CR LF, the parser saw as many fields as
 there are lines, and only a Content-Length says how long the body is; without one there is none.  What the
 client says about the connection (Connection: close, Expect, Upgrade) is left to the parser.
@@ -29,8 +36,11 @@ MOST_KEPT: Final = 4
 LONGEST_KEPT: Final = 2048
 MOST_FIELDS: Final = 32
 """A connection keeps 8 KB of heads at most, and 128 fields that the parser made of them."""
+MOST_SHARED: Final = 16 * 1024 * 1024
+"""The bytes of memory that the heads of all connections of a listener take at most, by `_weight`."""
 SELDOM: Final = 16
-"""After this number of heads in a row that were not known, one of this number is kept and looked for."""
+"""While no room is left for more heads: after this number of heads in a row that were not known, one of this
+number is kept and looked for."""
 MOST_DIGITS: Final = 9
 """The most digits of a length; the parser handles a longer one."""
 
@@ -63,9 +73,9 @@ class KnownHead(NamedTuple):
     """The index of Content-Length among its fields."""
 
     def match_other_length(self, data: bytes, at: int) -> Match | None:
-        """Return the request at a place, if it has this head with another length; else None."""
+        """Return the request at a place where `start` stands, if it has this head with another length."""
         end = at + len(self.start)
-        if not self.rest or not data.startswith(self.start, at):
+        if not self.rest:
             return None
         digits_at, end = end, data.find(b"\r", end, end + MOST_DIGITS + 1)
         digits = data[digits_at:end]
@@ -81,18 +91,75 @@ class KnownHead(NamedTuple):
         return fields
 
 
-class KnownHeads:
-    """The heads of one connection, the latest first.
+Key = tuple[str, bytes, bytes]
+"""The address of a client, and the bytes of a head before and behind the digits of its length."""
 
-    A client that never repeats a head, because it uses many queues in turn, pays for keeping few of them.
+
+class SharedHeads:
+    """The heads of all connections of a listener; the oldest are dropped for new ones."""
+
+    __slots__ = ("_heads", "_limit", "_size")
+
+    def __init__(self, limit: int = MOST_SHARED) -> None:
+        self._heads: dict[Key, KnownHead] = {}
+        self._limit = limit
+        self._size = 0
+
+    def __len__(self) -> int:
+        return len(self._heads)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a new head takes the room of an older one."""
+        return self._size >= self._limit
+
+    def find(self, data: bytes, at: int, peer: str) -> KnownHead | None:
+        """Return the known head with the bytes that stand at a place, or with another length; else None."""
+        end = data.find(END_OF_HEAD, at, at + LONGEST_KEPT) + len(END_OF_HEAD)
+        length = _LENGTH_LINE.search(data, at, end)
+        if length is None:
+            return self._heads.get((peer, data[at:end], b""))
+        return self._heads.get((peer, data[at : length.start(1)], data[length.end(1) : end]))
+
+    def keep(self, head: KnownHead) -> None:
+        """Keep a head, and drop the oldest ones while all of them take too much memory."""
+        key = head.request.peer, head.start, head.rest
+        before = self._heads.pop(key, None)
+        self._heads[key] = head
+        self._size += _weight(head) - (0 if before is None else _weight(before))
+        while self._size > self._limit:
+            self._size -= _weight(self._heads.pop(next(iter(self._heads))))
+
+    def forget_routes(self) -> None:
+        """Forget all heads and the notes of handlers: the user of a head may have changed."""
+        for head in self._heads.values():
+            head.request.notes.route = None
+        self._heads.clear()
+        self._size = 0
+
+
+def _weight(head: KnownHead) -> int:
+    """Return about the bytes of memory that a head takes: it has its bytes twice, and all fields."""
+    return 1024 + 2 * len(head.whole) + 128 * len(head.request.fields)
+
+
+class KnownHeads:
+    """The last heads of one connection, the latest first, and those that it shares with others.
+
+    A client that never repeats a head pays for keeping few of them, once there is no more room.
     """
 
-    __slots__ = ("_heads", "_unused")
+    __slots__ = ("_heads", "_number", "_shared", "_unused", "peer")
 
-    def __init__(self) -> None:
+    def __init__(self, number: int = 0, shared: SharedHeads | None = None) -> None:
+        """`number` is that of the connection, which its requests have."""
         self._heads: list[KnownHead] = []
+        self._number = number
+        self._shared = SharedHeads() if shared is None else shared
         self._unused = 0
         """The number of unknown heads since the last known one."""
+        self.peer = ""
+        """The client's address, once it has connected."""
 
     def __len__(self) -> int:
         return len(self._heads)
@@ -104,30 +171,41 @@ class KnownHeads:
             if data.startswith(head.whole, at):
                 end = at + len(head.whole)
                 match = replace(head.request), end, end + int(head.digits)
-            else:
+            elif data.startswith(head.start, at):
                 match = head.match_other_length(data, at)
+            else:
+                continue
             if match is not None:
                 self._unused = 0
                 if head is not self._heads[0]:
                     self._heads.remove(head)
                     self._heads.insert(0, head)
                 return match
-        return None
+        shared = self._shared.find(data, at, self.peer)
+        if shared is None:
+            return None
+        self._add(shared._replace(request=replace(shared.request, connection=self._number)))
+        return self.find(data, at)  # it is the first of the heads now
+
+    def _add(self, head: KnownHead) -> None:
+        self._heads.insert(0, head)
+        del self._heads[MOST_KEPT:]
 
     def keep(self, data: bytes, target: bytes, request: Request) -> None:
         """Keep the head at the start of `data`, which the parser has read, if its bytes leave no doubt."""
         self._unused += 1
-        if self._unused > SELDOM and self._unused % SELDOM:
+        if self._unused > SELDOM and self._unused % SELDOM and self._shared.is_full:
             self._heads.clear()
             return
         head = _split(data, target, request)
         if head is not None:
-            self._heads.insert(0, head)
-            del self._heads[MOST_KEPT:]
+            self._add(head)
+            self._shared.keep(head)
 
     def forget(self) -> None:
-        """Forget all heads: the client announced that there will be no more requests."""
+        """Forget all heads, and find no others: the client announced that there will be no more requests."""
         self._heads.clear()
+        self._shared = SharedHeads(0)
 
     def forget_routes(self) -> None:
         """Forget all heads and the notes of handlers: the user of a head may have changed.
@@ -137,6 +215,7 @@ class KnownHeads:
         for head in self._heads:
             head.request.notes.route = None
         self._heads.clear()
+        self._shared.forget_routes()
 
 
 def _split(data: bytes, target: bytes, request: Request) -> KnownHead | None:

@@ -40,6 +40,7 @@ class Listener(Acceptor):
 
     def forget_heads(self) -> None:
         """Let all connections admit their clients anew: the users of the server have changed."""
+        self._shared.known_heads.forget_routes()
         for connection in list(self._shared.connections.values()):
             connection.forget_heads()
 

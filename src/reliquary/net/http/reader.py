@@ -25,7 +25,7 @@ import httptools
 from reliquary.base.faults import PeerFault
 from reliquary.base.time import SECOND
 from reliquary.net.http.headers import CHUNKED, CODING_LENGTH, TRANSFER_ENCODING, Headers, find
-from reliquary.net.http.known_heads import KnownHeads
+from reliquary.net.http.known_heads import KnownHeads, SharedHeads
 from reliquary.net.http.limits import Limits
 from reliquary.net.http.mounts import Mount, Mounts
 from reliquary.net.http.request import Request
@@ -71,7 +71,6 @@ class RequestReader:
         "charged",
         "continue_owed",
         "now",
-        "peer",
         "phase",
         "since",
         "stream",
@@ -86,8 +85,11 @@ class RequestReader:
         begin: Callable[[Request], Arriving | None],
         now: int,
         bodies: Account | None = None,
+        heads: SharedHeads | None = None,
     ) -> None:
-        """`bodies` counts the bytes of bodies in parts that all connections hold."""
+        """`bodies` counts the bytes of bodies in parts that all connections hold; `heads` are those that they
+        share.
+        """
         self._bodies = bodies or Account()
         self._limits = limits
         self._resolve = mounts.resolve
@@ -104,7 +106,7 @@ class RequestReader:
         self._long = False  # the slice is so long that a head in it may be too long
         self._fed = 0  # bytes since the head began or the body grew; -1 when that was in this slice
         self._raw_left = 0  # bytes of body that the parser does not see: its head was known, or an Upgrade
-        self._known = KnownHeads()
+        self._known = KnownHeads(number, heads)
         self._unknown: bytes | None = None  # bytes that begin with an unknown head
         self._inspected = False
         self._came = 0  # bytes of a body that is handed on, since `since`
@@ -114,8 +116,6 @@ class RequestReader:
         """The receiver of the current body, if the body is not joined."""
         self.continue_owed = False
         """Whether the client waits for a 100 Continue before it sends the body."""
-        self.peer = ""
-        """The client's address, once it has connected."""
         self.phase = IDLE
         self.now = now
         self.since = now
@@ -160,6 +160,15 @@ class RequestReader:
                     return None
             self._unknown = data = data[at:] if at else data
         return self._parse(data)
+
+    @property
+    def peer(self) -> str:
+        """The client's address; empty before it has connected."""
+        return self._known.peer
+
+    @peer.setter
+    def peer(self, address: str) -> None:
+        self._known.peer = address
 
     def needs_parser(self, data: bytes) -> bool:
         """Return False for one request, or a part of one, whose head is known: it may be fed whole."""

@@ -1,9 +1,10 @@
-"""The state that the connections of one listener share: mounts, limits, the heads of responses."""
+"""The state that the connections of one listener share: mounts, limits, heads of requests and responses."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reliquary.net.http.known_heads import SharedHeads
 from reliquary.net.http.limits import Limits
 from reliquary.net.http.mounts import Mounts
 from reliquary.net.http.response import ResponseHeads
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 class Shared(Connections["Connection"]):
     """The part of a listener that its connections see."""
 
-    __slots__ = ("heads", "limits", "mounts")
+    __slots__ = ("heads", "known_heads", "limits", "mounts")
 
     connections: dict[int, Connection]
 
@@ -36,3 +37,6 @@ class Shared(Connections["Connection"]):
         self.mounts = mounts
         self.limits = limits
         self.heads = heads
+        """The heads of responses."""
+        self.known_heads = SharedHeads()
+        """The heads of requests that came before."""

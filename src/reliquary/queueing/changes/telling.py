@@ -44,7 +44,8 @@ def _stored(state: State, notes: Notes, fact: facts.MessagesStored) -> None:
     if event is _DEAD_LETTERED:
         reason, other = fact.positions[0].reason, fact.positions[0].origin_path
     notes.note_messages(event, queue, fact.positions, fact.messages, reason, initiator, other)
-    note_delays(notes, queue, fact.positions)
+    if len(fact.positions) > 1 or fact.positions[0].due:
+        note_delays(notes, queue, fact.positions)
 
 
 def note_delays(notes: Notes, queue: Queue, positions: Sequence[Position]) -> None:

@@ -56,7 +56,9 @@ def send(
         messages = copies
     first: list[int] = []
     for way in found:  # DM-264
-        queue = destinations.take(state, way.to, now)
+        queue = way.to  # a queue of our own that is no outgoing one needs no more
+        if type(queue) is not QueueState or queue.link is not None:
+            queue = destinations.take(state, queue, now)
         named = several or queue.record.outgoing is not None  # a single local queue needs no name
         addressed = _addressed(messages, way, queue) if named else messages
         verdict, lookup_ids = enqueue(state, queue, addressed, now, transaction)

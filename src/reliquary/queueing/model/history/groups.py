@@ -36,7 +36,7 @@ _COUNT_TO_END: Final = GROUP.size - Struct("=I").size
 _NOTHING: Final = -1
 """The message that follows a group which no event can join; no message has this number."""
 
-KNOWN: Final = 1024
+KNOWN: Final = 32_768
 """The number of heads that are kept for the next batches."""
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.faults import StoreDamage, StoreFailure
-from reliquary.base.rows import CHUNK, Table, every, unframe
+from reliquary.base.rows import CHUNK, FRAME, Table, UndecodedTable, every, unframe
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
 
@@ -38,6 +38,7 @@ class RenamedLetter(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 LETTERS = Table("letters", Letter)
+UNDECODED = UndecodedTable("letters", Letter)
 KEY = b"\x00\x07"
 SAMPLE = Letter("Ada", 2, b"Dear Ada", UUID(int=5))
 
@@ -63,7 +64,9 @@ def test_many_rows_are_read_as_each_alone(rows: dict[bytes, Letter], data: st.Da
     values = {key: LETTERS.encode(key, row) for key, row in rows.items()}
     assert LETTERS.decode_all(values.items()) == list(rows.items())
     plain = msgspec.msgpack.Decoder(Letter)
-    assert [plain.decode(each) for each in LETTERS.records(values.items())] == list(rows.values())
+    framed = LETTERS.framed(list(values.items()))
+    assert [plain.decode(each[FRAME:]) for each in framed] == list(rows.values())
+    assert UNDECODED.decode_all(values.items()) == list(values.items())
     if values:
         key = data.draw(st.sampled_from(sorted(values)))
         place = data.draw(st.integers(0, len(values[key]) - 1))
@@ -74,7 +77,9 @@ def test_many_rows_are_read_as_each_alone(rows: dict[bytes, Letter], data: st.Da
         with pytest.raises(type(alone.value), match=re.escape(str(alone.value))):
             LETTERS.decode_all((values | {key: bytes(damaged)}).items())
         with pytest.raises(type(alone.value), match=re.escape(str(alone.value))):
-            LETTERS.records((values | {key: bytes(damaged)}).items())
+            LETTERS.framed(list((values | {key: bytes(damaged)}).items()))
+        with pytest.raises(type(alone.value), match=re.escape(str(alone.value))):
+            UNDECODED.decode_all((values | {key: bytes(damaged)}).items())
 
 
 def test_the_frame_is_one_byte_of_version_and_eight_of_checksum_before_the_record() -> None:
@@ -168,6 +173,7 @@ def test_an_old_row_goes_through_every_upgrade_in_turn() -> None:
     assert table.decode(KEY, second) == RenamedLetter("Bo", 6)
     third = table.encode(KEY, RenamedLetter("Cy", 5))
     assert table.decode(KEY, third) == RenamedLetter("Cy", 5)
+    assert table.framed([(KEY, third), (KEY, second)]) == [third, table.encode(KEY, RenamedLetter("Bo", 6))]
 
 
 def test_an_old_row_whose_upgrade_does_not_fit_is_damage() -> None:

@@ -14,9 +14,10 @@ message may be an array instead: of it, fields are added at the end only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from struct import Struct as Layout
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import msgspec
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
@@ -26,8 +27,11 @@ from reliquary.base.faults import StoreDamage, StoreFailure
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 _FRAME = Layout(">BQ")
+FRAME: Final = _FRAME.size
+"""The bytes of a value before its record."""
 _pack = _FRAME.pack
-_SMALL: Final = 512
+_value, _frame = itemgetter(1), itemgetter(slice(FRAME))
+_SMALL: Final = 2048
 """Rows with fewer bytes are copied: for them a copy costs less than a view."""
 _encode = msgspec.msgpack.Encoder(uuid_format="bytes").encode
 
@@ -73,6 +77,9 @@ class Table(Generic[Record]):
 
     def decode(self, key: bytes, value: bytes) -> Record:
         """Return the record of one row; StoreDamage when a bit differs from what was written."""
+        return self._decoded(key, value)
+
+    def _decoded(self, key: bytes, value: bytes) -> Record:
         version, body = unframe(self.name, key, value)
         try:
             if version == self.version:
@@ -97,20 +104,24 @@ class Table(Generic[Record]):
             found.append((key, self.decode(key, value)))  # of another version, or damaged
         return found
 
-    def records(self, rows: Iterable[tuple[bytes, bytes]]) -> list[bytes | memoryview]:
-        """Return the records of many rows as bytes, checked, for callers that decode only some of their
-        fields.
+    def framed(self, rows: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
+        """Return the values of many rows, checked, for callers that decode only some of their fields.
+
+        The record begins after the first FRAME bytes of each.
         """
+        if self._is_as_written(rows):
+            return list(map(_value, rows))
+        return [self.encode(key, self._decoded(key, value)) for key, value in rows]
+
+    def _is_as_written(self, rows: Sequence[tuple[bytes, bytes]]) -> bool:
+        """Whether all rows are of this version and none is damaged; all checksums are compared at once."""
         version, opening = self.version, self._opening
-        found: list[bytes | memoryview] = []
-        seed, digest, size = xxh3_64_intdigest, xxh3_64_digest, _FRAME.size  # it runs for every row
-        for key, value in rows:
-            body = memoryview(value)[size:]
-            if value[:size] == opening + digest(body, seed(key, version)):
-                found.append(body)
-            else:  # of another version, or damaged
-                found.append(_encode(self.decode(key, value)))
-        return found
+        seed, digest, size = xxh3_64_intdigest, xxh3_64_digest, FRAME  # it runs for every row
+        sums = [
+            digest(value[size:] if len(value) < _SMALL else memoryview(value)[size:], seed(key, version))
+            for key, value in rows
+        ]
+        return opening + opening.join(sums) == b"".join(map(_frame, map(_value, rows)))
 
     def _upgrade(self, key: bytes, version: int, body: memoryview) -> Record:
         if version > self.version:
@@ -123,6 +134,21 @@ class Table(Generic[Record]):
         for step in range(version, self.version):
             fields = self._upgrades[step](fields)
         return msgspec.convert(fields, self._record)
+
+
+class UndecodedTable(Table[Any]):
+    """A table whose records are the values of its rows, checked, for readers that decode many at once."""
+
+    def decode(self, key: bytes, value: bytes) -> bytes:
+        """Return the value of one row."""
+        return self.framed([(key, value)])[0]
+
+    def decode_all(self, rows: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, Any]]:
+        """Return the values of many rows, with their keys."""
+        found = list(rows)
+        if self._is_as_written(found):
+            return found
+        return list(zip([key for key, _ in found], self.framed(found), strict=True))
 
 
 def unframe(table: str, key: bytes, value: bytes) -> tuple[int, memoryview]:

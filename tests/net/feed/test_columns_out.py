@@ -16,8 +16,9 @@ from reliquary.net.feed import columns_out
 from reliquary.net.feed.columns_out import BATCH_ROWS, END, Columns, cut
 from reliquary.net.feed.reading import COMPRESSIONS
 from reliquary.net.feed.stored_messages import Gone, StoredMessages
+from reliquary.queueing.feed.plain import plain_positions
 from reliquary.queueing.model.message import Message, Position, StoredBody
-from reliquary.queueing.model.tables import PIECES, Piece, piece_key
+from reliquary.queueing.model.tables import PIECES, POSITIONS, Piece, QueueRow, piece_key
 from reliquary.store import MemoryDisk
 from reliquary.store.disk import Changes
 from reliquary.wire.columns import BY_NAME, NAMES, Use
@@ -77,6 +78,19 @@ def test_any_columns_in_any_cuts_give_equal_rows(
     assert parts == [
         {name: each[name] for name in names} for each in (row("orders", *pair) for pair in given)
     ]
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_plain_positions_give_the_rows_that_single_ones_give(runs: bool) -> None:
+    given = {each + 300: Message(body=b"x" * each, label=str(each)) for each in range(6)}
+    places = [Position((4 << 56) + 400 + number, number, 1_000, 10**15 + number) for number in given]
+    plain = plain_positions([POSITIONS.encode(b"", QueueRow(place)) for place in places])
+    assert plain is not None
+    stored = StoredMessages(disk_with(given))
+    columns = Columns((), "orders", stored, may_miss=False, runs=runs)
+    expected = [row("orders", place, given[place.message]) for place in places]
+    assert rows_of(columns, plain) == expected
+    assert rows_of(columns, plain[2:5]) == expected[2:5]
 
 
 def test_columns_of_the_place_touch_no_message() -> None:

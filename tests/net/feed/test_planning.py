@@ -6,7 +6,7 @@ import pytest
 
 from reliquary import Queue
 from reliquary.client.feed import Bounds, FeedClient
-from reliquary.net.feed import planning
+from reliquary.net.feed import planning, reading
 from tests.client.served import Served
 from tests.net.feed.asked import refused
 
@@ -29,6 +29,28 @@ def test_pages_make_no_difference(client: FeedClient, queue: Queue, monkeypatch:
     whole = client.plan(queue.name, 0, None, bytes=12_000, parts=4)
     monkeypatch.setattr(planning, "PAGE", 7)
     assert client.plan(queue.name, 0, None, bytes=12_000, parts=4) == whole
+
+
+def test_messages_with_rows_of_their_own_are_planned_and_read_as_others_are(
+    client: FeedClient, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue.send_many([b"before" * 30] * 10)
+    client.open_consumer(queue.name, "lake", 0)  # from here on, positions are alike and have no message
+    bodies = [b"%03d" % number * 50 for number in range(30)]
+    queue.send_many(bodies)
+    monkeypatch.setattr(planning, "PAGE", 8)
+    monkeypatch.setattr(reading, "PAGE", 8)
+    plan = client.plan(queue.name, 0, None, rows=34, parts=3, consumer="lake")
+    assert (plan.rows, sum(part.rows for part in plan.parts)) == (34, 34)
+    assert plan.bytes == sum(part.bytes for part in plan.parts)
+    found = [
+        batch.select(["body", "size"]).to_pylist()
+        for part in plan.parts
+        for batch in client.read(queue.name, part.after, part.until, consumer="lake")
+    ]
+    rows = [row for batch in found for row in batch]
+    assert [row["body"] for row in rows] == [b"before" * 30] * 10 + bodies[:24]
+    assert sum(row["size"] for row in rows) == plan.bytes
 
 
 def test_only_what_is_wanted_is_counted(client: FeedClient, queue: Queue) -> None:

@@ -59,15 +59,18 @@ def test_each_position_gets_its_own_record(
     positions = [at(number, HOME if number in at_home | left_home else 0) for number in numbers]
     there = at_home | left_home | apart
     found = StoredMessages(disk).records(positions)
-    assert [None if each is None else MESSAGES._decode(each).application_tag for each in found] == [
-        number if number in there else None for number in numbers
+    tags = [
+        None if each is None else MESSAGES._decode(each[found.begin :]).application_tag for each in found.rows
     ]
+    assert tags == [number if number in there else None for number in numbers]
 
 
 def test_what_is_at_hand_is_not_read_again() -> None:
     disk = disk_with({number: Message.of(application_tag=number) for number in (1, 2)})
     at_hand = {number: bytes([number]) for number in (2, 3)}
-    one, two, three, four = StoredMessages(disk).records([at(number) for number in (1, 2, 3, 4)], at_hand)
+    found = StoredMessages(disk).records([at(number) for number in (1, 2, 3, 4)], at_hand)
+    assert found.begin == 0
+    one, two, three, four = found.rows
     assert one is not None
     assert MESSAGES._decode(one).application_tag == 1
     assert (two, three, four) == (b"\2", b"\3", None)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.faults import StoreDamage
+from reliquary.base.rows import FRAME
 from reliquary.net.feed.row_parts import RowParts
 from reliquary.net.feed.tails import DEFAULTS, TailReader
 from reliquary.queueing.model.message import OWN, Message
@@ -20,7 +21,7 @@ from tests.net.feed.messages import messages
 def record(message: Message) -> bytes:
     """Return a message as it lies in its row."""
     key = message_key(1)
-    return bytes(MESSAGES.records([(key, MESSAGES.encode(key, message))])[0])
+    return MESSAGES.encode(key, message)[FRAME:]
 
 
 def tails_of(rows: list[Message]) -> list[bytes]:

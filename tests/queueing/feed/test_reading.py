@@ -11,7 +11,7 @@ from reliquary.base.faults import StoreDamage
 from reliquary.queueing.changes.numbering import arrival_of
 from reliquary.queueing.feed.reading import read
 from reliquary.queueing.model import events
-from reliquary.queueing.model.message import Delivery, Message
+from reliquary.queueing.model.message import Delivery, Message, Position
 from reliquary.queueing.model.tables import LATE, POSITIONS, Late, arrival_key
 from tests.queueing.feed.harness import bodies, feed, mark, opened
 from tests.queueing.manager_harness import Bench
@@ -51,7 +51,7 @@ def test_pages_of_any_size_are_one_feed(seed: int) -> None:
         numbers = [arrival_of(each) for each in all_at_once.positions]
         assert numbers == sorted(set(numbers))
         for size in (1, 2, 5, 17):
-            pages, after = [], cursor
+            pages, after = list[Position](), cursor
             while after < until:
                 page = read(bench.state, queue, after, until, size, whole=whole)
                 assert page.reached > after

@@ -11,7 +11,8 @@ always have a value.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import UUID
@@ -23,7 +24,8 @@ from reliquary.base.time import SECOND
 from reliquary.net.feed.row_parts import RowParts
 from reliquary.net.feed.schema import TYPE_OF
 from reliquary.net.feed.tails import DEFAULTS
-from reliquary.queueing.model.message import FOREVER, Delivery, MessageClass
+from reliquary.queueing.feed.plain import PlainPositions
+from reliquary.queueing.model.message import FOREVER, Delivery, MessageClass, Position
 from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.wire.trace_context import split
 
@@ -209,6 +211,21 @@ def made_of(name: str, source: Source, values: Values) -> Made:
     return pa.array(source.convert(values) if source.convert else values, TYPE_OF[name])
 
 
+def plain_column(name: str, positions: PlainPositions) -> Made:
+    """Return a column of an attribute of plain positions."""
+    if name in _DEFAULTS:
+        return _DEFAULTS[name]
+    return numbers_of(name, getattr(positions, _PLAIN_COLUMNS[name]))
+
+
+def numbers_of(name: str, values: Sequence[int]) -> pa.Array:
+    """Return a column of numbers of eight bytes; those of an array are not copied."""
+    kind = TYPE_OF[name]
+    if isinstance(values, array):
+        return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+    return pa.array(values, kind)
+
+
 def scalar_of(name: str, source: Source, value: Any) -> pa.Scalar:
     """Return the value of a column in which all rows have one."""
     [converted] = source.convert([value]) if source.convert else [value]
@@ -219,3 +236,13 @@ USUAL: Final[dict[str, pa.Scalar]] = {
     name: scalar_of(name, source, DEFAULTS[source.field]) for name, source in TAILS.items()
 }
 """The columns of messages in which the field has its default."""
+
+
+_PLAIN_COLUMNS: Final = {"lookup_id": "lookup_ids", "arrived": "arrived", "size": "sizes"}
+"""The columns of `PlainPositions` for those columns of a feed that they have."""
+_DEFAULTS: Final[dict[str, pa.Scalar]] = {
+    name: scalar_of(name, source, getattr(Position(0, 0, 0, 0), source.field))
+    for name, source in PLACES.items()
+    if name not in _PLAIN_COLUMNS
+}
+"""The columns of plain positions that have one value."""

@@ -15,16 +15,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, takewhile
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from reliquary.net.feed.column_sources import PARTS, PLACES, TAILS, USUAL, Made, guid_text, made_of
+from reliquary.net.feed.column_sources import (
+    PARTS,
+    PLACES,
+    TAILS,
+    USUAL,
+    Made,
+    guid_text,
+    made_of,
+    numbers_of,
+    plain_column,
+)
 from reliquary.net.feed.row_parts import RowParts
 from reliquary.net.feed.schema import IN_RUNS, RUN_ENDS, TYPE_OF, schema_of
-from reliquary.net.feed.stored_messages import NOTHING, Gone, Record, Stored
+from reliquary.net.feed.stored_messages import NOTHING, Gone, Record, Records, Stored
 from reliquary.net.feed.tails import TailReader, Tails
-from reliquary.queueing.changes.numbering import arrivals_of
+from reliquary.queueing.feed.plain import PlainPositions, arrivals_of, sizes_of
 from reliquary.queueing.model.message import Position, StoredBody
 from reliquary.wire.columns import BY_NAME, Use
 
@@ -100,11 +110,11 @@ class Columns:
         """Yield positions in groups whose rows may be in memory together."""
         return cut(positions, BATCH_ROWS, BATCH_BYTES if self.touches else 0)
 
-    def has_room(self, positions: Sequence[Position], more: int) -> bool:
+    def has_room(self, pages: Sequence[Sequence[Position]], more: int) -> bool:
         """Return whether a group of `cut` can hold these positions and this many more."""
-        if len(positions) + more > BATCH_ROWS:
+        if sum(map(len, pages)) + more > BATCH_ROWS:
             return False
-        return not self.touches or sum([each.size for each in positions]) < BATCH_BYTES
+        return not self.touches or sum(map(sum, map(sizes_of, pages))) < BATCH_BYTES
 
     def batch(
         self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING
@@ -121,7 +131,9 @@ class Columns:
             return None
         arrays = _usual(self._names, self._runs, count)
         for name in self._names:
-            if name in PLACES:
+            if name in PLACES and isinstance(group.positions, PlainPositions):
+                made = plain_column(name, group.positions)
+            elif name in PLACES:
                 source = PLACES[name]
                 made = made_of(name, source, list(map(attrgetter(source.field), group.positions)))
             elif name in group.parts:
@@ -131,7 +143,7 @@ class Columns:
                     continue
                 made = _of_tails(name, group)
             elif name == "feed_id":
-                made = pa.array(arrivals_of(group.positions), TYPE_OF[name])
+                made = numbers_of(name, arrivals_of(group.positions))
             else:
                 made = pa.scalar(self.queue, TYPE_OF[name])
             arrays[name] = _spread(made, count, runs=name in self._runs)
@@ -152,7 +164,7 @@ class Columns:
         positions, records = self._records(positions, at_hand)
         if not positions:
             return Group((), {}, _NO_TAILS, _NO_INDEXES)
-        rows = RowParts(records)
+        rows = RowParts(cast("list[bytes]", records.rows), records.begin)
         tails = self._tails.read(rows.tails.dictionary.to_pylist())
         parts = {name: PARTS[name](rows) for name in self._parts}
         group = Group(positions, parts, tails, rows.tails.indices)
@@ -166,14 +178,15 @@ class Columns:
 
     def _records(
         self, positions: Sequence[Position], at_hand: Mapping[int, Record]
-    ) -> tuple[Sequence[Position], list[Record]]:
+    ) -> tuple[Sequence[Position], Records]:
         """Return the records of the messages of these positions, and the positions that have any."""
         records = self._stored.records(positions, at_hand)
-        if None not in records:
-            return positions, records  # type: ignore[return-value]  # the check before says it
+        if None not in records.rows:
+            return positions, records
         self._missed()
-        there = [each for each, record in zip(positions, records, strict=True) if record is not None]
-        return there, [record for record in records if record is not None]
+        pairs = zip(positions, records.rows, strict=True)
+        there = [position for position, record in pairs if record is not None]
+        return there, records._replace(rows=[record for record in records.rows if record is not None])
 
     def _put_together(self, group: Group) -> list[int]:
         """Put bodies that lie in pieces into their columns; return the rows that have their body."""
@@ -255,8 +268,8 @@ def cut(positions: Sequence[Position], most: int, most_bytes: int) -> Iterator[S
     first = 0
     while first < len(positions):
         some = positions[first : first + most]
-        if most_bytes and sum([each.size for each in some]) > most_bytes:
-            totals = accumulate([each.size for each in some])
+        if most_bytes and sum(sizes_of(some)) > most_bytes:
+            totals = accumulate(sizes_of(some))
             fit = sum(1 for _ in takewhile(most_bytes.__ge__, totals))
             some = some[: max(fit, 1)]
         yield some

@@ -13,6 +13,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import add
 from typing import Final, NamedTuple
 
 import msgspec
@@ -53,9 +54,9 @@ class Admission:
     def __init__(self, rows: int | None, size: int | None) -> None:
         self._most_rows = rows
         self._most_bytes = size
-        self._ends = array("q")
-        self._rows = array("q")
-        self._sizes = array("q")
+        self._ends = array("Q")
+        self._rows = array("Q")
+        self._sizes = array("Q")
         self._total = 0
         self.full = False
         """Whether the next place did not fit."""
@@ -106,7 +107,7 @@ class Admission:
         ends, rows, sizes = self._ends, self._rows, self._sizes
         if not ends:
             return PlanOut(str(until), 0, 0, ())
-        weights = list(accumulate(size + ROW * count for size, count in zip(sizes, rows, strict=True)))
+        weights = list(accumulate(map(add, sizes, map(ROW.__mul__, rows))))
         cuts = [bisect_left(weights, weights[-1] * part / parts) + 1 for part in range(1, parts)]
         found: list[PartOut] = []
         first = 0

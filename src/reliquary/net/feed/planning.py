@@ -24,6 +24,7 @@ from reliquary.net.feed.values import BOUNDS, bounds_of, number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.changes.numbering import arrival_of
 from reliquary.queueing.feed.events import FeedRead, FeedViews, LookAtFeeds, ReadFeed
+from reliquary.queueing.feed.plain import arrivals_of, sizes_of
 
 PAGE: Final = 10_000
 COUNTED: Final = 2 * PAGE
@@ -99,7 +100,7 @@ class Plans:
         while more and not admission.full and (admission.is_bounded or admission.rows < COUNTED):
             page = await self._page(asked, after, PAGE)
             wanted = asked.bounds.wanted(page.positions)
-            admission.take([arrival_of(each) for each in wanted], [each.size for each in wanted])
+            admission.take(arrivals_of(wanted), sizes_of(wanted))
             after, more = page.reached, page.more
         if more and not admission.full:
             admission.estimate(await self._looks(asked, after))

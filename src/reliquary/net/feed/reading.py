@@ -10,7 +10,7 @@ An answer that cannot be completed is cut off, so that no client takes a part of
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +26,7 @@ from reliquary.net.feed.stored_messages import Record, Stored
 from reliquary.net.feed.values import BOUNDS, Bounds, bounds_of, number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.feed.events import FeedRead, ReadFeed
+from reliquary.queueing.feed.plain import joined
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.queueing.model.security.principals import Principal
@@ -68,7 +69,7 @@ class Range:
 class Pages(NamedTuple):
     """Pages of a feed that were read one after the other."""
 
-    positions: list[Position]
+    positions: Sequence[Position]
     messages: Mapping[int, Record]
     """Messages that were read with the positions, by their numbers."""
     reached: int | None
@@ -177,13 +178,13 @@ class Readings:
         """Return a page with those behind it, as many as one record batch may hold: a batch has a cost of its
         own, here and in Spark, for any number of rows.
         """
-        positions = list(asked.bounds.wanted(page.positions))
+        found = [asked.bounds.wanted(page.positions)]
         messages = dict(page.messages)
-        while page.more and columns.has_room(positions, PAGE):
+        while page.more and columns.has_room(found, PAGE):
             page = await self._page(asked, page.reached, with_messages=columns.touches)
-            positions += asked.bounds.wanted(page.positions)
+            found.append(asked.bounds.wanted(page.positions))
             messages |= page.messages
-        return Pages(positions, messages, page.reached if page.more else None)
+        return Pages(joined(found), messages, page.reached if page.more else None)
 
 
 async def taken(responder: Responder) -> None:

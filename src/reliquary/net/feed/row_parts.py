@@ -70,8 +70,9 @@ class Spans(NamedTuple):
 class RowParts:
     """The parts of some rows, at least one, as arrays; StoreDamage for bytes that are no row of a message."""
 
-    def __init__(self, records: Sequence[bytes | memoryview]) -> None:
-        self._rows = rows = _Rows(records)
+    def __init__(self, records: Sequence[bytes | memoryview], begin: int = 0) -> None:
+        """`begin` is the place in each of the bytes at which its row begins."""
+        self._rows = rows = _Rows(records, begin)
         try:
             heads = rows.span(_HEAD)
             self.numbers = rows.number(_INT, _IN_INT)
@@ -111,12 +112,12 @@ class RowParts:
 class _Rows:
     """Many rows in one buffer, and a read position in each."""
 
-    def __init__(self, records: Sequence[bytes | memoryview]) -> None:
+    def __init__(self, records: Sequence[bytes | memoryview], begin: int) -> None:
         self._buffer = pa.py_buffer(b"".join(records))
         self._bytes = pa.Array.from_buffers(pa.uint8(), self._buffer.size, [None, self._buffer])
         sizes = pa.array(list(map(len, records)), _PLACE)
         self._ends = pc.cumulative_sum(sizes)
-        self._at = _subtract([self._ends, sizes])
+        self._at = _add([_subtract([self._ends, sizes]), pa.scalar(begin, _PLACE)])
 
     def size(self, widths: pa.Array, in_tag: pa.Scalar) -> pa.Array:
         """Return the size of the element that each row has here, and step to its first byte."""

@@ -7,12 +7,15 @@ its position, or in a row of its own.  Neighbours, which messages of one queue m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
-from typing import Final, Protocol
+from itertools import count
+from operator import attrgetter, eq
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
 from reliquary.base.faults import StoreDamage
+from reliquary.base.rows import FRAME
+from reliquary.queueing.feed.plain import PlainPositions
 from reliquary.queueing.model.bodies import Bodies
 from reliquary.queueing.model.message import Position, StoredBody
 from reliquary.queueing.model.tables import LANE_SHIFT, MESSAGES, POSITIONS, message_key, position_key
@@ -28,6 +31,16 @@ MANY: Final = 4
 
 
 _HOME = attrgetter("home")
+_MESSAGE = attrgetter("message")
+
+
+class Records(NamedTuple):
+    """The records of some messages."""
+
+    rows: list[Record | None]
+    """The bytes that have the record at their end; None for a message that is gone."""
+    begin: int = 0
+    """The place in each of them where the record begins."""
 
 
 class Gone(Exception):
@@ -37,9 +50,7 @@ class Gone(Exception):
 class Stored(Protocol):
     """The interface of a source of message rows."""
 
-    def records(
-        self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING
-    ) -> list[Record | None]:
+    def records(self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING) -> Records:
         """Return the record of the message of each position; None where it is gone."""
 
     def body(self, body: StoredBody) -> bytes | None:
@@ -53,27 +64,28 @@ class StoredMessages:
         self._disk = disk
         self._bodies = Bodies(StagedRows(disk))  # this object stages no rows: it reads the applied ones
 
-    def records(
-        self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING
-    ) -> list[Record | None]:
+    def records(self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING) -> Records:
         """Return the record of each message; None where it is gone.
 
         Those that are at hand, by the numbers of their messages, are not read again.
         """
         if not at_hand:
-            return self._read(positions)
+            return self._together(positions) or Records(self._read(positions))
         known = [at_hand.get(position.message) for position in positions]
         missing = [place for place, record in enumerate(known) if record is None]
         if missing:
             found = self._read([positions[place] for place in missing])
             for place, record in zip(missing, found, strict=True):
                 known[place] = record
-        return known
+        return Records(known)
+
+    def _together(self, positions: Sequence[Position]) -> Records | None:
+        """Return records that have rows of their own, all there and one behind the other; else None."""
+        if isinstance(positions, PlainPositions):
+            return self._neighbours(positions.messages)
+        return self._neighbours(list(map(_MESSAGE, positions))) if not any(map(_HOME, positions)) else None
 
     def _read(self, positions: Sequence[Position]) -> list[Record | None]:
-        homes = set(map(_HOME, positions))
-        if homes == {0} and (together := self._neighbours([position.message for position in positions])):
-            return together
         found = self._at_home([position for position in positions if position.home])
         if len(found) == len(positions):
             return list(found.values())
@@ -104,8 +116,8 @@ class StoredMessages:
             for position, key in zip(positions, keys, strict=True)
             if (value := rows.get(key) or self._disk.get(POSITIONS.name, key)) is not None
         ]
-        records = POSITIONS.records([row for _, row in there])
-        messages = [memoryview(_decode(record).message) for record in records]
+        values = POSITIONS.framed([row for _, row in there])
+        messages = [memoryview(_decode(memoryview(value)[FRAME:]).message) for value in values]
         return dict(zip([number for number, _ in there], messages, strict=True))
 
     def _rows_of(self, positions: Sequence[Position]) -> dict[bytes, bytes]:
@@ -122,19 +134,19 @@ class StoredMessages:
 
     # -- in rows of their own
 
-    def _neighbours(self, numbers: list[int]) -> list[Record | None]:
-        """Return the records of messages that are all there, one behind the other; else an empty list."""
+    def _neighbours(self, numbers: Sequence[int]) -> Records | None:
+        """Return the records of messages that are all there, one behind the other; else None."""
         if len(numbers) < MANY or len(found := runs(numbers)) > 1:
-            return []
+            return None
         rows = self._range(*found[0])
-        return list(MESSAGES.records(rows)) if len(rows) == len(numbers) else []
+        return Records([*MESSAGES.framed(rows)], FRAME) if len(rows) == len(numbers) else None
 
     def _apart(self, numbers: Sequence[int]) -> dict[int, Record]:
         """Return records by the numbers of their messages."""
         found: dict[int, Record] = {}
         for first, last in runs(numbers):
             rows = self._each(first, last) if last - first < MANY - 1 else self._range(first, last)
-            records = MESSAGES.records(rows)
+            records = [memoryview(value)[FRAME:] for value in MESSAGES.framed(rows)]
             found.update(zip([int.from_bytes(key) for key, _ in rows], records, strict=True))
         return found
 
@@ -168,7 +180,7 @@ def runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
     if not numbers:
         return []
     first = numbers[0]
-    if numbers[-1] - first == len(numbers) - 1 and list(numbers) == list(range(first, first + len(numbers))):
+    if numbers[-1] - first == len(numbers) - 1 and all(map(eq, numbers, count(first))):
         return [(first, numbers[-1])]
     found: list[tuple[int, int]] = []
     last = first

@@ -49,11 +49,6 @@ def arrival_of(position: Position) -> int:
     return position.arrival or position.lookup_id & SEQUENCE_MASK
 
 
-def arrivals_of(positions: Sequence[Position]) -> list[int]:
-    """Return the arrival numbers of positions, in their order."""
-    return [each.arrival or each.lookup_id & SEQUENCE_MASK for each in positions]
-
-
 def raise_mark(state: State, queue: QueueState) -> int:
     """Return the last number that readers may know; in a queue with consumers, the mark is raised.
 

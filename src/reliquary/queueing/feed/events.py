@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from reliquary.base.turn import Event
@@ -173,7 +175,7 @@ class FeedRead(Answer, frozen=True):
     """
 
     queue: int = 0
-    positions: tuple[Position, ...] = ()
+    positions: Sequence[Position] = ()
     more: bool = False
     """There may be more positions up to `until`: read again, after `reached`."""
     reached: int = 0

@@ -11,13 +11,16 @@ Most queues use one lane and have no late rows: then a page is one range of rows
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from reliquary.base.faults import StoreDamage
 from reliquary.queueing.changes.numbering import arrival_of
+from reliquary.queueing.feed.plain import plain_positions
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.message_store import MANY
 from reliquary.queueing.model.queue_state import QueueState
@@ -27,6 +30,7 @@ from reliquary.queueing.model.tables import (
     LANE_SHIFT,
     LANES,
     LATE,
+    POSITION_ROWS,
     POSITIONS_ALONE,
     RETAINED,
     SEQUENCE_MASK,
@@ -34,16 +38,19 @@ from reliquary.queueing.model.tables import (
     UndecodedQueueRow,
     arrival_key,
     position_key,
+    undecoded_rows,
 )
 
 _NUMBER: Final = slice(4, None)
 """The bytes of the arrival number in a key of `late` or `retained`."""
+_VALUE: Final = itemgetter(1)
+"""Returns the value of a row, from its key and its value."""
 
 
 class Page(NamedTuple):
     """Positions of a feed that were read together."""
 
-    positions: list[Position]
+    positions: Sequence[Position]
     reached: int
     """The page holds every position of the range up to this arrival number."""
 
@@ -66,7 +73,7 @@ def read(
     until = min(until, SEQUENCE_MASK - 1)
     if after >= until:
         return Page([], until)
-    sources: list[list[Position]] = []
+    sources: list[Sequence[Position]] = []
     reached = until
     for page, last in _sources(state, queue, after, until, limit, whole=whole, messages=messages):
         sources.append(page)
@@ -90,10 +97,10 @@ def _sources(
     *,
     whole: bool,
     messages: dict[int, msgspec.Raw] | None,
-) -> list[tuple[list[Position], int]]:
+) -> list[tuple[Sequence[Position], int]]:
     """Return, for each table or lane with rows in the range, its first positions and the last number read."""
     rows, number = state.rows, queue.number
-    found: list[tuple[list[Position], int]] = []
+    found: list[tuple[Sequence[Position], int]] = []
     floors = queue.order.floors()
     for lane in range(LANES):
         start = lane << LANE_SHIFT
@@ -101,13 +108,10 @@ def _sources(
         if first >= last:
             continue
         low, high = position_key(number, first), position_key(number, last)
-        places = [row for _, row in rows.range(POSITIONS_ALONE, low, high, limit=limit)]
-        page = [place.position for place in places]
-        if messages is not None:
-            messages.update(_at_home(number, places))
+        page = list(map(_VALUE, rows.range(POSITION_ROWS, low, high, limit=limit)))
         if page:
-            searched = page[-1].lookup_id & SEQUENCE_MASK if len(page) == limit else until
-            found.append(([position for position in page if not position.arrival], searched))
+            last_one, positions = _page(number, page, messages)
+            found.append((positions, last_one & SEQUENCE_MASK if len(page) == limit else until))
     first_key, last_key = arrival_key(number, after + 1), arrival_key(number, until + 1)
     late = rows.range(LATE, first_key, last_key, limit=limit)
     if late:
@@ -119,6 +123,23 @@ def _sources(
             searched = int.from_bytes(kept[-1][0][_NUMBER]) if len(kept) == limit else until
             found.append(([position for _, position in kept], searched))
     return found
+
+
+def _page(
+    number: int, rows: list[Any], messages: dict[int, msgspec.Raw] | None
+) -> tuple[int, Sequence[Position]]:
+    """Return the last LookupIdentifier in rows of a lane, and those positions whose sequence is their number.
+
+    A row is its value on disk, or a record that is not written yet.
+    """
+    plain = plain_positions(rows)
+    if plain is not None:
+        return plain.lookup_ids[-1], plain
+    places = undecoded_rows(rows)
+    if messages is not None:
+        messages.update(_at_home(number, places))
+    page = [place.position for place in places]
+    return page[-1].lookup_id, [position for position in page if not position.arrival]
 
 
 def _at_home(number: int, places: list[UndecodedQueueRow]) -> dict[int, msgspec.Raw]:

@@ -226,9 +226,7 @@ def read(state: State, request: events.ReadFeed, now: Instant) -> None:
     )
     more = page.reached < request.until
     state.draft.wait()
-    answer = events.FeedRead(
-        HResult.OK, "", queue.number, tuple(page.positions), more, page.reached, messages or {}
-    )
+    answer = events.FeedRead(HResult.OK, "", queue.number, page.positions, more, page.reached, messages or {})
     state.reply(request.to, answer)
 
 

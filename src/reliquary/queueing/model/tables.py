@@ -32,6 +32,7 @@ history_mark  one row                          how far events are exported, and 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 from struct import Struct as Layout
 from typing import Any, Final
@@ -39,7 +40,8 @@ from uuid import UUID
 
 import msgspec
 
-from reliquary.base.rows import Table
+from reliquary.base.faults import StoreDamage
+from reliquary.base.rows import FRAME, Table, UndecodedTable
 from reliquary.queueing.model.directory.objects import DirectoryObject, ObjectKind
 from reliquary.queueing.model.history.records import HistoryMark, HistoryRow
 from reliquary.queueing.model.keep import Keep
@@ -109,6 +111,18 @@ class UndecodedQueueRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     position: Position
     message: msgspec.Raw
+
+
+_decode_row = msgspec.msgpack.Decoder(UndecodedQueueRow).decode
+
+
+def undecoded_rows(rows: Iterable[Any]) -> list[UndecodedQueueRow]:
+    """Return rows of `positions` from their values, whose checksums were compared; others are decoded."""
+    begin, decode = FRAME, _decode_row
+    try:
+        return [decode(row[begin:]) if type(row) is bytes else row for row in rows]
+    except msgspec.MsgspecError as why:
+        raise StoreDamage(f"a row of positions does not decode: {why}") from why
 
 
 class HandOut(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -340,6 +354,8 @@ COUNTERS: Final = Table("counters", Counters)
 POSITIONS: Final = Table("positions", QueueRow)
 POSITIONS_ALONE: Final = Table("positions", UndecodedQueueRow)
 """The table of positions, for readers that need no messages."""
+POSITION_ROWS: Final = UndecodedTable("positions", UndecodedQueueRow)
+"""The table of positions, for readers of long ranges."""
 HAND_OUTS: Final = Table("hand_outs", HandOut)
 DELAYED: Final = Table("delayed", Position)
 MESSAGES: Final = Table("messages", Message)

@@ -6,17 +6,20 @@ from typing import Any
 
 import pytest
 
-from reliquary.base.time import seconds
+from reliquary.base.time import later, seconds
 from reliquary.queueing.model.events import (
     Access,
+    BringOnline,
     DeleteQueue,
     OpenQueue,
     PauseQueue,
     PurgeQueue,
     ReceiveMessages,
     ResumeQueue,
+    TakeOffline,
 )
-from reliquary.queueing.model.message import Acknowledgement, MessageClass
+from reliquary.queueing.model.message import Acknowledgement, Delivery, MessageClass
+from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent, OutgoingState
 from reliquary.queueing.model.travel.transfer import (
     ConnectionChanged,
@@ -69,6 +72,39 @@ def test_no_more_bytes_are_in_progress_than_the_carrier_allows_but_for_the_last_
     assert exchange.sent() == bodies[:4]
     exchange.conclude(Outcome.DELIVERED, *bodies[1:4])
     assert exchange.sent() == bodies
+    check(exchange.state)
+
+
+def test_expired_messages_between_others_are_passed_over_and_become_dead_letters() -> None:
+    exchange = Exchange()
+    exchange.clerk.at_once = 10
+    exchange.handle(TakeOffline(0))
+    for body in (b"a", b"b", b"late", b"later", b"c", b"latest", b"d"):
+        hasty: dict[str, Any] = (
+            {"time_to_reach_queue": 5, "negative_journaling": True} if body.startswith(b"late") else {}
+        )
+        exchange.send(ELSEWHERE, body, **hasty)
+    exchange.now = later(exchange.now, seconds(10))  # and no timer fired
+    exchange.handle(BringOnline(0))
+    assert exchange.sent() == [b"a", b"b", b"c", b"d"]
+    assert exchange.bodies(DEAD) == [b"late", b"later", b"latest"]
+    check(exchange.state)
+
+
+@pytest.mark.parametrize("sizes", [Sizes(cache_bytes=0, window=3), Sizes(cache_bytes=20, window=40)], ids=str)
+def test_messages_that_are_read_from_disk_are_sent_like_those_that_memory_has(sizes: Sizes) -> None:
+    exchange = Exchange(sizes=sizes)
+    exchange.clerk.at_once = 16
+    exchange.handle(TakeOffline(0))
+    for number in range(40):
+        exchange.send(
+            ELSEWHERE, b"%d" % number, delivery=Delivery.RECOVERABLE if number % 5 else Delivery.EXPRESS
+        )
+    exchange.handle(BringOnline(0))
+    expected = [b"%d" % number for number in range(40)]
+    for first in range(0, 40, 8):
+        exchange.conclude(Outcome.DELIVERED, *expected[first : first + 8])
+    assert exchange.sent() == expected
     check(exchange.state)
 
 

@@ -51,7 +51,7 @@ class MqqbSettings:
     """OrderAckTimeout: how long an order acknowledgement waits for further messages (QB-142)."""
     longest_order_ack: Duration = field(default=seconds(10))
     """MaximumOrderAckDelay: how long it waits at most (QB-161)."""
-    most_coalesced: int = 256
+    most_coalesced: int = 128
     """An order acknowledgement is sent at once when it confirms this many messages."""
     awaiting: int = 4096
     """Transactional messages of one outgoing queue that may wait for an order acknowledgement."""

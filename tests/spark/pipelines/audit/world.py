@@ -420,9 +420,11 @@ class World:
         for each in (early, late):
             source.tell(self._after((source.name, "ledger", "in"), at), "accepted", "ledger", **each)
         at = self.free[source.name, "ledger", "in"]
+        reader = {"protocol": "mqqp", "peer": "reader.example"} if self.random.random() < 0.5 else {}
         for each in (late, early):
-            out = self._after((source.name, "ledger", "out"), at + SECOND)
-            source.tell(out, "received", "ledger", each["message"])
+            for event in ("handed-out", "received"):
+                out = self._after((source.name, "ledger", "out"), at + SECOND)
+                source.tell(out, event, "ledger", each["message"], **reader)
         self._expect("reordered", early, source, "ledger")
 
     def _slow_on_the_way(self, source: Manager, target: Manager, at: int) -> None:

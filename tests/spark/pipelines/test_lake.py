@@ -294,6 +294,9 @@ def test_delta_has_each_batch_once(spark: SparkSession, tmp_path: Path) -> None:
     assert {number: repr(data) for number, data in again.items()} == {
         number: repr(data) for number, data in found.items()
     }
+    for table in (bronze, log):
+        table.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False, full=True)
+    assert open_lake(place.lake).silver.rows() == len(place.rows("silver/messages")) == 2 * GOOD
     gold = DeltaTable(str(place.lake / "gold" / "flow")).to_pyarrow_table()
     assert [row["in_messages"] for row in gold.to_pylist()] == [1]
 

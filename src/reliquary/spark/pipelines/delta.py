@@ -2,6 +2,7 @@
 
     lake/bronze/messages/_delta_log/
                          batch=0/day=2026-11-15/part-....parquet
+                         _batches/0/_commit.json, _schema.json
 
 The files of a batch are renamed into place as with Parquet, and the commit is the entry in the log that
 names them.  It carries a transaction, our name and the batch: a batch whose number the log has is not entered
@@ -9,6 +10,8 @@ again, and a second writer that did not see it is refused.  A folder that is the
 a crash left, and is made anew.
 
 The log says which files count, for us too: a user may let `deltalake` write them again as fewer ones.
+Commit and schema of a batch are not in its folder only, because `vacuum(full=True)` of `deltalake` removes
+all files there that the log does not name.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from reliquary.base.faults import UsageError
-from reliquary.spark.pipelines.tables import Part, Staged, Table
+from reliquary.spark.pipelines.tables import COMMIT, SCHEMA, STAGING, Part, Staged, Table, rename_synced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 
 APP: Final = "reliquary-lake"
 """The application in Delta's transactions, which numbers the batches."""
+NOTES: Final = "_batches"
+"""The folder with the commits and schemas of batches."""
 SHREDDING: Final = "spark.sql.variant.writeShredding.enabled"
 
 
@@ -76,6 +81,11 @@ class DeltaTable(Table):
         version = Log(str(self.folder)).transaction_version(APP)
         return -1 if version is None else version
 
+    def notes(self, batch: int) -> Path:
+        """Return the folder that has the commit and the schema of a batch."""
+        kept = self.folder / NOTES / str(batch)
+        return kept if kept.exists() else super().notes(batch)  # earlier builds had them there only
+
     def parts(self, batches: Iterable[int], days: Iterable[str] | None = None) -> list[Part]:
         """Return the files that the log has of these batches and days.
 
@@ -100,8 +110,20 @@ class DeltaTable(Table):
     def _show(self, staged: Staged, place: Path) -> None:
         if place.exists():  # renamed before a crash, and never entered
             shutil.rmtree(place)
+        self._note(staged)
         super()._show(staged, place)
         self._enter(staged, place)
+
+    def _note(self, staged: Staged) -> None:
+        """Copy commit and schema to where no `vacuum` removes them."""
+        draft = self.folder / STAGING / f"notes-{staged.batch}"
+        kept = self.folder / NOTES / str(staged.batch)
+        for folder in (draft, kept):  # of a batch that was never entered
+            shutil.rmtree(folder, ignore_errors=True)
+        draft.mkdir(parents=True)
+        for name in (COMMIT, SCHEMA):
+            shutil.copyfile(staged.folder / name, draft / name)
+        rename_synced(draft, kept)
 
     def _enter(self, staged: Staged, place: Path) -> None:
         from deltalake import CommitProperties, Transaction

@@ -145,7 +145,7 @@ class Table:
         """Return the commit of a batch."""
         if (span := self._span_of.get(batch)) is not None:
             return span.commits[batch]
-        found = json.loads((self.place(batch) / COMMIT).read_text())
+        found = json.loads((self.notes(batch) / COMMIT).read_text())
         return _commit(batch, found)
 
     def rows(self) -> int:
@@ -155,6 +155,10 @@ class Table:
     def place(self, batch: int) -> Path:
         """Return the folder of a batch."""
         return self.folder / f"{_BATCH}{batch}"
+
+    def notes(self, batch: int) -> Path:
+        """Return the folder that has the commit and the schema of a batch."""
+        return self.place(batch)
 
     def days(self, batch: int) -> list[str]:
         """Return the days that a batch has rows of."""
@@ -177,7 +181,7 @@ class Table:
         parts = self.parts(numbers, days)
         if schema is None and numbers:
             span = self._span_of.get(numbers[-1])
-            schema = _kept_schema(self.place(numbers[-1]) if span is None else span.folder)
+            schema = _kept_schema(self.notes(numbers[-1]) if span is None else span.folder)
         if not parts or schema is None:
             return None
         return reduce(

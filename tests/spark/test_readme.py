@@ -1,4 +1,4 @@
-"""The Spark program of the README, as it stands there; only the address and a folder are replaced."""
+"""The Spark programs of the README, as they stand there; only the address and a folder are replaced."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from tests.e2e.test_readme import PROGRAMS
 from tests.spark.desk import Desk
 
 
-def test_the_spark_program_of_the_readme_runs(desk: Desk) -> None:
-    *_, program = PROGRAMS
+def test_the_spark_programs_of_the_readme_run(desk: Desk) -> None:
+    program = "\n".join(each for each in PROGRAMS if "spark" in each)  # the second one goes on with the first
     here = {"http://127.0.0.1:8480": desk.url, "big.checkpoint": str(desk.folder / "big.checkpoint")}
     for written, replaced in here.items():  # Java does not follow chdir, and a checkpoint outlives the test
         assert written in program

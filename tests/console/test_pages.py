@@ -11,7 +11,8 @@ import pytest
 from reliquary.client.connect import connect_async
 from reliquary.console import metrics
 from reliquary.net.multicast.carrier import Count as Multicast
-from reliquary.queueing.feed.events import OpenConsumer
+from reliquary.queueing.feed.events import OpenConsumer, SetConsumer
+from reliquary.queueing.model.keep import Keep
 from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.server.srmp import SrmpEndpoint
 from reliquary.server.srmp_options import SrmpOptions
@@ -83,6 +84,11 @@ def test_readers_of_feeds_show_with_what_is_kept_for_them(tmp_path: Path) -> Non
         assert found['reliquary_consumer_paused{queue="orders",consumer="lake"}'] == 0
         shown = await harness.ok("GET", "/queues/orders")
         assert (shown["messages_retained"], shown["bytes_retained"]) == (2, 2 * 223)
+        await ask(lambda to: SetConsumer(to, "orders", "lake", Keep(count=1)))
+        await harness.data.request("POST", "/api/v1/queues/orders/receive", b'{"count": 1}')
+        found = samples((await harness.get("/metrics")).body.decode())
+        assert found['reliquary_consumer_lost_total{queue="orders",consumer="lake"}'] == 2
+        assert found['reliquary_queue_messages_retained{queue="orders"}'] == 1
 
     play(tmp_path, scene)
 

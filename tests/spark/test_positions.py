@@ -60,6 +60,10 @@ def test_both_are_one_too_many() -> None:
     [
         (Positions(queues={"parts": 5}), "names 'parts', and the query reads orders"),
         (Positions(managers={"south": {}}), "names the manager 'south', and there is east, north"),
+        (
+            Positions(managers={"orders": {"0": 5}}),
+            "has an object for the queue 'orders', which has no partitions: .* such as {\"orders\": 123}",
+        ),
         (Positions(managers={"north": {"orders": 1}}), "names 'orders', and the query reads no queue"),
     ],
 )

@@ -52,12 +52,17 @@ class Positions(msgspec.Struct, frozen=True):
 
     def check(self, keys: Mapping[str, list[str]], option: str) -> None:
         """Refuse a manager or a queue that the query does not read; `keys` has the queues by manager."""
+        every = {queue for queues in keys.values() for queue in queues}
         unknown = sorted(set(self.managers) - set(keys))
+        if unknown and unknown[0] in every:
+            raise BadOption(
+                f"the option {option} has an object for the queue {unknown[0]!r}, which has no partitions: "
+                f'give it one position, such as {{"{unknown[0]}": 123}}'
+            )
         if unknown:
             raise BadOption(
                 f"the option {option} names the manager {unknown[0]!r}, and there is {_list(keys)}"
             )
-        every = {queue for queues in keys.values() for queue in queues}
         for names, there in (
             (self.queues, every),
             *((queues, set(keys[manager])) for manager, queues in self.managers.items()),

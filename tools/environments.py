@@ -100,7 +100,9 @@ class Environment:
                 return
             began = time.monotonic()
             print(
-                f"making {self.name} from {LOCK.name} with Python {self.interpreter.version} ...", flush=True
+                f"making {self.name} from {LOCK.name} with Python {self.interpreter.version}"
+                " (once; it may take minutes) ...",
+                flush=True,
             )
             if not (shutil.which("uv") and self._make_with_uv()):
                 self._make_with_pip()
@@ -117,7 +119,10 @@ class Environment:
             if _says(stamp, wanted):
                 return
             began = time.monotonic()
-            print(f"adding Spark to {self.name} from {SPARK_LOCK.name} ...", flush=True)
+            print(
+                f"adding Spark to {self.name} from {SPARK_LOCK.name} (400 MB, once; it may take minutes) ...",
+                flush=True,
+            )
             packages = ["--requirement", str(SPARK_LOCK)]
             if not shutil.which("uv") or first_failure([[*self._uv_install, *packages]]):
                 failure = first_failure([[*self._pip_install, *packages]])

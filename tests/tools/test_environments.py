@@ -65,7 +65,7 @@ def test_it_is_made_once_and_says_with_which_python(
 ) -> None:
     project.environment.ensure()
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == "making .venvs/3.12.1 from requirements.lock with Python 3.12.1 ..."
+    assert said[0].startswith("making .venvs/3.12.1 from requirements.lock with Python 3.12.1 (once")
     assert project.steps[0] == [SOME.path, "-m", "venv", str(project.environment.folder)]
     assert [step[-2:] for step in project.steps[1:]] == [
         ["--requirement", str(project.lock)],

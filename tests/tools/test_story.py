@@ -151,6 +151,24 @@ def test_a_part_on_spark_that_fails_ends_no_server(
     assert f"{part} failed, and both servers stay up: no room" in capsys.readouterr().out
 
 
+def test_each_step_on_spark_is_announced_before_it_begins(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before: list[str] = []
+
+    def act(*_: object) -> str:
+        before.append(capsys.readouterr().out)
+        return "done"
+
+    for each in ("prepare_spark", "run_lake", "run_audit"):
+        monkeypatch.setattr(pipelines, each, act)
+    here = Site("NORTH", Path(), 1, 2)
+    play.show_spark(here, here)
+    for number, (said, what) in enumerate(zip(before, ("installed", "lake", "audits"), strict=True), start=1):
+        assert re.search(rf"{what}.* \(step {number} of {play.SPARK_STEPS}; it may take minutes\)", said)
+    assert "The audit says: done." in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("failure", [StoryFault("no room"), ServerUnreachable(sentence="no room")])
 def test_a_story_that_stops_says_why_and_ends_no_server(
     failure: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -210,8 +228,9 @@ def test_the_story_loses_nothing_is_played_once_and_ends_with_its_servers(clean:
         return lines, rest
 
     def check_table(lines: list[str]) -> None:
+        """Check the last table; the one before, with four rows, shows what the senders keep."""
         rows = [line for line in lines if line.startswith("│")]
-        cells = [[cell.strip() for cell in row.strip("│\n").split("│")] for row in rows]
+        cells = [[cell.strip() for cell in row.strip("│\n").split("│")] for row in rows[4:]]
         assert len(cells) == 5
         assert all(twice == lost == "0" and order != "NO" for *_, twice, lost, order in cells)
 

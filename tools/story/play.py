@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 import reliquary
@@ -25,6 +25,8 @@ REPORT: Final = FOLDER / "audit" / "report.html"
 QUARTER: Final = ORDERS // 4
 BYTES_BEFORE_CUT: Final = 20_000
 """About ten orders: the link is cut while the senders are busy."""
+SPARK_STEPS: Final = 3
+"""Steps of the part on Spark: the installation, the lake, the audit."""
 
 out = Console(highlight=False, soft_wrap=True)
 
@@ -150,18 +152,42 @@ def show_table(every: list[Flow]) -> None:
 
 def show_spark(north: Site, south: Site) -> None:
     """Run the lake and the audit, and print where their results are; a failure ends no server."""
-    with out.status("Spark is installed if it is missing (400 MB, once) ..."):
+    with SparkSteps() as steps:
+        steps.begin("Spark is installed if it is missing (400 MB, once)")
         if not pipelines.prepare_spark():
             out.print("Spark could not be installed, so this story has no lake and no audit.")
             return
-    part = "The lake"
-    try:
-        with out.status("Spark reads the queues of SOUTH into a lake ..."):
+        part = "The lake"
+        try:
+            steps.begin("Spark reads the queues of SOUTH into a lake")
             lake = pipelines.run_lake(south, FOLDER)
-        out.print(f"The lake: {lake}/ (bronze, silver, gold)")
-        part = "The audit"
-        with out.status("Spark audits the histories of both managers ..."):
+            out.print(f"The lake: {lake}/ (bronze, silver, gold)")
+            part = "The audit"
+            steps.begin("Spark audits the histories of both managers")
             verdict = pipelines.run_audit([north, south], REPORT.parent)
-        out.print(f"The audit says: {verdict}. Its report: {REPORT.resolve().as_uri()}")
-    except (Exception, SystemExit) as why:  # noqa: BLE001 - both servers outlive any failure of Spark
-        out.print(f"{part} failed, and both servers stay up: {why}")
+            out.print(f"The audit says: {verdict}. Its report: {REPORT.resolve().as_uri()}")
+        except (Exception, SystemExit) as why:  # noqa: BLE001 - both servers outlive any failure of Spark
+            out.print(f"{part} failed, and both servers stay up: {why}")
+
+
+class SparkSteps:
+    """The progress of the part on Spark: a line for each step, and a bar with the time at a terminal."""
+
+    def __init__(self) -> None:
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=out, transient=True)
+        self._bar = self._progress.add_task("", total=SPARK_STEPS)
+        self._begun = 0
+
+    def __enter__(self) -> SparkSteps:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._progress.stop()
+
+    def begin(self, what: str) -> None:
+        """Say what is done next; the bar shows how many steps have ended."""
+        self._begun += 1
+        out.print(f"{what} (step {self._begun} of {SPARK_STEPS}; it may take minutes) ...")
+        self._progress.update(self._bar, completed=self._begun - 1, description=what)

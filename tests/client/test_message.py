@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import msgspec
 import pytest
@@ -18,6 +19,13 @@ def test_text_becomes_utf8_and_spans_become_seconds() -> None:
     message = outgoing("grüße", expires=timedelta(minutes=1), reach=2.5)
     assert (message.body, message.expires, message.reach) == ("grüße".encode(), 60, 2.5)
     assert outgoing(bytearray(b"x")).body == b"x"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("body", [7, None, {"lamps": 2}, [1, 2]])
+def test_a_body_is_text_or_bytes_and_a_value_of_another_type_is_refused(body: Any) -> None:
+    kind = type(body).__name__
+    with pytest.raises(TypeError, match=f"a body is text or bytes, not {kind}; json.dumps"):
+        outgoing(body)
 
 
 def test_options_change_a_message_that_was_made_before() -> None:

@@ -171,7 +171,18 @@ def outgoing(body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> Ou
     }
     if isinstance(body, OutgoingMessage):
         return msgspec.structs.replace(body, **chosen) if chosen else body
-    return OutgoingMessage(body=body.encode() if isinstance(body, str) else bytes(body), **chosen)
+    return OutgoingMessage(body=_bytes_of(body), **chosen)
+
+
+def _bytes_of(body: Body) -> bytes:
+    """Return a body as bytes; TypeError for a value of which `bytes` would make something unexpected."""
+    if isinstance(body, str):
+        return body.encode()
+    try:
+        return bytes(memoryview(body))
+    except TypeError:
+        kind = type(body).__name__
+        raise TypeError(f"a body is text or bytes, not {kind}; json.dumps() makes text of a value") from None
 
 
 def lookup_ids(messages: Iterable[Message]) -> list[int]:

@@ -33,6 +33,7 @@ def user() -> None:
 )
 @examples(
     "reliquary user token alice",
+    "reliquary user token alice >> reliquary.toml 2> alice.token",
     "reliquary user token root --group administrators",
     "reliquary user token alice --ntlm",
 )
@@ -40,7 +41,8 @@ def token(name: str, groups: tuple[str, ...], role: str | None, ntlm: bool, ask_
     """Make a token for the user NAME, and the lines that let a server know it.
 
     The lines belong into the server's settings file.  The token is for the user, who gives it with
-    --token-file or RELIQUARY_TOKEN; it is shown only now.
+    --token-file or RELIQUARY_TOKEN; it is shown only now.  It goes to stderr: 2> FILE makes the file of
+    --token-file.
 
     Clients of MQQP prove who they are with NTLM, for which the settings need an NT hash: --ntlm makes one
     of the token, --ask-password one of a password that the user has already.  For NTLM the hash is as good
@@ -54,7 +56,7 @@ def token(name: str, groups: tuple[str, ...], role: str | None, ntlm: bool, ask_
     known = User(name=name, token_sha256=sha256(made.encode()).hexdigest(), groups=groups)
     check_users((known,))
     password = click.prompt("password", hide_input=True, err=True) if ask_password else made
-    click.echo(f"# token of {name}: {made}", err=True)
+    click.echo(f"# token of {name}: {made}" if sys.stderr.isatty() else made, err=True)
     click.echo("[[users]]")
     click.echo(f"name = {json.dumps(name)}")
     click.echo(f'token_sha256 = "{known.token_sha256}"')

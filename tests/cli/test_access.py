@@ -63,7 +63,7 @@ def test_what_cannot_be_is_one_sentence(run: Run) -> None:
     missing = run("access", "show", "nowhere")
     assert (missing.exit_code, missing.stderr) == (
         Exit.NOT_FOUND,
-        f"reliquary: the queue does not exist; {ADVICE['QUEUE_NOT_FOUND']}\n",
+        f"reliquary: there is no queue nowhere; {ADVICE['QUEUE_NOT_FOUND']}\n",
     )
     wrong = run("access", "grant", "orders", "everyone", "fly")
     assert wrong.exit_code == Exit.USAGE

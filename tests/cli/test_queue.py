@@ -78,7 +78,7 @@ def test_a_queue_that_is_not_there(run: Run) -> None:
         result = run("queue", verb, "nowhere")
         assert (result.exit_code, result.stderr) == (
             Exit.NOT_FOUND,
-            f"reliquary: the queue does not exist; {ADVICE['QUEUE_NOT_FOUND']}\n",
+            f"reliquary: there is no queue nowhere; {ADVICE['QUEUE_NOT_FOUND']}\n",
         )
 
 

@@ -17,7 +17,7 @@ from reliquary.engine.open import OpenedEngine
 from reliquary.net.httpr.bodies import EngineBodies
 from reliquary.net.httpr.courier import Courier
 from reliquary.net.identity.users import User
-from reliquary.protocols.httpr.codec.values import Command, Disposition
+from reliquary.protocols.httpr.codec.values import Command, Disposition, ErrorNumber
 from reliquary.protocols.httpr.effects import HangUp, SendRequest
 from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived
 from reliquary.protocols.httpr.soap import Soap, SoapVersion, soap_of
@@ -39,6 +39,7 @@ class Network:
         self.stored: list[bytes] = []
         self.waiting: list[bytes] = []
         self.refused: frozenset[bytes] = frozenset()
+        self.refusal = Far.refusal
         self.asked: list[Command] = []
         self.sent: list[Message] = []
         self.requesters: set[str] = set()
@@ -65,7 +66,7 @@ class Network:
         far = self._channels.get(request.channel)
         if far is None:
             far = self._channels[request.channel] = Far(
-                stored=self.stored, waiting=self.waiting, refused=self.refused
+                stored=self.stored, waiting=self.waiting, refused=self.refused, refusal=self.refusal
             )
         return far.take(request)
 
@@ -111,7 +112,7 @@ def test_without_a_server_it_waits_across_restarts(tmp_path: Path, network: Netw
 
     async def alone(agent: AsyncAgent) -> None:
         await agent.send("orders", "two lamps")
-        with pytest.raises(ServerUnreachable, match=r"1 messages still wait for .*: no server is there"):
+        with pytest.raises(ServerUnreachable, match=r"1 message still waits for .*: no server is there"):
             await agent.flush(0.05)
         assert (await agent.status()).waiting == 1
 
@@ -155,6 +156,20 @@ def test_what_the_server_refuses_is_reported_once_and_kept(tmp_path: Path, netwo
         assert letter is not None
         assert (letter.text, letter.message_class) == ("bad", "nack-access-denied")
         assert (await agent.status()).refused == 1
+
+    play(tmp_path, scene)
+
+
+def test_flush_says_which_queue_the_server_does_not_have(tmp_path: Path, network: Network) -> None:
+    network.refused, network.refusal = frozenset({b"a", b"b"}), ErrorNumber.SINK_NOT_KNOWN
+
+    async def scene(agent: AsyncAgent) -> None:
+        await agent.send("new orders", "a")
+        await agent.send("new orders", "b")
+        while Command.PUSH not in network.asked[1:]:
+            await turn()
+        with pytest.raises(ServerUnreachable, match=r"2 messages still wait .*: the server has no queue new"):
+            await agent.flush(0.2)
 
     play(tmp_path, scene)
 

@@ -46,9 +46,30 @@ def test_a_deleted_queue_is_gone_with_its_messages(qm: Manager) -> None:
     with pytest.raises(QueueNotFound) as gone:
         qm.queue("orders").info()
     assert gone.value.code == "QUEUE_NOT_FOUND"
-    assert gone.value.sentence == "the queue does not exist"
+    assert gone.value.sentence == "there is no queue orders"
     with pytest.raises(NotFound):
         qm.delete_queue("orders")
+
+
+def test_every_request_names_the_queue_that_does_not_exist(qm: Manager) -> None:
+    missing = qm.queue("ordres")
+    qm.create_queue("orders").send("a")
+    place = qm.queue("orders").browse().__next__().lookup_id
+    for act in (
+        lambda: missing.send("a"),
+        missing.receive,
+        missing.peek,
+        lambda: list(missing.browse()),
+        lambda: missing.lookup(1),
+        missing.purge,
+        lambda: missing.open("peek").__enter__(),
+        lambda: missing.move(1, "orders"),
+        lambda: qm.queue("orders").move(place, "ordres"),
+        lambda: qm.create_queue("ordres;retry"),
+    ):
+        with pytest.raises(QueueNotFound) as gone:
+            act()
+        assert gone.value.sentence == "there is no queue ordres"
 
 
 @pytest.mark.parametrize("name", ["x" * 125, "a+b", "other\\private$\\orders", ""])

@@ -33,6 +33,13 @@ def test_unknown_paths_and_methods_have_the_form_of_every_error(tmp_path: Path) 
             assert (status, code) in {(404, "PATH_NOT_FOUND"), (400, "INVALID_PARAMETER")}, path
         answer = await harness.control.request("PUT", "/api/v1/manager")
         assert (answer.status, json.loads(answer.body)["code"]) == (405, "METHOD_NOT_ALLOWED")
+        for method, path, hint in (
+            ("POST", "/queues/orders/messages", "the data plane has it, on the other port"),
+            ("PUT", "/queues/orders/receive", "this is the control plane"),
+            ("POST", "/transactions", "the data plane has it, on the other port"),
+            ("GET", "/queue", "/api/v1/openapi.json lists its paths"),
+        ):
+            assert hint in (await harness.refused(method, path))[2]
         assert b"GET" in dict(answer.headers)[b"allow"]
 
     play(tmp_path, scene)

@@ -135,7 +135,7 @@ def test_an_agent_that_is_alone_goes_on_when_its_server_comes(site: Site, tmp_pa
     server = f"http://127.0.0.1:{site.data_port}"
     with reliquary.agent(tmp_path / "agent", server, name="laptop/app", retry=(0.05,)) as agent:
         agent.send("orders", "two lamps")
-        with pytest.raises(reliquary.ServerUnreachable, match="1 messages still wait for"):
+        with pytest.raises(reliquary.ServerUnreachable, match="1 message still waits for"):
             agent.flush(0.1)
         site.start()
         agent.flush(60)

@@ -259,7 +259,7 @@ def test_a_folder_that_may_not_be_written_is_reported() -> None:
     ("settings", "said"),
     [
         pytest.param({"DATA_PROT": "1"}, "no setting 'data_prot'", id="a slip of the pen"),
-        pytest.param({"QUEUES": "none;retry"}, "the queue does not exist", id="a queue that cannot be"),
+        pytest.param({"QUEUES": "none;retry"}, "there is no queue none", id="a queue that cannot be"),
     ],
 )
 def test_bad_settings_are_a_usage_error(tmp_path: Path, settings: dict[str, str], said: str) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from ssl import SSLContext, create_default_context
 from types import TracebackType
 from typing import Any, Final, Literal, Unpack
+from urllib.parse import unquote
 
 import msgspec
 
@@ -148,8 +149,17 @@ class AsyncAgent:
     def _why_waiting(self) -> str:
         channels = self._transport.opened.machine(Httpr).state.client.channels.values()
         errors = [each.retry.last_error for each in channels if each.retry.last_error and each.retry.failures]
+        errors += [self._no_queue(number) for each in channels for number in each.refusals.missing]
         why = f": {errors[-1]}" if errors else ""
-        return f"{self._waiting()} messages still wait for {self.names.server}{why}"
+        count = self._waiting()
+        waiting = "1 message still waits" if count == 1 else f"{count} messages still wait"
+        return f"{waiting} for {self.names.server}{why}"
+
+    def _no_queue(self, number: int) -> str:
+        """Return that the server lacks the queue for which messages wait in this outgoing queue."""
+        outgoing_queue = self._state.queues[number].record.outgoing
+        assert outgoing_queue is not None, "messages for a server wait in an outgoing queue"
+        return f"the server has no queue {unquote(outgoing_queue.destination.partition('#')[2])}"
 
     def dead_letters(self) -> AsyncQueue:
         """Return the queue of messages that were refused or expired; `message_class` has the reason."""

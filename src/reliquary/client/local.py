@@ -200,7 +200,7 @@ class LocalTransport(LocalReading):
     def _list(self, queue: str) -> tuple[bytes, type[QueueRight | ManagerRight]]:
         with translate_errors():
             if queue and destinations.find(self._state, queue) is None:
-                raise error_of(HResult.QUEUE_NOT_FOUND.name, HResult.QUEUE_NOT_FOUND.sentence)
+                raise error_of(HResult.QUEUE_NOT_FOUND.name, f"there is no queue {queue}")
             return permissions.list_named(self._state, queue)
 
     # -- the history, which a manager in process does not keep

@@ -60,7 +60,7 @@ async def change_access(request: Request) -> Response:
 
 def _check_there(context: Context, name: str) -> None:
     if name and destinations.find(context.opened.state, name) is None:
-        raise Refusal(Answer(HResult.QUEUE_NOT_FOUND))
+        raise Refusal(Answer(HResult.QUEUE_NOT_FOUND, f"there is no queue {name}"))
 
 
 async def _shown(context: Context, name: str) -> Response:

@@ -24,6 +24,7 @@ from reliquary.net.api.errors import (
     TOO_LARGE,
     error_json,
 )
+from reliquary.net.api.routes import ROUTES, shape_of
 from reliquary.queueing.model.administration import Refusal
 from reliquary.views.administration import NotDone
 from reliquary.views.directory import NotShown
@@ -72,12 +73,26 @@ async def _on_store(_: Request, why: Exception) -> Response:
 
 async def _on_http(request: Request, why: Exception) -> Response:
     assert isinstance(why, HTTPException), f"not an HTTP refusal: {why!r}"
+    path, other = request.url.path, _on_the_data_plane(request)
+    methods = (why.headers or {}).get("allow", "none")
     sentence = {
-        404: f"there is nothing at {request.url.path[:200]!r}",
-        405: f"{request.method} is not for this path; allowed: {(why.headers or {}).get('allow', 'none')}",
+        404: f"there is nothing at {path[:200]!r}{other}",
+        405: f"{request.method} is not for this path; allowed: {methods}{other}",
     }.get(why.status_code, why.detail)
     code = _HTTP_CODES.get(why.status_code, HResult.INVALID_PARAMETER.name)
     return _response(why.status_code, code, sentence, dict(why.headers or {}))
+
+
+def _on_the_data_plane(request: Request) -> str:
+    """Return the end of a refusal: where a client that took the wrong port finds what it wants."""
+    path = request.url.path
+    if request.method in ROUTES.get(shape_of(path)[0], {}):
+        return "; this is the control plane, and the data plane has it, on the other port"
+    return (
+        "; this is the control plane, and /api/v1/openapi.json lists its paths"
+        if path.startswith("/api")
+        else ""
+    )
 
 
 async def _on_bug(_: Request, why: Exception) -> Response:

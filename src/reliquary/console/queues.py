@@ -120,7 +120,7 @@ async def _shown(context: Context, name: str, status: int = 200) -> Response:
     """Return a queue as it is now, once everything that the answer reports is on disk."""
     found = queue(context.opened.state, name)
     if found is None:
-        raise Refusal(Answer(HResult.QUEUE_NOT_FOUND))
+        raise Refusal(Answer(HResult.QUEUE_NOT_FOUND, f"there is no queue {name}"))
     await context.opened.settled()
     return answer(found, status)
 

@@ -148,7 +148,7 @@ def move(state: State, request: events.MoveMessage, now: Instant) -> None:
     target = destinations.find(state, request.target)
     descriptor = handles.use(state, request.queue, Access.MOVE, now)
     if isinstance(descriptor, HResult):
-        state.reply(request.to, Answer(descriptor, descriptor.sentence))
+        state.reply(request.to, Answer(descriptor, destinations.why_refused(descriptor, request.queue)))
         return
     queue = handles.queue_of(state, descriptor)
     assert queue is not None
@@ -159,7 +159,8 @@ def move(state: State, request: events.MoveMessage, now: Instant) -> None:
         else:
             position = queue.order.lock(request.lookup_id)  # DM-234
             transaction.operations.append(Operation("move", queue.number, position, target.number))
-    state.reply(request.to, Answer(status, status.sentence))
+    why = destinations.why_refused(status, request.target) if target is None else status.sentence
+    state.reply(request.to, Answer(status, why))
     handles.close_if_done(state, descriptor, now)
 
 
@@ -209,18 +210,19 @@ def caller_gone(state: State, event: events.CallerGone, now: Instant) -> None:
 
 def create_queue(state: State, request: events.CreateQueue, now: Instant) -> None:
     """Create Queue, and answer with its record."""
-    _answer_queue(state, request.to, lifecycle.create(state, request, now))
+    parent = request.path.partition(";")[0]  # a subqueue is refused where its queue is missing
+    _answer_queue(state, request.to, lifecycle.create(state, request, now), parent)
 
 
 def change_queue(state: State, request: events.ChangeQueue, now: Instant) -> None:
     """Change the settings of a queue, and answer with its record."""
-    _answer_queue(state, request.to, lifecycle.change(state, request, now))
+    _answer_queue(state, request.to, lifecycle.change(state, request, now), request.path)
 
 
-def _answer_queue(state: State, to: int, outcome: Queue | HResult) -> None:
-    """Answer a caller with the record of a queue, or with an error."""
+def _answer_queue(state: State, to: int, outcome: Queue | HResult, wanted: str) -> None:
+    """Answer a caller with the record of a queue, or with an error about the queue that was wanted."""
     if isinstance(outcome, HResult):
-        state.reply(to, events.QueueAnswer(outcome, outcome.sentence))
+        state.reply(to, events.QueueAnswer(outcome, destinations.why_refused(outcome, wanted)))
     else:
         state.reply(to, events.QueueAnswer(HResult.OK, queue=outcome))
 
@@ -228,21 +230,21 @@ def _answer_queue(state: State, to: int, outcome: Queue | HResult) -> None:
 def change_access(state: State, request: events.ChangeAccess, now: Instant) -> None:
     """Change the owner or the permissions of a queue or of the manager."""
     status = permissions.change(state, request, now)
-    state.reply(request.to, Answer(status, status.sentence))
+    state.reply(request.to, Answer(status, destinations.why_refused(status, request.path)))
 
 
 def delete_queue(state: State, request: events.DeleteQueue, now: Instant) -> None:
     """Delete Queue; the caller gets the answer when the last message is deleted."""
     status = lifecycle.delete(state, request.to, request.path, now, skip_directory=request.skip_directory)
     if status is not HResult.OK:
-        state.reply(request.to, Answer(status, status.sentence))
+        state.reply(request.to, Answer(status, destinations.why_refused(status, request.path)))
 
 
 def purge_queue(state: State, request: events.PurgeQueue, now: Instant) -> None:
     """Purge Queue; the caller gets the answer when the last message is deleted."""
     status = lifecycle.purge(state, request.to, request.path, now)
     if status is not HResult.OK:
-        state.reply(request.to, Answer(status, status.sentence))
+        state.reply(request.to, Answer(status, destinations.why_refused(status, request.path)))
 
 
 def open_queue(state: State, request: events.OpenQueue, now: Instant) -> None:
@@ -250,7 +252,7 @@ def open_queue(state: State, request: events.OpenQueue, now: Instant) -> None:
     check_request(request)
     opened = handles.open_queue(state, request.path, request.access, request.share, now, lease=request.lease)
     if isinstance(opened, HResult):
-        state.reply(request.to, events.Opened(opened, opened.sentence))
+        state.reply(request.to, events.Opened(opened, destinations.why_refused(opened, request.path)))
     else:
         state.reply(request.to, events.Opened(HResult.OK, handle=opened.handle))
 

@@ -198,6 +198,7 @@ QUEUE: Final[Noun[QueueInfo]] = Noun(
         kind=str,
         record=_shown,
         missing=HResult.QUEUE_NOT_FOUND,
+        missing_sentence="there is no queue {}",
         help="Show all that is known of the queue NAME.",
         example="orders",
         fields=_FIELDS,

@@ -61,6 +61,24 @@ def test_a_body_is_read_in_the_form_it_has_and_may_be_missing() -> None:
         read_body(bodies, request(b'{"count":2}', packed))
 
 
+def test_a_field_that_is_misspelled_is_refused_with_the_one_that_was_meant() -> None:
+    with pytest.raises(msgspec.ValidationError, match="unknown field `cuont`; did you mean `count`"):
+        read_body(Bodies(Asked), request(b'{"cuont":2}'))
+    with pytest.raises(msgspec.ValidationError, match=r"unknown field `anything`$"):
+        read_body(Bodies(Asked), request(b'{"anything":2}'))
+
+
+def test_fields_of_records_inside_a_body_are_known_too() -> None:
+    async def scene(harness: Harness) -> None:
+        await harness.create("orders")
+        for body in ({"txt": "a"}, [{"text": "a"}, {"lable": "b"}]):
+            refused = await harness.refused("POST", on("orders", "messages"), body)
+            assert refused[:2] == (400, "INVALID_PARAMETER")
+            assert "; did you mean `" in refused[2]
+
+    play(scene)
+
+
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 span = st.floats(1, 1e6) | st.integers(1, 1_000_000)
 messages = st.builds(

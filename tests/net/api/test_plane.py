@@ -26,8 +26,10 @@ def test_an_unknown_path_is_reported_in_the_form_of_every_error() -> None:
             assert path in why
         assert (await harness.client.request("GET", "/")).status == 404
         root = await harness.client.request("GET", "/")
-        assert b"the web console is on the control port" in root.body
-        assert (await harness.client.request("GET", "/api/v2/health")).status == 404
+        assert b"the web console and the metrics are on the control port" in root.body
+        other = await harness.client.request("GET", "/api/v2/health")
+        assert other.status == 404
+        assert b"/api/v1/openapi.json lists its paths" in other.body
 
     play(scene)
 

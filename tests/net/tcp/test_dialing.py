@@ -160,6 +160,24 @@ def test_a_server_without_tls_is_no_place_for_it() -> None:
     play(scene)
 
 
+def test_a_server_that_answers_with_text_is_said_to_speak_no_tls() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async def scene() -> None:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(
+            NotConnected, match=r"does not speak TLS; is its address http:// instead of https://\?"
+        ):
+            await reach(ServerAddress("localhost", port, client_context()), OutgoingConnection(), WITHIN)
+        server.close()
+
+    play(scene)
+
+
 def test_a_handshake_that_is_never_answered_takes_no_longer_than_it_may() -> None:
     async def scene() -> None:
         async with serving(client_context(), deaf=True) as (_, place):

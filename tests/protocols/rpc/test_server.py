@@ -354,7 +354,7 @@ class TestEnds:
     def test_bytes_that_are_no_pdu_get_no_answer(self) -> None:
         server = bound()
         assert server.receive(b"GET / HTTP/1.1\r\n\r\n" * 2) == [
-            Closed("the integer representation 2 is not 0 or 1")
+            Closed("the integer representation 2 is not 0 or 1: these bytes are not DCE/RPC")
         ]
         assert server.output() == []
 

@@ -22,6 +22,7 @@ from typing import Final, Generic, TypeVar
 import msgspec
 
 from reliquary.net.api.counts import SMALL_BODY, VALUES_LIMIT, check_counts
+from reliquary.net.api.unknown_fields import with_likely_field
 from reliquary.net.http import Request
 from reliquary.net.http.response import JSON
 
@@ -58,17 +59,24 @@ class Bodies(Generic[Body]):
         self.json = msgspec.json.Decoder(kind)
         self.packed = msgspec.msgpack.Decoder(packed or kind)
 
+    def explained(self, why: msgspec.ValidationError) -> msgspec.ValidationError:
+        """Return a refusal with the field that was probably meant, where there is one."""
+        return msgspec.ValidationError(with_likely_field(str(why), self.json.type))
+
 
 def read_body(bodies: Bodies[Body], request: Request) -> Body:
     """Return the decoded body of a request; the body may be absent where all its fields are optional."""
     body = request.body
-    if not body:
-        return bodies.json.decode(b"{}")
-    if forms_of(request)[0] is IN_PACKED:
-        return bodies.packed.decode(body)
-    if len(body) > SMALL_BODY:
-        check_counts(body)
-    return bodies.json.decode(body)
+    try:
+        if not body:
+            return bodies.json.decode(b"{}")
+        if forms_of(request)[0] is IN_PACKED:
+            return bodies.packed.decode(body)
+        if len(body) > SMALL_BODY:
+            check_counts(body)
+        return bodies.json.decode(body)
+    except msgspec.ValidationError as why:
+        raise bodies.explained(why) from why
 
 
 def forms_of(request: Request) -> tuple[Form, Form]:

@@ -40,6 +40,13 @@ REFUSALS: Final = (
 )  # fmt: skip
 """The exceptions for a request that is wrong or that comes at a wrong time."""
 
+ON_DATA_PLANE: Final = (
+    "this is the data plane; /api/v1/openapi.json lists its paths, the control plane has more"
+)
+NO_CONSOLE: Final = (
+    "this is the data plane, with its API at /api/v1; the web console and the metrics are on the control port"
+)
+
 MatchedPath = tuple[ApiHandler, str, Principal]
 """The handler of a request, the name in its path, and its user: all of them follow from the head."""
 
@@ -134,9 +141,8 @@ class DataPlane:
 
 def nothing(request: Request, responder: Responder) -> None:
     """Answer a request for a path that does not exist."""
-    why = f"there is nothing at {request.path[:200]!r}"
-    if request.path == "/":
-        why += ": this is the data plane, with its API at /api/v1; the web console is on the control port"
+    here = ON_DATA_PLANE if request.path.startswith("/api") else NO_CONSOLE
+    why = f"there is nothing at {request.path[:200]!r}: {here}"
     responder.respond(404, error_json(PATH_NOT_FOUND, why))
 
 

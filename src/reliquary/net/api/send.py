@@ -95,13 +95,21 @@ def send(context: Context, request: Request, responder: Responder, queue: str) -
         try:
             given = (_usual.json if form is IN_JSON else _usual.packed).decode(request.body)
         except msgspec.ValidationError:  # the message has a rare attribute, or a wrong one
-            given = (_messages.json if form is IN_JSON else _messages.packed).decode(request.body)
+            given = _all_attributes(request.body, form)
     messages = tuple(map(message_of, given)) if isinstance(given, list) else (message_of(given),)
     if trace := request.notes.trace_context:
         messages = tuple([traced(each, trace) for each in messages])
     engine = context.engine
     caller = engine.caller(partial(_sent, context, responder, wanted))
     engine.submit(SendMessages(caller, target, messages, transaction))
+
+
+def _all_attributes(body: bytes, form: Form) -> UsualIn | list[UsualIn]:
+    """Return messages with any attributes; msgspec.ValidationError for one that does not exist."""
+    try:
+        return (_messages.json if form is IN_JSON else _messages.packed).decode(body)
+    except msgspec.ValidationError as why:
+        raise _messages.explained(why) from why
 
 
 def _sent(context: Context, responder: Responder, wanted: Form, answer: object) -> None:

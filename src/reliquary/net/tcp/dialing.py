@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from socket import gaierror
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from reliquary.base.time import SECOND, Duration
 from reliquary.net.tcp.descriptors import is_reserved
@@ -94,6 +94,8 @@ class OutgoingConnection(asyncio.Protocol):
             self._transport.abort()
 
 
+_NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG"})
+"""The reasons that OpenSSL gives when the first bytes of a server are not a record of TLS."""
 ConnectionT = TypeVar("ConnectionT", bound=OutgoingConnection)
 
 
@@ -106,7 +108,7 @@ async def reach(place: ServerAddress, connection: ConnectionT, within: Duration)
         connection.abort()
         # A TimeoutError and an ssl.SSLError are also an OSError; a UnicodeError is a name that cannot be one.
         if isinstance(why, OSError | UnicodeError):
-            raise NotConnected(f"no connection to {place}: {str(why) or 'too slow'}", unreached(why)) from why
+            raise NotConnected(f"no connection to {place}: {sentence_of(why)}", unreached(why)) from why
         raise
     if not connection.usable:
         raise NotConnected(f"{place} closed the connection at once")
@@ -125,6 +127,13 @@ def unreached(error: OSError | UnicodeError) -> Unreached:
             return Unreached.NOT_TRUSTED
         case _:
             return Unreached.NO_CONNECTION
+
+
+def sentence_of(error: OSError | UnicodeError) -> str:
+    """Return what an error while connecting says, with the usual cause where it is known."""
+    if isinstance(error, ssl.SSLError) and error.reason in _NOT_TLS:
+        return "what listens there does not speak TLS; is its address http:// instead of https://?"
+    return str(error) or "too slow"
 
 
 async def _open(place: ServerAddress, connection: OutgoingConnection) -> None:

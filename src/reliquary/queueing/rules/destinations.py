@@ -98,6 +98,17 @@ def same(state: State, one: str, other: str) -> bool:
     )
 
 
+def why_refused(status: HResult, target: int | str) -> str:
+    """Return the sentence for a request that is refused; it names a queue that does not exist.
+
+    >>> why_refused(HResult.QUEUE_NOT_FOUND, "ordres"), why_refused(HResult.ACCESS_DENIED, "orders")
+    ('there is no queue ordres', 'the queue was not opened for this')
+    """
+    if status is HResult.QUEUE_NOT_FOUND and isinstance(target, str):
+        return f"there is no queue {target}"
+    return status.sentence
+
+
 def _key(name: Pathname | FormatName) -> str:
     """Return the form of a name that is equal for equal destinations."""
     return name.key if isinstance(name, Pathname) else key_of(name)

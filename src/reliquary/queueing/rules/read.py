@@ -40,6 +40,7 @@ from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import LAST_ID, Operation
 from reliquary.queueing.model.waiting import Waiter
+from reliquary.queueing.rules.destinations import why_refused
 from reliquary.queueing.rules.expiry import expire, is_over
 from reliquary.queueing.rules.handles import begin_wait, close_if_done, queue_of, stop_wait, use
 from reliquary.queueing.rules.leave import leave, may_receive
@@ -64,7 +65,7 @@ def receive(state: State, request: ReceiveMessages, transaction: Transaction | N
     """
     descriptor = use(state, request.queue, _RECEIVE, now)
     if isinstance(descriptor, HResult):
-        state.reply(request.to, Answer(descriptor, descriptor.sentence))
+        state.reply(request.to, Answer(descriptor, why_refused(descriptor, request.queue)))
         return
     if request.acknowledge:
         status = end_read(state, EndRead(request.to, request.acknowledge, delete=True), now)
@@ -281,7 +282,7 @@ def peek(state: State, request: PeekMessage, now: Instant) -> None:
     """Answer with one message that stays in the queue: Peek Message, with a cursor also Peek Next Message."""
     descriptor = use(state, request.queue, Access.PEEK, now)
     if isinstance(descriptor, HResult):
-        state.reply(request.to, Answer(descriptor, descriptor.sentence))
+        state.reply(request.to, Answer(descriptor, why_refused(descriptor, request.queue)))
         return
     queue = queue_of(state, descriptor)
     assert queue is not None
@@ -321,7 +322,7 @@ def browse(state: State, request: BrowseMessages, now: Instant) -> None:
     """Answer with messages behind a LookupIdentifier, without expired ones; all stay in the queue."""
     descriptor = use(state, request.queue, Access.PEEK, now)
     if isinstance(descriptor, HResult):
-        state.reply(request.to, Answer(descriptor, descriptor.sentence))
+        state.reply(request.to, Answer(descriptor, why_refused(descriptor, request.queue)))
         return
     queue = queue_of(state, descriptor)
     assert queue is not None
@@ -345,7 +346,7 @@ def look_up(state: State, request: LookUpMessage, transaction: Transaction | Non
     """Receive or peek at one message (Read Message By Lookup Identifier); it never waits (DM-222)."""
     descriptor = use(state, request.queue, Access.PEEK if request.peek else Access.RECEIVE, now)
     if isinstance(descriptor, HResult):
-        state.reply(request.to, Answer(descriptor, descriptor.sentence))
+        state.reply(request.to, Answer(descriptor, why_refused(descriptor, request.queue)))
         return
     queue = queue_of(state, descriptor)
     assert queue is not None

@@ -39,7 +39,7 @@ def send(
     # a name is not opened, as no sharing mode excludes senders
     found = destinations.ways(state, target) if isinstance(target, str) else opened_ways(state, target, now)
     if isinstance(found, HResult):
-        return Sent(found, found.sentence)
+        return Sent(found, destinations.why_refused(found, target))
     several, lineage = len(found) > 1, state.manager.lineage
     copies = _with_destinations(messages, found) if several else messages
     if several:  # each copy names all destinations, which makes it larger

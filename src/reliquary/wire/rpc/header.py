@@ -103,7 +103,7 @@ def decode_header(data: bytes | memoryview, at: int = 0) -> Header:
     """Read the header at an offset; `data` has at least 16 bytes from there."""
     order = data[at + 4] >> 4
     if order > 1:
-        raise PduFault(f"the integer representation {order} is not 0 or 1")
+        raise PduFault(f"the integer representation {order} is not 0 or 1: these bytes are not DCE/RPC")
     layout = _LITTLE if order else _BIG
     major, minor, kind, flags, representation, length, auth, call = layout.unpack_from(data, at)
     return Header(kind, flags, length, auth, call, not order, (major, minor), representation)

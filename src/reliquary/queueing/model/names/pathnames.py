@@ -113,7 +113,9 @@ def _check_computer(computer: str, computers: tuple[str, ...]) -> None:
         )
     folded = computer.casefold()
     if folded not in _LOCAL and folded not in {name.casefold() for name in computers}:
-        raise UsageError(f"{computer!r} is not this computer")
+        raise UsageError(
+            f"{computer!r} is not this computer; a queue here has a name without a slash, or private$/NAME"
+        )
 
 
 def _system_queue(tail: str) -> str:

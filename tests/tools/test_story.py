@@ -15,7 +15,7 @@ import pytest
 
 from reliquary.client.errors import ServerUnreachable
 from tools.story import pipelines, play
-from tools.story.__main__ import managers, options_of_serve, parser, wait_for_end
+from tools.story.__main__ import main, managers, options_of_serve, parser, wait_for_end
 from tools.story.flows import Flow
 from tools.story.relay import Relay
 from tools.story.sites import Pair, Site, free_mqqb_host, free_port, run_command
@@ -86,6 +86,12 @@ def test_variables_choose_like_options_and_settings_of_the_user_are_kept(
     given, rest = parser().parse_known_args(["--control-port", "21490", "--settings", "mine.toml"])
     assert options_of_serve(given) == ["--port", "21480", "--control-port", "21490"]
     assert managers(given, rest).north.options == ["--first-queue", "orders", "--settings", "mine.toml"]
+
+
+def test_a_folder_that_cannot_be_written_is_refused_with_a_sentence(clean: Path) -> None:
+    (clean / "reliquary-story").write_text("a file")
+    with pytest.raises(SystemExit, match=r"\./dev run keeps its data in the folder .* cannot write there: "):
+        main([])
 
 
 def test_a_server_that_does_not_start_ends_the_story_with_its_code(

@@ -26,7 +26,12 @@ def main(arguments: list[str]) -> int:
     if given.bare:
         program = str(Path(sys.executable).parent / "reliquary")
         os.execv(program, [program, "serve", "--first-queue", "orders", *options_of_serve(given), *rest])
-    pair = managers(given, rest)
+    try:
+        pair = managers(given, rest)
+    except OSError as why:
+        sys.exit(
+            f"./dev run keeps its data in the folder that it is called from, and cannot write there: {why}"
+        )
     north, south = pair.north, pair.south
     with Relay(pair.routes()) as relay, running(north):
         out.print(f"[bold]Web console: {north.console}/[/bold]   (data plane {north.data}; Ctrl-C ends all)")

@@ -25,7 +25,7 @@ def test_an_origin_is_a_scheme_and_a_host(origin: str) -> None:
         ({"origin": "toy://h/x"}, "t.origin is 'toy://h/x', which is not like toy://host"),
         ({"names": ("a b",)}, "t.names has 'a b', which is not like host or host:port"),
         ({"tokens": {"h": "x"}}, "t.tokens has 'h', which is not like https://host:port"),
-        ({"key": Path("/k")}, "t.certificate and t.key belong together, and only one is given"),
+        ({"key": Path("/k")}, "t.key stands alone: t.certificate and t.key belong together"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(given: dict[str, Any], said: str) -> None:

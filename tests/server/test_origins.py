@@ -38,6 +38,7 @@ def test_each_setting_knows_its_line_its_variable_or_its_option(tmp_path: Path) 
     assert origins == {
         ("", "data_port"): f"{file}:2",
         ("", "queues"): f"{file}:3",
+        ("", "srmp"): f"{file}:7",
         ("srmp", "enabled"): f"{file}:8",
         ("srmp", "response_time"): f"{file}:9",
         ("", "users"): f"{file}:11",
@@ -65,6 +66,34 @@ def test_the_later_place_wins(tmp_path: Path) -> None:
         pytest.param("[srmp]\nother = 1", 2, "there is no setting 'other' in [srmp]", id="not in a table"),
         pytest.param("[limits]\nconnections = 0", 2, "limits.connections is 0", id="a table that is refused"),
         pytest.param("srmp = 1", 1, "srmp is a table", id="no table"),
+        pytest.param("[mqqb]\nport = 1\nwindow = 0", 3, "mqqb.window is 0", id="refused by a protocol"),
+        pytest.param(
+            "\n[mqqb]\norder_ack = 11", 2, "mqqb.longest_order_ack is 10 s", id="a default that does not fit"
+        ),
+        pytest.param(
+            "log_level = 'loud'",
+            1,
+            "log_level: Invalid enum value 'loud'; it is one of debug, info, warning, error, critical",
+            id="not one of the words",
+        ),
+        pytest.param(
+            "[[queue]]\nname = 'a'\nprivacy = 'x'",
+            3,
+            "queue: Invalid enum value 'x' - at `$[0].privacy`; it is one of none, optional, body",
+            id="not one of the words, in a row",
+        ),
+        pytest.param(
+            "[[users]]\nname = 'a'\nrole = 'king'",
+            3,
+            "users: Invalid enum value 'king' - at `$[0].role`; it is one of reader, sender, receiver, ",
+            id="not one of the roles",
+        ),
+        pytest.param(
+            "data_port = 7\ncontrol_port = 7",
+            2,
+            "control_port is 7, and so is data_port",
+            id="one port for both planes",
+        ),
     ],
 )
 def test_an_error_names_the_file_and_the_line(tmp_path: Path, text: str, line: int, said: str) -> None:

@@ -120,6 +120,8 @@ class Settings:
         for name in ("data_port", "control_port"):
             if not 0 <= getattr(self, name) <= 65535:
                 raise UsageError(f"{name} is 0 to 65535, not {getattr(self, name)}")
+        if self.control_port == self.data_port != 0 and self.control_host == self.data_host:
+            raise UsageError(f"control_port is {self.control_port}, and so is data_port: each needs its own")
         for name in ("data_host", "control_host"):
             if not getattr(self, name):
                 raise UsageError(

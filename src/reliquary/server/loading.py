@@ -47,7 +47,7 @@ from reliquary.server.origins import Loaded, Origins, Source, naming_origin
 from reliquary.server.protocols import PROTOCOLS
 from reliquary.server.table import Table
 from reliquary.server.tracing_options import TracingOptions
-from reliquary.server.values import as_path
+from reliquary.server.values import as_path, explained
 
 PREFIX: Final = "RELIQUARY_"
 NOT_OURS: Final = frozenset(
@@ -159,6 +159,7 @@ def load_with_origins(
                 converted = _convert_table(source, table, found.pop(table.name), strict=strict)
                 in_tables.setdefault(table.name, {}).update(converted)
                 origins |= {(table.name, name): source.origin(table.name, name) for name in converted}
+                origins["", table.name] = source.origin("", table.name)
         values |= _convert(source, found, strict=strict)
         origins |= source.rows()
         origins |= {("", name): source.origin("", name) for name in found}
@@ -233,7 +234,8 @@ def _convert(source: Source, values: Mapping[str, Any], *, strict: bool) -> dict
         try:
             converted[name] = msgspec.convert(value, _TYPES[name], strict=strict, dec_hook=as_path)
         except msgspec.ValidationError as why:
-            raise UsageError(f"{source.prefix_of_value('', name, why)}{name}: {why}") from why
+            where, what = source.prefix_of_value("", name, why), explained(why, _TYPES[name])
+            raise UsageError(f"{where}{name}: {what}") from why
     return converted
 
 

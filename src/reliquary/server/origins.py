@@ -121,7 +121,7 @@ def naming_origin(origins: Origins) -> Iterator[None]:
         raise
     except UsageError as why:
         first, second = _NAMED.findall(str(why))[0]
-        origin = origins.get((first, second) if second else ("", first), "")
+        origin = origins.get((first, second), "") or origins.get(("", first), "")
         if ":" not in origin:
             raise
         raise UsageError(f"{origin}: {why}") from why

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import Enum
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args, get_type_hints
 from urllib.parse import urlsplit
+
+import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Duration, seconds
@@ -25,6 +28,8 @@ AUTHORITY: Final = r"([A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5}
 T = TypeVar("T")
 WORD: Final = re.compile(r"[!-~]+")
 """The characters that need no encoding in a header or a URL."""
+_STEP: Final = re.compile(r"\[(\d+)\]|\.(\w+)")
+"""A step of the path in an error of msgspec: the number of a row, or a key."""
 _AUTHORITY: Final = re.compile(AUTHORITY)
 _SERVER: Final = re.compile("https?://" + AUTHORITY)
 
@@ -100,7 +105,7 @@ def make_options(
     values: Mapping[str, Any],
     own: Container[str],
     options: Callable[..., T],
-    settings: Callable[..., object],
+    settings: type,
 ) -> T:
     """Return the options of a table: names that are not its `own` are settings of the protocol."""
     given = {name: value for name, value in values.items() if name in own}
@@ -109,7 +114,34 @@ def make_options(
         return options(protocol=settings(**protocol), **given)
     except UsageError as why:
         text = str(why)
-        raise UsageError(text if text.startswith(f"{table}.") else f"{table}: {text}") from why
+        first = text.partition(" ")[0]
+        mark = "." if first in get_type_hints(settings) else ": "
+        raise UsageError(text if text.startswith(f"{table}.") else f"{table}{mark}{text}") from why
+
+
+def explained(why: msgspec.ValidationError, hint: Any) -> str:
+    """Return an error about a value of a type; it names the words that can stand where a wrong one stands.
+
+    >>> from typing import Literal
+    >>> why = msgspec.ValidationError("Invalid enum value 'x' - at `$[0]`")
+    >>> explained(why, tuple[Literal["a", "b"], ...])
+    "Invalid enum value 'x' - at `$[0]`; it is one of a, b"
+    """
+    text = str(why)
+    if not text.startswith("Invalid enum value"):
+        return text
+    for index, key in _STEP.findall(text.rpartition("`$")[2]):
+        hint = get_args(hint)[0] if index else get_type_hints(hint)[key]
+    return f"{text}; it is one of {', '.join(_words(hint))}"
+
+
+def _words(hint: Any) -> Iterator[str]:
+    """Yield the values of an enumeration or a Literal, or of the one in `X | None`."""
+    if isinstance(hint, type):
+        yield from (str(each.value) for each in hint) if issubclass(hint, Enum) else ()
+        return
+    for each in get_args(hint):
+        yield from (each,) if isinstance(each, str) else _words(each)
 
 
 def span(count: float) -> Duration:

@@ -25,7 +25,7 @@ def test_the_defaults_are_those_of_the_specification() -> None:
         ({"in_flight": 0}, "in_flight is 0, it must be at least 1"),
         ({"resend_ladder": ()}, "resend_ladder has at least one span"),
         ({"resend_ladder": (0,)}, "each is at least a microsecond"),
-        ({"coalescing": seconds(11)}, "longest_coalescing is 10000000, shorter than coalescing"),
+        ({"coalescing": seconds(11)}, "longest_coalescing is 10 s, shorter than coalescing, 11 s"),
     ],
 )
 def test_what_cannot_work_is_refused_by_name(wrong: dict[str, Any], sentence: str) -> None:

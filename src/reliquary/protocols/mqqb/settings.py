@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from reliquary.base.faults import UsageError
-from reliquary.base.time import Duration, seconds
+from reliquary.base.time import SECOND, Duration, seconds
 from reliquary.streams.ladder import RESEND_LADDER, Ladder
 
 PORT: Final = 1801
@@ -106,14 +106,15 @@ class MqqbSettings:
             raise UsageError(f"window is {self.window}, it must be at most {LARGEST_WINDOW}")
         if not SMALLEST_ACK_WAIT <= self.ack_wait <= LARGEST_ACK_WAIT:
             raise UsageError(
-                f"ack_wait is {self.ack_wait}, it must be between {SMALLEST_ACK_WAIT} and {LARGEST_ACK_WAIT}"
-                " microseconds"
+                f"ack_wait is {self.ack_wait / SECOND:g} s, it must be between {SMALLEST_ACK_WAIT / SECOND:g}"
+                f" and {LARGEST_ACK_WAIT / SECOND:g} s"
             )
         if not self.resend_ladder or min(self.resend_ladder) < 1:
             raise UsageError("resend_ladder has at least one span, and each is at least a microsecond")
         if self.longest_order_ack < self.order_ack:
             raise UsageError(
-                f"longest_order_ack is {self.longest_order_ack}, shorter than order_ack, {self.order_ack}"
+                f"longest_order_ack is {self.longest_order_ack / SECOND:g} s, shorter than order_ack,"
+                f" {self.order_ack / SECOND:g} s"
             )
         if not 1024 <= self.largest_packet <= LARGEST_PACKET:
             raise UsageError(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from reliquary.base.faults import UsageError
-from reliquary.base.time import MINUTE, Duration, seconds
+from reliquary.base.time import MINUTE, SECOND, Duration, seconds
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.trust import NO_TRUST, Trust
 from reliquary.streams.ladder import RESEND_LADDER, Ladder
@@ -92,5 +92,6 @@ class SrmpSettings:
             raise UsageError("resend_ladder has at least one span, and each is at least a microsecond")
         if self.longest_coalescing < self.coalescing:
             raise UsageError(
-                f"longest_coalescing is {self.longest_coalescing}, shorter than coalescing, {self.coalescing}"
+                f"longest_coalescing is {self.longest_coalescing / SECOND:g} s, shorter than coalescing,"
+                f" {self.coalescing / SECOND:g} s"
             )

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from urllib.parse import urlencode
 
 from reliquary.console.web.sessions import IDLE
+from reliquary.net.http import HttpClient
+from reliquary.server.build import build
+from reliquary.server.config import Settings
 from tests.console.harness import Harness, play
 from tests.console.test_access import ALICE, ROOT, USERS
-from tests.console.web.harness import Reader
+from tests.console.web.harness import Outline, Reader
+from tests.net.http.certificate import PEM, client_context
 
 SIGN_IN = "/console/sign-in"
 
@@ -56,6 +62,26 @@ def test_the_cookie_is_for_the_server_and_its_own_pages_alone(tmp_path: Path) ->
         assert ROOT.encode() not in cookie
 
     play(tmp_path, scene, users=USERS)
+
+
+def test_over_tls_the_cookie_is_sent_over_tls_alone(tmp_path: Path) -> None:
+    settings = Settings(
+        folder=tmp_path / "data", data_port=0, control_port=0, tls_certificate=PEM, tls_key=PEM, users=USERS
+    )
+
+    async def scene() -> None:
+        server = await build(settings)
+        try:
+            _, control = await server.listen(settings)
+            async with HttpClient(control, tls=client_context()) as client:
+                page = Outline((await client.request("GET", SIGN_IN)).body.decode())
+                form = urlencode({"csrf": page.csrf, "token": ROOT}).encode()
+                answer = await client.request("POST", SIGN_IN, form)
+                assert b"; secure" in dict(answer.headers)[b"set-cookie"].lower()
+        finally:
+            await server.stop()
+
+    asyncio.run(scene())
 
 
 def test_a_wrong_token_opens_nothing(tmp_path: Path) -> None:

@@ -117,10 +117,15 @@ def _second(at: datetime | None) -> str:
     return "" if at is None else at.isoformat(timespec="seconds")
 
 
+def _kind(each: TransactionInfo) -> str:
+    """Return the kind; an outcome that is remembered has none."""
+    return "external" if each.external else "" if each.ended_at else "internal"
+
+
 _COLUMNS: Final[tuple[str | Column[TransactionInfo], ...]] = (
     Column("transaction", attrgetter("id")),
     "stage",
-    Column("kind", lambda each: "external" if each.external else "internal"),
+    Column("kind", _kind),
     "owner",
     "operations",
     Column("queues", lambda each: " ".join(each.queues)),

@@ -37,7 +37,7 @@ def test_an_outgoing_queue_is_paused_and_resumed(tmp_path: Path) -> None:
         record = next(link for link in listed.links if link.startswith("/console/record/outgoing?"))
         assert record == "/console/record/outgoing?" + urlencode({"key": FAR})
         page = await reader.submit(record, "/console/record/outgoing/pause", key=FAR)
-        assert "pause: done." in page.text
+        assert f"Outgoing queue {FAR} was paused." in page.text
         assert f"Outgoing queue {FAR}" in page.text
         assert (await harness.ok("GET", "/outgoing"))["outgoing"][0]["state"] == "on-hold"
         assert "The queue is paused" in (await reader.read("/console/alarms")).text

@@ -6,7 +6,16 @@ import pytest
 
 from reliquary.client.nouns import NOUNS
 from reliquary.console.web.pages import has_page
-from reliquary.console.web.texts import EMPTY, choices, column_class, heading, introduction, marked, prose
+from reliquary.console.web.texts import (
+    DONE,
+    EMPTY,
+    choices,
+    column_class,
+    heading,
+    introduction,
+    marked,
+    prose,
+)
 from reliquary.queueing.model.administration import Parameter
 
 
@@ -68,3 +77,8 @@ def test_every_page_of_records_begins_with_what_it_lists(noun: object) -> None:
 
 def test_commands_in_a_sentence_are_marked_and_the_rest_is_escaped() -> None:
     assert marked("`a <b>` & `c`") == "<code>a &lt;b&gt;</code> &amp; <code>c</code>"
+
+
+def test_every_act_says_what_has_happened() -> None:
+    verbs = {act.verb for noun in NOUNS if has_page(noun) for act in noun.acts}
+    assert set(DONE) == verbs | {"commit", "abort"}

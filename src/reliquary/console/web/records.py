@@ -22,7 +22,7 @@ from reliquary.client.nouns import NOUNS
 from reliquary.console.context import Context, context_of
 from reliquary.console.noting import tell
 from reliquary.console.web.pages import field_of, go_to, has_page, label_of, read_form, render
-from reliquary.console.web.texts import EMPTY, choices, heading
+from reliquary.console.web.texts import DONE, EMPTY, choices, heading, title_of
 from reliquary.queueing.model.administration import Act, Column, Key, Noun, Parameter, Refusal, Showing
 from reliquary.queueing.model.events import AbortTransaction, CommitTransaction
 from reliquary.queueing.model.security.rights import ManagerRight
@@ -102,6 +102,7 @@ async def show_record(request: Request) -> Response:
         request,
         "record.html",
         title=label_of(noun),
+        one=title_of(noun),
         noun=noun,
         key=str(key),
         argument=showing.key,
@@ -124,11 +125,12 @@ async def act_on_record(request: Request) -> Response:
         if act is None:
             raise HTTPException(404)
         await _administrator(request).act_on(noun, key, verb, _parameters(act, fields))
+    notice = f"{title_of(noun)} {key} {DONE[verb]}."
     try:
         await _administrator(request).show_record(noun, key)
     except Refusal:
-        return go_to(f"/console/records/{noun.plural}", f"{verb}: done, and the record is gone.")
-    return go_to(f"/console/record/{noun.plural}", f"{verb}: done.", key=str(key))
+        return go_to(f"/console/records/{noun.plural}", notice)
+    return go_to(f"/console/record/{noun.plural}", notice, key=str(key))
 
 
 async def show_consumers(request: Request) -> Response:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from markupsafe import Markup, escape
 
-from reliquary.queueing.model.administration import Parameter
+from reliquary.queueing.model.administration import Noun, Parameter
 
 EMPTY: Final = {
     "outgoing": "An outgoing queue appears when a message is sent to a queue of another manager.",
@@ -31,12 +31,36 @@ EMPTY: Final = {
 }
 """When records appear, by the plural of their noun: what an empty page says."""
 
+DONE: Final = {
+    "abort": "was aborted",
+    "close": "was closed",
+    "commit": "was committed",
+    "forget": "was forgotten",
+    "pause": "was paused",
+    "report": "asks its responder now",
+    "reset": "was reset",
+    "resume": "was resumed",
+    "settle": "was settled",
+    "terminate": "was terminated",
+}
+"""What has happened to a record after an act, by the verb of the act."""
+
 LONG: Final = 24
 """Characters of a name from which on a table breaks it into lines."""
 
 _CODE: Final = re.compile("`([^`]*)`")
 _ABBREVIATIONS: Final = {"url": "URL", "soap": "SOAP", "id": "ID"}
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
+
+
+def title_of(noun: Noun[Any]) -> str:
+    """Return the word for one record of a noun, with which its page begins.
+
+    >>> from reliquary.views.outgoing_queues import OUTGOING
+    >>> title_of(OUTGOING)
+    'Outgoing queue'
+    """
+    return {"rpc": "Association", "outgoing": "Outgoing queue"}.get(noun.plural, noun.name.capitalize())
 
 
 def heading(name: str) -> str:

@@ -192,6 +192,20 @@ def test_to_administer_needs_a_right_of_the_manager(tmp_path: Path) -> None:
     play(tmp_path, scene, users=USERS)
 
 
+def test_users_create_queues_until_the_list_of_the_manager_takes_that_back(tmp_path: Path) -> None:
+    revoke = {"change": "revoke", "user": "authenticated", "rights": ["create-queue"]}
+
+    async def scene(harness: Harness) -> None:
+        assert (await ask(harness.control, None, "POST", "/queues", {"name": "a"}))[0] == 403
+        assert (await ask(harness.control, ALICE, "POST", "/queues", {"name": "b"}))[0] == 201
+        assert (await ask(harness.control, ROOT, "POST", "/access", revoke))[0] == 200
+        assert (await ask(harness.control, ALICE, "POST", "/queues", {"name": "c"}))[0] == 403
+        assert (await ask(harness.control, ROOT, "POST", "/queues", {"name": "d"}))[0] == 201
+        assert (await ask(harness.control, ALICE, "GET", "/manager"))[0] == 200
+
+    play(tmp_path, scene, users=USERS)
+
+
 def test_a_list_of_queues_has_those_that_one_may_look_at(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         await ask(harness.control, ALICE, "POST", "/queues", {"name": "hers"})

@@ -40,7 +40,8 @@ def test_the_key_stands_where_the_command_line_has_its_argument() -> None:
         ("2026-11-18T17:36:52.722542Z", "word"),
         ("2026-11-18T17:36:52+00:00", "word"),
         ("2b4517ff-ea9c-4858-bec4-0471b911c969", "long"),
-        ("a queue of this name exists already", ""),
+        ("a queue of this name exists already", "text"),
+        ("two words", ""),
         (["a", "b"], ""),
     ],
 )

@@ -131,7 +131,7 @@ def column_class(value: object) -> str:
         case int() | float():
             return "number"
         case str() if moment(value) is None and len(value) > LONG:
-            return "" if " " in value else "long"
+            return "text" if " " in value else "long"
         case str():
             return "word" if " " not in value else ""
         case _:

@@ -27,8 +27,8 @@ def publish(subject: str, reply: str, body: bytes) -> bytes:
 
 def fetch(name: str, inbox: str) -> bytes:
     """Ask for the next messages; the server ends the request when some time is over."""
-    wish = json.dumps({"batch": BATCH, "expires": int(PATIENCE * 1e9)}).encode()
-    return publish(f"$JS.API.CONSUMER.MSG.NEXT.{name}.bench", inbox, wish)
+    request = json.dumps({"batch": BATCH, "expires": int(PATIENCE * 1e9)}).encode()
+    return publish(f"$JS.API.CONSUMER.MSG.NEXT.{name}.bench", inbox, request)
 
 
 class NatsLink(Link):
@@ -54,8 +54,8 @@ class NatsLink(Link):
         stream = {"name": self._name, "subjects": [self._name], "retention": "workqueue", "storage": "file"}
         consumer = {"durable_name": "bench", "ack_policy": "explicit", "max_ack_pending": 1_000_000}
         await self._ask(f"$JS.API.STREAM.CREATE.{self._name}", stream)
-        wish = {"stream_name": self._name, "config": consumer}
-        await self._ask(f"$JS.API.CONSUMER.DURABLE.CREATE.{self._name}.bench", wish)
+        request = {"stream_name": self._name, "config": consumer}
+        await self._ask(f"$JS.API.CONSUMER.DURABLE.CREATE.{self._name}.bench", request)
 
     async def start_producing(self) -> None:
         """Do nothing: every connection may send."""
@@ -114,9 +114,9 @@ class NatsLink(Link):
         elif verb == b"-ERR":
             self.fail(b" ".join(words).decode())
 
-    async def _ask(self, subject: str, wish: Mapping[str, object]) -> None:
+    async def _ask(self, subject: str, request: Mapping[str, object]) -> None:
         self._answers = []
-        self.write(publish(subject, self._inbox, json.dumps(wish).encode()))
+        self.write(publish(subject, self._inbox, json.dumps(request).encode()))
         await self.until(lambda: bool(self._answers))
         self._check()
 

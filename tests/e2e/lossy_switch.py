@@ -34,9 +34,9 @@ def plug(name: str) -> socket.socket:
 
 def write_checksums(name: str) -> None:
     """Let the computer write checksums itself: the card that would do it later is not there."""
-    wish = ctypes.create_string_buffer(struct.pack("II", SET_TX_CHECKSUM, 0))
+    request = ctypes.create_string_buffer(struct.pack("II", SET_TX_CHECKSUM, 0))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
-        fcntl.ioctl(line, SIOCETHTOOL, struct.pack("16sQ16x", name.encode(), ctypes.addressof(wish)))
+        fcntl.ioctl(line, SIOCETHTOOL, struct.pack("16sQ16x", name.encode(), ctypes.addressof(request)))
 
 
 def forward(loss: float, seed: int, names: list[str], until: BinaryIO) -> tuple[int, int]:

@@ -176,7 +176,7 @@ def _run_unprivileged(folder: Path) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def test_a_port_that_is_taken_is_reported_and_the_store_let_go(folder: Path, tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_reported_and_the_store_released(folder: Path, tmp_path: Path) -> None:
     with ServerProcess(folder, "orders").wait_until_ready() as first:
         taken = first.data.rpartition(":")[2]
         second = subprocess.run(

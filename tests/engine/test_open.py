@@ -90,7 +90,7 @@ def test_a_folder_in_use_is_refused_and_stays_with_its_owner(tmp_path: Path) -> 
     asyncio.run(story())
 
 
-def test_a_start_that_fails_says_why_and_lets_go_of_the_folder(
+def test_a_start_that_fails_says_why_and_releases_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failure = StoreFailure("full", "the disk is full")
@@ -280,7 +280,7 @@ def test_a_manager_that_waited_in_vain_says_for_whom(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
-def test_a_start_that_the_manager_refuses_lets_go_of_the_folder(tmp_path: Path) -> None:
+def test_a_start_that_the_manager_refuses_releases_the_folder(tmp_path: Path) -> None:
     async def story() -> None:
         with pytest.raises(StartFailed, match="wait"):
             await opened_with_a_wait(tmp_path, Duration(-1))

@@ -59,7 +59,7 @@ POISON = ("a;poison", "b;poison")
 READABLE = (*PATHS, *POISON, "a;journal", "system$;deadletter", "system$;deadxact", "system$;journal")
 
 
-class Life:
+class RandomRun:
     """Each public method is one thing that can happen to a manager; what it needs is drawn by name."""
 
     def __init__(self) -> None:
@@ -433,49 +433,49 @@ DRAW: Draw = {
 
 Weights = Mapping[Callable[..., None], int]
 WEIGHTS: Weights = {
-    Life.send: 10,
-    Life.store_piece: 4,
-    Life.drop_spool: 1,
-    Life.send_large: 4,
-    Life.receive: 6,
-    Life.receive_from_the_middle: 3,
-    Life.end_read: 3,
-    Life.move: 4,
-    Life.send_elsewhere: 3,
-    Life.end_transfer: 3,
-    Life.accept_transfer: 3,
-    Life.end_some_transfers: 2,
-    Life.resend: 1,
-    Life.pause_or_resume: 1,
-    Life.purge_or_delete_elsewhere: 1,
-    Life.break_connection: 1,
-    Life.begin_stage: 5,
-    Life.stage_messages: 8,
-    Life.complete_stage: 5,
-    Life.publish: 5,
-    Life.drop_stages: 1,
-    Life.forget: 1,
-    Life.begin: 1,
-    Life.prepare: 4,
-    Life.decide: 4,
-    Life.purge: 2,
-    Life.delete: 1,
-    Life.create_or_change: 2,
-    Life.watch_for_poison: 2,
-    Life.limit_poison: 1,
-    Life.open_consumer: 3,
-    Life.read_feed: 2,
-    Life.move_consumer: 2,
-    Life.drop_consumer: 1,
-    Life.limit_consumer: 1,
-    Life.write_directory: 1,
-    Life.remove_from_directory: 1,
-    Life.switch_directory: 1,
-    Life.wait: 2,
-    Life.put_off_or_go_on: 1,
-    Life.flush: 1,
-    Life.restart: 1,
-    Life.crash: 1,
+    RandomRun.send: 10,
+    RandomRun.store_piece: 4,
+    RandomRun.drop_spool: 1,
+    RandomRun.send_large: 4,
+    RandomRun.receive: 6,
+    RandomRun.receive_from_the_middle: 3,
+    RandomRun.end_read: 3,
+    RandomRun.move: 4,
+    RandomRun.send_elsewhere: 3,
+    RandomRun.end_transfer: 3,
+    RandomRun.accept_transfer: 3,
+    RandomRun.end_some_transfers: 2,
+    RandomRun.resend: 1,
+    RandomRun.pause_or_resume: 1,
+    RandomRun.purge_or_delete_elsewhere: 1,
+    RandomRun.break_connection: 1,
+    RandomRun.begin_stage: 5,
+    RandomRun.stage_messages: 8,
+    RandomRun.complete_stage: 5,
+    RandomRun.publish: 5,
+    RandomRun.drop_stages: 1,
+    RandomRun.forget: 1,
+    RandomRun.begin: 1,
+    RandomRun.prepare: 4,
+    RandomRun.decide: 4,
+    RandomRun.purge: 2,
+    RandomRun.delete: 1,
+    RandomRun.create_or_change: 2,
+    RandomRun.watch_for_poison: 2,
+    RandomRun.limit_poison: 1,
+    RandomRun.open_consumer: 3,
+    RandomRun.read_feed: 2,
+    RandomRun.move_consumer: 2,
+    RandomRun.drop_consumer: 1,
+    RandomRun.limit_consumer: 1,
+    RandomRun.write_directory: 1,
+    RandomRun.remove_from_directory: 1,
+    RandomRun.switch_directory: 1,
+    RandomRun.wait: 2,
+    RandomRun.put_off_or_go_on: 1,
+    RandomRun.flush: 1,
+    RandomRun.restart: 1,
+    RandomRun.crash: 1,
 }
 
 
@@ -490,12 +490,12 @@ def story(seed: int, length: int = 40, weights: Weights = WEIGHTS, draw: Draw = 
 
 
 def play(steps: list[Step]) -> None:
-    life = Life()
+    run = RandomRun()
     for name, arguments in [*steps, ("restart", {}), ("crash", {}), ("put_off_or_go_on", {"patient": False})]:
-        getattr(life, name)(**arguments)
-        check(life.bench.state)
-        check_clock(life.bench)
-    check_history(life.bench)
+        getattr(run, name)(**arguments)
+        check(run.bench.state)
+        check_clock(run.bench)
+    check_history(run.bench)
 
 
 def goes_wrong(steps: list[Step]) -> bool:
@@ -523,8 +523,8 @@ def try_seeds(seeds: range, weights: Weights = WEIGHTS, draw: Draw = DRAW) -> No
         steps = story(seed, weights=weights, draw=draw)
         if goes_wrong(steps):
             steps = shortest(steps)
-            reported = "\n".join(f"    life.{name}(**{arguments})" for name, arguments in steps)
+            reported = "\n".join(f"    run.{name}(**{arguments})" for name, arguments in steps)
             try:
                 play(steps)
             except Exception as why:
-                raise AssertionError(f"seed {seed} goes wrong:\n    life = Life()\n{reported}") from why
+                raise AssertionError(f"seed {seed} goes wrong:\n    run = RandomRun()\n{reported}") from why

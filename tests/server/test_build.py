@@ -163,7 +163,9 @@ def test_a_certificate_that_is_none_opens_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "d").exists()
 
 
-def test_an_engine_is_ready_when_it_is_opened_and_lets_go_when_it_is_closed(tmp_path: Path) -> None:
+def test_an_engine_is_ready_when_it_is_opened_and_free_when_it_is_closed(
+    tmp_path: Path,
+) -> None:
     async def scene() -> None:
         for expected in (HResult.OK, HResult.QUEUE_EXISTS):
             opened = await open_engine(
@@ -180,7 +182,7 @@ def test_an_engine_is_ready_when_it_is_opened_and_lets_go_when_it_is_closed(tmp_
     asyncio.run(scene())
 
 
-def test_a_start_that_cannot_be_synced_is_reported_and_lets_go(
+def test_a_start_that_cannot_be_synced_is_reported_and_the_folder_released(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def sync(_: RocksDisk) -> None:

@@ -31,7 +31,7 @@ def test_a_table_is_found_by_its_type_and_has_defaults_where_it_is_missing() -> 
     assert settings.table(HttprOptions) == HttprOptions()
 
 
-def test_a_table_is_held_against_the_other_settings() -> None:
+def test_a_table_is_checked_against_the_other_settings() -> None:
     with pytest.raises(UsageError, match=r"toy\.port is that of the data plane"):
         Settings(data_port=9, tables=(ToyOptions(9),))
     with pytest.raises(UsageError, match=r"srmp\.https_port means nothing without tls_certificate"):

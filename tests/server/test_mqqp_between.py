@@ -86,7 +86,7 @@ def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("protection", [Protection.CONNECT, Protection.INTEGRITY, Protection.PRIVACY])
-def test_who_reads_is_known_by_ntlm_and_held_against_the_access_list(
+def test_who_reads_is_known_by_ntlm_and_checked_against_the_access_list(
     tmp_path: Path, protection: Protection
 ) -> None:
     guarded = MqqpOptions(

@@ -211,7 +211,7 @@ def test_an_address_that_cannot_be_bound_is_named_with_what_to_do(code: int, exp
 
 
 @pytest.mark.parametrize("plane", ["DATA_PORT", "CONTROL_PORT"])
-def test_a_port_in_use_is_reported_and_the_folder_let_go(tmp_path: Path, plane: str) -> None:
+def test_a_port_in_use_is_reported_and_the_folder_released(tmp_path: Path, plane: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         code, err = ends(tmp_path / "data", **{plane: str(port)})

@@ -167,7 +167,7 @@ def test_a_sender_learns_in_its_own_queue_what_became_of_the_message(tmp_path: P
 
 @pytest.mark.srmp("T-36")
 @pytest.mark.spec("SR-126", "SR-138")
-def test_a_stream_comes_in_its_order_and_is_let_go_when_it_is_receipted(tmp_path: Path) -> None:
+def test_a_stream_comes_in_its_order_and_is_removed_when_it_is_receipted(tmp_path: Path) -> None:
     async def scene() -> None:
         async with site(tmp_path / "a") as a, site(tmp_path / "b") as b:
             await b.create("orders", transactional=True)

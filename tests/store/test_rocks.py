@@ -149,7 +149,7 @@ class Broken:
 @pytest.mark.parametrize(
     ("why", "kind"), [("IO error: Input/output error", "io"), ("IO error: No space left on device", "full")]
 )
-def test_after_a_failed_write_the_disk_refuses_all_work_and_lets_go(
+def test_after_a_failed_write_the_disk_refuses_all_work_and_releases_the_folder(
     folder: Path, monkeypatch: pytest.MonkeyPatch, step: str, why: str, kind: str
 ) -> None:
     disk = RocksDisk(folder, TABLES)

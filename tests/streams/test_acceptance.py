@@ -21,12 +21,12 @@ from reliquary.streams.acceptance import (
 )
 from reliquary.streams.tables import IncomingStream
 
-Place = tuple[int, int, int]
+NumberInStream = tuple[int, int, int]
 """Stream, current and previous number of a message."""
 KEPT = IncomingStream(50, last=5, acknowledged=3, receipts_to="where it said")
 
 
-def place(stream: int, current: int, previous: int | None = None) -> Place:
+def number_in(stream: int, current: int, previous: int | None = None) -> NumberInStream:
     return stream, current, current - 1 if previous is None else previous
 
 
@@ -38,28 +38,28 @@ def test_every_case_has_a_verdict() -> None:
 @pytest.mark.parametrize(
     ("kept", "came", "verdict"),
     [
-        (None, place(50, 1), Verdict.BEGIN),
-        (None, place(50, 2), Verdict.OUT_OF_ORDER),
-        (None, place(50, 3, previous=0), Verdict.OUT_OF_ORDER),
-        (KEPT, place(51, 1), Verdict.BEGIN),
-        (KEPT, place(51, 6), Verdict.OUT_OF_ORDER),
-        (KEPT, place(51, 9, previous=5), Verdict.OUT_OF_ORDER),
-        (KEPT, place(50, 6), Verdict.GO_ON),
-        (KEPT, place(50, 6, previous=2), Verdict.GO_ON),
-        (KEPT, place(50, 9, previous=5), Verdict.GO_ON),
-        (KEPT, place(50, 9, previous=4), Verdict.GO_ON),
-        (KEPT, place(50, 9, previous=6), Verdict.OUT_OF_ORDER),
-        (KEPT, place(50, 9), Verdict.OUT_OF_ORDER),
-        (KEPT, place(50, 5), Verdict.REPEATED),
-        (KEPT, place(50, 1), Verdict.REPEATED),
-        (KEPT, place(49, 1), Verdict.OUTDATED),
-        (KEPT, place(49, 6), Verdict.OUTDATED),
-        (KEPT, place(49, 9, previous=5), Verdict.OUTDATED),
-        (KEPT, place(49, 9), Verdict.OUTDATED),
+        (None, number_in(50, 1), Verdict.BEGIN),
+        (None, number_in(50, 2), Verdict.OUT_OF_ORDER),
+        (None, number_in(50, 3, previous=0), Verdict.OUT_OF_ORDER),
+        (KEPT, number_in(51, 1), Verdict.BEGIN),
+        (KEPT, number_in(51, 6), Verdict.OUT_OF_ORDER),
+        (KEPT, number_in(51, 9, previous=5), Verdict.OUT_OF_ORDER),
+        (KEPT, number_in(50, 6), Verdict.GO_ON),
+        (KEPT, number_in(50, 6, previous=2), Verdict.GO_ON),
+        (KEPT, number_in(50, 9, previous=5), Verdict.GO_ON),
+        (KEPT, number_in(50, 9, previous=4), Verdict.GO_ON),
+        (KEPT, number_in(50, 9, previous=6), Verdict.OUT_OF_ORDER),
+        (KEPT, number_in(50, 9), Verdict.OUT_OF_ORDER),
+        (KEPT, number_in(50, 5), Verdict.REPEATED),
+        (KEPT, number_in(50, 1), Verdict.REPEATED),
+        (KEPT, number_in(49, 1), Verdict.OUTDATED),
+        (KEPT, number_in(49, 6), Verdict.OUTDATED),
+        (KEPT, number_in(49, 9, previous=5), Verdict.OUTDATED),
+        (KEPT, number_in(49, 9), Verdict.OUTDATED),
     ],
 )
 def test_a_message_is_judged_by_its_stream_and_its_number(
-    kept: IncomingStream | None, came: Place, verdict: Verdict
+    kept: IncomingStream | None, came: NumberInStream, verdict: Verdict
 ) -> None:
     assert judge(kept, *came) is verdict
 
@@ -79,13 +79,13 @@ def test_what_is_taken_is_a_beginning_or_the_next_one() -> None:
 @pytest.mark.parametrize(
     ("came", "verdict"),
     [
-        (place(51, 9, previous=0), Verdict.BEGIN),
-        (place(51, 9, previous=1), Verdict.OUT_OF_ORDER),
-        (place(51, 1), Verdict.BEGIN),
-        (place(49, 9, previous=0), Verdict.OUTDATED),
+        (number_in(51, 9, previous=0), Verdict.BEGIN),
+        (number_in(51, 9, previous=1), Verdict.OUT_OF_ORDER),
+        (number_in(51, 1), Verdict.BEGIN),
+        (number_in(49, 9, previous=0), Verdict.OUTDATED),
     ],
 )
-def test_a_protocol_may_let_streams_begin_with_any_number(came: Place, verdict: Verdict) -> None:
+def test_a_protocol_may_let_streams_begin_with_any_number(came: NumberInStream, verdict: Verdict) -> None:
     anywhere = {
         **ACCEPTANCE,
         (StreamRelation.NONE_KEPT, NumberRelation.SKIP): Verdict.BEGIN,

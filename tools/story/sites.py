@@ -68,7 +68,7 @@ class Site:
         """Start the server, and return when it is ready; SystemExit when it ended without being so.
 
         It gets a process group of its own, so that Ctrl-C in a terminal does not reach it: a server takes a
-        second signal as the wish to end at once.
+        second signal as a request to end at once.
         """
         own = {
             "FOLDER": str(self.folder),

@@ -25,29 +25,34 @@ yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 
 @click.command()
 @click.argument("name")
-@click.option("--label", help="A description.")
+@click.option("--label", help="A description of the queue.")
 @click.option("--journaling", is_flag=True, default=None, help="Keep a copy of each message received.")
 @click.option(
     "--journal-required",
     is_flag=True,
     default=None,
-    help="Refuse to receive what the journal has no room for.",
+    help="Refuse a receive if the journal has no room for the copy.",
 )
-@click.option("--quota", type=int, metavar="KB", help="What it may hold.  [default: no limit]")
-@click.option("--journal-quota", type=int, metavar="KB", help="What its journal may hold.")
+@click.option("--quota", type=int, metavar="KB", help="Kilobytes in the queue.  [default: no limit]")
+@click.option("--journal-quota", type=int, metavar="KB", help="Kilobytes in its journal.")
 @click.option("--transactional", is_flag=True, default=None, help="Take messages in transactions only.")
 @click.option("--authentication", is_flag=True, default=None, help="Take signed messages only.")
-@click.option("--multicast", "multicast_address", metavar="IP:PORT", help="Take what is sent there too.")
-@click.option("--base-priority", type=int, help="Its priority among queues, -32767 to 32767.")
-@click.option("--poison-limit", type=int, metavar="N", help="Put a message aside that came back N times.")
+@click.option(
+    "--multicast",
+    "multicast_address",
+    metavar="IP:PORT",
+    help="Also take what comes to this group.",
+)
+@click.option("--base-priority", type=int, help="The priority of the queue, -32767 to 32767.")
+@click.option("--poison-limit", type=int, metavar="N", help="Put a message aside after it came back N times.")
 @click.option("--retry-delay", type=int, metavar="SECONDS", help="Pause before a message is tried again.")
 @click.option("--longest-retry-delay", type=int, metavar="SECONDS", help="The pause doubles up to this.")
 @click.option(
     "--keep-refused/--discard-refused",
     default=None,
-    help="What a peer refuses for good becomes a dead letter, or is discarded.",
+    help="Make a dead letter of a message that a peer refuses for good, or discard it.",
 )
-@click.option("--exist-ok", is_flag=True, help="It is no error that the queue exists.")
+@click.option("--exist-ok", is_flag=True, help="Succeed if the queue exists already.")
 @format_option
 @examples("reliquary queue create orders", "reliquary queue create orders --journaling --quota 1048576")
 def create(name: str, exist_ok: bool, as_json: bool | None, **options: Any) -> None:
@@ -61,7 +66,7 @@ def create(name: str, exist_ok: bool, as_json: bool | None, **options: Any) -> N
 
 
 @click.command("list")
-@click.option("--all", "everything", is_flag=True, help="Also the manager's own queues that are empty.")
+@click.option("--all", "everything", is_flag=True, help="Also list empty queues of the manager itself.")
 @format_option
 @examples("reliquary queue list")
 def list_queues(everything: bool, as_json: bool | None) -> None:

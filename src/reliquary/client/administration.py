@@ -42,7 +42,7 @@ class AsyncAdministration:
         self.transport = transport
 
     async def close(self) -> None:
-        """Let go of the server or the folder; leaving the block does it."""
+        """Close the connection to the server, or the folder; leaving the block does it."""
         await self.transport.close()
 
     async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
@@ -58,7 +58,7 @@ class AsyncAdministration:
         return await self.transport.act_on(noun, key, verb, **parameters)
 
     async def outgoing(self) -> list[OutgoingInfo]:
-        """Outgoing queues: where messages wait that go to other managers."""
+        """Return the outgoing queues: where messages wait that go to other managers."""
         return await self.list_records(OUTGOING)
 
     async def outgoing_queue(self, destination: str) -> OutgoingInfo:
@@ -74,7 +74,7 @@ class AsyncAdministration:
         return await self.act_on(OUTGOING, destination, "resume")
 
     async def streams(self) -> list[StreamInfo]:
-        """Streams: how far messages got that go to another manager, or come from one, in one order."""
+        """Return the streams: messages that go to another manager, or come from one, in one order."""
         return await self.list_records(STREAM)
 
     async def stream(self, name: str) -> StreamInfo:
@@ -90,7 +90,7 @@ class AsyncAdministration:
         return await self.act_on(STREAM, name, "reset", renumber=renumber)
 
     async def channels(self) -> list[ChannelInfo]:
-        """Channels of HTTPR: how far batches got that go to another agent, or come from one."""
+        """Return the channels of HTTPR: how far batches got that go to another agent, or come from one."""
         return await self.list_records(CHANNEL)
 
     async def channel(self, number: int) -> ChannelInfo:
@@ -113,7 +113,7 @@ class AsyncAdministration:
         return await self.act_on(CHANNEL, number, "settle", arrived=arrived)
 
     async def sequences(self) -> list[SequenceInfo]:
-        """Sequences of WS-ReliableMessaging: how far messages got that come from a peer, or go to one."""
+        """Return the sequences of WS-ReliableMessaging: messages that come from a peer, or go to one."""
         return await self.list_records(SEQUENCE)
 
     async def sequence(self, number: int) -> SequenceInfo:
@@ -129,7 +129,7 @@ class AsyncAdministration:
         return await self.act_on(SEQUENCE, number, "terminate")
 
     async def associations(self) -> list[AssociationInfo]:
-        """Associations of DCE/RPC: clients that read queues here, and queues elsewhere that are read."""
+        """Return the associations of DCE/RPC: clients that read queues here, and queues read elsewhere."""
         return await self.list_records(RPC)
 
     async def association(self, name: str) -> AssociationInfo:
@@ -137,11 +137,11 @@ class AsyncAdministration:
         return await self.show_record(RPC, name)
 
     async def close_association(self, name: str) -> AssociationInfo:
-        """Close its connections; messages that it holds are there again."""
+        """Close its connections; messages that it has locked are available again."""
         return await self.act_on(RPC, name, "close")
 
     async def sessions(self) -> list[SessionInfo]:
-        """Sessions of MQQB: connections with other queue managers, of both directions."""
+        """Return the sessions of MQQB: connections with other queue managers, of both directions."""
         return await self.list_records(SESSION)
 
     async def session(self, name: str) -> SessionInfo:
@@ -172,7 +172,7 @@ class Administration(OnPortal[Inner]):
         return self._portal.call(self._inner.act_on(noun, key, verb, **parameters))
 
     def outgoing(self) -> list[OutgoingInfo]:
-        """Outgoing queues: where messages wait that go to other managers."""
+        """Return the outgoing queues: where messages wait that go to other managers."""
         return self.list_records(OUTGOING)
 
     def outgoing_queue(self, destination: str) -> OutgoingInfo:
@@ -188,7 +188,7 @@ class Administration(OnPortal[Inner]):
         return self.act_on(OUTGOING, destination, "resume")
 
     def streams(self) -> list[StreamInfo]:
-        """Streams: how far messages got that go to another manager, or come from one, in one order."""
+        """Return the streams: messages that go to another manager, or come from one, in one order."""
         return self.list_records(STREAM)
 
     def stream(self, name: str) -> StreamInfo:
@@ -204,7 +204,7 @@ class Administration(OnPortal[Inner]):
         return self.act_on(STREAM, name, "reset", renumber=renumber)
 
     def channels(self) -> list[ChannelInfo]:
-        """Channels of HTTPR: how far batches got that go to another agent, or come from one."""
+        """Return the channels of HTTPR: how far batches got that go to another agent, or come from one."""
         return self.list_records(CHANNEL)
 
     def channel(self, number: int) -> ChannelInfo:
@@ -227,7 +227,7 @@ class Administration(OnPortal[Inner]):
         return self.act_on(CHANNEL, number, "settle", arrived=arrived)
 
     def sequences(self) -> list[SequenceInfo]:
-        """Sequences of WS-ReliableMessaging: how far messages got that come from a peer, or go to one."""
+        """Return the sequences of WS-ReliableMessaging: messages that come from a peer, or go to one."""
         return self.list_records(SEQUENCE)
 
     def sequence(self, number: int) -> SequenceInfo:
@@ -243,7 +243,7 @@ class Administration(OnPortal[Inner]):
         return self.act_on(SEQUENCE, number, "terminate")
 
     def associations(self) -> list[AssociationInfo]:
-        """Associations of DCE/RPC: clients that read queues here, and queues elsewhere that are read."""
+        """Return the associations of DCE/RPC: clients that read queues here, and queues read elsewhere."""
         return self.list_records(RPC)
 
     def association(self, name: str) -> AssociationInfo:
@@ -251,11 +251,11 @@ class Administration(OnPortal[Inner]):
         return self.show_record(RPC, name)
 
     def close_association(self, name: str) -> AssociationInfo:
-        """Close its connections; messages that it holds are there again."""
+        """Close its connections; messages that it has locked are available again."""
         return self.act_on(RPC, name, "close")
 
     def sessions(self) -> list[SessionInfo]:
-        """Sessions of MQQB: connections with other queue managers, of both directions."""
+        """Return the sessions of MQQB: connections with other queue managers, of both directions."""
         return self.list_records(SESSION)
 
     def session(self, name: str) -> SessionInfo:

@@ -51,7 +51,7 @@ class AgentNames:
 
 
 def agent_names(server: str, name: str, fetch: Sequence[str], inbox: Sequence[str]) -> AgentNames:
-    """Read what an application says; BadRequest tells what is wrong with it."""
+    """Return the names that an application gives; BadRequest says what is wrong with them."""
     if not _NAME.fullmatch(name):
         _wrong(f'the name of an agent is like "laptop/app", not {name!r}')
     requester, authority = f"httpr://{name}", name.partition("/")[0].lower()

@@ -20,7 +20,7 @@ class Exit(IntEnum):
     USAGE = 2
     """The command line or the settings are not valid; nothing was done."""
     REFUSED = 3
-    """The server understood and said no."""
+    """The server understood the request and refused it."""
     NOT_FOUND = 4
     """The queue, message, transaction or handle does not exist."""
     UNREACHABLE = 5
@@ -30,11 +30,11 @@ class Exit(IntEnum):
     OUTCOME_UNKNOWN = 7
     """The answer was lost on the way: it may have happened or not."""
     STORE_LOCKED = 10
-    """Another process has the data folder."""
+    """Another process uses the data folder."""
     STORE_NEWER = 11
     """A newer release wrote the data folder."""
     STORE_DAMAGED = 12
-    """The disk says what we never wrote; repair is a person's decision."""
+    """The files differ from what was written; a person has to decide on the repair."""
     STORE_MISSING = 13
     """The folder holds no store, or something else."""
     DISK_FULL = 14

@@ -32,11 +32,11 @@ def linked(kind: type[Link], in_flight: int = 1, queue: str = "orders") -> tuple
     return link, transport
 
 
-def answered(link: Link, wish: Callable[[], Awaitable[Any]], *answers: bytes) -> Any:
+def answered(link: Link, request: Callable[[], Awaitable[Any]], *answers: bytes) -> Any:
     """Return the result of a command; its peer answers octet by octet after the command was written."""
 
     async def scene() -> Any:
-        asked = asyncio.ensure_future(wish())
+        asked = asyncio.ensure_future(request())
         for answer in answers:
             await tick()
             for octet in answer:

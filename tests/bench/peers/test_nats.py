@@ -18,8 +18,8 @@ def test_a_publish_says_where_its_answer_goes() -> None:
 
 
 def test_a_fetch_asks_for_64_and_ends_by_itself() -> None:
-    wish = b'{"batch": 64, "expires": 250000000}'
-    assert fetch("orders", "in") == publish("$JS.API.CONSUMER.MSG.NEXT.orders.bench", "in", wish)
+    request = b'{"batch": 64, "expires": 250000000}'
+    assert fetch("orders", "in") == publish("$JS.API.CONSUMER.MSG.NEXT.orders.bench", "in", request)
 
 
 def test_a_request_waits_for_the_answer_of_each_message() -> None:

@@ -17,7 +17,7 @@ INSIDE = {
 
 def test_every_attribute_has_its_column() -> None:
     shown = {source.field for source in TAILS.values()} | {"source_machine", "stored_body"}
-    # that there is a tracing_queue; two wishes to managers on the way
+    # that there is a tracing_queue; two requests to managers on the way
     left_out = {"tracing_requested", "discard_refused", "hops"}
     assert set(DEFAULTS) - shown == left_out
     places = {source.field for source in PLACES.values()} | {"arrival"}

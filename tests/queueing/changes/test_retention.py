@@ -54,7 +54,7 @@ def large(bench: Bench, **attributes: Any) -> None:
 @pytest.mark.parametrize("in_pieces", [True, False])
 @pytest.mark.parametrize("copied", [True, False])
 @pytest.mark.parametrize("leaves", [receive, purge, expire, move, journal, commit])
-def test_however_a_message_leaves_it_is_read_again_and_then_let_go_of(
+def test_however_a_message_leaves_it_is_read_again_and_then_released(
     leaves: Any, copied: bool, in_pieces: bool
 ) -> None:
     bench = Bench("orders", "other")

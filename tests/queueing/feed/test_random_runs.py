@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import pytest
 
-from tests.queueing.random_runs import DRAW, WEIGHTS, Draw, Life, Weights, one_of, try_seeds
+from tests.queueing.random_runs import DRAW, WEIGHTS, Draw, RandomRun, Weights, one_of, try_seeds
 
 READ: Weights = {
     **{step: weight for step, weight in WEIGHTS.items() if "elsewhere" not in step.__name__},
-    Life.open_consumer: 6,
-    Life.read_feed: 5,
-    Life.move_consumer: 4,
-    Life.drop_consumer: 2,
-    Life.limit_consumer: 3,
-    Life.wait: 4,
-    Life.move: 12,
-    Life.watch_for_poison: 4,
-    Life.end_read: 6,
-    Life.crash: 2,
+    RandomRun.open_consumer: 6,
+    RandomRun.read_feed: 5,
+    RandomRun.move_consumer: 4,
+    RandomRun.drop_consumer: 2,
+    RandomRun.limit_consumer: 3,
+    RandomRun.wait: 4,
+    RandomRun.move: 12,
+    RandomRun.watch_for_poison: 4,
+    RandomRun.end_read: 6,
+    RandomRun.crash: 2,
 }
 FEW: Draw = {
     **DRAW,

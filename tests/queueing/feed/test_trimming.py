@@ -30,7 +30,7 @@ def bench() -> Bench:
     return made
 
 
-def test_a_move_lets_go_of_what_is_passed_in_as_many_turns_as_it_needs(bench: Bench) -> None:
+def test_a_move_releases_what_is_passed_in_as_many_turns_as_it_needs(bench: Bench) -> None:
     assert moved(bench, mark(bench)).status is HResult.OK
     assert bench.queue().feed.retained == 7
     check(bench.state)
@@ -53,7 +53,7 @@ def test_only_what_every_consumer_has_passed_goes(bench: Bench) -> None:
     assert bench.queue().feed.retained == 0
 
 
-def test_the_last_drop_lets_go_of_all(bench: Bench) -> None:
+def test_the_last_drop_releases_all(bench: Bench) -> None:
     dropped(bench)
     bench.go_on()
     assert every(bench.state, RETAINED) == {}

@@ -183,7 +183,7 @@ def test_a_url_of_ours_without_a_queue_of_ours_leads_nowhere(path: str) -> None:
     assert not bench.state.names.outgoing
 
 
-def test_a_name_that_means_another_queue_now_is_held_against_that_queues_list() -> None:
+def test_a_name_that_means_another_queue_now_is_checked_against_that_queues_list() -> None:
     bench = addressed()
     bench.state.access.permitted.add(("any", MANAGER, 0))
     bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset({"bench:8480"})), bench.now)
@@ -274,7 +274,7 @@ def test_the_uri_of_an_agent_that_cannot_be_read_is_refused() -> None:
     assert everything(bench.state) == before
 
 
-def test_a_name_that_means_a_queue_of_our_agent_now_is_held_against_that_queues_list() -> None:
+def test_a_name_that_means_a_queue_of_our_agent_now_is_checked_against_that_queues_list() -> None:
     bench = agent()
     bench.state.access.permitted.add(("any", MANAGER, 0))
     bench.manager.hear(AddressesKnown(WORDS, frozenset({"bench:8480"}), AGENT_PATH), bench.now)

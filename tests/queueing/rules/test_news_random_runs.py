@@ -20,7 +20,7 @@ from tests.queueing.administration import ask, classes
 from tests.queueing.manager_harness import Bench
 from tests.queueing.state_checks import check, walk
 
-# -- the whole life
+# -- the whole run
 
 STEPS = st.lists(
     st.sampled_from(

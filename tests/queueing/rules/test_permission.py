@@ -47,7 +47,7 @@ def test_a_send_to_several_needs_the_right_on_each() -> None:
     assert bench.bodies("orders") == [b"one"]
 
 
-def test_a_handle_on_several_is_held_against_all_their_lists() -> None:
+def test_a_handle_on_several_is_checked_against_all_their_lists() -> None:
     bench = bench_with(ALL)
     both = r"DIRECT=OS:.\private$\orders,DIRECT=OS:.\private$\other"
     handle = bench.ask(OpenQueue(0, both, Access.SEND, by=ALICE)).handle
@@ -94,7 +94,7 @@ def test_a_manager_that_was_given_no_list_goes_by_the_one_it_was_started_with() 
     assert bench.ask(CreateQueue(0, "c", by=ANONYMOUS)).status is HResult.OK
 
 
-def test_the_list_of_one_queue_is_its_owners_and_the_manager_is_never_held_back() -> None:
+def test_the_list_of_one_queue_is_its_owners_and_the_manager_is_never_limited() -> None:
     bench = bench_with(0)
     assert bench.ask(SendMessages(0, "orders", (message(b"x"),), by=MANAGER)).status is HResult.OK
     orders = bench.queue()

@@ -105,7 +105,7 @@ def _verify_file(file: HistoryFile, report: HistoryReport) -> None:
 
 
 def _take(first: int, last: int, file: HistoryFile, report: HistoryReport) -> None:
-    """Hold numbers that follow each other against those that were read before."""
+    """Compare numbers that follow each other with those that were read before."""
     report.events += last - first + 1
     if first > report.last + 1:
         report.missing += first - report.last - 1

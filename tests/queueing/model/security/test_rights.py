@@ -217,7 +217,7 @@ def test_an_administrator_may_always_take_what_no_other_user_can_reach() -> None
     assert walk(described(deny(EVERYONE, 0xF003F), owner=ALICE), root) == QueueRight.TAKE_QUEUE_OWNERSHIP
 
 
-def test_the_manager_itself_and_an_old_row_are_not_held_back() -> None:
+def test_the_manager_itself_and_an_old_row_are_not_limited() -> None:
     closed = encode_descriptor(described())
     assert granted(closed, MANAGER) == EVERYTHING
     assert granted(closed, alice) == 0

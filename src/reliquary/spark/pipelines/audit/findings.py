@@ -39,7 +39,7 @@ class Knowledge:
 
 
 def judged(candidates: Table, known: Knowledge) -> Table:
-    """Candidates with the `reason` why they are not judged; JUDGED for a finding."""
+    """Return candidates with the `reason` why they are not judged; JUDGED for a finding."""
     waited = _later(candidates, known)
     return _once(waited.plus(reason=_reasons(waited, known)))
 
@@ -50,7 +50,7 @@ def _of(table: Table, later: Later) -> Bools:
 
 
 def _later(table: Table, known: Knowledge) -> Table:
-    """Candidates for which the rest of their condition is true, too."""
+    """Return the candidates for which the rest of their condition is true, too."""
     limits = known.limits
     last_event = looked_up(table["place"], {place: event for place, (event, _) in known.last.items()}, NONE)
     last_time = looked_up(table["place"], {place: time for place, (_, time) in known.last.items()}, NONE)

@@ -18,7 +18,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from bench.queue import RESULTS
 from bench.server import Server
 from bench.slopes import Point, line, slope
-from reliquary.client.feed import FeedClient, StagePlace
+from reliquary.client.feed import FeedClient, StageKey
 
 PORT = 18760
 PART = 20_000
@@ -60,7 +60,7 @@ def fill(server: Server, client: FeedClient, queue: str, rows: int, body: int) -
     for batch, first in enumerate(range(0, rows, PART)):
         bodies = [(b"%010d" % number * (body // 10 + 1))[:body] for number in range(first, first + PART)]
         given = pa.table({"body": pa.array(bodies, pa.binary())})
-        staged = client.stage(queue, StagePlace(queue, batch, 0, "1"), given.to_batches(5_000), given.schema)
+        staged = client.stage(queue, StageKey(queue, batch, 0, "1"), given.to_batches(5_000), given.schema)
         client.publish(queue, batch, [staged.stage])
 
 

@@ -20,7 +20,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from bench.queue import RESULTS, SHAPES
 from bench.server import Server, run_load
-from reliquary.client.feed import FeedClient, StagePlace
+from reliquary.client.feed import FeedClient, StageKey
 
 PORT = 18700
 DAY = 86_400
@@ -149,7 +149,7 @@ def _feed(server: Server) -> tuple[float, float, float]:
     with FeedClient(f"http://{server.host}:{server.port}") as client:
         bodies = pa.array([b"%010d" % number * 102 + b"...." for number in range(ROWS)], pa.binary())
         given = pa.table({"body": bodies})
-        staged = client.stage("kept", StagePlace("fill", 0, 0, "1"), given.to_batches(10_000), given.schema)
+        staged = client.stage("kept", StageKey("fill", 0, 0, "1"), given.to_batches(10_000), given.schema)
         client.publish("fill", 0, [staged.stage])
         stored = (_size(server.folder) - empty) / ROWS
         mark = client.feeds(["kept"])[0].mark

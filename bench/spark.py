@@ -21,7 +21,7 @@ from pyspark.sql.types import StructType
 
 from bench.queue import RESULTS
 from bench.server import Server
-from reliquary.client.feed import FeedClient, StagePlace
+from reliquary.client.feed import FeedClient, StageKey
 from reliquary.spark.pipelines.silver import DECODED, DECODED_FROM, decode_batches, decoded
 from reliquary.spark.schema import ARROW, arrow_schema, ddl
 from reliquary.spark.session import session
@@ -164,7 +164,7 @@ class Bench:
         with FeedClient(self.url) as client:
             for batch, first in enumerate(range(0, self.rows, PART)):
                 bodies = messages(first, min(PART, self.rows - first))
-                place = StagePlace("fill", batch, 0, "1")
+                place = StageKey("fill", batch, 0, "1")
                 staged = client.stage("bench", place, bodies.to_batches(CHUNK), bodies.schema)
                 client.publish("fill", batch, [staged.stage])
 

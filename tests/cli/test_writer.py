@@ -7,7 +7,7 @@ import json
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from reliquary import Manager
-from reliquary.client.feed import FeedClient, StagePlace
+from reliquary.client.feed import FeedClient, StageKey
 from tests.cli.conftest import Run
 from tests.client.served import Served
 
@@ -17,7 +17,7 @@ def test_writers_are_listed_and_forgotten(run: Run, qm: Manager, shared_server: 
     assert run("writer", "list").output == ""
     batch = pa.record_batch({"body": pa.array(["a", "b"])})
     with FeedClient(shared_server.data) as client:
-        staged = client.stage("orders", StagePlace("q", 4, 0, "a"), [batch], batch.schema)
+        staged = client.stage("orders", StageKey("q", 4, 0, "a"), [batch], batch.schema)
         client.publish("q", 4, [staged.stage], writer="till")
     [line] = run("writer", "list").output.splitlines()
     assert json.loads(line)["writers"] == ["till"]

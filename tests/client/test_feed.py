@@ -30,7 +30,7 @@ from reliquary.client.feed import (
     Published,
     Reset,
     Staged,
-    StagePlace,
+    StageKey,
     Writer,
 )
 from reliquary.client.sync.manager import connect
@@ -44,7 +44,7 @@ BATCH = pa.record_batch({"feed_id": pa.array([1, 2]), "label": pa.array(["a", No
 STREAM = b"".join(
     bytes(each) for each in (BATCH.schema.serialize(), BATCH.serialize(), b"\xff\xff\xff\xff\0\0\0\0")
 )
-PLACE = StagePlace("q 1", 3, 0, "a-1")
+PLACE = StageKey("q 1", 3, 0, "a-1")
 
 
 def asked(server: Scripted) -> tuple[str, str, dict[str, list[str]], object]:
@@ -170,7 +170,7 @@ def test_a_part_without_rows_is_one_too() -> None:
 
 def test_a_place_that_cannot_be_named_is_refused() -> None:
     client = FeedClient("http://127.0.0.1:1")
-    for place in (StagePlace("", 1, 1, "a"), StagePlace("a/b", 1, 1, "a"), StagePlace("q", 1, 1, "a/b")):
+    for place in (StageKey("", 1, 1, "a"), StageKey("a/b", 1, 1, "a"), StageKey("q", 1, 1, "a/b")):
         with pytest.raises(BadRequest, match="no slash"):
             client.stage("orders", place, [], BATCH.schema)
 

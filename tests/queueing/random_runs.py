@@ -380,7 +380,7 @@ def check_history(bench: Bench) -> None:
 
 # -- chance
 
-Step = tuple[str, dict[str, Any]]
+Action = tuple[str, dict[str, Any]]
 
 ATTRIBUTES: dict[str, tuple[float, Sequence[Any]]] = {
     "priority": (0.5, (0, 3, 7)),
@@ -479,9 +479,9 @@ WEIGHTS: Weights = {
 }
 
 
-def story(seed: int, length: int = 40, weights: Weights = WEIGHTS, draw: Draw = DRAW) -> list[Step]:
+def story(seed: int, length: int = 40, weights: Weights = WEIGHTS, draw: Draw = DRAW) -> list[Action]:
     chance = Random(seed)
-    steps: list[Step] = []
+    steps: list[Action] = []
     for event in chance.choices(list(weights), list(weights.values()), k=length):
         parameters = [name for name in signature(event).parameters if name != "self"]
         drawn = {name: draw.get(name, one_of(True, False))(chance) for name in parameters}
@@ -489,7 +489,7 @@ def story(seed: int, length: int = 40, weights: Weights = WEIGHTS, draw: Draw = 
     return steps
 
 
-def play(steps: list[Step]) -> None:
+def play(steps: list[Action]) -> None:
     run = RandomRun()
     for name, arguments in [*steps, ("restart", {}), ("crash", {}), ("put_off_or_go_on", {"patient": False})]:
         getattr(run, name)(**arguments)
@@ -498,7 +498,7 @@ def play(steps: list[Step]) -> None:
     check_history(run.bench)
 
 
-def goes_wrong(steps: list[Step]) -> bool:
+def goes_wrong(steps: list[Action]) -> bool:
     try:
         play(steps)
     except Exception:  # noqa: BLE001 - whatever it is, it must not be
@@ -506,7 +506,7 @@ def goes_wrong(steps: list[Step]) -> bool:
     return False
 
 
-def shortest(steps: list[Step]) -> list[Step]:
+def shortest(steps: list[Action]) -> list[Action]:
     """Return a shorter list of steps that still fails."""
     place = 0
     while place < len(steps):

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from reliquary.client.errors import QueueNotFound, ReliquaryError, ServerUnreachable
-from reliquary.client.feed import Bounds, Feed, Part, Plan, Published, Staged, StagePlace
+from reliquary.client.feed import Bounds, Feed, Part, Plan, Published, Staged, StageKey
 from reliquary.client.feed import Writer as WriterInfo
 from reliquary.spark.access import Access
 from reliquary.spark.schema import arrow_schema
@@ -206,7 +206,7 @@ class Double:
     def stage(
         self,
         queue: str,
-        place: StagePlace,
+        place: StageKey,
         batches: Iterable[pa.RecordBatch],
         schema: pa.Schema,
         *,

@@ -13,7 +13,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
-from reliquary.client.feed import StagePlace
+from reliquary.client.feed import StageKey
 from reliquary.client.link import Link
 from reliquary.client.sync.manager import Manager, connect
 from reliquary.net.chance import SystemChance
@@ -60,9 +60,7 @@ def sink(url: str, **more: str) -> Writing:
 
 def staged(options: Writing, batch: int, *bodies: str) -> Part:
     rows = pa.RecordBatch.from_pydict({"body": list(bodies), "label": list(bodies)})
-    return stage_part(
-        options, ("body", "label"), iter([rows]), StagePlace("query", batch, 0, "0-x"), connected
-    )
+    return stage_part(options, ("body", "label"), iter([rows]), StageKey("query", batch, 0, "0-x"), connected)
 
 
 def bodies(manager: Manager) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 from pyspark import TaskContext
 
 from reliquary.client.errors import BadRequest, QueueNotFound, ServerUnreachable
-from reliquary.client.feed import StagePlace
+from reliquary.client.feed import StageKey
 from reliquary.spark.errors import BadOption, BadRow, QueueMissing, ServerGone, WriterTaken
 from reliquary.spark.option_list import For
 from reliquary.spark.options import Writing, parse_writing
@@ -165,7 +165,7 @@ def test_a_bad_row_is_reported_in_the_words_of_the_server() -> None:
     def refusing(access: object) -> Any:
         return Refusing(World())
 
-    part = stage_part(options(), NAMES, batches("a"), StagePlace("q", 0, 3, "0-x"), refusing)
+    part = stage_part(options(), NAMES, batches("a"), StageKey("q", 0, 3, "0-x"), refusing)
     assert part.stages == (), "the task has not failed: Spark would only try it three times more"
     with pytest.raises(
         BadRow, match=r"row 17 \(of part 3\): a priority is 0 to 7, not 9; nothing of the batch"
@@ -181,7 +181,7 @@ def test_a_queue_that_does_not_exist_fails_the_commit_and_not_the_task() -> None
     def refusing(access: object) -> Any:
         return Refusing(World())
 
-    part = stage_part(options(), NAMES, batches("a"), StagePlace("q", 0, 3, "0-x"), refusing)
+    part = stage_part(options(), NAMES, batches("a"), StageKey("q", 0, 3, "0-x"), refusing)
     sent = pickle.loads(pickle.dumps(part))  # noqa: S301 - as Spark sends it to the driver
     with pytest.raises(QueueMissing, match="writing part 3: out: the queue does not exist: create the queue"):
         StreamWriter(options(), NAMES, refusing).commit([sent], 0)

@@ -91,7 +91,7 @@ class Bounds(msgspec.Struct, frozen=True, omit_defaults=True):
     to_time: int | None = None
 
 
-class StagePlace(msgspec.Struct, frozen=True):
+class StageKey(msgspec.Struct, frozen=True):
     """The batch, the part and the writer of a staged part."""
 
     query: str
@@ -314,7 +314,7 @@ class FeedClient:
     def stage(
         self,
         queue: str,
-        place: StagePlace,
+        place: StageKey,
         batches: Iterable[pa.RecordBatch],
         schema: pa.Schema,
         *,

@@ -37,7 +37,7 @@ from pyspark.sql.datasource import (
 )
 
 from reliquary.client.errors import BadRequest, ReliquaryError
-from reliquary.client.feed import FeedClient, Published, Staged, StagePlace
+from reliquary.client.feed import FeedClient, Published, Staged, StageKey
 from reliquary.client.feed import Writer as WriterInfo
 from reliquary.spark.access import Access, Gone
 from reliquary.spark.connection import connected
@@ -71,7 +71,7 @@ def stage_part(
     options: Writing,
     names: tuple[str, ...],
     batches: Iterator[pa.RecordBatch],
-    place: StagePlace,
+    place: StageKey,
     connect: Connect,
 ) -> Part:
     """Send the rows of a task to the managers, where they are not visible yet.
@@ -257,7 +257,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
                 "Spark tells neither the query nor the batch of this task: is it a stream at all?"
             )
         attempt = f"{context.attemptNumber()}-{new_name()}"
-        place = StagePlace(query, int(batch), context.partitionId(), attempt)
+        place = StageKey(query, int(batch), context.partitionId(), attempt)
         return stage_part(self._options, self._names, iterator, place, self._connect)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
@@ -290,7 +290,7 @@ class Writer(DataSourceArrowWriter):
         context = TaskContext.get()
         assert context is not None, "write runs in a task"
         attempt = f"{context.attemptNumber()}-{new_name()}"
-        place = StagePlace(self._query, 0, context.partitionId(), attempt)
+        place = StageKey(self._query, 0, context.partitionId(), attempt)
         return stage_part(self._options, self._names, iterator, place, self._connect)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:

@@ -14,7 +14,7 @@ import pytest
 import reliquary
 from reliquary import AccessDenied, BadRequest, Manager, Queue, QueueNotFound, ServerUnreachable
 from reliquary.client.errors import BatchTooLarge, ReliquaryError
-from reliquary.client.feed import FeedClient, StagePlace
+from reliquary.client.feed import FeedClient, StageKey
 from reliquary.net.feed import ipc
 from reliquary.net.feed.columns_in import GROUP
 from reliquary.net.identity.users import User
@@ -26,8 +26,8 @@ from tests.server.endpoints import endpoint_of
 PATH = "/stages/q/1/0/a"
 
 
-def place(query: str, batch: int = 1, part: int = 0) -> StagePlace:
-    return StagePlace(query, batch, part, "a")
+def place(query: str, batch: int = 1, part: int = 0) -> StageKey:
+    return StageKey(query, batch, part, "a")
 
 
 def rows(*texts: str, **columns: list[object]) -> pa.RecordBatch:

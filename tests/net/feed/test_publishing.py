@@ -7,7 +7,7 @@ import pytest
 
 from reliquary import NotFound, Queue
 from reliquary.client.errors import BadRequest, StageGone, WriterTaken
-from reliquary.client.feed import FeedClient, Published, StagePlace
+from reliquary.client.feed import FeedClient, Published, StageKey
 from tests.client.served import Served
 from tests.net.feed.asked import refused
 
@@ -16,7 +16,7 @@ BATCH = pa.record_batch({"body": pa.array(["a", "b"])})
 
 def staged(client: FeedClient, queue: Queue, batch: int = 1, part: int = 0, attempt: str = "a") -> int:
     """Return a part that may be published."""
-    place = StagePlace(queue.name, batch, part, attempt)
+    place = StageKey(queue.name, batch, part, attempt)
     return client.stage(queue.name, place, [BATCH], BATCH.schema).stage
 
 

@@ -502,13 +502,13 @@ def test_with_and_without_known_heads_every_stream_is_read_alike(
 
 
 ACTS = st.sampled_from(["answer", "answer", "answer the last", "pause", "resume", "drain"])
-Step = bytes | str
+Move = bytes | str
 
 
 @st.composite
-def moves(draw: st.DrawFn) -> list[Step]:
+def moves(draw: st.DrawFn) -> list[Move]:
     """Return what a client sends, and what else happens in between."""
-    steps: list[Step] = []
+    steps: list[Move] = []
     for part in draw(parts()):
         steps += [part, *draw(st.lists(ACTS, max_size=2))]
     return steps
@@ -540,7 +540,7 @@ def streaming(desk: Desk, requests: list[Request]) -> Mount:
     return Mount(prefix="/b", begin=begin)
 
 
-async def play_steps(steps: Sequence[Step], limits: Limits, *, parsed: bool, streamed: bool) -> list[object]:
+async def play_steps(steps: Sequence[Move], limits: Limits, *, parsed: bool, streamed: bool) -> list[object]:
     """Play what a client, a handler and a server do; all that the client and the handler see of it, step
     by step.
     """
@@ -574,7 +574,7 @@ async def play_steps(steps: Sequence[Step], limits: Limits, *, parsed: bool, str
     st.booleans(),
 )
 def test_with_and_without_known_heads_a_client_sees_one_conversation(
-    steps: list[Step], limits: Limits, streamed: bool
+    steps: list[Move], limits: Limits, streamed: bool
 ) -> None:
     known = asyncio.run(play_steps(steps, limits, parsed=False, streamed=streamed))
     assert known == asyncio.run(play_steps(steps, limits, parsed=True, streamed=streamed))

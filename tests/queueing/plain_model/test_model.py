@@ -65,10 +65,10 @@ attributes = st.fixed_dictionaries(
 some_messages = st.lists(attributes, min_size=1, max_size=3)
 
 
-Step = tuple[str, dict[str, Any]]
+Action = tuple[str, dict[str, Any]]
 """What happens, and its arguments."""
 
-EVENTS: list[st.SearchStrategy[Step]] = []
+EVENTS: list[st.SearchStrategy[Action]] = []
 
 
 def happens(weight: int, **arguments: st.SearchStrategy[Any]) -> Callable[[Method], Method]:
@@ -82,7 +82,7 @@ def happens(weight: int, **arguments: st.SearchStrategy[Any]) -> Callable[[Metho
     return note
 
 
-class Life(RuleBasedStateMachine):
+class RandomRun(RuleBasedStateMachine):
     """One random run of the manager and the model."""
 
     steps: ClassVar[int] = 0
@@ -97,7 +97,7 @@ class Life(RuleBasedStateMachine):
         self.both.flush()
 
     @rule(step=st.deferred(lambda: st.one_of(EVENTS)))
-    def happen(self, step: Step) -> None:
+    def happen(self, step: Action) -> None:
         name, arguments = step
         getattr(self, name)(**arguments)
 
@@ -296,11 +296,11 @@ class Life(RuleBasedStateMachine):
 
 def run(examples: int, *, phases: tuple[Phase, ...]) -> int:
     """Run this many examples and return the number of their steps."""
-    Life.steps = 0
+    RandomRun.steps = 0
     run_state_machine_as_test(
-        Life, settings=settings(max_examples=examples, stateful_step_count=STEPS, phases=phases)
+        RandomRun, settings=settings(max_examples=examples, stateful_step_count=STEPS, phases=phases)
     )
-    return Life.steps
+    return RandomRun.steps
 
 
 @pytest.mark.spec(

@@ -13,7 +13,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reliquary.client.feed import FeedClient, StagePlace
+from reliquary.client.feed import FeedClient, StageKey
 from reliquary.client.sync.manager import connect
 from reliquary.spark.access import Access
 from reliquary.spark.connection import connected
@@ -56,7 +56,7 @@ class Driver:
         """Stage the next part, or publish when all are there."""
         part = len(self.staged)
         if part < PARTS:
-            place = StagePlace(self._query, self.batch, part, f"{self._name}-{next(self._attempts)}")
+            place = StageKey(self._query, self.batch, part, f"{self._name}-{next(self._attempts)}")
             self.staged.append(stage_part(self._options, NAMES, rows(self.batch, part), place, connected))
             return
         try:

@@ -3,7 +3,7 @@
 It may import what `protocols.wsrm` may import, and its shared modules, and not `destination`.  Begin with
 `phases`.
 
-phases            the phases of a sequence (table)      routes          where its messages go
+phases            the phases of a sequence (table)      ways            where its messages go
 sessions          outgoing queues connect and rest      creation        a sequence is asked for
 sending           messages are numbered and sent        offered         replies to clients, on responses
 acknowledgements  what arrived, and what is missing     retransmission  what has no acknowledgement goes again

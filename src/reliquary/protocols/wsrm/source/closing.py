@@ -41,11 +41,11 @@ from reliquary.protocols.wsrm.source.posting import (
     session_of,
 )
 from reliquary.protocols.wsrm.source.posts_due import schedule_posts
-from reliquary.protocols.wsrm.source.routes import RouteKind
 from reliquary.protocols.wsrm.source.sessions import clean_up, fail
 from reliquary.protocols.wsrm.source.silence import is_silent
 from reliquary.protocols.wsrm.source.state import Flight, Posted, Purpose, Sequence, Session
 from reliquary.protocols.wsrm.source.waits import start_wait, stop_wait
+from reliquary.protocols.wsrm.source.ways import SendingMode
 from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model.message import Message, MessageClass
 from reliquary.queueing.model.travel.link import ConnectionStatus
@@ -189,7 +189,7 @@ def terminate(state: State, sequence: Sequence, now: Instant) -> None:
     """Send TerminateSequence, the first time or again; after the last try the sequence is forgotten."""
     row, session = sequence.row, session_of(state, sequence)
     if (
-        session.way.kind is not RouteKind.DIAL
+        session.way.kind is not SendingMode.DIAL
         or sequence.terminates_for_last_ack
         or sequence.tries > state.settings.retries
     ):
@@ -262,7 +262,7 @@ def refuse(state: State, sequence: Sequence) -> None:
     if session is not None:
         left += session.waiting
         session.waiting.clear()
-        session.refusing = session.way.kind is not RouteKind.DIAL
+        session.refusing = session.way.kind is not SendingMode.DIAL
     if left:
         ended = TransferEnded(sequence.row.queue, tuple(left), Outcome.REFUSED, CLIENT_GONE, by_receipt=True)
         state.draft.tell(ended)

@@ -23,11 +23,11 @@ from reliquary.protocols.wsrm.source.facts import SequenceBegun, SequenceCreated
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.posting import lifecycle, post, session_of
 from reliquary.protocols.wsrm.source.posts_due import schedule_posts
-from reliquary.protocols.wsrm.source.routes import own_reference
 from reliquary.protocols.wsrm.source.sessions import fail, watch_idleness
 from reliquary.protocols.wsrm.source.state import AcceptedOffer, Posted, Purpose, Sequence, Session
 from reliquary.protocols.wsrm.source.tables import Outbound
 from reliquary.protocols.wsrm.source.waits import start_wait, stop_wait
+from reliquary.protocols.wsrm.source.ways import own_reference
 from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model.travel.link import ConnectionStatus
 

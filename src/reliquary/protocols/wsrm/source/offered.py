@@ -20,11 +20,11 @@ from reliquary.protocols.wsrm.source.facts import SequenceBegun
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.posting import ack_request
 from reliquary.protocols.wsrm.source.progress import tell_progress
-from reliquary.protocols.wsrm.source.routes import RouteKind
 from reliquary.protocols.wsrm.source.sending import again, limit_of, mark_sent, number
 from reliquary.protocols.wsrm.source.state import Flight, Sequence, Session
 from reliquary.protocols.wsrm.source.tables import Outbound
 from reliquary.protocols.wsrm.source.waits import keep_waiting
+from reliquary.protocols.wsrm.source.ways import SendingMode
 from reliquary.protocols.wsrm.state import Count, State
 from reliquary.queueing.model.message import Message, ObjectId
 
@@ -94,7 +94,7 @@ def waiting_for(state: State, address: str) -> list[int]:
 def _polled_session(state: State, sequence: Sequence, address: str) -> Session | None:
     row = sequence.row
     session = state.source.sessions.get(row.queue)
-    if session is None or session.way.kind is not RouteKind.POLL or row.target is None:
+    if session is None or session.way.kind is not SendingMode.POLL or row.target is None:
         return None
     return session if row.target.address == address else None
 

@@ -9,8 +9,8 @@ from reliquary.base.turn import CancelTimer, SetTimer
 from reliquary.protocols.wsrm.source.flow import Action, FlowEvent
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.posting import ack_request, post, session_of
-from reliquary.protocols.wsrm.source.routes import RouteKind
 from reliquary.protocols.wsrm.source.state import Posted, Purpose, Sequence, Session
+from reliquary.protocols.wsrm.source.ways import SendingMode
 from reliquary.protocols.wsrm.state import Count, State
 from reliquary.queueing.model.travel.transfer import ResendWanted
 
@@ -42,7 +42,7 @@ def on_poll(state: State, number: int, now: Instant) -> None:
 def _poll(state: State, sequence: Sequence) -> None:
     """Send AckRequested by itself (FC-036, H-14); without a connection the next one is waited for."""
     session = session_of(state, sequence)
-    if session.way.kind is not RouteKind.DIAL:
+    if session.way.kind is not SendingMode.DIAL:
         sequence.poll_due = True
         state.turn.ready.append(sequence.number)
     elif session.is_open and state.source.online:

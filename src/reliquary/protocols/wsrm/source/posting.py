@@ -16,9 +16,9 @@ from reliquary.protocols.wsrm.codec.values import (
 )
 from reliquary.protocols.wsrm.effects import HangUp, Post
 from reliquary.protocols.wsrm.numbering import new_identifier
-from reliquary.protocols.wsrm.source.routes import own_reference, way_of
 from reliquary.protocols.wsrm.source.silence import outstanding
 from reliquary.protocols.wsrm.source.state import Posted, Purpose, Sequence, Session
+from reliquary.protocols.wsrm.source.ways import own_reference, way_of
 from reliquary.protocols.wsrm.state import State
 
 

@@ -17,12 +17,12 @@ from reliquary.protocols.wsrm.source.flow import Polling
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.posting import can_post, is_posted, session_of
 from reliquary.protocols.wsrm.source.posts_due import schedule_posts
-from reliquary.protocols.wsrm.source.routes import RouteKind
 from reliquary.protocols.wsrm.source.sending import limit_of
 from reliquary.protocols.wsrm.source.sessions import fail
 from reliquary.protocols.wsrm.source.silence import is_silent, is_under_way, outstanding
 from reliquary.protocols.wsrm.source.state import Flight, Purpose, Sequence, Session
 from reliquary.protocols.wsrm.source.waits import is_over, start_wait
+from reliquary.protocols.wsrm.source.ways import SendingMode
 from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model.travel.link import ConnectionStatus
 
@@ -59,14 +59,14 @@ def _send_again(state: State, session: Session, sequence: Sequence, now: Instant
         if sequence.flights:
             start_wait(state, sequence, now)
         return
-    if session.way.kind is RouteKind.DIAL and not session.is_open:
+    if session.way.kind is SendingMode.DIAL and not session.is_open:
         return  # the queue rests
     silent = is_silent(session)
     if silent and is_under_way(sequence):
         start_wait(state, sequence, now)
         return
     missing = outstanding(session, sequence)
-    if session.way.kind is RouteKind.DIAL and (not missing or _is_hopeless(state, missing)):
+    if session.way.kind is SendingMode.DIAL and (not missing or _is_hopeless(state, missing)):
         close(state, sequence, now)
         return
     oldest = islice(sequence.flights.values(), max(limit_of(session, sequence), 1))

@@ -27,10 +27,10 @@ from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.posting import can_post, is_posted, post
 from reliquary.protocols.wsrm.source.posts_due import PostsDue, schedule_posts
 from reliquary.protocols.wsrm.source.progress import tell_progress
-from reliquary.protocols.wsrm.source.routes import RouteKind, reply_reference
 from reliquary.protocols.wsrm.source.silence import is_silent, is_under_way, outstanding
 from reliquary.protocols.wsrm.source.state import Flight, Posted, Purpose, Sequence, Session
 from reliquary.protocols.wsrm.source.waits import keep_waiting
+from reliquary.protocols.wsrm.source.ways import SendingMode, reply_reference
 from reliquary.protocols.wsrm.state import Count, State
 from reliquary.queueing.model.message import NO_OBJECT, Message, MessageClass
 from reliquary.queueing.model.travel.transfer import MessageWithdrawn, Outcome, SendUserMessage, TransferEnded
@@ -102,7 +102,7 @@ def _advance(state: State, session: Session, now: Instant) -> None:
             creation.ask(state, session, sequence, now)
     elif sequence.phase is not Phase.OPEN:
         return  # new messages wait for the next sequence
-    elif session.way.kind is not RouteKind.DIAL:
+    elif session.way.kind is not SendingMode.DIAL:
         if session.waiting or sequence.due:
             state.turn.ready.append(sequence.number)
     elif not _winds_up(state, session, sequence, now):
@@ -172,7 +172,7 @@ def _send(state: State, session: Session, sequence: Sequence, now: Instant) -> N
 
 def limit_of(session: Session, sequence: Sequence) -> int:
     """Return how many messages of a sequence may be unacknowledged, which is the window of `flow`."""
-    probing = session.way.kind is RouteKind.DIAL and not is_silent(session)
+    probing = session.way.kind is SendingMode.DIAL and not is_silent(session)
     return sequence.flow.limit(session.peer.window, probing=probing)
 
 
@@ -277,7 +277,7 @@ def _envelope(
             sequence=SequenceHeader(row.identifier, place),
             relates_to=state.message_id_of(related) if related != NO_OBJECT else "",
             reply_to=reply_reference(way, row, message.response_queue, state.address.origin),
-            ack_requests=(row.identifier,) if asks or way.kind is not RouteKind.DIAL else (),
+            ack_requests=(row.identifier,) if asks or way.kind is not SendingMode.DIAL else (),
         )
     except (UsageError, PeerFault) as wrong:
         why = f"message {message.identifier}: {wrong}"

@@ -18,10 +18,10 @@ from reliquary.protocols.wsrm.source.facts import QueueAssigned
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.posting import hang_up
 from reliquary.protocols.wsrm.source.posts_due import schedule_posts
-from reliquary.protocols.wsrm.source.routes import name_of, way_of, way_to
 from reliquary.protocols.wsrm.source.silence import outstanding
 from reliquary.protocols.wsrm.source.state import Sequence, Session
 from reliquary.protocols.wsrm.source.waits import start_wait, stop_wait
+from reliquary.protocols.wsrm.source.ways import name_of, way_of, way_to
 from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import (

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from reliquary.protocols.wsrm.source.routes import RouteKind
 from reliquary.protocols.wsrm.source.state import Flight, Sequence, Session
+from reliquary.protocols.wsrm.source.ways import SendingMode
 
 SILENT_AFTER: Final = 2
 """The number of messages that a peer takes in a row, each with AckRequested, before it counts as silent."""
@@ -31,7 +31,7 @@ def note_taken(session: Session, sequence: Sequence, flight: Flight) -> None:
     That says something of a peer that acknowledges on responses, and did not since the connection began.
     """
     flight.taken = True
-    on_responses = session.way.kind is RouteKind.DIAL and not session.way.peer.addressable
+    on_responses = session.way.kind is SendingMode.DIAL and not session.way.peer.addressable
     if on_responses and not sequence.row.offered_by and not sequence.flow.heard:
         session.unconfirmed += 1
 

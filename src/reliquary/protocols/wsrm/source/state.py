@@ -14,8 +14,8 @@ from reliquary.protocols.wsrm.codec.values import Dialect, Reference
 from reliquary.protocols.wsrm.settings import PeerSettings
 from reliquary.protocols.wsrm.source.flow import Flow
 from reliquary.protocols.wsrm.source.phases import Phase
-from reliquary.protocols.wsrm.source.routes import SendingRoute
 from reliquary.protocols.wsrm.source.tables import Outbound
+from reliquary.protocols.wsrm.source.ways import SendingWay
 from reliquary.queueing.model.message import Message
 
 
@@ -125,7 +125,7 @@ class Session:
     queue: int
     destination: str
     """The format name of the destination."""
-    way: SendingRoute
+    way: SendingWay
     is_open: bool = False
     """Whether the manager hands out messages."""
     epoch: int = 0

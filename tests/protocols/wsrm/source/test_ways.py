@@ -8,8 +8,8 @@ from reliquary.protocols.wsrm.codec.addressing import ANONYMOUS
 from reliquary.protocols.wsrm.codec.values import Addressing, Dialect, Reference
 from reliquary.protocols.wsrm.schemes import offered_name
 from reliquary.protocols.wsrm.settings import PeerSettings, WsrmSettings
-from reliquary.protocols.wsrm.source.routes import RouteKind, own_reference, way_of, way_to
 from reliquary.protocols.wsrm.source.tables import Outbound
+from reliquary.protocols.wsrm.source.ways import SendingMode, own_reference, way_of, way_to
 
 SHOP = "DIRECT=WSRM://shop.example/orders"
 POLLED = "http://docs.oasis-open.org/ws-rx/wsmc/200702/anonymous?id=1"
@@ -18,7 +18,7 @@ POLLED = "http://docs.oasis-open.org/ws-rx/wsmc/200702/anonymous?id=1"
 def test_an_endpoint_is_posted_to_at_its_url() -> None:
     way = way_to(SHOP, WsrmSettings())
     assert (way.kind, way.url, way.to) == (
-        RouteKind.DIAL,
+        SendingMode.DIAL,
         "http://shop.example/orders",
         Reference("http://shop.example/orders"),
     )
@@ -38,17 +38,17 @@ def test_an_administrator_may_set_where_it_is_reached_and_what_it_is_called() ->
 def test_a_client_without_an_address_gets_messages_on_responses(address: str) -> None:
     name = offered_name("urn:uuid:1", "")
     row = Outbound(1, Dialect(), 2, name, target=Reference(address), offered_by=3)
-    assert way_of(row, WsrmSettings()).kind is RouteKind.BACK
-    assert way_to(name, WsrmSettings()).kind is RouteKind.BACK
+    assert way_of(row, WsrmSettings()).kind is SendingMode.BACK
+    assert way_to(name, WsrmSettings()).kind is SendingMode.BACK
 
 
 def test_a_client_that_polls_and_one_that_listens() -> None:
     name = offered_name("urn:uuid:1", "http://client.example/cb")
     polled = Outbound(1, Dialect(), 2, name, target=Reference(POLLED), offered_by=3)
-    assert way_of(polled, WsrmSettings()).kind is RouteKind.POLL
+    assert way_of(polled, WsrmSettings()).kind is SendingMode.POLL
     listens = Outbound(1, Dialect(), 2, name, target=Reference("http://c/cb", b"<p/>"), offered_by=3)
     way = way_of(listens, WsrmSettings())
-    assert (way.kind, way.url, way.to) == (RouteKind.DIAL, "http://c/cb", Reference("http://c/cb", b"<p/>"))
+    assert (way.kind, way.url, way.to) == (SendingMode.DIAL, "http://c/cb", Reference("http://c/cb", b"<p/>"))
 
 
 def test_a_sequence_keeps_the_target_it_was_created_with() -> None:

@@ -23,7 +23,7 @@ from reliquary.queueing.model.names.formats import DirectName, is_format_name, n
 from reliquary.queueing.model.names.schemes import is_bare_url
 
 
-class RouteKind(Enum):
+class SendingMode(Enum):
     """How envelopes of a sequence reach the peer."""
 
     DIAL = "dial"
@@ -34,10 +34,10 @@ class RouteKind(Enum):
     """Messages leave on responses to MakeConnection."""
 
 
-class SendingRoute(msgspec.Struct, frozen=True):
+class SendingWay(msgspec.Struct, frozen=True):
     """The way of the messages of an outgoing queue."""
 
-    kind: RouteKind
+    kind: SendingMode
     url: str
     """The URL that they are posted to; empty where none are posted."""
     to: Reference
@@ -56,17 +56,17 @@ def name_of(destination: str) -> DirectName:
     return name
 
 
-def way_to(destination: str, settings: WsrmSettings) -> SendingRoute:
+def way_to(destination: str, settings: WsrmSettings) -> SendingWay:
     """Return the way to an endpoint, as the administrator set it up."""
     name = name_of(destination)
     url = url_of(name)
     peer = settings.peer(f"{name.scheme.word.lower()}://{name.address}{name.path.partition('#')[0]}")
     if name.authority == BACK:
-        return SendingRoute(RouteKind.BACK, "", Reference(""), peer)
-    return SendingRoute(RouteKind.DIAL, peer.url or url, Reference(peer.to or peer.url or url), peer)
+        return SendingWay(SendingMode.BACK, "", Reference(""), peer)
+    return SendingWay(SendingMode.DIAL, peer.url or url, Reference(peer.to or peer.url or url), peer)
 
 
-def way_of(row: Outbound, settings: WsrmSettings) -> SendingRoute:
+def way_of(row: Outbound, settings: WsrmSettings) -> SendingWay:
     """Return the way of a sequence; one that a client offered leads to that client.
 
     Before the first reply, an offered sequence has no outgoing queue, and so no destination.
@@ -77,21 +77,21 @@ def way_of(row: Outbound, settings: WsrmSettings) -> SendingRoute:
         return way if target is None else msgspec.structs.replace(way, to=target)
     address = "" if target is None else target.address
     if is_polled(address):
-        return SendingRoute(RouteKind.POLL, "", Reference(address), way.peer)
+        return SendingWay(SendingMode.POLL, "", Reference(address), way.peer)
     if target is None or not address or is_anonymous(address) or is_none(address):
-        return SendingRoute(RouteKind.BACK, "", Reference(ANONYMOUS[row.dialect.addressing]), way.peer)
-    return SendingRoute(RouteKind.DIAL, address, target, way.peer)
+        return SendingWay(SendingMode.BACK, "", Reference(ANONYMOUS[row.dialect.addressing]), way.peer)
+    return SendingWay(SendingMode.DIAL, address, target, way.peer)
 
 
-_NOWHERE: Final = SendingRoute(RouteKind.BACK, "", Reference(""), PeerSettings(address=""))
+_NOWHERE: Final = SendingWay(SendingMode.BACK, "", Reference(""), PeerSettings(address=""))
 
 
-def own_reference(way: SendingRoute, dialect: Dialect, origin: str) -> Reference:
+def own_reference(way: SendingWay, dialect: Dialect, origin: str) -> Reference:
     """Return what a peer is given as AcksTo and ReplyTo; they are octet-identical, as WCF demands."""
     return Reference(f"{origin}{ENDPOINT_PATH}" if way.peer.addressable else ANONYMOUS[dialect.addressing])
 
 
-def reply_reference(way: SendingRoute, row: Outbound, response_queue: str, origin: str) -> Reference | None:
+def reply_reference(way: SendingWay, row: Outbound, response_queue: str, origin: str) -> Reference | None:
     """Return ReplyTo of a message.
 
     Without a response queue no reply is wanted; where we offered a sequence this must be said, because its

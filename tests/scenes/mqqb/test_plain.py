@@ -354,67 +354,6 @@ def test_acknowledgements_that_are_due_are_sent_before_sessions_are_closed() -> 
     assert last[-1].serial == max(each.serial for each in last if isinstance(each, SendPackets)) + 1
 
 
-@pytest.mark.mqqb("T-46")
-@pytest.mark.spec("QB-293", "QB-296", "QB-298", "QB-309")
-@pytest.mark.parametrize("seed", range(12))
-def test_a_connection_that_breaks_at_any_byte_loses_and_doubles_nothing(seed: int) -> None:
-    chance = random.Random(seed)
-    pair = Pair()
-    name = f"DIRECT=TCP:{RIGHT}\\private$\\orders"
-    bodies = [b"%d" % number for number in range(100)]
-    pair.budget = chance.randint(1, 9000)
-    for body in bodies:
-        pair.left.send(name, body)
-    pair.run()
-    for _ in range(60):
-        if waiting(pair.left, name) == 0:
-            break
-        pair.budget = chance.randint(1, 40_000)
-        pair.advance(2)
-    pair.budget = None
-    pair.cut()
-    pair.advance(12)
-    assert sorted(pair.right.bodies("orders")) == sorted(bodies)
-    assert waiting(pair.left, name) == 0
-
-
-def _run_with_a_cut(after: int) -> bool:
-    """Send three messages over a connection that breaks after so many bytes; return whether it broke."""
-    pair = Pair()
-    pair.right.create("ledger", transactional=True)
-    pair.right.flush()
-    plain, ledger = (f"DIRECT=TCP:{RIGHT}\\private$\\{name}" for name in ("orders", "ledger"))
-    pair.left.send(plain, b"1")
-    pair.left.transact(ledger, b"2", b"3", negative_journaling=True)
-    pair.budget = after
-    pair.run()
-    pair.budget = None
-    is_cut = not pair.left.mqqb.sessions
-    pair.advance(6)
-    assert (pair.right.bodies("orders"), pair.right.bodies("ledger")) == ([b"1"], [b"2", b"3"]), after
-    for _ in range(2):
-        pair.right.receive("ledger")
-    pair.advance(12)
-    assert (waiting(pair.left, plain), waiting(pair.left, ledger)) == (0, 0), after
-    return is_cut
-
-
-@pytest.mark.long
-@pytest.mark.mqqb("T-46")
-@pytest.mark.spec("QB-293", "QB-309")
-def test_a_connection_that_breaks_at_each_byte_in_turn_loses_and_doubles_nothing() -> None:
-    after = 0
-    while _run_with_a_cut(after):
-        after += 1
-    assert after > 2 * (572 + 32)  # the handshake alone has so many bytes
-
-
-@pytest.mark.mqqb("T-46")
-@pytest.mark.parametrize("after", [0, 571, 1144, 1208, 1300, 1420, 1600])
-def test_a_connection_that_breaks_in_the_handshake_or_in_a_message_is_opened_again(after: int) -> None:
-    assert _run_with_a_cut(after)
-
-
 @pytest.mark.mqqb("T-47")
 @pytest.mark.spec("QB-208")
 def test_a_message_that_asks_for_a_journal_copy_has_one_when_it_is_stored_there() -> None:

@@ -261,7 +261,7 @@ class SessionQueue:
     written: Written | None = None
     """The last packet outside streams that was written in full."""
     written_in_stream: Written | None = None
-    """The last packet of a stream that was written in full; only such a packet has a TransactionHeader."""
+    """The last packet of a stream that was written in full; it has a TransactionHeader."""
     mark: int = 0
     """The turn that last removed a message of the stream without an acknowledgement.
 

@@ -57,7 +57,7 @@ LABEL: the label of a queue, as its creator wrote it.
 | `label` | string | Empty if nothing is written there. |
 | `words` | array of objects |  |
 | `words[].text` | string |  |
-| `words[].length` | number | The length in characters. |
+| `words[].length` | number | The length of the label in characters. |
 | `initials` | array of strings |  |
 """
     )

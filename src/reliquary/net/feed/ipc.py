@@ -101,11 +101,13 @@ class IpcStream:
 
     def _message(self) -> Iterator[bytes]:
         """Take a complete message from the buffer; yield it if it is a record batch."""
-        kind, message = self._kind, bytes(memoryview(self._buffer)[: self._need])
+        kind = self._kind
+        with memoryview(self._buffer) as buffer, buffer[: self._need] as given:
+            message = b"".join((*self._before, given)) if kind == _BATCH else bytes(given)
         del self._buffer[: self._need]
         self._need, self._metadata, self._kind = _OPENING.size, 0, 0
         if kind == _BATCH:
-            yield b"".join((*self._before, message))
+            yield message
         else:
             self._before.append(message)
             self._before_size += len(message)

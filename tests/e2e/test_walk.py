@@ -39,15 +39,15 @@ from tests.e2e.call_recorder import MOST, CallRecord, Connection, Recorder, chec
 from tests.protocols.srmp import peer
 
 CALLS: Final = {
-    "API: send": 98,
-    "API: receive": 121,
-    "API: send 100 at once": 4.95,
-    "API: receive 100 at once": 2.21,
-    "SRMP in: a message": 133,
-    "SRMP in: a message of a stream": 146,
-    "HTTPR in: 10 at once": 20.7,
-    "HTTPR out: a message": 437,
-    "HTTPR out: 100 at once": 22.23,
+    "API: send": 95,
+    "API: receive": 114,
+    "API: send 100 at once": 4.93,
+    "API: receive 100 at once": 2.14,
+    "SRMP in: a message": 130,
+    "SRMP in: a message of a stream": 143,
+    "HTTPR in: 10 at once": 20.5,
+    "HTTPR out: a message": 433,
+    "HTTPR out: 100 at once": 22.2,
     "Spark: plan 1,000 rows": 0.17,
     "Spark: read 1,000 rows": 0.29,
 }

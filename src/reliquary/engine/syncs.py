@@ -208,12 +208,14 @@ class Syncs:
     def _sync(self) -> None:
         """Close the open batch, sync it and perform its effects; a large batch is synced in the thread."""
         self._write()
+        turns = size = 0
+        for batch in self.waiting:
+            turns += batch.turns
+            size += batch.size
         if not self.unsynced:
             self._covered = 0
             self._release(self._take_waiting())
-        elif sum([batch.turns for batch in self.waiting]) <= INLINE_TURNS and (
-            sum([batch.size for batch in self.waiting]) <= INLINE_BYTES
-        ):
+        elif turns <= INLINE_TURNS and size <= INLINE_BYTES:
             batches = self._take_waiting()
             self.unsynced = False
             began = perf_counter()

@@ -92,7 +92,8 @@ class RocksDisk:
 
     def apply(self, changes: Changes) -> None:
         """Write a batch as a whole or not at all; reads see it at once, but it is not yet safe."""
-        self._must_be_usable()
+        if self._failure is not None or self._closed:
+            self._must_be_usable()
         batch = self._batch(changes)
         try:
             self._db.write(batch, self._unsynced)
@@ -102,7 +103,8 @@ class RocksDisk:
     def sync(self) -> None:
         """Wait until everything that was applied before this call is safe."""
         with self._syncing:
-            self._must_be_usable()
+            if self._failure is not None or self._closed:
+                self._must_be_usable()
             try:
                 covered = self._db.latest_sequence_number()
                 self._db.flush_wal(True)

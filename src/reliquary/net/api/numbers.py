@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import ceil
 from typing import Final
 from uuid import UUID
@@ -25,8 +26,9 @@ SHORTEST: Final = MILLISECOND
 NAME_LIMIT: Final = 1024
 
 
+@lru_cache(maxsize=256)
 def wait_of(given: float | None) -> Duration:
-    """Return a time to wait; None means without end."""
+    """Return a time to wait; None means without end.  Clients repeat a few times, so results are cached."""
     if given is None:
         return FOREVER_WAIT
     if not 0 <= given <= LONGEST_WAIT / SECOND:
@@ -34,8 +36,12 @@ def wait_of(given: float | None) -> Duration:
     return seconds(given)
 
 
+@lru_cache(maxsize=256)
 def hold_of(given: float) -> Duration:
-    """Return the time for which messages are locked; 0 means that they are not locked."""
+    """Return the time for which messages are locked; 0 means that they are not locked.
+
+    Clients repeat a few times, so results are cached.
+    """
     return span_of("hold", given, LONGEST_HOLD) if given != 0 else Duration(0)
 
 

@@ -162,7 +162,7 @@ def receive(context: Context, request: Request, responder: Responder, queue: str
 
 def _wanted(request: Request, name: str, count: int) -> Form:
     """Return the form of the answer; a raw answer has one message, so its request must not ask for more."""
-    wanted = forms_of(request)[1]
+    wanted: Form = (request.notes.forms or forms_of(request))[1]
     if wanted is IN_RAW and count != 1:
         raise UsageError(f"an answer in {RAW.decode()} has one message: {name} is 1, not {count}")
     return wanted

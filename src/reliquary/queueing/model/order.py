@@ -97,9 +97,6 @@ class Order:
 
     def extend(self, positions: Sequence[Position]) -> None:
         """Make positions available; fast when all of them come after the last one or before the first one."""
-        if len(positions) == 1:
-            self.add(positions[0])
-            return
         lookup_ids = [position.lookup_id for position in positions]
         available = self._available
         behind = lookup_ids[-1] <= self._edge and (not available or available[-1] < lookup_ids[0])

@@ -94,7 +94,8 @@ class SyncedMark:
 
     def __init__(self, folder: Path, synced: int, lowest: int, owner: bytes = NIL_ID) -> None:
         self.folder = folder
-        self._place = os.fspath(folder)
+        self._place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        """The open folder: to ask an open file costs less than to find it by its path."""
         self._changed = 0
         """When a name in the folder changed last, as far as it was looked at."""
         self._lowest = -1
@@ -103,7 +104,12 @@ class SyncedMark:
         self._starts = 0
         """The first change of the last log: until it is synced, the log is not in the mark."""
         self._manifest = Manifest("", 0, 0)
+        self._manifest_file = -1
+        """The open MANIFEST; -1 while RocksDB replaces it."""
         self._mark = Mark(synced, owner=owner)
+        """The content of the last write, but for its two numbers, which every write changes."""
+        self._synced = synced
+        self._generation = 0
         self._witness = -1
         """The open file of the witness; -1 where there is none."""
         self._rest = b""
@@ -117,15 +123,15 @@ class SyncedMark:
 
         It runs after every sync, so it calls no function of ours unless a file came, went or grew.
         """
-        try:
-            grown = os.stat(self._manifest.path).st_size != self._manifest.size
-        except FileNotFoundError:  # RocksDB began another one
-            grown = True
-        changed = os.stat(self._place).st_mtime_ns != self._changed
-        if grown or changed or lowest != self._lowest or self._starts > self._mark.synced:
+        changed = self._manifest_file < 0 or lowest != self._lowest or self._starts > self._synced
+        if not changed:
+            manifest = os.fstat(self._manifest_file)
+            is_gone = not manifest.st_nlink  # RocksDB began another one
+            changed = is_gone or manifest.st_size != self._manifest.size
+        if changed or os.fstat(self._place).st_mtime_ns != self._changed:
             self._look(synced, lowest)
-        generation = self._mark.generation + 1
-        self._mark = Mark(synced, *self._mark[1:5], generation)
+        self._synced = synced
+        self._generation = generation = self._generation + 1
         body = _COUNTS.pack(generation, synced) + self._rest
         os.pwrite(self._file, _OPENING.pack(_MAGIC, crc32(body)) + body, generation % 2 * SLOT)
         if self._witness >= 0:
@@ -140,7 +146,7 @@ class SyncedMark:
         """Write from now on also beside the folder how far the store is, once it has an owner."""
         self._dismiss_witness()
         if self._mark.owner != NIL_ID:
-            self._witness = witness.begin(path, self._mark.owner, self._mark.synced)
+            self._witness = witness.begin(path, self._mark.owner, self._synced)
 
     def _dismiss_witness(self) -> None:
         if self._witness >= 0:
@@ -154,7 +160,7 @@ class SyncedMark:
         self._mark = self._mark._replace(owner=owner)
         self._rest = _seldom_changed(self._mark)
         for _ in range(2):
-            self.move(self._mark.synced, self._lowest)
+            self.move(self._synced, self._lowest)
         os.fsync(self._file)
 
     @property
@@ -165,11 +171,13 @@ class SyncedMark:
     def close(self) -> None:
         """Close the files."""
         os.close(self._file)
+        os.close(self._place)
+        self._open_manifest("")
         self._dismiss_witness()
 
     def _look(self, synced: int, lowest: int) -> None:
         """See which logs there are; a log without a synced change need not survive a power cut."""
-        self._changed = os.stat(self.folder).st_mtime_ns
+        self._changed = os.fstat(self._place).st_mtime_ns
         self._lowest = lowest
         found: dict[int, int] = {}
         for path in self.folder.glob("*.log"):
@@ -181,6 +189,8 @@ class SyncedMark:
         needed = sorted(LogStart(*each) for each in found.items() if 0 < each[1] <= synced)
         self._starts = max((each or NEVER for each in found.values()), default=0)
         manifest = manifest_of(self.folder)
+        if manifest.path != self._manifest.path or self._manifest_file < 0:
+            self._open_manifest(manifest.path)
         if manifest != self._manifest and manifest.path:
             sync_file(Path(manifest.path))  # RocksDB may be about to do it
         self._manifest = manifest
@@ -188,6 +198,15 @@ class SyncedMark:
             manifest=manifest.number, manifest_size=manifest.size, logs=tuple(needed[:MOST_LOGS])
         )
         self._rest = _seldom_changed(self._mark)
+
+    def _open_manifest(self, path: str) -> None:
+        """Open the MANIFEST of this path, none for an empty path, and close the last one."""
+        if self._manifest_file >= 0:
+            os.close(self._manifest_file)
+        self._manifest_file = -1
+        if path:
+            with suppress(FileNotFoundError):  # RocksDB replaces it at this moment
+                self._manifest_file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def encode_slot(mark: Mark) -> bytes:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from reliquary.base.faults import StoreFailure, UsageError
+from reliquary.console import acts_file
 from reliquary.net.chance import SystemChance
 from reliquary.store import Changes, RocksDisk, backup, backup_stopped, restore
-from reliquary.store.backup import KEYS
+from reliquary.store.backup import ACTS, KEYS
 from reliquary.store.format import VERSION
 from reliquary.store.history.folder import NAME as HISTORY
 from reliquary.store.history.folder import files_in
@@ -120,6 +121,17 @@ def test_a_restore_into_an_empty_folder_is_done(stopped: Path, tmp_path: Path) -
     (tmp_path / "restored").mkdir()
     restore(tmp_path / "backup", tmp_path / "restored", SystemChance())
     assert keys_in(tmp_path / "restored") == [b"a", b"b"]
+
+
+def test_a_copy_of_the_folder_of_a_server_is_restored_without_its_log_of_acts(
+    stopped: Path, tmp_path: Path
+) -> None:
+    assert ACTS == acts_file.NAME
+    (stopped / "acts").mkdir()
+    (stopped / "acts" / "2026-11-19.jsonl").write_text("{}\n")
+    restore(stopped, tmp_path / "restored", SystemChance())
+    assert keys_in(tmp_path / "restored") == [b"a", b"b"]
+    assert not (tmp_path / "restored" / "acts").exists()
 
 
 def test_a_restore_from_what_is_no_store_is_refused(tmp_path: Path) -> None:

@@ -39,7 +39,9 @@ KEYS: Final = "keys.pem"
 PATH_LIMIT: Final = 4096 - 64
 """Bytes of the path of a folder, with room for the names of the files in it."""
 NAME_LIMIT: Final = 255
-_LEFT_BEHIND: Final = {store_format.NAME, restored.NAME, RESERVE, "LOCK", "LOG"}
+ACTS: Final = "acts"
+"""The folder of the log of acts, which the console keeps in the folder of a store."""
+_LEFT_BEHIND: Final = {store_format.NAME, restored.NAME, RESERVE, ACTS, "LOCK", "LOG"}
 """Files that a backup leaves out: FORMAT is written at the end, and the others describe the folder and the
 process, not the rows.
 """
@@ -93,7 +95,10 @@ def backup_stopped(folder: str | Path, target: str | Path, *, with_history: bool
 
 
 def restore(source: str | Path, folder: str | Path, chance: Chance) -> None:
-    """Make a store in an empty or new folder from a backup, with the history that is in it."""
+    """Make a store in an empty or new folder from a backup, with the history that is in it.
+
+    A copy of the folder of a stopped server is taken too; its log of acts stays where it is.
+    """
     source, folder = Path(source), Path(folder)
     version = _version_of(source)
     _must_be_empty(folder)

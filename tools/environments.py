@@ -25,6 +25,9 @@ from subprocess import PIPE, STDOUT
 
 from tools import system_packages
 
+NOTHING_FOUND = "from versions: none"
+"""What pip says of a package when no index has it, or when none answers."""
+NO_INDEX = ": no package index answers; check the network, or name another index in the settings of pip"
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements.lock"
 SPARK_LOCK = ROOT / "requirements-spark.lock"
@@ -160,7 +163,9 @@ class Environment:
             raise NotMade(f"could not make {self.name}")
         failure = self._made_by([self.interpreter.path, "-m", "venv", str(self.folder)], self._pip_install)
         if failure:
-            raise NotMade(f"{failure}\ncould not make {self.name}")
+            raise NotMade(
+                f"{failure}\ncould not make {self.name}{NO_INDEX if NOTHING_FOUND in failure else ''}"
+            )
 
     def _made_by(self, make: list[str], install: list[str]) -> str:
         """Make it anew and install all; return the first failure, or nothing."""

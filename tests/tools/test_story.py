@@ -55,6 +55,10 @@ def test_a_port_or_an_address_that_is_in_use_is_left_to_its_owner() -> None:
         assert free_mqqb_host(201) not in {host, "127.0.0.1"}
 
 
+def test_a_port_that_cannot_be_gives_way_to_one_that_can() -> None:
+    assert 0 < free_port(65_536) < 65_536
+
+
 def test_the_ports_of_the_first_manager_can_be_chosen_and_the_consoles_ask_each_other(clean: Path) -> None:
     given, rest = parser().parse_known_args(["--port", "21480", "--log-level", "info"])
     pair = managers(given, rest)

@@ -28,7 +28,7 @@ def free_port(wanted: int, host: str = HOST) -> int:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((host, port))
-            except OSError:
+            except (OSError, OverflowError):  # the last ports have no port that is ten or twenty higher
                 continue
             return int(probe.getsockname()[1])
     raise SystemExit(f"no port of {host} is free")

@@ -102,6 +102,15 @@ def test_uv_is_preferred_and_pip_tries_after_it(project: Project, monkeypatch: p
     assert programs == ["uv", "uv", "python3", "python", "python"]
 
 
+def test_a_package_index_that_does_not_answer_is_named(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "ERROR: Could not find a version that satisfies the requirement one==1.0 (from versions: none)"
+    monkeypatch.setattr(environments, "first_failure", lambda steps: said)
+    with pytest.raises(NotMade, match="no package index answers; check the network"):
+        project.environment.ensure()
+
+
 def test_one_that_cannot_be_made_is_not_taken_for_made(project: Project) -> None:
     project.failing = "--requirement"
     with pytest.raises(NotMade, match=r"--requirement failed\ncould not make \.venvs/3\.12\.1"):

@@ -11,8 +11,9 @@ from tests.console.web.harness import Outline, Reader
 
 def test_the_first_page_shows_what_the_manager_holds(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
-        answer = await harness.get("/")
-        assert (answer.status, dict(answer.headers)[b"location"]) == (307, b"/console")
+        for path in ("/", "/console/"):
+            answer = await harness.get(path)
+            assert (answer.status, dict(answer.headers)[b"location"]) == (307, b"/console")
         await harness.send("orders", "a", "b")
         for _ in range(2):
             await harness.server.sampler.take()

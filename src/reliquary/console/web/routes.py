@@ -25,7 +25,7 @@ SIGN_IN: Final = "/console/sign-in"
 
 
 async def lead_to_console(_: Request) -> Response:
-    """Serve GET /: redirect to the console."""
+    """Serve GET / and GET /console/: redirect to the console."""
     return RedirectResponse("/console", 307)
 
 
@@ -58,6 +58,7 @@ def _page(path: str, handler: Handler, method: str) -> Route:
 
 ROUTES: Final = (
     Route("/", lead_to_console, methods=["GET"]),
+    _page("/console/", lead_to_console, "GET"),
     _page("/console", overview.show_overview, "GET"),
     _page("/console/live", overview.show_live_part, "GET"),
     _page("/console/alarms", overview.show_alarms, "GET"),

@@ -59,12 +59,13 @@ def paths(harness: Harness, plane: str) -> tuple[HttpClient, list[tuple[str, str
 
 
 async def reported(client: HttpClient, method: str, path: str, **headers: bytes) -> tuple[int, str]:
-    """Return the status and the code of a request with these headers."""
+    """Return the status and the code that answer a request with these headers, also from an error page."""
     given = [(name.encode(), value) for name, value in headers.items()]
     answer = await client.request(method, path, b"", given)
-    with suppress(ValueError):  # metrics and the page are no JSON
+    with suppress(ValueError):  # metrics and pages are no JSON
         return answer.status, json.loads(answer.body).get("code", "")
-    return answer.status, ""
+    found = re.search(rb"<p>Code (\w+)</p>", answer.body)
+    return answer.status, found[1].decode() if found else ""
 
 
 def test_no_method_of_any_path_that_changes_something_is_for_pages_of_other_sites(tmp_path: Path) -> None:

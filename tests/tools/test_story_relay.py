@@ -126,3 +126,16 @@ def test_a_target_that_does_not_listen_ends_the_connection_and_not_the_relay(
         with near, far:
             near.sendall(b"x")
             assert read(far, 1) == b"x"
+
+
+def test_a_cut_while_connections_still_end_does_nothing(
+    relay: tuple[Relay, int], target: socket.socket
+) -> None:
+    link, port = relay
+    pairs = [connect(port, target) for _ in range(20)]
+    for _ in range(20):
+        link.cut()
+    assert (link.is_cut, link.broken) == (True, 20)
+    for near, far in pairs:
+        near.close()
+        far.close()

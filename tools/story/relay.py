@@ -65,12 +65,15 @@ class Relay:
         for server in self._servers:
             server.close()
         self._servers.clear()
-        self.broken += len(self._tasks)
+        connections = [task for task in self._tasks if not task.cancelling()]  # others were cut before
+        self.broken += len(connections)
         for writer in self._writers:
+            if writer.transport.is_closing():  # its socket may be closed already
+                continue
             connection: socket.socket = writer.get_extra_info("socket")
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
             writer.transport.abort()
-        for task in self._tasks:
+        for task in connections:
             task.cancel()
 
     def _accept(self, target: Address, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -140,6 +140,18 @@ MODULES = sorted(
     if path.name not in {"__init__.py", "__main__.py"}
 )
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+OTHER_TEXTS = [
+    ROOT / "dev",
+    ROOT / "pyproject.toml",
+    *sorted(
+        path
+        for folder in ("src", "tests", "tools", "bench", "deploy", "examples", "docs/drawings")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".c", ".h", ".hex", ".http", ".lua", ".scene", ".service", ".sql", ".toml", ".txt"}
+        or (path.suffix == ".md" and folder != "docs/drawings")
+    ),
+]
+"""Files that are no Python and no page of docs: programs of peers, vectors, settings, folder pages."""
 TEXTS = [
     *SOURCES,
     ROOT / "dev",
@@ -275,6 +287,8 @@ CITED = re.compile(
     r"|(?<!RFC \d{4} )(?<!\.)[A-J]\.\d{1,2})(?![\w-])"
 )
 """Also `B.4`: our pages have no sections with letters, and the one other text with them is an RFC."""
+CITED_OF_HTTPR = re.compile(r"(?<![\w-])[FH][1-9]\d?(?![\w-])")
+"""`F3` and `H12` are flows and bodies in files of HTTPR; elsewhere they may be bytes."""
 DEFINED = re.compile(r"^\| ([A-Z]{1,2}-?\d{1,3})(?: \*)? \|", re.MULTILINE)
 PAGE_OF = {
     "srmp": "mqsrm", "pgm": "mqsrm", "multicast": "mqsrm", "httpr": "httpr", "wsrm": "wsrvcrm",
@@ -293,11 +307,8 @@ def undefined(path: Path, text: str, pages: dict[str, set[str]]) -> list[str]:
     of_page = [pages[page] for word, page in PAGE_OF.items() if word in words] or list(pages.values())
     everywhere = set().union(*pages.values())
     known = set().union(*of_page)
-    return [
-        cited
-        for cited in sorted(set(CITED.findall(text)))
-        if cited not in (everywhere if cited[1].isalpha() else known)
-    ]
+    found = {*CITED.findall(text), *(CITED_OF_HTTPR.findall(text) if "httpr" in words else ())}
+    return [cited for cited in sorted(found) if cited not in (everywhere if cited[1].isalpha() else known)]
 
 
 def test_an_undefined_id_is_recognised() -> None:
@@ -306,7 +317,8 @@ def test_an_undefined_id_is_recognised() -> None:
         "QB-002",
         "T-01",
     ]
-    assert undefined(Path("tests/server/a.py"), "T01 T-01 T02", pages) == ["T02"]
+    assert undefined(Path("tests/server/a.py"), "T01 T-01 T02 F4", pages) == ["T02"]
+    assert undefined(Path("tests/httpr/a.hex"), "F4 H10 H-10 f4 0xF5 H1X", pages) == ["F4", "H-10", "H10"]
     assert undefined(Path("docs/a.md"), "It waits (A.5, D.10), RFC 1320 A.5.", pages) == ["A.5", "D.10"]
 
 
@@ -315,7 +327,7 @@ def test_every_id_that_is_cited_is_defined_in_the_requirements() -> None:
     assert len(set().union(*pages.values())) > 1500
     found = [
         f"{path.relative_to(ROOT)}: {cited}"
-        for path in (*SOURCES, *PAGES)
+        for path in (*SOURCES, *PAGES, *OTHER_TEXTS)
         if path.relative_to(ROOT).parts[:2] not in {("tests", "tools"), ("tests", "test_tidy.py")}
         for cited in undefined(path.relative_to(ROOT), path.read_text(), pages)
     ]
@@ -375,6 +387,18 @@ def test_docstrings_comments_and_texts_name_their_nouns() -> None:
         for number, text in prose(path.read_text())
         for word in unwanted(text)
     ]
+    assert found == []
+
+
+def test_programs_of_peers_and_vectors_name_their_nouns() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {word}"
+        for path in OTHER_TEXTS
+        if path.suffix != ".md"  # tests/test_docs_tidy.py reads these
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        for word in unwanted(line)
+    ]
+    assert len(OTHER_TEXTS) > 100
     assert found == []
 
 

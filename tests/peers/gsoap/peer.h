@@ -15,7 +15,7 @@
 #define ASK_ACTION "urn:reliquary:notes/ask"
 #define ANSWER_ACTION "urn:reliquary:notes/askResponse"
 
-/* Return a context with both plugins, whose incoming headers are told on stdout.  */
+/* Return a context with both plugins, which prints the headers of incoming messages on stdout.  */
 struct soap *peer_context(int keep_alive);
 
 /* Listen on 127.0.0.1 and a port that the system chooses; return the port, 0 for a failure.  */
@@ -30,7 +30,7 @@ int peer_heard(const char *ending);
 /* Tell a response of `ask` on stdout; sequence and number are "-" and 0 where it came outside any sequence.  */
 void peer_tell_answer(const char *sequence, unsigned long long number, const char *text);
 
-/* How many responses were told.  */
+/* The number of responses that were printed.  */
 int peer_answers(void);
 
 /* Tell the fault of a context on stdout.  */

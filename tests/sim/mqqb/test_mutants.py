@@ -1,6 +1,6 @@
-"""The checkers bite: MQQB that follows the printed text where it fails is found out, within a few seeds.
+"""The checkers detect MQQB that follows the printed text where the text is wrong, within a few seeds.
 
-Each mutant is a trap of the text, by the number of its gap in the digest.
+A mutant is named by the reading (such as G-01, docs/requirements/mqqb.md) that it does not follow.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class Vector:
 
     data: bytes
     length: int
-    """Bytes, as the list of requirements counts them."""
+    """The number of bytes that docs/requirements/httpr.md names."""
     header: RequestHeader | ResponseHeader
     messages: tuple[Carried, ...] = ()
     disposition: Disposition | None = None
@@ -194,6 +194,5 @@ VECTORS = {
         _LAST,
     ),
 }
-"""The list has no H10."""
 REQUESTS = {name: each for name, each in VECTORS.items() if isinstance(each.header, RequestHeader)}
 RESPONSES = {name: each for name, each in VECTORS.items() if isinstance(each.header, ResponseHeader)}

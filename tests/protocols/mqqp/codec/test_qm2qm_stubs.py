@@ -43,7 +43,7 @@ from reliquary.wire.ndr.encoding import NDR20, NDR64, Encoding
 from reliquary.wire.rpc.syntaxes import QM2QM
 from tests.protocols.mqqp.codec.vector import named_stubs
 
-STUBS = named_stubs("digest.hex")
+STUBS = named_stubs("qm2qm.hex")
 SESSION = UUID("a1b2c3d4-0102-0304-0506-0708090a0b0c")
 READ_HANDLE = UUID("11223344-5566-7788-99aa-bbccddeeff00")
 CLIENT = UUID("0b162747-99cf-479c-972f-95b776e141c3")

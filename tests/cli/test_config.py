@@ -30,6 +30,15 @@ def test_valid_settings_are_called_valid_and_others_are_refused_with_their_line(
     assert f"{file}:2: srmp.ca_file /nowhere/ca.pem cannot be read" in done.stderr
 
 
+def test_a_folder_that_every_user_can_enter_is_warned_of(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    done = CliRunner().invoke(cli, ["config", "check", "--set", f"folder={tmp_path}"])
+    assert (done.exit_code, done.stdout) == (0, "the settings are valid\n")
+    assert f"every user of this computer can enter the folder {tmp_path}: `chmod o= " in done.stderr
+    tmp_path.chmod(0o750)
+    assert not CliRunner().invoke(cli, ["config", "check", "--set", f"folder={tmp_path}"]).stderr
+
+
 def test_settings_are_shown_as_toml_or_json(tmp_path: Path) -> None:
     file = tmp_path / "reliquary.toml"
     file.write_text("data_port = 9000\n")

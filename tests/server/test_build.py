@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import ssl
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,11 @@ from reliquary.net.clock import RealClock
 from reliquary.net.http import HttpClient, RequestFailed
 from reliquary.protocols.standard import ALL_TABLES
 from reliquary.queueing.model.events import Answer, CreateQueue
+from reliquary.server.acts_options import ActsOptions
 from reliquary.server.build import build
 from reliquary.server.config import Settings
 from reliquary.server.first_queues import make_queues
+from reliquary.server.history_options import HistoryOptions
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.store import RocksDisk
 from tests.console.harness import Harness, play
@@ -41,6 +44,28 @@ def test_first_queues_are_made_once_and_kept(tmp_path: Path) -> None:
 
     play(tmp_path, first)
     play(tmp_path, second)
+
+
+def test_only_the_owner_may_read_the_folders_that_a_server_makes(tmp_path: Path) -> None:
+    folders = {name: tmp_path / name for name in ("data", "history", "acts")}
+    settings = Settings(
+        folder=folders["data"],
+        history=HistoryOptions(folder=folders["history"]),
+        acts=ActsOptions(folder=folders["acts"]),
+    )
+
+    async def run() -> None:
+        server = await build(settings)
+        await server.reloader.acts.note("a person", "", "do-a-thing", "")
+        await server.stop()
+
+    before = os.umask(0o022)
+    try:
+        asyncio.run(run())
+    finally:
+        os.umask(before)
+    modes = {name: folder.stat().st_mode & 0o777 for name, folder in folders.items()}
+    assert modes == dict.fromkeys(folders, 0o700)
 
 
 def test_the_quota_of_the_settings_holds(tmp_path: Path) -> None:

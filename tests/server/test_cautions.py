@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
 from reliquary.net.identity.users import User, Users
 from reliquary.queueing.model.events import StartManager
 from reliquary.queueing.model.security.rights import MANAGER_LIST
-from reliquary.server.cautions import cautions, open_addresses
+from reliquary.server.acts_options import ActsOptions
+from reliquary.server.cautions import cautions, open_addresses, open_folders
 from reliquary.server.config import Settings
+from reliquary.server.history_options import HistoryOptions
 from tests.queueing.manager_harness import Bench
 
 ALICE = User(name="alice", token_sha256=sha256(b"a").hexdigest())
 ROOT = User(name="root", token_sha256=sha256(b"r").hexdigest(), groups=("administrators",))
 
 
-def reported(bench: Bench, users: tuple[User, ...] = (), **chosen: str | bool) -> list[str]:
+def reported(bench: Bench, users: tuple[User, ...] = (), **chosen: str | bool | Path) -> list[str]:
     """Return the warnings of a server with these users."""
     settings = Settings(users=users, **chosen)  # type: ignore[arg-type]
     known = Users(bench.state.identity().identifier, users)
@@ -42,6 +45,23 @@ def test_a_server_on_the_loopback_and_one_with_an_administrator_warn_of_nothing(
 def test_a_server_that_is_open_to_the_network_says_so() -> None:
     wanted = "access: no users are named: every client that reaches 0.0.0.0 and :: may do everything"
     assert reported(Bench(), data_host="0.0.0.0", control_host="::", open_to_network=True) == [wanted]
+
+
+def test_folders_that_every_user_of_the_computer_can_enter_are_named(tmp_path: Path) -> None:
+    data, history, acts = (tmp_path / name for name in ("data", "history", "acts"))
+    for folder, mode in ((data, 0o750), (history, 0o755), (acts, 0o701)):
+        folder.mkdir()
+        folder.chmod(mode)
+    (data / "history").mkdir(0o755)
+    assert list(open_folders(Settings(folder=data))) == []
+    settings = Settings(folder=data, history=HistoryOptions(folder=history), acts=ActsOptions(folder=acts))
+    expected = (
+        "access: every user of this computer can enter the folder {0}: `chmod o= {0}` takes that right back"
+    )
+    assert list(open_folders(settings)) == [expected.format(history), expected.format(acts)]
+    data.chmod(0o755)
+    assert reported(Bench(), folder=data)[0] == expected.format(data)
+    assert list(open_folders(Settings(folder=tmp_path / "nowhere"))) == []
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,12 @@ def test_a_live_store_is_backed_up_as_it_is_at_that_moment(folder: Path, tmp_pat
     assert keys_in(folder) == [b"a", b"b"]
 
 
+def test_only_the_owner_may_read_a_backup_and_a_restored_store(stopped: Path, tmp_path: Path) -> None:
+    backup_stopped(stopped, tmp_path / "backup")
+    restore(tmp_path / "backup", tmp_path / "restored", SystemChance())
+    assert [(tmp_path / name).stat().st_mode & 0o077 for name in ("backup", "restored")] == [0, 0]
+
+
 def test_a_stopped_store_is_backed_up_without_knowing_its_tables(stopped: Path, tmp_path: Path) -> None:
     backup_stopped(stopped, tmp_path / "backup")
     assert keys_in(tmp_path / "backup") == [b"a", b"b"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,16 @@ def test_a_folder_is_made_with_those_above_it_and_may_exist(tmp_path: Path) -> N
     make_folder(tmp_path / "a" / "b")
     make_folder(tmp_path / "a" / "b")
     assert (tmp_path / "a" / "b").is_dir()
+
+
+def test_only_the_owner_may_read_a_folder_that_is_made_and_one_that_exists_keeps_its_mode(
+    tmp_path: Path,
+) -> None:
+    make_folder(tmp_path / "a" / "b")
+    assert [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("a", "a/b")] == [0o700, 0o700]
+    (tmp_path / "a").chmod(0o755)
+    make_folder(tmp_path / "a")
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o755
 
 
 def test_a_folder_is_not_made_where_a_file_is(tmp_path: Path) -> None:

@@ -42,12 +42,16 @@ def check(file: Path | None, chosen: tuple[str, ...]) -> None:
     """Read the settings as `reliquary serve` would, and say what is wrong with them.
 
     Certificates, keys and tokens in files are read too, so run it as the user of the server.  An error
-    names the file, the line and the setting; the exit code is 2 then.  Nothing is started.
+    names the file, the line and the setting; the exit code is 2 then.  A folder of messages that every user
+    of the computer can enter is a warning.  Nothing is started.
     """
+    from reliquary.server.cautions import open_folders
     from reliquary.server.files import load_checked
 
-    load_checked(file, os.environ, chosen=chosen)
+    settings = load_checked(file, os.environ, chosen=chosen)
     click.echo("the settings are valid")
+    for caution in open_folders(settings):
+        click.echo(caution, err=True)
 
 
 @config.command()

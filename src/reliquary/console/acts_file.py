@@ -21,6 +21,7 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.client.records import ActInfo
+from reliquary.store.files import make_folder, sync_folder
 from reliquary.views.pages import Page, PageWanted
 
 NAME: Final = "acts"
@@ -74,7 +75,7 @@ class ActsFile:
         if self._handle is not None and self._day == today and os.fstat(self._handle).st_size < self._largest:
             return self._handle
         self.close()
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         last = max((number for number, _ in files_in(self.folder)), default=0)
         is_first = self._number == 0
         self._number, self._day = last + (0 if is_first and self._grows(last, today) else 1), today
@@ -83,7 +84,7 @@ class ActsFile:
         size = os.fstat(self._handle).st_size
         if size and os.pread(self._handle, 1, size - 1) != b"\n":
             os.write(self._handle, b"\n")
-        _sync_folder(self.folder)
+        sync_folder(self.folder)
         self._sweep()
         return self._handle
 
@@ -161,11 +162,3 @@ def files_in(folder: Path) -> list[tuple[int, Path]]:
     except FileNotFoundError:
         return []
     return sorted((int(found[1]), folder / name) for name in names if (found := _NAME.fullmatch(name)))
-
-
-def _sync_folder(folder: Path) -> None:
-    place = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(place)
-    finally:
-        os.close(place)

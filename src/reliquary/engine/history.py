@@ -31,6 +31,7 @@ from reliquary.queueing.model.events import AwaitDisk
 from reliquary.queueing.model.history.history import History
 from reliquary.queueing.model.state import State
 from reliquary.store.disk import Disk
+from reliquary.store.files import make_folder
 from reliquary.store.history.folder import HistoryFile, Kept, clear_unfinished, copy_missing, files_in, sweep
 
 LOOK_SECONDS: Final = 1.0
@@ -230,7 +231,7 @@ class Exporter:
         from reliquary.store.history.export import last_in  # imported here because Arrow is slow to load
 
         folder = self.options.folder
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         clear_unfinished(folder)
         self._in_files = last_in(folder, manager)
         self._count()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 from reliquary.net.host import is_loopback
@@ -13,12 +14,15 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.rules.permission import Act, QueueKind, lacks, place_of
 from reliquary.server.config import Settings
 
+FOR_OTHERS: Final = 0o007
+"""The bits of a mode that give rights to users who are neither the owner nor in the group."""
 NAMED: Final = 3
 """Queues that a warning names; of the rest it says how many there are."""
 
 
 def cautions(settings: Settings, state: State, users: Users) -> Iterator[str]:
     """Return warnings for the administrator, one sentence each."""
+    yield from open_folders(settings)
     if reached := open_addresses(settings):
         where = " and ".join(reached)
         yield f"access: no users are named: every client that reaches {where} may do everything"
@@ -37,10 +41,32 @@ def cautions(settings: Settings, state: State, users: Users) -> Iterator[str]:
         )
 
 
+def open_folders(settings: Settings) -> Iterator[str]:
+    """Return a warning for each folder of messages, history or acts that every user of the computer can
+    enter; folders in the data folder are as safe as it is.
+    """
+    data, history = settings.folder, settings.history.export(settings.folder)
+    folders = [data, *([] if history is None else [history.folder])]
+    folders += [settings.acts.place(data)] if settings.acts.enabled else []
+    for folder in dict.fromkeys(folders):
+        if (folder == data or not folder.is_relative_to(data)) and _is_for_others(folder):
+            yield (
+                f"access: every user of this computer can enter the folder {folder}:"
+                f" `chmod o= {folder}` takes that right back"
+            )
+
+
 def open_addresses(settings: Settings) -> tuple[str, ...]:
     """Return the hosts at which every client on the network may do everything."""
     hosts = dict.fromkeys((settings.data_host, settings.control_host))
     return () if settings.users else tuple(host for host in hosts if not is_loopback(host))
+
+
+def _is_for_others(folder: Path) -> bool:
+    try:
+        return bool(folder.stat().st_mode & FOR_OTHERS)
+    except OSError:  # it is not there yet, or this user may not look
+        return False
 
 
 def _is_open(state: State, queue: QueueState) -> bool:

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from reliquary.base.faults import UsageError
 from reliquary.store.backup import KEYS
+from reliquary.store.files import make_folder
 from reliquary.wire.public_keys import PROVIDERS, Provider, PublicKey, Purpose, encode_key
 
 # DEPARTS from 3.1.3 (DM-088, DM-089): 2048 bits where 512 and 1024 are printed, because short keys are
@@ -56,7 +57,7 @@ def own_keys(folder: Path) -> Keys:
 
 def _make(file: Path) -> None:
     """Make all six keys and sync the file before they are used; a crash leaves the file whole or missing."""
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(file.parent)
     pem = b"".join(
         rsa.generate_private_key(EXPONENT, KEY_BITS).private_bytes(
             serialization.Encoding.PEM,

@@ -28,7 +28,7 @@ from reliquary.base.restoration import Restoration
 from reliquary.store import format as store_format
 from reliquary.store import restored
 from reliquary.store.engine_errors import translate_errors
-from reliquary.store.files import copy_durably, make_folder, sync_file, sync_folder
+from reliquary.store.files import FOR_OWNER, copy_durably, make_folder, sync_file, sync_folder
 from reliquary.store.history.folder import NAME as HISTORY
 from reliquary.store.history.folder import HistoryFile, copy_missing, files_in, take_files
 from reliquary.store.reserve import NAME as RESERVE
@@ -55,6 +55,7 @@ def backup(disk: RocksDisk, target: str | Path, history: Path | None = None) -> 
     with translate_errors(target):
         make_folder(target.parent)
         disk.checkpoint(target)
+        target.chmod(FOR_OWNER)
         if (disk.folder / KEYS).exists():
             copy_durably(disk.folder / KEYS, target / KEYS)
         if history is not None:

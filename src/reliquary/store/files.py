@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Final
+
+FOR_OWNER: Final = 0o700
+"""The mode of a folder that only its owner may read."""
 
 
 def write_durably(path: Path, content: bytes) -> None:
@@ -19,10 +23,13 @@ def write_durably(path: Path, content: bytes) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it, so that their names are safe; one that exists is fine."""
+    """Make a folder, and those above it, so that their names are safe; one that exists is fine.
+
+    Only the owner may read a folder that is made; one that exists keeps its mode.
+    """
     if not folder.is_dir():
         make_folder(folder.parent)
-        folder.mkdir()
+        folder.mkdir(FOR_OWNER, exist_ok=True)
         sync_folder(folder.parent)
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, later, seconds
 from reliquary.queueing.model.events import (
     AccessChange,
@@ -20,11 +21,13 @@ from reliquary.queueing.model.message import (
     HOP_LIMIT,
     Acknowledgement,
     AuthenticationLevel,
+    Delivery,
     Message,
     MessageClass,
     MessagePrivacy,
     ObjectId,
     SequenceId,
+    size_of,
 )
 from reliquary.queueing.model.queue import QueuePrivacy
 from reliquary.queueing.model.security.principals import EVERYONE
@@ -262,6 +265,48 @@ def test_what_a_carrier_writes_itself_gets_an_identity_and_takes_its_way(online:
     assert sent.message.destination_queue == WEB
     assert sent.message.identifier.lineage == exchange.state.identity().identifier
     assert sent.message.sent_time == exchange.now // SECOND
+
+
+def filled(full: str) -> Exchange:
+    """Return a manager without room: its quota is used up, or it is throttled."""
+    exchange = Exchange(quota=1)
+    exchange.clerk.connects = False
+    sent = exchange.send("orders", bytes(1024 - size_of(message(b""))))
+    assert sent.status is HResult.OK
+    exchange.handle(FlowControl(full == "throttled", "the disk is almost full"))
+    if full == "quota":
+        exchange.say(MessageArrived("clerk", (9, 9), WEB, durable_receipt()))  # it exceeds the quota
+    return exchange
+
+
+def durable_receipt() -> Message:
+    """Return a receipt that its carrier writes only once."""
+    return Message.of(
+        message_class=MessageClass.ACK_RECEIVE, delivery=Delivery.RECOVERABLE, soap_header="<receipt/>"
+    )
+
+
+@pytest.mark.spec("DM-187")
+@pytest.mark.parametrize("full", ["quota", "throttled"])
+def test_a_durable_receipt_is_taken_without_room_and_an_express_one_is_not(full: str) -> None:
+    exchange = filled(full)
+    exchange.say(MessageArrived("clerk", TICKET, WEB, durable_receipt()))
+    express = Message.of(message_class=MessageClass.ACK_REACH_QUEUE, soap_header="<receipt/>")
+    exchange.say(MessageArrived("clerk", (1, 3), WEB, express))
+    verdicts = [each.outcome for each in exchange.clerk.heard if isinstance(each, ArrivalJudged)]
+    assert verdicts[-2:] == [Outcome.DELIVERED, Outcome.TRY_LATER]
+    exchange.restart()
+    assert len(exchange.outgoing(WEB).order) == (2 if full == "quota" else 1)
+
+
+@pytest.mark.parametrize("full", ["quota", "throttled"])
+def test_a_refusal_that_its_carrier_has_to_send_waits_for_room(full: str) -> None:
+    exchange = filled(full)
+    brought = message(b"a", identifier=ObjectId(STRANGER, 5), source_machine=STRANGER)
+    for is_sent in (False, True):
+        exchange.say(MessageArrived("clerk", TICKET, "nowhere", brought, refusal_is_sent=is_sent))
+    verdicts = [each.outcome for each in exchange.clerk.heard if isinstance(each, ArrivalJudged)]
+    assert verdicts[-2:] == [Outcome.REFUSED, Outcome.TRY_LATER]
 
 
 def test_a_manager_that_is_not_ready_asks_to_try_later() -> None:

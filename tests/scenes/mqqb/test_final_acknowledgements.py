@@ -6,8 +6,11 @@ from uuid import UUID
 
 import pytest
 
+from reliquary.base.hresult import HResult
 from reliquary.protocols.mqqb.state import Count
-from reliquary.queueing.model.events import ChangeQueue, DeleteQueue, EndRead, PurgeQueue
+from reliquary.queueing.model.events import ChangeQueue, DeleteQueue, EndRead, FlowControl, PurgeQueue
+from reliquary.queueing.model.message import Message, size_of
+from reliquary.queueing.rules.enqueue import bytes_used
 from tests.protocols.mqqb.mqqb_harness import (
     ELSEWHERE,
     LEDGER,
@@ -22,6 +25,7 @@ from tests.protocols.mqqb.mqqb_harness import (
 from tests.protocols.mqqb.pair import RIGHT, Pair
 from tests.queueing.state_checks import walk
 
+NOWHERE = "TCP:10.0.0.2\\private$\\nowhere"
 STRANGER = UUID("11111111-2222-3333-4444-555555555555")
 
 
@@ -176,3 +180,59 @@ def test_a_dead_letter_of_a_full_queue_that_comes_again_is_a_duplicate() -> None
     assert [len(each) for each in bench.bodies("system$;deadletter")] == [2001]
     assert bench.bodies("small") == []
     assert bench.mqqb.counts[Count.DUPLICATES] == 1
+
+
+def fill(bench: MqqbBench, quota: int) -> None:
+    """Use up the quota of the manager, but for one byte."""
+    room = quota * 1024 - bytes_used(bench.state) - size_of(Message())
+    assert bench.send("orders", bytes(room - 1)).status is HResult.OK
+
+
+@pytest.mark.mqqb("T-53", "T-76")
+@pytest.mark.spec("QB-239", "QB-265")
+@pytest.mark.parametrize(
+    "to", [NOWHERE, "TCP:10.0.0.2\\private$\\orders"], ids=["no queue", "not transactional"]
+)
+def test_a_manager_without_room_refuses_no_message_of_a_stream_for_good(to: str) -> None:
+    """The final acknowledgement could not be kept, and the order acknowledgement would say "delivered"."""
+    bench, peer = receiving()
+    bench.handle(FlowControl(True, "the disk is almost full"))
+    peer.user(b"1", to=to, stream=(1, 0), negative_journaling=True)
+    assert peer.hung_up
+    assert bench.mqqb.places == []
+    bench.handle(FlowControl(False, ""))
+    again = bench.accepted()
+    again.user(b"1", to=to, stream=(1, 0), negative_journaling=True)
+    again.ack_all()
+    bench.advance(1)
+    assert len(again.final_acks) == len(again.order_acks) == 1
+    assert bench.mqqb.counts[Count.FINAL_ACKS_LOST] == 0
+
+
+@pytest.mark.mqqb("T-53", "T-76")
+@pytest.mark.spec("QB-239", "QB-265")
+def test_the_last_refusal_within_the_quota_is_reported_and_the_next_one_waits_for_room() -> None:
+    bench, peer = receiving(quota=1)
+    fill(bench, 1)
+    for number in (1, 2):
+        peer.user(b"%d" % number, to=NOWHERE, stream=(number, number - 1))
+    assert [each.body.number for each in peer.final_acks] == [1]
+    assert peer.hung_up
+    assert [each.stream.last for each in bench.mqqb.places] == [1]
+
+
+@pytest.mark.mqqb("T-72")
+@pytest.mark.spec("QB-308")
+@pytest.mark.parametrize("full", ["quota", "throttled"])
+def test_a_manager_without_room_reports_what_became_of_a_message(full: str) -> None:
+    bench, peer = receiving(quota=2)
+    peer.user(b"1", to=LEDGER, stream=(1, 0), negative_journaling=True)
+    peer.user(b"2", to=LEDGER, stream=(2, 1), negative_journaling=True)
+    fill(bench, 2)
+    bench.handle(FlowControl(full == "throttled", "the disk is almost full"))
+    for _ in range(2):
+        bench.receive("ledger")
+    bench.restart()
+    bench.handle(FlowControl(full == "throttled", "the disk is almost full"))
+    again = bench.accepted()
+    assert [each.message_class for each in again.final_acks] == [0x4000, 0x4000]

@@ -101,6 +101,8 @@ def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
     is_ours = _is_ours(signal.message)
     state.turn.initiator = OURSELVES if is_ours else _initiator(signal)
     outcome, reason = _take(state, signal, now, is_ours=is_ours)
+    if outcome is _REFUSED and signal.refusal_is_sent and _is_full(state):
+        outcome, reason = _VERDICTS[Enqueued.MANAGER_FULL]
     if outcome is _DELIVERED:
         state.travel.taken[signal.carrier] += not is_ours
     elif outcome is _REFUSED:
@@ -114,6 +116,11 @@ def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
 def _is_ours(message: Message) -> bool:
     """Return whether a message is a receipt that a carrier of this manager wrote, which has no identifier."""
     return not message.identifier.uniquifier and message.identifier == NO_OBJECT
+
+
+def _is_full(state: State) -> bool:
+    """Return whether the manager has no room left, so that what it refuses could not be reported either."""
+    return state.manager.throttled or manager_is_full(state, 0)
 
 
 def _acknowledge_refusal(state: State, signal: MessageArrived, reason: MessageClass, now: Instant) -> None:
@@ -196,11 +203,16 @@ def _put_in_queue(state: State, queue: QueueState, signal: MessageArrived, now: 
         _put_aside(state, message, signal.destination, now)
         return Outcome.DELIVERED, NOT_KNOWN
     if queue.record.outgoing is not None:
-        hop = int(not _is_ours(message))  # a receipt that this manager wrote has made no hop yet
-        onward = _with_hop(state, message, queue.record.outgoing.destination, hop)
+        is_ours = _is_ours(message)  # a receipt that this manager wrote has made no hop yet
+        onward = _with_hop(state, message, queue.record.outgoing.destination, int(not is_ours))
         if onward is None:
             return Outcome.REFUSED, MessageClass.NACK_HOP_COUNT_EXCEEDED
         message = onward
+        if is_ours and not message.is_express:
+            # DEPARTS from 3.1.7.1.9 (DM-187): a durable receipt of this manager needs no room, because it is
+            # written only once: without it the sender would never learn what became of its message.
+            insert(state, queue, (message,), (size_of(message),), now, travelled=True, expires=False)
+            return _VERDICTS[DONE]
     verdict, _ = enqueue(state, queue, (message,), now, travelled=True, expires=signal.expires)
     return _VERDICTS[verdict]
 

@@ -12,7 +12,7 @@ from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostArrived
 from reliquary.protocols.srmp.receiver.receipts import DECISIONS, on_receipt_due
 from reliquary.protocols.srmp.state import Count
-from reliquary.queueing.model.events import DeleteQueue, EndRead, PurgeQueue, SendMessages
+from reliquary.queueing.model.events import DeleteQueue, EndRead, FlowControl, PurgeQueue, SendMessages
 from reliquary.queueing.model.message import Delivery, Message, MessageClass
 from reliquary.queueing.model.travel.transfer import MessageArrived, ReceiptDue
 from reliquary.queueing.rules.leave import leave as leave_queue
@@ -354,6 +354,16 @@ def test_a_final_receipt_outlives_a_crash() -> None:
     read(bench, "torders")
     bench.restart()
     assert final("positive", 0x4000, 1) in bench.receipts
+
+
+@pytest.mark.spec("SR-300")
+def test_a_final_receipt_is_written_without_room() -> None:
+    bench = Receiving()
+    stream(bench, 1, flags="<DeadLetter/>")
+    bench.handle(FlowControl(True, "the disk is almost full"))
+    read(bench, "torders")
+    assert bench.receipts == [final("positive", 0x4000, 1)]
+    assert bench.srmp.state.counts[Count.RECEIPTS_LOST] == 0
 
 
 def written(bench: Receiving, reason: MessageClass) -> list[MessageArrived]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reliquary.console.web import messages
+from reliquary.console.web import messages, queues
 from tests.console.harness import Harness, play
 from tests.console.web.harness import Reader
 from tests.console.web.test_alarms import poisoned
@@ -94,6 +94,27 @@ def test_all_messages_of_a_poison_queue_go_back_at_once(tmp_path: Path) -> None:
         assert (await harness.ok("GET", "/queues/orders"))["messages"] == 2
         why = await reader.refused(ORDERS, "/console/queue/return", 400, name="orders")
         assert "is neither a poison queue" in why
+
+    play(tmp_path, scene)
+
+
+def test_a_form_that_returns_a_part_of_the_messages_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "RETURNED_AT_ONCE", 2)
+    monkeypatch.setattr(queues, "RETURNED_AT_ONCE", 2)
+
+    async def scene(harness: Harness) -> None:
+        await poisoned(harness, "a", "b", "c")
+        reader, poison = Reader(harness), "/console/queue?name=orders%3Bpoison"
+        assert "Return the first 2 messages to orders" in (await reader.read(poison)).text
+        page = await reader.submit(poison, "/console/queue/return", name="orders;poison")
+        assert "Returned to their queues: 2. The queue has more: one step returns the first 2" in page.text
+        assert "Return all messages to orders" in page.text
+        page = await reader.submit(poison, "/console/queue/return", name="orders;poison")
+        assert "Returned to their queues: 1." in page.text
+        assert "The queue has more" not in page.text
+        assert (await harness.ok("GET", "/queues/orders"))["messages"] == 3
 
     play(tmp_path, scene)
 

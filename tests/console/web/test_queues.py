@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
+from reliquary.console import samples
 from reliquary.console.web import queues
+from reliquary.net.identity.users import User
 from reliquary.queueing.model.message import NO_GUID
+from reliquary.queueing.model.security.roles import Role
 from tests.console.harness import Harness, play
+from tests.console.test_access import ROOT, USERS
 from tests.console.web.harness import Reader
 
 
@@ -32,6 +38,13 @@ def test_queues_come_in_pages_and_are_found_by_a_part_of_their_name(
         found = await reader.read("/console/queues?find=AMM")
         assert "/console/queue?name=gamma" in found.links
         assert "/console/queue?name=alpha" not in found.links
+        assert not any("after=" in link for link in found.links)
+        path, seen = "/console/queues?find=private", []
+        while path:
+            page = await reader.read(path)
+            seen += [link for link in page.links if link.startswith("/console/queue?")]
+            path = next((link for link in page.links if "after=" in link), "")
+        assert seen == [f"/console/queue?name={name}" for name in ("alpha", "beta", "gamma", "orders")]
         assert "No queue has zzz in its name" in (await reader.read("/console/queues?find=zzz")).text
 
     play(tmp_path, scene)
@@ -113,6 +126,74 @@ def test_journals_dead_letters_and_poison_have_a_page(tmp_path: Path) -> None:
         assert "/console/queue?name=orders%3Bjournal" in page.links
 
     play(tmp_path, scene)
+
+
+def test_a_page_of_journals_does_not_speak_for_the_pages_behind_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queues, "PAGE", 1)
+
+    async def scene(harness: Harness) -> None:
+        await harness.ok("POST", "/queues", {"name": "zebra", "journaling": True})
+        reader, path, seen = Reader(harness), "/console/journals", []
+        while path:
+            page = await reader.read(path)
+            assert "No queue here keeps copies" not in page.text
+            seen.append("None of the queues of this page keeps copies" in page.text)
+            path = next((link for link in page.links if "after=" in link), "")
+        assert {True, False} == set(seen)
+
+    play(tmp_path, scene)
+
+
+def test_a_queue_whose_depth_is_not_sampled_has_a_sentence_in_place_of_its_chart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(samples, "QUEUES", 1)
+
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
+        await harness.ok("POST", "/queues", {"name": "alpha"})
+        for _ in range(2):
+            await harness.server.sampler.take()
+        assert (await reader.read("/console/queue?name=alpha")).all("svg")
+        for name in ("orders", "orders;journal", "system$;deadletter"):
+            page = await reader.read(f"/console/queue?name={quote(name)}")
+            assert not page.all("svg")
+            assert "There is no chart of this queue" in page.text
+
+    play(tmp_path, scene)
+
+
+SENDER = User(name="sue", token_sha256=sha256(b"sue-token").hexdigest(), role=Role.SENDER)
+
+
+def test_a_user_sees_of_a_queue_what_the_rights_allow(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        reader, here = Reader(harness), "/console/queue?name=orders"
+        await reader.submit("/console/sign-in", "/console/sign-in", token="sue-token")
+        page = await reader.submit(here, "/console/queue/send", name="orders", text="secret body")
+        assert (
+            "You may not look at its messages, move its messages, change its settings, delete its messages"
+            " or delete it: your role and the access list of the queue decide this." in page.text
+        )
+        assert "1 messages" in page.text
+        assert "The messages of this queue are not shown to you" in page.text
+        assert "secret body" not in page.text
+        forms = [each["action"] for each in page.all("form") if "action" in each]
+        assert forms == ["/console/sign-out", "/console/queue/send"]
+        assert not page.all("details")
+        root = Reader(harness)
+        await root.submit("/console/sign-in", "/console/sign-in", token=ROOT)
+        page = await root.read(here)
+        assert "You may not" not in page.text
+        assert "secret body" in page.text
+        assert len(page.all("details")) == 2
+        poison = await reader.read("/console/queue?name=orders%3Bjournal")
+        assert "You may not look at its messages, move its messages or delete its messages:" in poison.text
+        assert not poison.all("details")
+
+    play(tmp_path, scene, users=(*USERS, SENDER))
 
 
 def test_a_list_of_messages_shows_how_their_bodies_begin(tmp_path: Path) -> None:

@@ -101,8 +101,10 @@ def test_a_user_without_rights_is_signed_in_and_still_refused(tmp_path: Path) ->
         reader = Reader(harness)
         answer = await reader.post(SIGN_IN, (await reader.read(SIGN_IN)).csrf, token=ALICE)
         assert answer.status == 303
-        page = await reader.read("/console/queue?name=orders", 403)
-        assert "You may not see this page" in page.text
+        page = await reader.read("/console/queue?name=system$%3Bdeadletter")
+        assert "You may not look at its messages, move its messages or delete its messages:" in page.text
+        path = "/console/message?queue=orders&lookup_id=1"
+        assert "You may not see this page" in (await reader.read(path, 403)).text
 
     play(tmp_path, scene, users=USERS)
 

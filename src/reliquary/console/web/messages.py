@@ -136,15 +136,18 @@ async def return_messages(request: Request) -> Response:
         raise UsageError(f"{source} is neither a poison queue, such as orders;poison, nor for dead letters")
     if "lookup_id" in fields:
         return await _return_one(context, source, fields["lookup_id"])
-    seen = await context.ask(lambda to: BrowseMessages(to, source, -1, RETURNED_AT_ONCE))
+    seen = await context.ask(lambda to: BrowseMessages(to, source, -1, RETURNED_AT_ONCE + 1))
     assert isinstance(seen, Received), f"no messages: {seen!r}"
+    messages = seen.messages[:RETURNED_AT_ONCE]
     count = 0
-    for delivered in seen.messages:
+    for delivered in messages:
         with suppress(Refusal):  # it was taken meanwhile, or its queue is gone
             await _return(context, source, delivered)
             count += 1
-    left = len(seen.messages) - count
+    left = len(messages) - count
     rest = f" {left:,} could not be returned: their queue is elsewhere, gone or full." if left else ""
+    if len(seen.messages) > RETURNED_AT_ONCE:
+        rest += f" The queue has more: one step returns the first {RETURNED_AT_ONCE:,} messages."
     return go_to("/console/queue", f"Returned to their queues: {count:,}.{rest}", name=source)
 
 

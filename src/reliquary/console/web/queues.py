@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
 import msgspec
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
 from reliquary.base.faults import UsageError
+from reliquary.client.message import Message
 from reliquary.client.translate import changes_of, shown
 from reliquary.console.context import Context, context_of
+from reliquary.console.samples import QUEUES
 from reliquary.console.web.charts import Series, line_chart
-from reliquary.console.web.messages import RETURNED_FROM
+from reliquary.console.web.messages import RETURNED_AT_ONCE, RETURNED_FROM
 from reliquary.console.web.pages import field_of, go_to, read_form, render
 from reliquary.queueing.model.administration import View
 from reliquary.queueing.model.events import (
@@ -28,8 +32,9 @@ from reliquary.queueing.model.events import (
 from reliquary.queueing.model.message import NO_GUID
 from reliquary.queueing.model.queue import QueueSettings, QueueType
 from reliquary.queueing.rules import destinations
+from reliquary.queueing.rules.permission import Act, lacks
 from reliquary.views.administration import find_page, find_record
-from reliquary.views.pages import PageWanted
+from reliquary.views.pages import Page, PageWanted
 from reliquary.views.queues import QUEUE, QueueInfo, queue
 from reliquary.views.queues import queues as find_queues
 
@@ -55,24 +60,36 @@ _NAMES: Final = {
     "keep_refused": "refused become dead letters",
 }
 """Properties whose names need more words, or a unit, on the page."""
+_ACTS: Final = {
+    Act.PEEK: "look at its messages",
+    Act.SEND: "send to it",
+    Act.RECEIVE: "move its messages",
+    Act.CHANGE: "change its settings",
+    Act.PURGE: "delete its messages",
+    Act.DELETE: "delete it",
+}
+"""What the page of a queue offers, in the words of its sentence for a user who may not do all of it."""
+_ACTS_ON_PARTS: Final = (Act.PEEK, Act.RECEIVE, Act.PURGE)
+"""What the page offers for journals, poison queues and dead letters."""
 
 
 async def show_queues(request: Request) -> Response:
     """Serve GET /console/queues?after=NEXT&find=TEXT: show a page of queues."""
     context, query = context_of(request), request.query_params
     view, find = View(context.opened, context.by), query.get("find", "").strip()
-    wanted = PageWanted(query.get("after", ""), PAGE)
-    page = find_page(view, QUEUE, {}, wanted)
-    records = page.records
+    after = query.get("after", "")
     if find:
-        records = list(islice(find_queues(view.state, view.by, containing=find), PAGE))
+        records = list(islice(find_queues(view.state, view.by, after, find), PAGE + 1))
+        page = Page(records[:PAGE], records[PAGE - 1].pathname if len(records) > PAGE else "")
+    else:
+        page = find_page(view, QUEUE, {}, PageWanted(after, PAGE))
     await context.opened.settled()
     return render(
         request,
         "queues.html",
-        queues=[each for each in records if find or each.kind != QueueType.SYSTEM.value],
+        queues=[each for each in page.records if find or each.kind != QueueType.SYSTEM.value],
         find=find,
-        next="" if find else page.next,
+        next=page.next,
     )
 
 
@@ -92,9 +109,15 @@ async def show_queue(request: Request) -> Response:
     name = query.get("name", "")
     info = find_record(View(context.opened, context.by), QUEUE, name)
     after = _place(query.get("after", ""))
-    seen = await context.ask(lambda to: BrowseMessages(to, name, after, MESSAGES + 1))
-    assert isinstance(seen, Received), f"no messages: {seen!r}"
-    messages = list(map(shown, seen.messages))
+    is_ordinary = info.kind not in {"system", "journal", "dead-letter"} and ";" not in info.name
+    refused = _refused(context, name, _ACTS if is_ordinary else _ACTS_ON_PARTS)
+    messages: list[Message] = []
+    if Act.PEEK in refused:
+        await context.opened.settled()
+    else:
+        seen = await context.ask(lambda to: BrowseMessages(to, name, after, MESSAGES + 1))
+        assert isinstance(seen, Received), f"no messages: {seen!r}"
+        messages = list(map(shown, seen.messages))
     return render(
         request,
         "queue.html",
@@ -102,13 +125,33 @@ async def show_queue(request: Request) -> Response:
         subqueues=_subqueues(context, info),
         facts=_facts(info),
         returns=_returns(info.name),
-        is_ordinary=info.kind not in {"system", "journal", "dead-letter"} and ";" not in info.name,
+        returned_at_once=RETURNED_AT_ONCE,
+        is_ordinary=is_ordinary,
+        refused={act.name for act in refused},
+        may_not=_listed(_ACTS[act] for act in refused),
         chart=_depth_chart(context, name),
         messages=messages[:MESSAGES],
         has_classes=any(each.message_class for each in messages),
         next=messages[MESSAGES - 1].lookup_id if len(messages) > MESSAGES else None,
         is_first=after < 0,
     )
+
+
+def _refused(context: Context, name: str, acts: Iterable[Act]) -> list[Act]:
+    """Return the acts on a queue for which the user lacks a right."""
+    found = destinations.find(context.opened.state, name)
+    assert found is not None, f"the record of {name} was found"
+    return [act for act in acts if lacks(context.opened.state, context.by, found, act)]
+
+
+def _listed(words: Iterable[str]) -> str:
+    """Return words as a list in a sentence.
+
+    >>> _listed([]), _listed(["a"]), _listed(["a", "b", "c"])
+    ('', 'a', 'a, b or c')
+    """
+    *first, last = [*words] or [""]
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _returns(name: str) -> str:
@@ -132,7 +175,14 @@ async def show_journals(request: Request) -> Response:
         if part.messages or each.settings.journaling or part.name.casefold().endswith(";poison")
     ]
     await context.opened.settled()
-    return render(request, "journals.html", systems=systems, copies=copies, next=page.next)
+    return render(
+        request,
+        "journals.html",
+        systems=systems,
+        copies=copies,
+        next=page.next,
+        is_first=not query.get("after"),
+    )
 
 
 def _subqueues(context: Context, info: QueueInfo) -> list[QueueInfo]:
@@ -153,7 +203,13 @@ def _facts(info: QueueInfo) -> dict[str, object]:
 
 def _depth_chart(context: Context, name: str) -> object:
     found = destinations.find(context.opened.state, name)
-    depths = context.console.sampler.depths.get(0 if found is None else found.number, ())
+    sampled = context.console.sampler.depths
+    depths = sampled.get(0 if found is None else found.number, ())
+    if sampled and not depths:
+        return Markup('<p class="empty">{}</p>').format(
+            f"There is no chart of this queue: the depths of the first {QUEUES} queues are sampled, without"
+            " journals and poison queues."
+        )
     return line_chart("Messages in the queue", "", Series("messages", list(depths)))
 
 

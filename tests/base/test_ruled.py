@@ -45,7 +45,7 @@ MACHINE = Ruled(Notes(), {Asked: note}, {Notified: note}, {"tick": note})
 
 def test_each_thing_goes_to_its_rule() -> None:
     assert MACHINE.handle(Asked(), NOW).facts == (Noted(Asked(), NOW),)
-    assert MACHINE.hear(Notified(), NOW).facts == (Noted(Notified(), NOW),)
+    assert MACHINE.on_signal(Notified(), NOW).facts == (Noted(Notified(), NOW),)
     assert MACHINE.handle(TimerFired(("tick", 3)), NOW).facts == (Noted(3, NOW),)
 
 
@@ -53,7 +53,7 @@ def test_what_has_no_rule_is_an_error_of_ours() -> None:
     with pytest.raises(KeyError):
         MACHINE.handle(TimerFired(("tock", 3)), NOW)
     with pytest.raises(KeyError):
-        MACHINE.hear(Signal(), NOW)
+        MACHINE.on_signal(Signal(), NOW)
 
 
 def test_every_rule_is_followed_by_the_end_of_the_turn() -> None:
@@ -64,5 +64,5 @@ def test_every_rule_is_followed_by_the_end_of_the_turn() -> None:
     machine = Ending(Notes(), {Asked: note}, {Notified: note}, {"tick": note})
     end = Noted("end", NOW)
     assert machine.handle(Asked(), NOW).facts == (Noted(Asked(), NOW), end)
-    assert machine.hear(Notified(), NOW).facts == (Noted(Notified(), NOW), end)
+    assert machine.on_signal(Notified(), NOW).facts == (Noted(Notified(), NOW), end)
     assert machine.handle(TimerFired(("tick", 3)), NOW).facts == (Noted(3, NOW), end)

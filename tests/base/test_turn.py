@@ -50,7 +50,7 @@ def test_a_draft_keeps_what_was_said_in_the_order_it_was_said() -> None:
     draft = Draft()
     draft.ask(Reply(1, "first"))
     draft.state(Happened("a"))
-    draft.tell(Heard("a"))
+    draft.signal(Heard("a"))
     draft.state(Happened("b"))
     draft.ask(Reply(2, "second"))
     assert draft.take() == Turn(
@@ -63,7 +63,7 @@ def test_a_draft_keeps_what_was_said_in_the_order_it_was_said() -> None:
 def test_a_draft_is_empty_once_it_was_taken() -> None:
     draft = Draft()
     draft.state(Happened("a"))
-    draft.tell(Heard("a"))
+    draft.signal(Heard("a"))
     draft.ask(Reply(1, "done"))
     draft.take()
     assert draft.take() == Turn()
@@ -81,7 +81,7 @@ def test_what_was_taken_does_not_change_afterwards() -> None:
 def test_only_a_fact_makes_a_draft_durable() -> None:
     draft = Draft()
     draft.ask(Reply(1, "done"))
-    draft.tell(Heard("a"))
+    draft.signal(Heard("a"))
     assert not draft.has_facts
     draft.state(Happened("a"))
     assert draft.has_facts

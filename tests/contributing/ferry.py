@@ -122,7 +122,7 @@ class Ferry(Ruled[State]):
         state.arriving[event.to] = (event.to, key)
         name = parse_single(event.destination)
         assert isinstance(name, DirectName)
-        state.draft.tell(MessageArrived(NAME, (event.to, 0), f".\\{name.queue_path}", event.message))
+        state.draft.signal(MessageArrived(NAME, (event.to, 0), f".\\{name.queue_path}", event.message))
 
     def knows(self, key: bytes) -> bool:
         """Return whether a message was delivered before."""
@@ -142,7 +142,7 @@ class Ferry(Ruled[State]):
 def on_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
     """Say that there is a connection: each message makes its own."""
     del now
-    state.draft.tell(ConnectionChanged(signal.queue, OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED))
+    state.draft.signal(ConnectionChanged(signal.queue, OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED))
 
 
 def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
@@ -155,7 +155,7 @@ def on_ended(state: State, event: CarryEnded, now: Instant) -> None:
     """Report to the manager what became of a message."""
     del now
     outcome = Outcome.DELIVERED if event.delivered else Outcome.TRY_LATER
-    state.draft.tell(TransferEnded(event.queue, (event.lookup_id,), outcome, rest=seconds(0.05)))
+    state.draft.signal(TransferEnded(event.queue, (event.lookup_id,), outcome, rest=seconds(0.05)))
 
 
 # -- 2. the protocol: what it brings to a queue manager
@@ -172,7 +172,7 @@ def ferry(machine: Callable[[Rows], Ferry] = Ferry) -> Protocol:
         name=NAME,
         machine=machine,
         tables=(DELIVERED.name,),
-        hears=(ConnectionWanted, SendUserMessage, ArrivalJudged),
+        signals=(ConnectionWanted, SendUserMessage, ArrivalJudged),
         takes=(Carried, CarryEnded),
         carrier=Carrier(name=NAME, claims=claims),
         unplugged={Carry: lambda carry: CarryEnded(carry.queue, carry.lookup_id, delivered=False)},

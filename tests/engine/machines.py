@@ -94,7 +94,7 @@ class Scribe:
             case _:
                 return Turn()
 
-    def hear(self, signal: Signal, now: Instant) -> Turn:
+    def on_signal(self, signal: Signal, now: Instant) -> Turn:
         return Turn()
 
     def settle(self) -> None:
@@ -110,7 +110,7 @@ class Gossip:
     def handle(self, event: Event, now: Instant) -> Turn:
         return Turn(effects=(Reply(getattr(event, "to", 0), "gossip"),))
 
-    def hear(self, signal: Signal, now: Instant) -> Turn:
+    def on_signal(self, signal: Signal, now: Instant) -> Turn:
         assert isinstance(signal, Rumour)
         text = f"{signal.text}!"
         self._rows.put(NOTES, text.encode(), Note(text))

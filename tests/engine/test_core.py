@@ -35,7 +35,7 @@ class Desk:
         self.core.add(self.scribe)
         if gossip:
             self.gossip = Gossip(self.rows)
-            self.core.add(self.gossip, hears=(Rumour,))
+            self.core.add(self.gossip, signals=(Rumour,))
 
     def notes(self) -> list[str]:
         return [key.decode() for key, _ in self.disk.range("notes", b"", b"\xff", limit=100)]
@@ -66,7 +66,7 @@ def test_a_signal_that_is_not_heard_does_nothing() -> None:
 
 def test_machines_that_answer_each_other_for_ever_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk(gossip=True)
-    monkeypatch.setattr(desk.gossip, "hear", lambda signal, now: Turn(signals=(signal,)))
+    monkeypatch.setattr(desk.gossip, "on_signal", lambda signal, now: Turn(signals=(signal,)))
     with pytest.raises(AssertionError, match="does not end"):
         desk.core.turn(Write(1, "a"), NOON)
     assert SIGNALS_IN_A_TURN > 10_000
@@ -136,7 +136,7 @@ def test_any_other_answer_waits_for_a_sync(turn: Turn) -> None:
 
 def test_an_answer_waits_when_a_listener_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk(gossip=True)
-    monkeypatch.setattr(desk.gossip, "hear", lambda signal, now: Turn(waits=True))
+    monkeypatch.setattr(desk.gossip, "on_signal", lambda signal, now: Turn(waits=True))
     desk.core.turn(Do(Turn((Whispered("x"),), (Rumour("x"),), (Reply(1, ""),))), NOON)
     assert desk.core.close().after_sync == [Reply(1, "")]
 

@@ -50,7 +50,7 @@ class Ears:
         del event, now
         return Turn(signals=self.says)
 
-    def hear(self, signal: Signal, now: Instant) -> Turn:
+    def on_signal(self, signal: Signal, now: Instant) -> Turn:
         del now
         self.heard.append(signal)
         return Turn()
@@ -59,7 +59,7 @@ class Ears:
 
 
 def protocol(name: str, **more: Any) -> Protocol:
-    return Protocol(**{"name": name, "machine": lambda _: Ears(), "hears": (Whisper, Shout), **more})
+    return Protocol(**{"name": name, "machine": lambda _: Ears(), "signals": (Whisper, Shout), **more})
 
 
 def built(*protocols: Protocol) -> tuple[Core, list[Ears]]:
@@ -81,7 +81,7 @@ def test_a_directed_signal_reaches_the_machine_that_it_names_and_no_other() -> N
 def test_a_machine_need_not_hear_every_directed_signal_and_one_that_does_not_exist_is_an_error_of_ours() -> (
     None
 ):
-    core, (one, two) = built(protocol("one", takes=(Came,)), protocol("two", hears=()))
+    core, (one, two) = built(protocol("one", takes=(Came,)), protocol("two", signals=()))
     one.says = (Whisper("two"),)
     core.turn(Came(), NOON)
     assert two.heard == []

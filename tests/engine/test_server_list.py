@@ -22,7 +22,7 @@ def heard(find: Callable[[], tuple[str, ...]], times: int = 1) -> list[Event]:
         server_list = ServerList(find)
         server_list.submit = reported.append
         for _ in range(times):
-            assert server_list.hear(DirectoryServersWanted(), NOON) == Turn()
+            assert server_list.on_signal(DirectoryServersWanted(), NOON) == Turn()
         looking = server_list._looking
         assert looking is not None
         await asyncio.wait((looking,))

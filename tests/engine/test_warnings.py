@@ -16,7 +16,7 @@ def said(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 def test_a_warning_is_logged_with_its_reason(caplog: pytest.LogCaptureFixture) -> None:
-    Warnings().tell(Warn("orders", "copies not kept (journal)", "it is full", 3), 0)
+    Warnings().report(Warn("orders", "copies not kept (journal)", "it is full", 3), 0)
     assert said(caplog) == ["orders: copies not kept (journal) 3 times: it is full"]
     assert not caplog.records
 
@@ -26,7 +26,7 @@ def test_a_warning_is_repeated_once_a_minute_with_its_count(
 ) -> None:
     warnings = Warnings()
     for moment in range(0, 2 * MINUTE + 1, 10 * SECOND):
-        warnings.tell(Warn("orders", "lost", "full"), moment)
+        warnings.report(Warn("orders", "lost", "full"), moment)
     assert said(caplog) == [
         "orders: lost 1 times: full",
         "orders: lost 6 times: full",
@@ -37,14 +37,14 @@ def test_a_warning_is_repeated_once_a_minute_with_its_count(
 def test_other_things_are_said_at_once(caplog: pytest.LogCaptureFixture) -> None:
     warnings = Warnings()
     for about, what in (("a", "x"), ("a", "y"), ("b", "x"), ("a", "x")):
-        warnings.tell(Warn(about, what, "why"), 0)
+        warnings.report(Warn(about, what, "why"), 0)
     assert len(said(caplog)) == 3
 
 
 def test_another_cause_is_said_at_once_too(caplog: pytest.LogCaptureFixture) -> None:
     warnings = Warnings()
     for why in ("no queue a", "no queue b", "no queue a", "not XML"):
-        warnings.tell(Warn("SRMP from 10.0.0.1", "refused with 400", why), 0)
+        warnings.report(Warn("SRMP from 10.0.0.1", "refused with 400", why), 0)
     assert said(caplog) == [
         f"SRMP from 10.0.0.1: refused with 400 1 times: {why}"
         for why in ("no queue a", "no queue b", "not XML")
@@ -54,13 +54,13 @@ def test_another_cause_is_said_at_once_too(caplog: pytest.LogCaptureFixture) -> 
 def test_what_happened_again_is_said_later_or_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
     warnings = Warnings()
     for _ in range(3):
-        warnings.tell(Warn("orders", "lost", "full"), 0)
+        warnings.report(Warn("orders", "lost", "full"), 0)
     assert warnings.waiting
     warnings.remind(SECOND)
     assert said(caplog) == ["orders: lost 1 times: full"]
     warnings.remind(MINUTE)
     assert said(caplog) == ["orders: lost 2 times: full"]
-    warnings.tell(Warn("orders", "lost", "full"), MINUTE + 1)
-    warnings.tell_all(MINUTE + 1)
+    warnings.report(Warn("orders", "lost", "full"), MINUTE + 1)
+    warnings.report_all(MINUTE + 1)
     assert said(caplog) == ["orders: lost 1 times: full"]
     assert not warnings.waiting

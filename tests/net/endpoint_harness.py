@@ -32,7 +32,7 @@ class Chance:
 class DeafClerk:
     """The methods that every clerk has; it gets no signals and keeps nothing."""
 
-    def hear(self, signal: Signal, now: Instant) -> Turn:
+    def on_signal(self, signal: Signal, now: Instant) -> Turn:
         raise AssertionError(f"an unexpected signal came to the clerk: {signal} at {now}")
 
     def settle(self) -> None:

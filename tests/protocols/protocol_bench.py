@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 from reliquary.base.turn import Effect, Event, Turn
 from reliquary.engine.core import Core
-from reliquary.queueing.manager import HEARS, TAKES, TIMERS
+from reliquary.queueing.manager import SIGNALS, TAKES, TIMERS
 from reliquary.queueing.model.protocol import Protocol
 from tests.queueing.manager_harness import Bench
 
@@ -37,7 +37,7 @@ class ProtocolBench(Bench):
         """What the network was asked to do, oldest first."""
         spoken = self.speaks()
         assert spoken.carrier is not None
-        super().__init__(*queues, heard=spoken.hears, carriers=(spoken.carrier,), **options)
+        super().__init__(*queues, subscribed=spoken.signals, carriers=(spoken.carrier,), **options)
 
     def speaks(self) -> Protocol:
         """Return the protocol beside the manager."""
@@ -49,8 +49,10 @@ class ProtocolBench(Bench):
         machine = spoken.machine(self.rows)
         self.machines = {spoken.name: machine}
         self.core = Core(self.disk, self.rows)
-        self.core.add(self.manager, hears=HEARS, takes=TAKES, timers=TIMERS)
-        self.core.add(machine, name=spoken.name, hears=spoken.hears, takes=spoken.takes, timers=spoken.timers)
+        self.core.add(self.manager, signals=SIGNALS, takes=TAKES, timers=TIMERS)
+        self.core.add(
+            machine, name=spoken.name, signals=spoken.signals, takes=spoken.takes, timers=spoken.timers
+        )
 
     def machine(self, kind: type[M]) -> M:
         """Return the machine of the protocol."""

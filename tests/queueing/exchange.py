@@ -20,7 +20,7 @@ from reliquary.base.turn import Event, Signal, Turn
 from reliquary.engine.core import Core
 from reliquary.protocols.httpr.protocol import CARRIER as HTTPR_CARRIER
 from reliquary.protocols.srmp.carrier import carrier as srmp_carrier
-from reliquary.queueing.manager import HEARS
+from reliquary.queueing.manager import SIGNALS
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.names.formats import key_of, parse_single
 from reliquary.queueing.model.queue_state import QueueState
@@ -78,12 +78,12 @@ class Clerk:
         ConnectionWanted, SendUserMessage, QueuePaused, QueueResumed, ArrivalJudged, MessageWithdrawn,
         ReceiptDue, MessagesWaiting, MessagesReserved, BatchJudged, RunJudged, RoomKnown,
     )  # fmt: skip
-    HEARS: Final[tuple[type[Signal], ...]] = (
+    SIGNALS: Final[tuple[type[Signal], ...]] = (
         *DIRECTED, EraBegan, IdentityKnown, ManagerOnline, ListenersChanged,
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.heard: list[Signal] = []
+        self.received: list[Signal] = []
         self.listening: list[frozenset[str]] = []
         """The sets of multicast addresses that the manager announced, oldest first."""
         self.connects = True
@@ -98,7 +98,7 @@ class Clerk:
         assert isinstance(event, Say)
         return Turn(signals=(event.signal,))
 
-    def hear(self, signal: Signal, now: Instant) -> Turn:
+    def on_signal(self, signal: Signal, now: Instant) -> Turn:
         """Note what the manager says."""
         del now
         if isinstance(signal, ListenersChanged):
@@ -106,7 +106,7 @@ class Clerk:
             return Turn()
         if isinstance(signal, IdentityKnown):
             return Turn()
-        self.heard.append(signal)
+        self.received.append(signal)
         if self.connects and isinstance(signal, ConnectionWanted):
             connected = ConnectionChanged(
                 signal.queue,
@@ -124,7 +124,7 @@ class Clerk:
     @property
     def sending(self) -> list[SendUserMessage]:
         """Return the messages that were handed to this carrier, oldest first."""
-        return [signal for signal in self.heard if isinstance(signal, SendUserMessage)]
+        return [signal for signal in self.received if isinstance(signal, SendUserMessage)]
 
 
 class Exchange(Bench):
@@ -134,22 +134,22 @@ class Exchange(Bench):
         self.carrier = carrier or Clerk()
         if isinstance(self.carrier, Loopback):
             assert LOOPBACK.carrier is not None
-            known = {"heard": LOOPBACK.hears, "carriers": (LOOPBACK.carrier,)}
+            known = {"subscribed": LOOPBACK.signals, "carriers": (LOOPBACK.carrier,)}
         else:
-            known = {"heard": Clerk.HEARS, "carriers": carriers(signs=options.get("signs", False))}
+            known = {"subscribed": Clerk.SIGNALS, "carriers": carriers(signs=options.get("signs", False))}
         super().__init__(*queues, **{**known, **options})
 
     def _build(self) -> None:
         super()._build()
         self.core = Core(self.disk, self.rows)
-        self.core.add(self.manager, hears=HEARS)
+        self.core.add(self.manager, signals=SIGNALS)
         if isinstance(self.carrier, Loopback):
-            self.core.add(self.carrier, name=LOOPBACK.name, hears=LOOPBACK.hears, takes=(Say,))
+            self.core.add(self.carrier, name=LOOPBACK.name, signals=LOOPBACK.signals, takes=(Say,))
             return
-        self.core.add(self.carrier, name=CLERK.name, hears=Clerk.HEARS, takes=(Say,))
+        self.core.add(self.carrier, name=CLERK.name, signals=Clerk.SIGNALS, takes=(Say,))
         for each in self.carriers:
             if each is not CLERK:
-                self.core.add(self.carrier, name=each.name, hears=Clerk.DIRECTED)
+                self.core.add(self.carrier, name=each.name, signals=Clerk.DIRECTED)
 
     def run(self, event: Event) -> Turn:
         """Run one turn of both machines."""
@@ -200,7 +200,7 @@ class Exchange(Bench):
     @property
     def withdrawn(self) -> list[MessageWithdrawn]:
         """Return the notifications to the clerk about messages that left for another reason."""
-        return [signal for signal in self.clerk.heard if isinstance(signal, MessageWithdrawn)]
+        return [signal for signal in self.clerk.received if isinstance(signal, MessageWithdrawn)]
 
     def happen(self, event: OutgoingEvent, status: ConnectionStatus, name: str = ELSEWHERE) -> Turn:
         """Report a change of a connection to the manager."""

@@ -89,7 +89,7 @@ class Bench:
         self,
         *queues: str,
         seed: int = 1,
-        heard: Iterable[type[Signal]] = (),
+        subscribed: Iterable[type[Signal]] = (),
         carriers: Iterable[Carrier] = (),
         quota: int | None = None,
         hardened: bool | None = None,
@@ -103,7 +103,7 @@ class Bench:
     ) -> None:
         """`queues` are created at once; without any, the private queue "orders" is."""
         self.chance = Seeded(seed)
-        self.heard = frozenset[type](heard)
+        self.subscribed = frozenset[type](subscribed)
         self.carriers = tuple(carriers)
         self.quota = quota
         self.hardened = hardened
@@ -138,7 +138,7 @@ class Bench:
         self.manager = QueueManager(
             self.rows,
             self.chance,
-            heard=self.heard,
+            subscribed=self.subscribed,
             carriers=Carriers(self.carriers),
             sizes=self.sizes,
             history=self.history,

@@ -82,7 +82,7 @@ def test_every_fact_can_be_applied() -> None:
 
 
 def test_every_fact_tells_something_or_is_known_to_tell_nothing() -> None:
-    assert set(features.TELLERS) == FACTS
+    assert set(features.RECORDERS) == FACTS
 
 
 # -- the joined tables
@@ -91,11 +91,11 @@ def test_every_fact_tells_something_or_is_known_to_tell_nothing() -> None:
 @pytest.mark.parametrize("feature", FEATURES, ids=NAMES)
 def test_the_joined_tables_have_all_that_a_feature_registers(feature: Feature) -> None:
     assert features.RULES.items() >= feature.rules.items()
-    assert features.HEARD.items() >= feature.hears.items()
+    assert features.SIGNAL_RULES.items() >= feature.signals.items()
     assert features.TIMERS.items() >= feature.timers.items()
     assert features.PERMITS.items() >= feature.permits.items()
     assert features.APPLIERS.items() >= feature.appliers.items()
-    assert features.TELLERS.items() >= feature.tellers.items()
+    assert features.RECORDERS.items() >= feature.recorders.items()
     assert feature.at_any_time <= features.AT_ANY_TIME
     assert feature.rules.keys() >= feature.at_any_time
 
@@ -120,7 +120,7 @@ def test_tables_without_a_common_key_are_joined() -> None:
 
 def test_the_hooks_lead_to_the_features() -> None:
     hooks = features.HOOKS
-    assert (hooks.appliers, hooks.tellers) == (features.APPLIERS, features.TELLERS)
+    assert (hooks.appliers, hooks.recorders) == (features.APPLIERS, features.RECORDERS)
     assert hooks.published_queue is published.published_queue
     assert hooks.list_members is published.resolve_list
     assert hooks.computer_name is published.computer_name

@@ -263,7 +263,7 @@ def test_a_queue_that_is_not_there_cannot_change() -> None:
 
 @pytest.mark.spec("DM-185")
 def test_a_purge_takes_out_what_is_available() -> None:
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"a", b"b", b"c")
     answer = bench.ask(PurgeQueue(0, "orders"))
     assert (answer.status, answer.count) == (HResult.OK, 3)

@@ -38,7 +38,7 @@ def reasons(bench: Bench) -> list[MessageClass]:
 @pytest.mark.spec("DM-154", "DM-155", "DM-156", "DM-158")
 def test_a_deleted_queue_takes_all_its_messages_along() -> None:
     """T15: available, locked in a transaction, held, express."""
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"locked", b"held", b"m3", time_to_be_received=60)
     bench.send("orders", b"express", delivery=Delivery.EXPRESS)
     handles = [bench.ask(OpenQueue(0, "orders", access)).handle for access in (Access.RECEIVE, Access.SEND)]
@@ -187,7 +187,7 @@ def test_a_restart_goes_on_with_a_delete(turns: int) -> None:
 @pytest.mark.parametrize("when", ["at once", "later", "after a restart"])
 def test_what_a_prepared_transaction_received_waits_in_a_queue_that_is_deleted(end: Any, when: str) -> None:
     """The manager promised that it can commit; the queue's name is free nevertheless."""
-    bench = Bench("orders", "other", heard=[PositionDeleted])
+    bench = Bench("orders", "other", subscribed=[PositionDeleted])
     (first, _, _) = bench.send("orders", b"moved", b"received", b"left", negative_journaling=True).lookup_ids
     transaction = bench.begin()
     bench.ask(MoveMessage(0, "orders", first, "other", transaction))

@@ -14,7 +14,7 @@ from reliquary.queueing import manager
 from reliquary.queueing.directory import events as directory_events
 from reliquary.queueing.feed import events as feed_events
 from reliquary.queueing.history import events as history_events
-from reliquary.queueing.manager import HEARS, QueueManager
+from reliquary.queueing.manager import SIGNALS, QueueManager
 from reliquary.queueing.model import events, tables
 from reliquary.queueing.model.events import (
     Access,
@@ -149,7 +149,7 @@ def test_a_carrier_that_speaks_of_a_queue_that_is_gone_is_heard_and_changes_noth
         ConnectionChanged(99, OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED),
     )
     for signal in words:
-        assert Bench().manager.hear(signal, NOON) == Turn()
+        assert Bench().manager.on_signal(signal, NOON) == Turn()
     of_no_queue = {
         DuplicatesDropped,
         StreamResumed,
@@ -161,7 +161,7 @@ def test_a_carrier_that_speaks_of_a_queue_that_is_gone_is_heard_and_changes_noth
         BodiesUnwanted,
     }
     of_batches = {BatchArrived, QueuesWatched, ReservationWanted, ReservationsEnded, RoomWatched}
-    assert {type(signal) for signal in words} | of_no_queue | of_batches == set(HEARS)
+    assert {type(signal) for signal in words} | of_no_queue | of_batches == set(SIGNALS)
 
 
 # -- the turn
@@ -238,7 +238,7 @@ def test_every_request_is_answered_once() -> None:
 
 
 def test_signals_are_made_only_for_those_who_listen() -> None:
-    deaf, keen = Bench(), Bench(heard=[PositionAvailable, PositionDeleted])
+    deaf, keen = Bench(), Bench(subscribed=[PositionAvailable, PositionDeleted])
     deaf.send("orders", b"m1")
     deaf.receive("orders")
     assert deaf.signals == []

@@ -232,7 +232,7 @@ def test_nothing_is_left_of_a_transaction_that_was_not_prepared() -> None:
 def test_what_was_purged_while_a_prepared_transaction_had_it_does_not_come_back(
     committed: bool, first: type
 ) -> None:
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"received")
     transaction = bench.begin()
     bench.receive("orders", transaction=transaction)

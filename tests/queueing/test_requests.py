@@ -218,7 +218,7 @@ def test_a_moved_message_is_in_the_other_queue_and_only_there(
     source: str, target: str, delivery: Delivery
 ) -> None:
     """AN-12: no protocol is notified that it was deleted."""
-    bench = Bench("orders", "other", "orders;s", heard=[PositionAvailable, PositionDeleted])
+    bench = Bench("orders", "other", "orders;s", subscribed=[PositionAvailable, PositionDeleted])
     first, second = bench.send(source, b"a", b"b", delivery=delivery).lookup_ids
     reported = len(bench.signals)
     assert bench.ask(MoveMessage(0, source, first, target)).status is HResult.OK
@@ -248,7 +248,7 @@ def test_a_moved_message_keeps_its_lookup_identifier_and_its_place() -> None:
 @pytest.mark.spec("DM-110", "DM-234")
 def test_a_move_in_a_transaction_takes_effect_when_it_commits() -> None:
     """T49, a move in a transaction: the message is in the target, or after an abort in the source."""
-    bench = Bench("orders", "other", heard=[PositionAvailable, PositionDeleted])
+    bench = Bench("orders", "other", subscribed=[PositionAvailable, PositionDeleted])
     (lookup_id,) = bench.send("orders", b"m1").lookup_ids
     transaction = bench.begin()
     reported = len(bench.signals)

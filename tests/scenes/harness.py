@@ -22,7 +22,7 @@ class Scene(Bench):
     """A manager that tells when a position becomes available or is deleted."""
 
     def __init__(self, *queues: str, **options: Any) -> None:
-        super().__init__(*queues, **{"heard": [PositionAvailable, PositionDeleted]} | options)
+        super().__init__(*queues, **{"subscribed": [PositionAvailable, PositionDeleted]} | options)
 
     # -- Message Position Deleted and Message Position Available
 

@@ -31,7 +31,7 @@ KEYS = (b"base", b"enhanced", b"aes")
 
 
 def in_a_directory(*queues: str, **given: Any) -> Scene:
-    return Scene(*queues, heard=[ChangeNotified], **{"directory": Integration(), **given})
+    return Scene(*queues, subscribed=[ChangeNotified], **{"directory": Integration(), **given})
 
 
 def reported(scene: Scene) -> list[str]:

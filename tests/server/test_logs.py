@@ -86,7 +86,7 @@ def failed() -> BaseException:
 def test_a_line_has_time_and_level() -> None:
     log = Log()
     with own(log):
-        Warnings().tell(Warn("orders", "lost", "it is full", 3), 0)
+        Warnings().report(Warn("orders", "lost", "it is full", 3), 0)
         LOG.error("%d is wrong", 7)
     assert log.lines == ["WARNING reliquary: orders: lost 3 times: it is full", "ERROR reliquary: 7 is wrong"]
 
@@ -94,7 +94,7 @@ def test_a_line_has_time_and_level() -> None:
 def test_json_has_the_parts_of_a_warning_one_by_one() -> None:
     log = Log(LogFormat.JSON)
     with own(log):
-        Warnings().tell(Warn("orders", "lost", 'it is "full"\n', 3), 0)
+        Warnings().report(Warn("orders", "lost", 'it is "full"\n', 3), 0)
         LOG.critical("the end")
     first, second = map(json.loads, log.stream.getvalue().splitlines())
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", first.pop("time"))
@@ -129,7 +129,7 @@ def test_no_client_can_forge_a_line() -> None:
     forged = "x\n2026-01-01T00:00:00.000Z ERROR reliquary: all is lost\r\x1b[2J\u2028y"
     log = Log()
     with own(log):
-        Warnings().tell(Warn(forged, forged, forged), 0)
+        Warnings().report(Warn(forged, forged, forged), 0)
     log.take("library", logging.WARNING, forged)
     assert len(log.lines) == 2
     assert one_line(forged) == "x | 2026-01-01T00:00:00.000Z ERROR reliquary: all is lost | ?[2J | y"

@@ -59,14 +59,14 @@ class SimulatedServer:
 
     def call(self, make: Callable[[int], Event]) -> list[Outcome]:
         """Ask; the list gets the outcome when there is one."""
-        heard: list[Outcome] = []
-        self.network.call(self.line, make, heard.append)
-        return heard
+        outcomes: list[Outcome] = []
+        self.network.call(self.line, make, outcomes.append)
+        return outcomes
 
     def ask(self, make: Callable[[int], Event]) -> Outcome:
-        heard = self.call(make)
-        self.until(lambda: bool(heard))
-        return heard[0]
+        outcomes = self.call(make)
+        self.until(lambda: bool(outcomes))
+        return outcomes[0]
 
     def until(self, done: Callable[[], bool]) -> None:
         assert self.scheduler.run_until(done, latest=self.scheduler.now + 10 * MINUTE), (

@@ -15,30 +15,30 @@ from tests.sim.written_history import delivered
 class Versatile(Application):
     """An application that uses each kind of step once."""
 
-    heard: list[object]
+    outcomes: list[object]
 
     def script(self) -> Script:
-        self.heard = []
+        self.outcomes = []
         began = self.context.around.scheduler.now
         yield Pause(SECOND)
         assert self.context.around.scheduler.now == began + SECOND
         wait = Duration(2 * SECOND)
         yield Aside(lambda to: ReceiveMessages(to, "orders", timeout=wait), self._hear)
         outcome: Outcome = yield Call(lambda to: PurgeQueue(to, "inbox"))
-        self.heard.append(outcome.answer.status)
+        self.outcomes.append(outcome.answer.status)
         yield from self.rest()
 
     def _hear(self, outcome: Outcome) -> None:
-        self.heard.append(("aside", outcome.answer.status))
+        self.outcomes.append(("aside", outcome.answer.status))
 
 
 def test_a_script_is_resumed_with_what_came_of_each_step() -> None:
     server = SimulatedServer()
     tester = Versatile("tester", server.context)
     server.play(tester)
-    assert tester.heard == [HResult.OK]  # the aside still waits
+    assert tester.outcomes == [HResult.OK]  # the aside still waits
     server.passes(3 * SECOND)
-    assert tester.heard == [HResult.OK, ("aside", HResult.IO_TIMEOUT)]
+    assert tester.outcomes == [HResult.OK, ("aside", HResult.IO_TIMEOUT)]
 
 
 class Stubborn(Application):

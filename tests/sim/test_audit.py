@@ -23,7 +23,7 @@ def busy() -> Bench:
     bench.send("orders", b"a", b"b", time_to_be_received=60)
     bench.send("orders", b"c", positive_journaling=True)
     bench.send("ledger", b"d")
-    bench.manager.hear(ReservationWanted("httpr", (1, 1), ("ledger",), 1, 1), bench.now)
+    bench.manager.on_signal(ReservationWanted("httpr", (1, 1), ("ledger",), 1, 1), bench.now)
     bench.flush()
     return bench
 

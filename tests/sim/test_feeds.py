@@ -78,7 +78,7 @@ def test_only_what_becomes_visible_is_owed_and_each_time_it_does() -> None:
         moved(2), facts.PositionMoved(OTHER, ORDERS, position(2), removed(2).reason),
         facts.PositionCopied(OTHER, position(7)), StagePublished("q", 1, OTHER, (position(9),)),
     ):  # fmt: skip
-        arrivals.hear(fact)
+        arrivals.apply(fact)
     assert arrivals.owed[ORDERS, LAKE].rows == [(1, 1), (2, 2), (5, 5), (2, 2)]
     assert arrivals.owed[OTHER, LAKE].rows == [(2, 2), (7, 7), (9, 9)]
 

@@ -28,7 +28,7 @@ def account(*facts: Fact, default: Keep = EVERYTHING) -> Kept:
     kept = Kept(default)
     for fact in facts:
         kept.begin_turn()
-        kept.hear(fact)
+        kept.apply(fact)
     return kept
 
 
@@ -89,15 +89,15 @@ def test_a_message_that_goes_unread_is_found() -> None:
 
 def test_a_cursor_that_was_not_moved_is_found() -> None:
     kept = account(placed())
-    kept.hear(placed(1), MoveConsumer(0, "orders", LAKE, 1))
+    kept.apply(placed(1), MoveConsumer(0, "orders", LAKE, 1))
     with pytest.raises(Violation, match="moved without a loss"):
-        kept.hear(placed(2), TrimFeed(ORDERS))
+        kept.apply(placed(2), TrimFeed(ORDERS))
 
 
 def test_the_number_of_a_message_that_comes_and_goes_in_one_turn_is_not_known() -> None:
     keep = Keep(count=1)
     kept = account(placed(keep=keep))
     for fact in (stored(1), removed(1)):
-        kept.hear(fact)
-    kept.hear(lost(5, 1, keep))
-    kept.hear(RetainedDropped(ORDERS, (position(1),)))
+        kept.apply(fact)
+    kept.apply(lost(5, 1, keep))
+    kept.apply(RetainedDropped(ORDERS, (position(1),)))

@@ -26,7 +26,7 @@ def busy() -> Bench:
     bench.send("ledger", b"x", transaction=transaction)
     bench.receive("orders", transaction=transaction)
     bench.ask(PrepareTransaction(0, transaction, single_phase=False))
-    bench.manager.hear(ReservationWanted("httpr", (1, 1), ("orders",), 9, 1_000_000), bench.now)
+    bench.manager.on_signal(ReservationWanted("httpr", (1, 1), ("orders",), 9, 1_000_000), bench.now)
     bench.flush()
     return bench
 

@@ -119,8 +119,8 @@ def test_messages_that_a_restored_sender_numbers_once_more_are_found(monkeypatch
 
 
 def test_batch_ids_that_a_restored_agent_uses_again_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: dict[Any, Any] = httpr_machine._HEARD
-    monkeypatch.setitem(heard, EraBegan, nothing)
+    outcomes: dict[Any, Any] = httpr_machine._SIGNAL_RULES
+    monkeypatch.setitem(outcomes, EraBegan, nothing)
     failure = first_failure(HttprPlugin)
     assert failure.startswith(("ids", "duplication")), failure
 

@@ -29,8 +29,8 @@ def test_calls_on_one_line_keep_their_order() -> None:
     server = SimulatedServer()
     server.faults.slowest_network = SECOND
     paths = ("orders", "inbox", "ledger")
-    heard = [server.call(partial(purge, path)) for path in paths]
-    server.until(lambda: all(heard))
+    outcomes = [server.call(partial(purge, path)) for path in paths]
+    server.until(lambda: all(outcomes))
     events = [each.event for each in server.history.turns if isinstance(each.event, PurgeQueue)]
     assert tuple(event.path for event in events) == paths
 
@@ -65,11 +65,11 @@ def test_a_cut_ends_a_wait_and_the_server_mostly_hears_of_it() -> None:
 
 def test_a_caller_that_waits_when_the_power_fails_learns_nothing() -> None:
     server = SimulatedServer()
-    heard = server.call(lambda to: ReceiveMessages(to, "orders", timeout=FOREVER_WAIT))
+    outcomes = server.call(lambda to: ReceiveMessages(to, "orders", timeout=FOREVER_WAIT))
     server.until(lambda: bool(server.process.manager.state.open.callers))
     server.process.cut_power()
-    server.until(lambda: bool(heard))
-    assert heard == [NOTHING]
+    server.until(lambda: bool(outcomes))
+    assert outcomes == [NOTHING]
 
 
 def test_no_answer_comes_while_the_server_is_down() -> None:

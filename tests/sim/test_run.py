@@ -80,4 +80,4 @@ def test_the_command_can_tell_everything(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["--seed", "3", "--steps", "50", "--verbose"]) == 0
     out = capsys.readouterr().out
     assert "turn 0 StartManager" in out
-    assert "hears" in out
+    assert "receives" in out

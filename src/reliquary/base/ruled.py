@@ -27,12 +27,12 @@ class Ruled(Generic[State]):
         self,
         state: State,
         rules: Mapping[type[Event], Rule[State]],
-        heard: Mapping[type[Signal], Rule[State]],
+        signal_rules: Mapping[type[Signal], Rule[State]],
         timers: Mapping[str, TimerRule[State]],
     ) -> None:
         self.state = state
         self._rules = rules
-        self._heard = heard
+        self._signal_rules = signal_rules
         self._timers = timers
         self._has_end = type(self).finish is not Ruled.finish
         """Whether `finish` is overridden, and so has to be called after every rule."""
@@ -47,9 +47,9 @@ class Ruled(Generic[State]):
             self.finish(now)
         return self.state.draft.take()
 
-    def hear(self, signal: Signal, now: Instant) -> Turn:
+    def on_signal(self, signal: Signal, now: Instant) -> Turn:
         """Apply the rule of a signal that another machine sent, and return what follows."""
-        self._heard[type(signal)](self.state, signal, now)
+        self._signal_rules[type(signal)](self.state, signal, now)
         if self._has_end:
             self.finish(now)
         return self.state.draft.take()

@@ -153,7 +153,7 @@ class Machine(Protocol):
     def handle(self, event: Event, now: Instant) -> Turn:
         """Apply one event; return the facts, signals and effects that follow from it."""
 
-    def hear(self, signal: Signal, now: Instant) -> Turn:
+    def on_signal(self, signal: Signal, now: Instant) -> Turn:
         """Take one signal of another machine, inside that machine's turn."""
 
     def settle(self) -> None:
@@ -166,7 +166,7 @@ class Draft:
     Its lists live as long as the draft, so rules call `append` directly, without a Python function between.
     """
 
-    __slots__ = ("_effects", "_facts", "_signals", "_waits", "ask", "state", "tell")
+    __slots__ = ("_effects", "_facts", "_signals", "_waits", "ask", "signal", "state")
 
     def __init__(self) -> None:
         self._facts: list[Fact] = []
@@ -175,7 +175,7 @@ class Draft:
         self._waits = False
         self.state: Final[Callable[[Fact], None]] = self._facts.append
         """Add a fact; the caller has applied it to the state."""
-        self.tell: Final[Callable[[Signal], None]] = self._signals.append
+        self.signal: Final[Callable[[Signal], None]] = self._signals.append
         """Add a signal to the turn; other machines receive it before the turn ends."""
         self.ask: Final[Callable[[Effect], None]] = self._effects.append
         """Add an effect to the turn; the engine performs effects after the facts are on disk."""

@@ -77,7 +77,7 @@ class Core:
         machine: Machine,
         *,
         name: str = "",
-        hears: tuple[type[Signal], ...] = (),
+        signals: tuple[type[Signal], ...] = (),
         takes: tuple[type[Event], ...] = (),
         timers: tuple[str, ...] = (),
     ) -> None:
@@ -89,9 +89,9 @@ class Core:
         if not isinstance(machine, Ruled) or type(machine).settle is not Ruled.settle:
             self._settling.append(machine)
         self._names.add(name)
-        for signal in hears:
-            heard = (signal, name) if issubclass(signal, DirectedSignal) else signal
-            self._listeners.setdefault(heard, []).append(machine)
+        for signal in signals:
+            subscribed = (signal, name) if issubclass(signal, DirectedSignal) else signal
+            self._listeners.setdefault(subscribed, []).append(machine)
         _claim(self._routes, takes, machine)
         _claim(self._timers, timers, machine)
 
@@ -125,8 +125,8 @@ class Core:
     def _spread(self, turn: Turn, now: Instant) -> Turn:
         """Hand the signals of a turn to their machines, and then the signals with which these answer."""
         facts, effects, waits = list(turn.facts), list(turn.effects), turn.waits
-        heard = list(turn.signals)
-        for signal in heard:  # the list grows by the signals of the answers
+        pending = list(turn.signals)
+        for signal in pending:  # the list grows by the signals of the answers
             if isinstance(signal, DirectedSignal):
                 assert signal.to in self._names, (
                     f"no machine is called {signal.to}, which is to hear {signal}"
@@ -135,14 +135,14 @@ class Core:
             else:
                 machines = self._listeners.get(type(signal), ())
             for machine in machines:
-                answer = machine.hear(signal, now)
+                answer = machine.on_signal(signal, now)
                 if answer is NOTHING:
                     continue
                 facts += answer.facts
                 effects += answer.effects
                 waits = waits or answer.waits
-                heard += answer.signals
-            assert len(heard) <= SIGNALS_IN_A_TURN, f"a turn does not end: {signal}"
+                pending += answer.signals
+            assert len(pending) <= SIGNALS_IN_A_TURN, f"a turn does not end: {signal}"
         return Turn(tuple(facts), turn.signals, tuple(effects), waits)
 
     def close(self) -> Batch:

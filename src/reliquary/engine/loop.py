@@ -127,7 +127,7 @@ class Engine:
 
     def warn(self, warning: Warn) -> None:
         """Log a warning, for each cause at most once a minute."""
-        self.warnings.tell(warning, self._clock.monotonic())
+        self.warnings.report(warning, self._clock.monotonic())
         self._remind_later()
 
     def _remind_later(self) -> None:
@@ -149,7 +149,7 @@ class Engine:
         self._alarm.stop()
         if self._reminder is not None:
             self._reminder.cancel()
-        self.warnings.tell_all(self._clock.monotonic())
+        self.warnings.report_all(self._clock.monotonic())
         self.syncs.close()
 
     async def _drain(self) -> None:

@@ -145,11 +145,11 @@ async def open_engine(
             rows,
             chance,
             (*BUILT_IN, *protocols),
-            also_heard=ServerList.HEARS,
+            also_subscribed=ServerList.SIGNALS,
             sizes=sizes,
             history=history is not None,
         )
-        core.add(server_list, hears=ServerList.HEARS)
+        core.add(server_list, signals=ServerList.SIGNALS)
         _check_owner(disk, manager.state)
         directory = await asyncio.to_thread(integrate) if integrate else None
     except BaseException:

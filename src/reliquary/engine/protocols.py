@@ -13,7 +13,7 @@ from reliquary.base.chance import Chance
 from reliquary.base.turn import Effect, Event, Machine, Signal
 from reliquary.engine.core import Core
 from reliquary.engine.loop import Engine, EngineStopped
-from reliquary.queueing.manager import HEARS, TAKES, TIMERS, QueueManager
+from reliquary.queueing.manager import SIGNALS, TAKES, TIMERS, QueueManager
 from reliquary.queueing.model.protocol import Protocol
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.tables import TABLES
@@ -44,27 +44,29 @@ def assemble(
     chance: Chance,
     protocols: Sequence[Protocol],
     *,
-    also_heard: Iterable[type[Signal]] = (),
+    also_subscribed: Iterable[type[Signal]] = (),
     sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
     history: bool = False,
 ) -> Assembled:
     """Build a queue manager that knows the carriers and readers of these protocols, and their machines.
 
-    `also_heard` are the signals to a machine that the caller adds to the core.
+    `also_subscribed` are the signals to a machine that the caller adds to the core.
     """
     carriers = Carriers(
         (each.carrier for each in protocols if each.carrier is not None),
         (each.reader for each in protocols if each.reader is not None),
     )
-    heard = frozenset((*also_heard, *(signal for each in protocols for signal in each.hears)))
-    manager = QueueManager(rows, chance, heard=heard, carriers=carriers, sizes=sizes, history=history)
+    subscribed = frozenset((*also_subscribed, *(signal for each in protocols for signal in each.signals)))
+    manager = QueueManager(
+        rows, chance, subscribed=subscribed, carriers=carriers, sizes=sizes, history=history
+    )
     core = Core(disk, rows)
-    core.add(manager, hears=HEARS, takes=TAKES, timers=TIMERS)
+    core.add(manager, signals=SIGNALS, takes=TAKES, timers=TIMERS)
     machines: dict[str, Machine] = {}
     for each in protocols:
         assert each.name not in machines, f"two protocols are called {each.name}"
         machine = machines[each.name] = each.machine(rows)
-        core.add(machine, name=each.name, hears=each.hears, takes=each.takes, timers=each.timers)
+        core.add(machine, name=each.name, signals=each.signals, takes=each.takes, timers=each.timers)
     return Assembled(core, manager, machines)
 
 

@@ -19,7 +19,7 @@ FindServers = Callable[[], tuple[str, ...]]
 class ServerList:
     """Resolves the list when the manager signals that it needs it; the result is an event of a later turn."""
 
-    HEARS: Final[tuple[type[Signal], ...]] = (DirectoryServersWanted,)
+    SIGNALS: Final[tuple[type[Signal], ...]] = (DirectoryServersWanted,)
 
     def __init__(self, find: FindServers) -> None:
         self._find = find
@@ -30,7 +30,7 @@ class ServerList:
         """Raise AssertionError, because no event is routed to this machine."""
         raise AssertionError(f"the server list takes no events, and got {event} at {now}")
 
-    def hear(self, signal: Signal, now: Instant) -> Turn:
+    def on_signal(self, signal: Signal, now: Instant) -> Turn:
         """Start to resolve the names in a thread, unless a thread does it already."""
         del signal, now
         if self._looking is None:

@@ -24,7 +24,7 @@ class Warnings:
         """Return whether there are repeats that were not logged yet."""
         return self._throttle.waiting
 
-    def tell(self, warning: Warn, now: int) -> None:
+    def report(self, warning: Warn, now: int) -> None:
         """Log a warning, or count it if its cause was logged less than a minute ago."""
         _log(self._throttle.add(warning.about, warning.what, warning.why, warning.count, now))
 
@@ -32,7 +32,7 @@ class Warnings:
         """Log the warnings that were repeated and were last logged a minute ago or earlier."""
         _log(self._throttle.overdue(now))
 
-    def tell_all(self, now: int) -> None:
+    def report_all(self, now: int) -> None:
         """Log all repeats that were not logged yet, because the engine stops."""
         _log(self._throttle.overdue(now + MINUTE))
 

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from reliquary.base.ruled import Rule, TimerRule
 from reliquary.base.turn import Event, Fact, Signal, TimerFired
-from reliquary.queueing.changes import counters, positions, queues, telling, transactions
+from reliquary.queueing.changes import counters, positions, queues, recording, transactions
 from reliquary.queueing.directory import published
 from reliquary.queueing.directory.feature import DIRECTORY
 from reliquary.queueing.feed.feature import FEED
 from reliquary.queueing.history.feature import HISTORY
 from reliquary.queueing.model.events import Request
-from reliquary.queueing.model.feature import Applier, Feature, Hooks, Permit, Teller
+from reliquary.queueing.model.feature import Applier, Feature, Hooks, Permit, Recorder
 from reliquary.queueing.model.state import State
 from reliquary.queueing.requests import CORE
 from reliquary.queueing.security.feature import SECURITY
@@ -26,7 +26,7 @@ from reliquary.queueing.travel.feature import TRAVEL
 CHANGES: Final = Feature(
     name="changes",
     appliers=counters.APPLIERS | positions.APPLIERS | queues.APPLIERS | transactions.APPLIERS,
-    tellers=telling.TELLERS,
+    recorders=recording.RECORDERS,
 )
 """The appliers of facts that belong to no feature."""
 FEATURES: Final = (CORE, CHANGES, SECURITY, DIRECTORY, FEED, STAGING, HISTORY, TRAVEL)
@@ -43,17 +43,17 @@ def _joined(tables: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
 
 
 RULES: Final[dict[type[Event], Rule[State]]] = _joined(each.rules for each in FEATURES)
-HEARD: Final[dict[type[Signal], Rule[State]]] = _joined(each.hears for each in FEATURES)
+SIGNAL_RULES: Final[dict[type[Signal], Rule[State]]] = _joined(each.signals for each in FEATURES)
 TIMERS: Final[dict[str, TimerRule[State]]] = _joined(each.timers for each in FEATURES)
 PERMITS: Final[dict[type[Request], Permit]] = _joined(each.permits for each in FEATURES)
 APPLIERS: Final[dict[type[Fact], Applier]] = _joined(each.appliers for each in FEATURES)
-TELLERS: Final[dict[type[Fact], Teller | None]] = _joined(each.tellers for each in FEATURES)
+RECORDERS: Final[dict[type[Fact], Recorder | None]] = _joined(each.recorders for each in FEATURES)
 AT_ANY_TIME: Final = frozenset[type[Event]]({TimerFired}).union(*(each.at_any_time for each in FEATURES))
 """Events that are taken before the manager is ready and while it stops: outcomes, and timers."""
 
 HOOKS: Final = Hooks(
     appliers=APPLIERS,
-    tellers=TELLERS,
+    recorders=RECORDERS,
     published_queue=published.published_queue,
     list_members=published.resolve_list,
     computer_name=published.computer_name,

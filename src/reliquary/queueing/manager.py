@@ -53,13 +53,15 @@ class QueueManager:  # DM-001
         rows: Rows,
         chance: Chance,
         *,
-        heard: frozenset[type] = frozenset(),
+        subscribed: frozenset[type] = frozenset(),
         carriers: Carriers | None = None,
         sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
         history: bool = False,
     ) -> None:
-        """`heard` are undirected signals that another machine takes; with `history`, events are recorded."""
-        self.state = State(rows, chance, heard=heard, carriers=carriers, sizes=sizes, hooks=features.HOOKS)
+        """`subscribed` are the undirected signals that other machines take; `history` records events."""
+        self.state = State(
+            rows, chance, subscribed=subscribed, carriers=carriers, sizes=sizes, hooks=features.HOOKS
+        )
         recover(self.state, history=history)
 
     def handle(self, event: Event, now: Instant) -> Turn:
@@ -91,16 +93,16 @@ class QueueManager:  # DM-001
         if state.turn.losses:
             warn(state)
         if state.travel.listeners_changed:
-            listeners.tell(state)
+            listeners.report(state)
         if state.travel.rooms.changed or state.travel.rooms.stale:
-            rooms.tell(state)
+            rooms.report(state)
 
-    def hear(self, signal: Signal, now: Instant) -> Turn:
+    def on_signal(self, signal: Signal, now: Instant) -> Turn:
         """Take a signal of a carrier, inside a turn of the carrier or of the manager."""
         state = self.state
         if state.history is not None:
             state.history.notes.at(now)
-        _HEARD[type(signal)](state, signal, now)
+        _SIGNAL_RULES[type(signal)](state, signal, now)
         self._finish(now)
         if state.travel.to_dispatch:
             dispatch.ask_for_dispatch(state)
@@ -164,9 +166,9 @@ def _on_timer(state: State, fired: TimerFired, now: Instant) -> None:
 
 
 _RULES: Final = features.RULES | {TimerFired: _on_timer}
-_HEARD: Final = features.HEARD | {asking.RequestMade: _on_request}
+_SIGNAL_RULES: Final = features.SIGNAL_RULES | {asking.RequestMade: _on_request}
 
-HEARS: Final = tuple(_HEARD)
+SIGNALS: Final = tuple(_SIGNAL_RULES)
 """The signals of other machines that the queue manager takes."""
 TAKES: Final = tuple(features.RULES)
 TIMERS: Final = tuple(features.TIMERS)

@@ -185,7 +185,7 @@ def plug_in_multicast(endpoint: SrmpEndpoint, parts: Parts) -> None:
         clock=clock,
         ended=submit,
         arrived=submit,
-        warn=lambda warning: engine.warnings.tell(warning, clock.monotonic()),
+        warn=lambda warning: engine.warnings.report(warning, clock.monotonic()),
     )
 
     def end(effect: EndSession) -> None:

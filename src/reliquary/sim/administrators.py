@@ -66,7 +66,7 @@ class QueueChanger(Administrator):
 
     def _purge(self) -> Script:
         path = self.a_queue()
-        self.tell((yield Call(lambda to: PurgeQueue(to, path))))
+        self.note((yield Call(lambda to: PurgeQueue(to, path))))
 
     def _change(self) -> Script:
         path = self.a_queue()
@@ -75,15 +75,15 @@ class QueueChanger(Administrator):
             "journaling": self.chance.happens(0.5),
             "poison_limit": self.chance.pick((0, 1, 2)),
         }
-        self.tell((yield Call(lambda to: ChangeQueue(to, path, changes))))
+        self.note((yield Call(lambda to: ChangeQueue(to, path, changes))))
 
     def _replace(self) -> Script:
         """Delete the queue, and create it again with its subqueue."""
-        self.tell((yield Call(lambda to: DeleteQueue(to, SPARE))))
+        self.note((yield Call(lambda to: DeleteQueue(to, SPARE))))
         yield from self.rest()
         settings = self.some_settings()
         for path in (SPARE, f"{SPARE};part"):
-            self.tell((yield Call(lambda to: CreateQueue(to, path, settings))))  # noqa: B023
+            self.note((yield Call(lambda to: CreateQueue(to, path, settings))))  # noqa: B023
 
 
 class Operator(Application):
@@ -96,7 +96,7 @@ class Operator(Application):
         while not self.context.finishing:
             yield Pause(self.chance.between(1, 400_000))
             for make in self.chance.pick((self._hold, self._cut))():
-                self.tell((yield Call(make)))
+                self.note((yield Call(make)))
                 yield from self.rest()
         yield from self.ask_until_answered(BringOnline)
         for destination in self.destinations:
@@ -119,8 +119,8 @@ class MessageMover(Reader):
         if self.chance.happens(0.3):
             source = poison_of(target)
         outcome = yield Call(lambda to: BrowseMessages(to, source, limit=5))
-        self.tell(outcome)
+        self.note(outcome)
         if succeeded(outcome) and answer_of(outcome).messages:
             chosen = self.chance.pick(answer_of(outcome).messages).position.lookup_id
-            self.tell((yield Call(lambda to: MoveMessage(to, source, chosen, target))))
+            self.note((yield Call(lambda to: MoveMessage(to, source, chosen, target))))
         yield Pause(self.chance.between(1, 300_000))

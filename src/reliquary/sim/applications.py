@@ -4,7 +4,7 @@ A script is a generator.  It yields what it wants to do and is resumed with what
 
     outcome = yield Call(lambda to: PurgeQueue(to, "orders"))     an answer, or nothing
     yield Pause(5 * MILLISECOND)
-    yield Aside(make, heard)      ask on another line, and do not wait
+    yield Aside(make, on_outcome)      ask on another line, and do not wait
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Aside:
     """Ask on a second line, without waiting."""
 
     make: Make
-    heard: Callable[[Outcome], None]
+    on_outcome: Callable[[Outcome], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class ApplicationContext:
             if isinstance(step, Call):
                 self.network.call(application.line, step.make, go_on)
                 return
-            self.network.call(application.other_line, step.make, step.heard)
+            self.network.call(application.other_line, step.make, step.on_outcome)
             outcome = NOTHING
 
 
@@ -131,7 +131,7 @@ class Application:
         """Ask again and again until an answer comes through."""
         while True:
             outcome: Outcome = yield Call(make)
-            self.tell(outcome)
+            self.note(outcome)
             if outcome.answer is not None:
                 return outcome
             yield from self.rest()
@@ -147,11 +147,11 @@ class Application:
             and each.message.message_class == MessageClass.NORMAL
         ]
 
-    def tell(self, outcome: Outcome) -> None:
+    def note(self, outcome: Outcome) -> None:
         """Note in the history what came back."""
         answer = outcome.answer
         said = "nothing" if answer is None else f"{answer.status.name} from turn {outcome.turn}"
-        self.history.note(self.context.around.scheduler.now, f"{self.name} hears {said}")
+        self.history.note(self.context.around.scheduler.now, f"{self.name} receives {said}")
 
 
 def succeeded(outcome: Outcome) -> bool:

@@ -98,7 +98,7 @@ class Arrivals:
         """The query whose large batch is hidden, and the queues in which it is."""
         self._last = 0
 
-    def hear(self, fact: Fact) -> None:
+    def apply(self, fact: Fact) -> None:
         """Take a fact that is on disk, or will be."""
         match fact:
             case ConsumerPlaced(queue, name, record):
@@ -149,8 +149,8 @@ def check_feeds(history: History) -> None:
         kept.begin_turn()
         for stated in turned.facts if turned.kept else ():
             for fact in hidden.visible(stated):
-                arrivals.hear(fact)
-                kept.hear(fact, turned.event)
+                arrivals.apply(fact)
+                kept.apply(fact, turned.event)
     if arrivals.owed:
         raise Violation(f"feed: a reader is still active: {list(arrivals.owed)}")
     for queue, name, owed in arrivals.ended:
@@ -212,7 +212,7 @@ class FeedReader(Application):
             yield from self._open(queue)
             return None
         look = yield Call(lambda to: LookAtFeeds(to, (queue,), self.name))
-        self.tell(look)
+        self.note(look)
         if not succeeded(look) or self._is_outdated(look):
             return None
         [view] = answer_of(look).feeds
@@ -235,11 +235,11 @@ class FeedReader(Application):
     def _limit(self, queue: str) -> Script:
         keep = self.chance.pick(LIMITS)
         outcome = yield Call(lambda to: SetConsumer(to, queue, self.name, keep, inherit=keep is None))
-        self.tell(outcome)
+        self.note(outcome)
 
     def _open(self, queue: str) -> Script:
         outcome = yield Call(lambda to: OpenConsumer(to, queue, self.name))
-        self.tell(outcome)
+        self.note(outcome)
         if succeeded(outcome) and not self._is_outdated(outcome):
             view = answer_of(outcome)
             self._places[queue] = _ReaderPosition(view.incarnation, view.cursor, view.cursor, view.cursor)
@@ -247,7 +247,7 @@ class FeedReader(Application):
     def _pass(self, queue: str, place: _ReaderPosition) -> Script:
         place.asked = place.read
         outcome = yield Call(lambda to: MoveConsumer(to, queue, self.name, place.asked, place.incarnation))
-        self.tell(outcome)
+        self.note(outcome)
         if succeeded(outcome):
             place.cursor = place.asked
 
@@ -259,7 +259,7 @@ class FeedReader(Application):
             outcome = yield Call(
                 lambda to: ReadFeed(to, queue, start, mark, limit, self.name, place.incarnation)  # noqa: B023
             )
-            self.tell(outcome)
+            self.note(outcome)
             if self._is_outdated(outcome):
                 return None
             if not succeeded(outcome):

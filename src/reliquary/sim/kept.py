@@ -69,7 +69,7 @@ class Kept:
         """Facts of another turn come."""
         self._new.clear()
 
-    def hear(self, fact: Fact, event: Event | None = None) -> None:
+    def apply(self, fact: Fact, event: Event | None = None) -> None:
         """Take a fact that is on disk, or will be; `event` is what it comes from, if that is known."""
         match fact:
             case ConsumerPlaced(queue, name, record):

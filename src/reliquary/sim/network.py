@@ -50,7 +50,7 @@ class Line:
 class _Call:
     line: Line
     make: Make
-    heard: Callable[[Outcome], None]
+    on_outcome: Callable[[Outcome], None]
     answer_is_lost: bool
     process: Process | None = None
     caller: int = 0
@@ -70,9 +70,9 @@ class Network:
         self._count = 0
         host.on_end.append(self._reset)
 
-    def call(self, line: Line, make: Make, heard: Callable[[Outcome], None]) -> None:
-        """Send a request to the server; `heard` is called once with the outcome, sooner or later."""
-        call = _Call(line, make, heard, self._chance.happens(self._faults.answer_lost))
+    def call(self, line: Line, make: Make, on_outcome: Callable[[Outcome], None]) -> None:
+        """Send a request to the server; `on_outcome` is called once with the outcome, sooner or later."""
+        call = _Call(line, make, on_outcome, self._chance.happens(self._faults.answer_lost))
         if self._chance.happens(self._faults.request_lost):
             self._scheduler.after(PATIENCE, partial(self._finish, call, NOTHING))
             return
@@ -128,4 +128,4 @@ class Network:
     def _finish(self, call: _Call, outcome: Outcome) -> None:
         if not call.over:
             call.over = True
-            call.heard(outcome)
+            call.on_outcome(outcome)

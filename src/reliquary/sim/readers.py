@@ -68,7 +68,7 @@ class Reader(Application):
         """Acknowledge messages of a receipt by their LookupIdentifiers; without any, acknowledge all."""
         self.history.intend(named(each.message) for each in chosen)
         outcome = yield Call(lambda to: EndRead(to, receipt, delete=True, lookup_ids=lookup_ids))
-        self.tell(outcome)
+        self.note(outcome)
         if succeeded(outcome):
             self.history.consume(self.own(chosen), outcome.turn)
 
@@ -80,7 +80,7 @@ class PlainReceiver(Reader):
         """Receive a few messages from a random queue."""
         source, count, wait = self.a_source(), self.chance.pick((1, 1, 1, 2, 5)), self.a_wait()
         outcome = yield Call(lambda to: ReceiveMessages(to, source, count, wait))
-        self.tell(outcome)
+        self.note(outcome)
         self.keep(outcome)
 
 
@@ -95,7 +95,7 @@ class Drainer(Reader):
         """Receive from the queue until it is empty."""
         while True:
             outcome = yield Call(lambda to: ReceiveMessages(to, self._source, 4))
-            self.tell(outcome)
+            self.note(outcome)
             self.keep(outcome)
             if not succeeded(outcome):
                 return
@@ -109,7 +109,7 @@ class TrialReceiver(Reader):
         source, count, hold = self.a_source(), self.chance.between(1, 4), self.a_while(1500)
         wait = self.a_wait()
         outcome = yield Call(lambda to: ReceiveMessages(to, source, count, wait, hold=hold))
-        self.tell(outcome)
+        self.note(outcome)
         while succeeded(outcome):
             answer = answer_of(outcome)
             yield from self.rest()
@@ -132,7 +132,7 @@ class TrialReceiver(Reader):
             lookup_ids = tuple(each.position.lookup_id for each in chosen) if what == "part" else ()
             yield from self.acknowledge(receipt, chosen, lookup_ids)
         elif what == "back":
-            self.tell((yield Call(lambda to: EndRead(to, receipt, delete=False))))
+            self.note((yield Call(lambda to: EndRead(to, receipt, delete=False))))
 
     def _acknowledge_with_next(
         self, source: str, receipt: int, messages: Sequence[Delivered]
@@ -141,7 +141,7 @@ class TrialReceiver(Reader):
         self.history.intend(named(each.message) for each in messages)
         hold, wait = self.a_while(1500), self.a_wait()
         outcome = yield Call(lambda to: ReceiveMessages(to, source, 2, wait, hold=hold, acknowledge=receipt))
-        self.tell(outcome)
+        self.note(outcome)
         if outcome.answer is not None and outcome.answer.status in (HResult.OK, HResult.IO_TIMEOUT):
             self.history.consume(self.own(messages), outcome.turn)
         return outcome
@@ -150,7 +150,7 @@ class TrialReceiver(Reader):
         """Send a request that is refused as a whole and acknowledges nothing."""
         bad = self.chance.pick(("a\\b\\c\\d", "", "x;;", "elsewhere\\private$\\orders"))
         outcome = yield Call(lambda to: ReceiveMessages(to, bad, acknowledge=receipt))
-        self.tell(outcome)
+        self.note(outcome)
         assert not succeeded(outcome), f"{bad!r} was taken for a queue"
 
 
@@ -163,25 +163,25 @@ class Browser(Reader):
 
     def _browse(self) -> Script:
         source, limit = self.a_source(), self.chance.between(1, 8)
-        self.tell((yield Call(lambda to: BrowseMessages(to, source, limit=limit))))
+        self.note((yield Call(lambda to: BrowseMessages(to, source, limit=limit))))
 
     def _look_up(self) -> Script:
         source = self.a_source()
         outcome = yield Call(lambda to: BrowseMessages(to, source, limit=6))
-        self.tell(outcome)
+        self.note(outcome)
         if not succeeded(outcome) or not answer_of(outcome).messages:
             return
         chosen = self.chance.pick(answer_of(outcome).messages).position.lookup_id
         seek, peek = self.chance.pick(tuple(Seek)), self.chance.happens(0.4)
         outcome = yield Call(lambda to: LookUpMessage(to, source, chosen, seek, peek))
-        self.tell(outcome)
+        self.note(outcome)
         if not peek:
             self.keep(outcome)
 
     def _walk(self) -> Script:
         source, wait = self.a_queue(), self.a_wait()
         opened = yield Call(lambda to: OpenQueue(to, source, Access.RECEIVE, lease=self.a_while(2000)))
-        self.tell(opened)
+        self.note(opened)
         if not succeeded(opened):
             return
         handle = answer_of(opened).handle
@@ -189,7 +189,7 @@ class Browser(Reader):
         cursor = answer_of(outcome).handle if succeeded(outcome) else 0
         answered = yield from self.step_along(handle, cursor, wait)
         if answered:
-            self.tell((yield Call(lambda to: CloseQueue(to, handle))))
+            self.note((yield Call(lambda to: CloseQueue(to, handle))))
 
     def step_along(self, handle: int, cursor: int, wait: Duration) -> Part[bool]:
         """Peek and receive with a cursor; return whether each request was answered; cursor 0 sends none."""
@@ -199,7 +199,7 @@ class Browser(Reader):
             else:
                 following = step > 0
                 outcome = yield Call(lambda to: PeekMessage(to, handle, wait, cursor, next=following))  # noqa: B023
-                self.tell(outcome)
+                self.note(outcome)
             if outcome.answer is None:
                 return False
         return True
@@ -208,7 +208,7 @@ class Browser(Reader):
         """Receive the message at the cursor, at once or on trial."""
         hold = self.a_while(1500) if self.chance.happens(0.4) else Duration(0)
         outcome = yield Call(lambda to: ReceiveMessages(to, handle, timeout=wait, hold=hold, cursor=cursor))
-        self.tell(outcome)
+        self.note(outcome)
         if not hold:
             self.keep(outcome)
         elif succeeded(outcome) and self.chance.happens(0.5):

@@ -36,7 +36,7 @@ class Reasons:
         self._tries: dict[int, list[int]] = defaultdict(list)
         """The turns in which each position was handed out on trial or in a transaction."""
 
-    def hear(self, ledger: Ledger, turned: Turned) -> None:
+    def observe(self, ledger: Ledger, turned: Turned) -> None:
         """Note what a turn asks for, before its facts are judged."""
         event = turned.event
         if isinstance(event, events.EmptyQueue) and event.reason is MessageClass.NACK_QUEUE_PURGED:

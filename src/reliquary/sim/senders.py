@@ -48,7 +48,7 @@ class Sender(Application):
             self.history.sending(sending)
         self._last_request += 1
         outcome: Outcome = yield Call(lambda to: SendMessages(to, queue, tuple(messages), transaction))
-        self.tell(outcome)
+        self.note(outcome)
         if outcome.answer is None:
             self.history.settle(sendings, Standing.UNKNOWN)
         elif not succeeded(outcome):

@@ -84,7 +84,7 @@ class Transactor(Sender):
     def _begin(self) -> Part[Work | None]:
         timeout = self.a_while(3000)
         outcome = yield Call(lambda to: BeginTransaction(to, timeout))
-        self.tell(outcome)
+        self.note(outcome)
         restores = self.history.restores
         return Work(answer_of(outcome).transaction, restores=restores) if succeeded(outcome) else None
 
@@ -92,7 +92,7 @@ class Transactor(Sender):
         source, count = self.a_queue(), self.chance.between(1, 3)
         wait = Duration(0) if self.chance.happens(0.6) else self.a_while(100)
         outcome = yield Call(lambda to: ReceiveMessages(to, source, count, wait, work.transaction))
-        self.tell(outcome)
+        self.note(outcome)
         if succeeded(outcome):
             work.received += self.own(answer_of(outcome).messages)
 
@@ -106,7 +106,7 @@ class Transactor(Sender):
         outcome = yield Call(lambda to: BrowseMessages(to, source, limit=5))
         if succeeded(outcome) and answer_of(outcome).messages:
             chosen = self.chance.pick(answer_of(outcome).messages).position.lookup_id
-            self.tell((yield Call(lambda to: MoveMessage(to, source, chosen, target, work.transaction))))
+            self.note((yield Call(lambda to: MoveMessage(to, source, chosen, target, work.transaction))))
 
     def _end(self, work: Work) -> Script:
         how = self.chance.pick(("commit", "commit", "prepare", "prepare", "abort", "forget"))
@@ -124,7 +124,7 @@ class Transactor(Sender):
     def _prepare(self, work: Work) -> Script:
         single_phase = self.chance.happens(0.3)
         outcome = yield Call(lambda to: PrepareTransaction(to, work.transaction, single_phase))
-        self.tell(outcome)
+        self.note(outcome)
         work.durable = not single_phase and (outcome.answer is None or succeeded(outcome))
         if outcome.answer is None and work.durable:
             # It may be prepared or not; asked again, the answer settles it.
@@ -138,7 +138,7 @@ class Transactor(Sender):
         unanswered = 0
         while True:
             outcome = yield Call(lambda to: CommitTransaction(to, work.transaction))
-            self.tell(outcome)
+            self.note(outcome)
             if outcome.answer is not None or (unanswered >= TRIES and not work.durable):
                 break
             unanswered += 1
@@ -207,7 +207,7 @@ class Canceller(Transactor):
         source, tag, wait = self.a_queue(), self.chance.between(1, 1 << 40), self.a_while(1000)
         yield Aside(lambda to: ReceiveMessages(to, source, timeout=wait, tag=tag), self._take)
         yield from self.rest()
-        self.tell((yield Call(lambda to: CancelRead(to, source, tag))))
+        self.note((yield Call(lambda to: CancelRead(to, source, tag))))
 
     def _take(self, outcome: Outcome) -> None:
         if succeeded(outcome):
@@ -259,7 +259,7 @@ class Coordinator(Transactor):
         outcome = NOTHING
         if self.chance.happens(0.9):
             outcome = yield Call(lambda to: PrepareTransaction(to, work.transaction, single_phase=False))
-            self.tell(outcome)
+            self.note(outcome)
             if outcome.answer is None and self.chance.happens(0.5):
                 outcome = yield from self.ask_until_answered(
                     lambda to: PrepareTransaction(to, work.transaction, single_phase=False)
@@ -291,7 +291,7 @@ class Coordinator(Transactor):
     def _ask(self, decision: Decision, *, commit: bool) -> Part[Outcome]:
         make = CommitTransaction if commit else AbortTransaction
         outcome = yield Call(lambda to: make(to, decision.transaction))
-        self.tell(outcome)
+        self.note(outcome)
         if outcome.answer is not None:
             decision.answers.append((commit, outcome.answer.status))
         return outcome

@@ -80,7 +80,7 @@ class Witness:
         asker = getattr(event, "to", 0)
         if asker:
             history.requests[life, asker] = event
-        self._reasons.hear(self.ledger, turned)
+        self._reasons.observe(self.ledger, turned)
         self._check_refused(turned)
         self._check_lineages(turned)
         self.ledger.take(turned)

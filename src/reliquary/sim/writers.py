@@ -97,7 +97,7 @@ class Writer(Sender):
         self._attempts += not chance.happens(0.2)  # else that attempt again
         name = f"attempt {self._attempts}"
         outcome = yield Call(lambda to: BeginStage(to, self.name, batch, part, name))
-        self.tell(outcome)
+        self.note(outcome)
         if not succeeded(outcome):
             return None
         attempt = Attempt(answer_of(outcome).stage)
@@ -108,7 +108,7 @@ class Writer(Sender):
             attempt.sent += [sending for _, sending in made]
             messages = tuple(message for message, _ in made)
             outcome = yield Call(lambda to: StageMessages(to, attempt.stage, queue, messages))  # noqa: B023
-            self.tell(outcome)
+            self.note(outcome)
             if not succeeded(outcome):
                 return None
         if chance.happens(0.1):  # the task ends here, before it is complete
@@ -161,7 +161,7 @@ class Writer(Sender):
         if self.chance.happens(0.3):
             yield from self._expect_already(self._batch - 1, stages)
         if self.chance.happens(0.3):
-            self.tell((yield Call(lambda to: DropStages(to, stages))))
+            self.note((yield Call(lambda to: DropStages(to, stages))))
             yield from self.rest()
 
     def _too_late(self) -> Script:
@@ -190,4 +190,4 @@ class Writer(Sender):
 
     def _give_up(self, won: Sequence[Attempt]) -> Script:
         stages = tuple(attempt.stage for attempt in won)
-        self.tell((yield Call(lambda to: DropStages(to, stages))))
+        self.note((yield Call(lambda to: DropStages(to, stages))))

@@ -27,7 +27,7 @@ def in_this_era(
     older = tuple(send.lookup_id for send in sends if send.of_older_era)
     if older:
         _warn(state, destination, len(older), "whether they were delivered after the backup is not known")
-        state.draft.tell(TransferEnded(queue, older, Outcome.REFUSED, NOT_KNOWN))
+        state.draft.signal(TransferEnded(queue, older, Outcome.REFUSED, NOT_KNOWN))
         sends = [send for send in sends if not send.of_older_era]
     return sends
 
@@ -36,7 +36,7 @@ def make_dead_letters(state: StreamState, queue: int, destination: str, why: str
     """Turn all messages that a stream has left into dead letters, and return them; the caller frees them."""
     left = in_order(state.sent[queue])
     _warn(state, destination, len(left), why)
-    state.draft.tell(TransferEnded(queue, left, Outcome.REFUSED, NOT_KNOWN, by_receipt=True))
+    state.draft.signal(TransferEnded(queue, left, Outcome.REFUSED, NOT_KNOWN, by_receipt=True))
     return left
 
 

@@ -66,7 +66,7 @@ def _begin_anew(
     gone = everything[:confirmed] if renumber_them else everything
     apply(state, StreamEnded(queue))
     if gone:
-        state.draft.tell(TransferEnded(queue, gone, Outcome.REFUSED, NOT_KNOWN, by_receipt=True))
+        state.draft.signal(TransferEnded(queue, gone, Outcome.REFUSED, NOT_KNOWN, by_receipt=True))
     if renumber_them and unconfirmed:
         renumber(state, queue, sent, unconfirmed, now)
     return gone, len(unconfirmed)

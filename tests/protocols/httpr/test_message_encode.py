@@ -83,7 +83,7 @@ def test_a_message_of_the_api_passes_two_managers_and_leaves_the_second_as_it_le
     sent = first.state.messages.get(position)
     header, body = encode_message(sent, HOME)
     _, message = decode_message(Carried(header, body))
-    second.manager.hear(BatchArrived("test", 1, ("orders",), (message,), OTHER), second.now)
+    second.manager.on_signal(BatchArrived("test", 1, ("orders",), (message,), OTHER), second.now)
     (arrived,) = second.queue("orders").order.some(-1, 5)
     there = second.state.messages.get(arrived)
     assert (there.identifier, there.label, there.body) == (sent.identifier, "grün, 100%", b"two lamps")

@@ -8,7 +8,7 @@ from reliquary.base.turn import DirectedSignal, Effect, Event, Signal
 from reliquary.protocols.mqqb import effects, events, machine
 from reliquary.protocols.mqqb.protocol import mqqb
 from reliquary.protocols.mqqb.sender.sending import SendsDue
-from reliquary.queueing.manager import HEARS
+from reliquary.queueing.manager import SIGNALS
 from reliquary.queueing.model.travel import transfer
 from tests.protocols.mqqb.mqqb_harness import GOES_OUT, MqqbBench
 
@@ -30,8 +30,8 @@ def test_every_effect_of_the_room_is_performed_or_answered_without_a_network() -
 
 
 def test_every_signal_that_the_manager_sends_to_carriers_is_heard() -> None:
-    words = defined(transfer, Signal) - {Signal, DirectedSignal} - set(HEARS)
-    assert words - BATCHES - {transfer.ListenersChanged} == set(machine.HEARS) - {SendsDue}
+    words = defined(transfer, Signal) - {Signal, DirectedSignal} - set(SIGNALS)
+    assert words - BATCHES - {transfer.ListenersChanged} == set(machine.SIGNALS) - {SendsDue}
 
 
 def test_packets_of_a_turn_are_one_effect_for_each_session() -> None:

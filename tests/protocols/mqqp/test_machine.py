@@ -18,9 +18,9 @@ def test_every_event_has_a_rule() -> None:
 
 
 def test_it_hears_what_the_manager_answers_and_hands_over() -> None:
-    assert set(machine.HEARS) == {RequestAnswered, ReadElsewhere, ReaderGone}
+    assert set(machine.SIGNALS) == {RequestAnswered, ReadElsewhere, ReaderGone}
 
 
 def test_no_rule_of_one_role_takes_the_place_of_one_of_the_other() -> None:
     assert not set(server.RULES) & set(client.RULES)
-    assert not set(server.HEARD) & set(client.HEARD)
+    assert not set(server.SIGNAL_RULES) & set(client.SIGNAL_RULES)

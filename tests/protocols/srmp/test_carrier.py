@@ -214,7 +214,7 @@ def test_a_label_may_have_all_that_xml_can_say() -> None:
 
 def test_what_is_ours_under_its_port_too_goes_by_no_wire() -> None:
     bench = a_bench()
-    bench.manager.hear(AddressesKnown(("HTTP",), frozenset({"bench:8480"})), bench.now)
+    bench.manager.on_signal(AddressesKnown(("HTTP",), frozenset({"bench:8480"})), bench.now)
     own = OWN.replace("bench", "bench:8480")
     assert bench.send(own, b"m", message_class=0x0100).status is HResult.OK
     assert bench.bodies() == [b"m"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reliquary.base.turn import DirectedSignal, Event, Signal
 from reliquary.protocols.srmp import events, machine
 from reliquary.protocols.srmp.sender import posting
-from reliquary.queueing.manager import HEARS
+from reliquary.queueing.manager import SIGNALS
 from reliquary.queueing.model.travel import transfer
 from reliquary.queueing.model.travel.asking import RequestMade
 from reliquary.queueing.travel.remote import RemoteReadsEnded
@@ -27,6 +27,6 @@ def test_every_signal_of_a_transfer_is_heard_on_one_side() -> None:
         transfer.RoomKnown,
     }
     for_packets = {transfer.IdentityKnown, transfer.RunJudged}
-    heard = (set(machine.HEARS) | set(HEARS)) - {posting.PostsDue, RemoteReadsEnded, RequestMade}
+    heard = (set(machine.SIGNALS) | set(SIGNALS)) - {posting.PostsDue, RemoteReadsEnded, RequestMade}
     assert defined - {Signal, DirectedSignal} - of_batches - for_packets == heard
-    assert not set(machine.HEARS) & set(HEARS)
+    assert not set(machine.SIGNALS) & set(SIGNALS)

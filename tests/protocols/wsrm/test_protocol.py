@@ -14,7 +14,7 @@ PROTOCOL = wsrm()
 
 
 def test_it_takes_what_its_machine_has_rules_for() -> None:
-    assert (PROTOCOL.hears, PROTOCOL.takes) == (machine.HEARS, machine.TAKES)
+    assert (PROTOCOL.signals, PROTOCOL.takes) == (machine.SIGNALS, machine.TAKES)
     assert (PROTOCOL.timers, PROTOCOL.tables) == (machine.TIMERS, TABLES)
     assert PROTOCOL.carrier is not None
 

@@ -18,8 +18,8 @@ NORTH, SOUTH, OTHER = UUID(int=1), UUID(int=2), UUID(int=3)
 
 def integrated(*queues: str, **given: Any) -> Bench:
     """Return a manager that takes part in a directory and hears its notifications."""
-    heard: tuple[type[Signal], ...] = (ChangeNotified,)
-    return Bench(*queues, heard=heard, **{"directory": Integration(), **given})
+    subscribed: tuple[type[Signal], ...] = (ChangeNotified,)
+    return Bench(*queues, subscribed=subscribed, **{"directory": Integration(), **given})
 
 
 def add(bench: Bench, subject: DirectoryObject) -> Any:

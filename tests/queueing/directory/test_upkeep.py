@@ -126,7 +126,7 @@ def test_the_gates_are_read_again_every_hour() -> None:
 
 @pytest.mark.spec("DM-087")
 def test_the_servers_are_looked_for_again_every_day() -> None:
-    bench = Bench(directory=Integration(), heard=[DirectoryServersWanted])
+    bench = Bench(directory=Integration(), subscribed=[DirectoryServersWanted])
     assert PERIODS[SERVERS_TIMER] == 24 * HOUR
     bench.advance(24 * 3600)
     bench.advance(24 * 3600)

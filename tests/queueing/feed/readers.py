@@ -40,8 +40,8 @@ class Readers:
         for turn in self.bench.turns[self._followed :]:
             self._kept.begin_turn()
             for fact in turn.facts:
-                self._arrivals.hear(fact)
-                self._kept.hear(fact)
+                self._arrivals.apply(fact)
+                self._kept.apply(fact)
         self._followed = len(self.bench.turns)
 
     def flushed(self) -> None:

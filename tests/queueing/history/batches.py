@@ -18,7 +18,7 @@ def history_of(bench: Bench) -> History:
     return bench.state.history
 
 
-def tell(bench: Bench, *counts: int) -> None:
+def note_batches(bench: Bench, *counts: int) -> None:
     """Write batches of events, each as long as its count says."""
     for count in counts:
         bench.send("orders", *[b"x"] * count)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reliquary.queueing.history.events import ForgetHistory, ResumeHistory
-from tests.queueing.history.batches import history_of, numbers, tell
+from tests.queueing.history.batches import history_of, note_batches, numbers
 from tests.queueing.history.chronicle import events_of, words
 from tests.queueing.manager_harness import Bench
 from tests.queueing.state_checks import durable
@@ -19,7 +19,7 @@ from tests.queueing.state_checks import durable
 )
 def test_what_is_in_files_goes_and_a_row_that_is_there_in_part_stays(until: int, left: list[int]) -> None:
     bench = Bench(history=True)
-    tell(bench, 2, 3, 1)
+    note_batches(bench, 2, 3, 1)
     bench.handle(ForgetHistory(until))
     assert numbers(bench) == left
     assert history_of(bench).exported == until
@@ -31,7 +31,7 @@ def test_what_is_in_files_goes_and_a_row_that_is_there_in_part_stays(until: int,
 
 def test_a_word_that_comes_too_late_or_too_early_changes_nothing() -> None:
     bench = Bench(history=True)
-    tell(bench, 2, 3)
+    note_batches(bench, 2, 3)
     bench.handle(ForgetHistory(2))
     for until in (0, 1, 2, 6):
         bench.handle(ForgetHistory(until))
@@ -41,11 +41,11 @@ def test_a_word_that_comes_too_late_or_too_early_changes_nothing() -> None:
 
 def test_a_store_that_is_older_than_its_files_tells_no_number_twice() -> None:
     bench = Bench(history=True)
-    tell(bench, 3)
+    note_batches(bench, 3)
     bench.restart(start=False)
     bench.handle(ResumeHistory(10))
     bench.start()
-    tell(bench, 1)
+    note_batches(bench, 1)
     assert words(events_of(bench.disk), "event_id") == [("gap", 11), ("accepted", 12)]
     bench.handle(ResumeHistory(10))
     assert numbers(bench) == [11, 12]
@@ -60,7 +60,7 @@ def test_whatever_comes_numbers_are_dense_and_nothing_goes_before_it_is_in_files
     bench.flush()
     for count, what in steps:
         if what == "tell":
-            tell(bench, count)
+            note_batches(bench, count)
         elif what == "forget":
             bench.handle(ForgetHistory(history_of(bench).exported + count))
             bench.flush()

@@ -26,7 +26,7 @@ def test_a_feature_does_not_change_once_it_is_registered() -> None:
 def test_without_a_directory_the_hooks_find_nothing() -> None:
     state, hooks = Bench().state, Hooks()
     assert not hooks.appliers
-    assert not hooks.tellers
+    assert not hooks.recorders
     assert hooks.published_queue(state, UUID(int=1)) is None
     assert hooks.list_members(state, UUID(int=1)) is None
     assert hooks.computer_name(state, UUID(int=1)) == ""

@@ -84,7 +84,7 @@ def test_the_manager_is_stopped_then_ready_then_stopped() -> None:
 
 @pytest.mark.parametrize("heard", [True, False])
 def test_what_becomes_available_is_reported_to_those_who_listen(heard: bool) -> None:
-    bench = Bench(heard=[PositionAvailable] if heard else [])
+    bench = Bench(subscribed=[PositionAvailable] if heard else [])
     sent = bench.send("orders", b"a", b"b")
     reported = [PositionAvailable(bench.queue().number, each) for each in sent.lookup_ids]
     assert bench.signals == (reported if heard else [])

@@ -98,7 +98,7 @@ def addressed(*authorities: str) -> Bench:
     """Return a bench that is reached under these authorities."""
     bench = Bench("orders", "orders;retry", "two words")
     bench.create(".\\public")
-    bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset(authorities)), bench.now)
+    bench.manager.on_signal(AddressesKnown(("HTTP", "HTTPS"), frozenset(authorities)), bench.now)
     return bench
 
 
@@ -186,7 +186,7 @@ def test_a_url_of_ours_without_a_queue_of_ours_leads_nowhere(path: str) -> None:
 def test_a_name_that_means_another_queue_now_is_checked_against_that_queues_list() -> None:
     bench = addressed()
     bench.state.access.permitted.add(("any", MANAGER, 0))
-    bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset({"bench:8480"})), bench.now)
+    bench.manager.on_signal(AddressesKnown(("HTTP", "HTTPS"), frozenset({"bench:8480"})), bench.now)
     assert not bench.state.access.permitted
 
 
@@ -200,7 +200,7 @@ def agent(*authorities: str) -> Bench:
     """Return a bench whose agents have these authorities."""
     bench = Bench("orders", "orders;retry", "two words")
     bench.create(".\\public")
-    bench.manager.hear(AddressesKnown(WORDS, frozenset(authorities), AGENT_PATH), bench.now)
+    bench.manager.on_signal(AddressesKnown(WORDS, frozenset(authorities), AGENT_PATH), bench.now)
     return bench
 
 
@@ -238,7 +238,9 @@ def test_what_follows_the_name_of_our_own_agent_is_a_path_name(uri: str, queue: 
 )
 def test_an_agent_is_ours_by_its_address_and_by_nothing_else(uri: str) -> None:
     bench = agent("bench:8480", "plain")
-    bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset({"bench:8481", "localhost"})), bench.now)
+    bench.manager.on_signal(
+        AddressesKnown(("HTTP", "HTTPS"), frozenset({"bench:8481", "localhost"})), bench.now
+    )
     assert bench.send(uri, b"m").status is HResult.OK
     assert [key_of(parse_format(f"DIRECT={uri}"))] == list(bench.state.names.outgoing)
 
@@ -277,7 +279,7 @@ def test_the_uri_of_an_agent_that_cannot_be_read_is_refused() -> None:
 def test_a_name_that_means_a_queue_of_our_agent_now_is_checked_against_that_queues_list() -> None:
     bench = agent()
     bench.state.access.permitted.add(("any", MANAGER, 0))
-    bench.manager.hear(AddressesKnown(WORDS, frozenset({"bench:8480"}), AGENT_PATH), bench.now)
+    bench.manager.on_signal(AddressesKnown(WORDS, frozenset({"bench:8480"}), AGENT_PATH), bench.now)
     assert not bench.state.access.permitted
 
 

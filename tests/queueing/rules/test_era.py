@@ -96,7 +96,7 @@ def test_carriers_hear_of_it_in_the_turn_that_notes_it_and_a_person_is_warned() 
     exchange = restored(Exchange())
     era = exchange.state.identity().era
     assert era is not None
-    assert [each for each in exchange.clerk.heard if isinstance(each, EraBegan)] == [EraBegan(era)]
+    assert [each for each in exchange.clerk.received if isinstance(each, EraBegan)] == [EraBegan(era)]
     assert [warning.what for warning in exchange.warnings] == ["the store was restored, era 1 begins"]
 
 
@@ -138,7 +138,7 @@ def test_a_hold_has_messages_of_one_era_alone() -> None:
     exchange.send("orders", b"c")
     for batch in (1, 2):
         exchange.say(ReservationWanted("clerk", (1, batch), ("orders",), 10, 1000))
-    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)]
+    held = [each for each in exchange.clerk.received if isinstance(each, MessagesReserved)]
     found = [(each.of_older_era, [one.body for one in each.messages]) for each in held]
     assert found == [(True, [b"a", b"b"]), (False, [b"c"])]
 
@@ -150,7 +150,7 @@ def test_a_hold_that_grows_stays_in_its_era() -> None:
     exchange.send("orders", b"b")
     for _ in range(2):
         exchange.say(ReservationWanted("clerk", (1, 1), ("orders",), 10, 1000))
-    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)]
+    held = [each for each in exchange.clerk.received if isinstance(each, MessagesReserved)]
     assert [[one.body for one in each.messages] for each in held] == [[b"a"], []]
 
 
@@ -170,7 +170,7 @@ def arrive(
     )
     queue = to or ("stream" if in_stream else "orders")
     exchange.say(MessageArrived("clerk", (1, 2), queue, brought))
-    return next(each for each in reversed(exchange.clerk.heard) if isinstance(each, ArrivalJudged))
+    return next(each for each in reversed(exchange.clerk.received) if isinstance(each, ArrivalJudged))
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_of_a_batch_only_what_may_have_come_before_is_put_aside(count: int, once
     )
     names = ("orders",) * count
     exchange.say(BatchArrived("clerk", 4, names, brought, UUID(int=1), checked=True, once=once))
-    assert exchange.clerk.heard[-1] == BatchJudged("clerk", 4, Outcome.DELIVERED)
+    assert exchange.clerk.received[-1] == BatchJudged("clerk", 4, Outcome.DELIVERED)
     everything = [b"m0", b"m1", b"m2"][:count]
     assert bodies_in(exchange, "orders") == (everything[1:] if once else everything)
     assert bodies_in(exchange, DEAD) == ([b"m0"] if once else [])
@@ -241,5 +241,5 @@ def test_a_sender_that_waits_for_the_end_of_its_message_hears_that_it_was_put_as
     exchange.create("stream", transactional=True)
     restored(exchange)
     arrive(exchange, LAST_SECOND, soap_envelope="<e/>", final_ack_required=True)
-    due = [each for each in exchange.clerk.heard if isinstance(each, ReceiptDue)]
+    due = [each for each in exchange.clerk.received if isinstance(each, ReceiptDue)]
     assert [(each.message.body, each.reason) for each in due] == [(b"m", NOT_KNOWN)]

@@ -41,7 +41,7 @@ def test_when_a_time_is_over(expires: int, now: int, over: bool) -> None:
 @KINDS
 @pytest.mark.spec("DM-077", "DM-194", "DM-297", "DM-287")
 def test_a_message_leaves_at_its_moment_with_its_reason(delivery: Delivery) -> None:
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"short", time_to_be_received=10, delivery=delivery)
     bench.advance(9.999)
     assert bench.bodies() == [b"short"]
@@ -146,7 +146,7 @@ def test_a_held_message_whose_time_runs_out_may_still_be_acknowledged(delivery: 
 
 @pytest.mark.spec("DM-296", "DM-297")
 def test_a_message_whose_time_runs_out_in_its_transaction_never_shows() -> None:
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     transaction = bench.begin()
     bench.send("orders", b"a", time_to_be_received=5, transaction=transaction)
     waiter = bench.begin_asking(events.ReceiveMessages(0, "orders", timeout=seconds(100)))

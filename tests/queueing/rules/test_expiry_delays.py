@@ -115,7 +115,7 @@ def test_a_delay_outside_its_range_is_refused(wrong: int) -> None:
 @KINDS
 @pytest.mark.parametrize("spare", [5, 10])
 def test_a_message_that_expires_before_its_moment_is_never_seen(delivery: Delivery, spare: int) -> None:
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     send(bench, b"m", 10, time_to_be_received=spare, negative_journaling=True, delivery=delivery)
     caller = bench.begin_asking(ReceiveMessages(0, "orders", timeout=FOREVER_WAIT))
     bench.advance(20)
@@ -138,7 +138,7 @@ def test_the_time_of_a_message_goes_on_after_its_delay() -> None:
 
 @KINDS
 def test_a_purge_takes_what_is_delayed_and_not_what_came_after_it(delivery: Delivery) -> None:
-    bench = Bench(heard=[PositionDeleted], sizes=Sizes(at_once=2))
+    bench = Bench(subscribed=[PositionDeleted], sizes=Sizes(at_once=2))
     for body in (b"a", b"b", b"c"):
         send(bench, body, 10, delivery=delivery)
     bench.send("orders", b"d", delivery=delivery)
@@ -231,7 +231,7 @@ def test_a_delayed_message_into_a_queue_that_is_being_deleted_goes_with_it() -> 
 @pytest.mark.spec("DM-077", "DM-296")
 def test_each_message_of_a_transaction_has_its_own_time() -> None:
     """T65: a message whose time runs out inside a transaction is deleted by the commit."""
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     transaction = bench.begin()
     for body, time in ((b"short", 5), (b"long", 50), (b"for ever", FOREVER), (b"none", 0)):
         bench.send("orders", body, time_to_be_received=time, transaction=transaction)
@@ -250,7 +250,7 @@ def test_each_message_of_a_transaction_has_its_own_time() -> None:
 @pytest.mark.spec("DM-040", "DM-184")
 @KINDS
 def test_a_purge_of_a_held_message_is_not_forgotten_by_a_crash(delivery: Delivery) -> None:
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m", negative_journaling=True, delivery=delivery)
     bench.receive("orders", hold=100)
     bench.ask(PurgeQueue(0, "orders"))

@@ -39,7 +39,7 @@ def reasons(bench: Bench) -> list[MessageClass]:
 @KINDS
 def test_a_message_is_gone_when_its_time_is_over(delivery: Delivery) -> None:
     """T64, TimeToBeReceived runs out: the message leaves with NackReceiveTimeout."""
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1", time_to_be_received=10, delivery=delivery)
     bench.advance(9.999999)
     assert bench.bodies() == [b"m1"]
@@ -65,7 +65,7 @@ def test_a_second_is_a_whole_second_whenever_it_begins(into_the_second: float) -
 @pytest.mark.spec("DM-077")
 @KINDS
 def test_a_message_without_any_time_expires_at_once(delivery: Delivery) -> None:
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1", time_to_be_received=0, delivery=delivery)
     assert bench.receive("orders").status is HResult.IO_TIMEOUT
     bench.fire_due_timers()
@@ -193,7 +193,7 @@ def test_a_message_that_a_transaction_received_in_time_waits_for_its_outcome(
     end: Any, delivery: Delivery
 ) -> None:
     """AN-09: a commit wins, an abort finds the time over."""
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1", time_to_be_received=10, delivery=delivery)
     transaction = bench.begin()
     bench.receive("orders", transaction=transaction)
@@ -221,7 +221,7 @@ def test_a_locked_message_whose_time_ran_out_expires_after_a_restart() -> None:
 @pytest.mark.parametrize("reader_waits", [True, False])
 def test_a_message_that_expired_before_its_commit_is_never_shown(prepared: bool, reader_waits: bool) -> None:
     """T65; AN-46: it wakes no waiting reader."""
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     transaction = bench.begin()
     bench.send("orders", b"m1", time_to_be_received=10, negative_journaling=True, transaction=transaction)
     if prepared:
@@ -240,7 +240,7 @@ def test_a_message_that_expired_before_its_commit_is_never_shown(prepared: bool,
 
 def test_a_message_of_a_transaction_that_is_over_expires_like_any_other() -> None:
     """AN-08: a transaction that is over no longer holds back expiry."""
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     transaction = bench.begin()
     bench.send("orders", b"m1", time_to_be_received=10, transaction=transaction)
     bench.ask(CommitTransaction(0, transaction))
@@ -254,7 +254,7 @@ def test_a_message_of_a_transaction_that_is_over_expires_like_any_other() -> Non
 
 @KINDS
 def test_a_moved_message_keeps_its_deadline(delivery: Delivery) -> None:
-    bench = Bench("orders", "other", heard=[PositionDeleted])
+    bench = Bench("orders", "other", subscribed=[PositionDeleted])
     (lookup_id,) = bench.send("orders", b"m1", time_to_be_received=10, delivery=delivery).lookup_ids
     bench.ask(MoveMessage(0, "orders", lookup_id, "other"))
     check(bench.state)
@@ -266,7 +266,7 @@ def test_a_moved_message_keeps_its_deadline(delivery: Delivery) -> None:
 
 @KINDS
 def test_a_message_that_was_moved_away_and_back_expires_once(delivery: Delivery) -> None:
-    bench = Bench("orders", "other", heard=[PositionDeleted])
+    bench = Bench("orders", "other", subscribed=[PositionDeleted])
     (lookup_id,) = bench.send("orders", b"m1", time_to_be_received=10, delivery=delivery).lookup_ids
     bench.ask(MoveMessage(0, "orders", lookup_id, "other"))
     bench.ask(MoveMessage(0, "other", lookup_id, "orders"))
@@ -277,7 +277,7 @@ def test_a_message_that_was_moved_away_and_back_expires_once(delivery: Delivery)
 
 @KINDS
 def test_a_received_message_leaves_no_deadline_behind(delivery: Delivery) -> None:
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1", time_to_be_received=10, delivery=delivery)
     assert body(bench.receive("orders")) == b"m1"
     bench.advance(20)

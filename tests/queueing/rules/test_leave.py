@@ -215,7 +215,7 @@ WAYS = pytest.mark.parametrize("how", ["expire", "purge", "delete"])
 @pytest.mark.spec("DM-050", "DM-080")
 @WAYS
 def test_a_failed_message_goes_to_the_dead_letter_queue_where_it_asked_for_that(how: str) -> None:
-    bench = Bench("orders", "other", heard=[PositionDeleted])
+    bench = Bench("orders", "other", subscribed=[PositionDeleted])
     number = bench.queue().number
     reason = fail(bench, how, negative_journaling=True)
     (dead,) = walk(bench.queue(DEAD))

@@ -306,7 +306,7 @@ def test_poison_of_a_part_of_a_queue_goes_to_the_poison_of_the_whole() -> None:
 
 
 def test_no_acknowledgement_is_due_for_poison_because_it_may_still_be_received() -> None:
-    bench = Bench(heard=[facts.PositionDeleted])
+    bench = Bench(subscribed=[facts.PositionDeleted])
     bench.ask(ChangeQueue(0, "orders", {"poison_limit": 1}))
     bench.send("orders", b"m", negative_journaling=True)
     take_and_give_back(bench)

@@ -38,7 +38,7 @@ def reasons(bench: Bench) -> list[MessageClass]:
 @pytest.mark.spec("DM-203", "DM-207", "DM-208", "DM-287")
 def test_a_receive_takes_the_first_message_for_good() -> None:
     """T37; AN-01: the first one is not passed over."""
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1", b"m2")
     assert body(bench.receive("orders")) == b"m1"
     assert reasons(bench) == [MessageClass.ACK_RECEIVE]
@@ -183,7 +183,7 @@ def test_a_held_message_is_locked_and_not_gone() -> None:
 @pytest.mark.spec("DM-213", "DM-215")
 def test_the_end_of_a_two_phase_read_takes_the_message_for_good() -> None:
     """T51, a read in two phases, ended with a deletion: the message leaves as received."""
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1")
     receipt = bench.receive("orders", hold=30).receipt
     assert bench.ask(EndRead(0, receipt, delete=True)).status is HResult.OK
@@ -282,7 +282,7 @@ def test_a_receipt_that_was_ended_leaves_no_timer_behind() -> None:
 @pytest.mark.parametrize("delete", [True, False])
 def test_a_held_message_goes_with_a_purge_when_its_read_ends(delete: bool) -> None:
     """T53: a message that is purged between the phases is deleted when the read ends."""
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1")
     receipt = bench.receive("orders", hold=30).receipt
     bench.ask(PurgeQueue(0, "orders"))
@@ -295,7 +295,7 @@ def test_a_held_message_goes_with_a_purge_when_its_read_ends(delete: bool) -> No
 
 @pytest.mark.spec("DM-184", "DM-213")
 def test_a_held_message_goes_with_a_purge_when_its_time_runs_out() -> None:
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1")
     bench.receive("orders", hold=30)
     bench.ask(PurgeQueue(0, "orders"))
@@ -317,7 +317,7 @@ def test_a_read_cannot_end_on_a_queue_that_was_deleted() -> None:
 
 def test_a_held_message_whose_time_runs_out_meanwhile_does_not_come_back() -> None:
     """AN-09: the lock wins while it lasts, and a message that is ended counts as received."""
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1", b"m2", time_to_be_received=10)
     first = bench.receive("orders", hold=30).receipt
     second = bench.receive("orders", hold=30).receipt

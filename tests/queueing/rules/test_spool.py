@@ -192,7 +192,7 @@ def test_a_loose_body_that_is_not_wanted_goes(way: str) -> None:
     if way == "event":
         bench.handle(DropSpool(dropped.spool))
     else:
-        bench.manager.hear(BodiesUnwanted((dropped.spool, dropped.spool, 999)), bench.now)
+        bench.manager.on_signal(BodiesUnwanted((dropped.spool, dropped.spool, 999)), bench.now)
     assert list(bench.state.messages.bodies.loose) == [kept.spool]
     assert rows(bench) == (1, 3)
     check(bench.state)
@@ -202,7 +202,7 @@ def test_the_body_of_a_message_is_not_dropped() -> None:
     bench = Bench()
     body = send(bench)
     bench.handle(DropSpool(body.spool))
-    bench.manager.hear(BodiesUnwanted((body.spool,)), bench.now)
+    bench.manager.on_signal(BodiesUnwanted((body.spool,)), bench.now)
     assert bench.bodies() == [WHOLE]
 
 
@@ -271,7 +271,7 @@ def test_a_message_whose_large_body_is_not_there_for_it_is_refused(case: str) ->
 def test_one_that_comes_from_elsewhere_is_refused_too() -> None:
     bench = Bench()
     arrived = MessageArrived("carrier", (1, 1), "orders", message(stored_body=StoredBody(999, 1, 1)))
-    turn = bench.manager.hear(arrived, bench.now)
+    turn = bench.manager.on_signal(arrived, bench.now)
     assert turn.signals == (
         ArrivalJudged("carrier", (1, 1), Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE),
     )
@@ -314,7 +314,7 @@ def bring(exchange: Exchange, *messages: Message) -> BatchJudged:
     """Return the answer to a carrier about a batch."""
     exchange.say(BatchArrived("clerk", 5, ("orders",) * len(messages), messages, BATCH, by=MANAGER))
     check(exchange.state)
-    judged = exchange.clerk.heard[-1]
+    judged = exchange.clerk.received[-1]
     assert isinstance(judged, BatchJudged)
     return judged
 
@@ -363,7 +363,7 @@ def test_the_body_of_a_message_that_a_batch_leaves_out_goes() -> None:
 def hold(exchange: Exchange) -> Message:
     """Return a message that a carrier holds."""
     exchange.say(ReservationWanted("clerk", (1, 7), ("orders",), 1, 1_000_000))
-    [held] = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)][-1].messages
+    [held] = [each for each in exchange.clerk.received if isinstance(each, MessagesReserved)][-1].messages
     return held
 
 

@@ -147,7 +147,7 @@ def test_a_name_that_is_known_gives_the_transaction_that_has_it() -> None:
 @pytest.mark.spec("DM-108", "DM-111", "DM-195")
 def test_what_a_transaction_sends_is_seen_when_it_commits() -> None:
     """T45, a message sent in a transaction: visible after the commit only."""
-    bench = Bench(heard=[PositionAvailable])
+    bench = Bench(subscribed=[PositionAvailable])
     transaction = bench.begin()
     assert bench.send("orders", b"m1", b"m2", transaction=transaction).status is HResult.OK
     assert bench.receive("orders").status is HResult.IO_TIMEOUT
@@ -166,7 +166,7 @@ def test_what_a_transaction_sends_is_seen_when_it_commits() -> None:
 @pytest.mark.parametrize("prepared", [True, False])
 def test_what_a_transaction_sent_never_was_when_it_aborts(prepared: bool) -> None:
     """T46: after an abort the message of T45 is gone without a report."""
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     transaction = bench.begin()
     bench.send("orders", b"m1", transaction=transaction, negative_journaling=True)
     if prepared:
@@ -241,7 +241,7 @@ def test_a_transaction_that_sent_nothing_ends_well() -> None:
 
 @pytest.mark.spec("DM-109", "DM-205")
 def test_what_a_transaction_received_is_gone_when_it_commits() -> None:
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1", b"m2")
     transaction = bench.begin()
     assert bodies(bench.receive("orders", count=2, transaction=transaction)) == [b"m1", b"m2"]
@@ -273,7 +273,7 @@ def test_what_a_transaction_received_comes_back_to_its_place_when_it_aborts(prep
 @pytest.mark.spec("DM-113", "DM-184")
 def test_what_a_transaction_received_goes_with_a_purge_when_it_aborts() -> None:
     """T43; AN-10: the reason is the purge."""
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1")
     transaction = bench.begin()
     bench.receive("orders", transaction=transaction)
@@ -288,7 +288,7 @@ def test_what_a_transaction_received_goes_with_a_purge_when_it_aborts() -> None:
 @pytest.mark.spec("DM-040", "DM-113", "DM-184")
 @pytest.mark.parametrize("end", [commit, abort])
 def test_a_purge_of_what_a_prepared_transaction_has_is_not_forgotten_in_a_restart(end: Any) -> None:
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1")
     transaction = bench.begin()
     bench.receive("orders", transaction=transaction)
@@ -305,7 +305,7 @@ def test_a_purge_of_what_a_prepared_transaction_has_is_not_forgotten_in_a_restar
 @pytest.mark.spec("DM-109", "DM-184")
 def test_what_a_transaction_received_counts_as_received_when_it_commits_after_a_purge() -> None:
     """T44: after a purge, then a commit, the message leaves as received."""
-    bench = Bench(heard=[PositionDeleted])
+    bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1")
     transaction = bench.begin()
     bench.receive("orders", transaction=transaction)

@@ -47,7 +47,7 @@ def judge(exchange: Exchange, destination: str = "orders", **attributes: object)
     """Return the answer to the carrier about a message that it brings."""
     brought = message(b"a", identifier=ObjectId(STRANGER, 5), source_machine=STRANGER, **attributes)
     exchange.say(MessageArrived("clerk", TICKET, destination, brought))
-    reported = exchange.clerk.heard[-1]
+    reported = exchange.clerk.received[-1]
     assert isinstance(reported, ArrivalJudged)
     assert (reported.to, reported.ticket) == ("clerk", TICKET)
     return reported
@@ -200,7 +200,7 @@ def test_the_sender_of_what_srmp_brought_learns_of_a_refusal_by_the_status_alone
     )
     assert reported.outcome is Outcome.REFUSED
     assert len(exchange.bodies("admin")) == (not envelope)
-    assert not any(isinstance(signal, ReceiptDue) for signal in exchange.clerk.heard)
+    assert not any(isinstance(signal, ReceiptDue) for signal in exchange.clerk.received)
     assert exchange.bodies("system$;deadletter") == []
 
 
@@ -258,7 +258,7 @@ def test_what_a_carrier_writes_itself_gets_an_identity_and_takes_its_way(online:
     receipt = Message.of(message_class=MessageClass.ACK_REACH_QUEUE, soap_header="<deliveryReceipt/>")
     exchange.say(MessageArrived("clerk", TICKET, WEB, receipt))
     judged = ArrivalJudged("clerk", TICKET, Outcome.DELIVERED, MessageClass.ACK_REACH_QUEUE)
-    assert judged in exchange.clerk.heard
+    assert judged in exchange.clerk.received
     if not online:
         exchange.handle(BringOnline(0))
     (sent,) = exchange.clerk.sending
@@ -341,7 +341,7 @@ def bring(exchange: Exchange, **options: Any) -> ArrivalJudged:
         negative_journaling=True,
     )
     exchange.say(MessageArrived("clerk", TICKET, "small", brought, **options))
-    reported = exchange.clerk.heard[-1]
+    reported = exchange.clerk.received[-1]
     assert isinstance(reported, ArrivalJudged)
     return reported
 

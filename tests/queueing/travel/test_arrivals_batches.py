@@ -48,7 +48,7 @@ def bring(exchange: Exchange, *brought: tuple[str, Message], **options: Any) -> 
     names, messages = tuple(name for name, _ in brought), tuple(each for _, each in brought)
     exchange.turns.clear()
     exchange.say(BatchArrived("clerk", 5, names, messages, BATCH, **options))
-    reported = next(each for each in reversed(exchange.clerk.heard) if isinstance(each, BatchJudged))
+    reported = next(each for each in reversed(exchange.clerk.received) if isinstance(each, BatchJudged))
     assert (reported.to, reported.ticket) == ("clerk", 5)
     check(exchange.state)
     return reported
@@ -134,7 +134,7 @@ def put_both_ways(brought: list[tuple[int, set[str]]], *, watched: bool) -> None
             if watched:
                 exchange.say(QueuesWatched("httpr", frozenset({exchange.queue("orders").number})))
             reported = bring(exchange, *[("orders", each) for each in batch])
-            facts, heard = exchange.facts, exchange.clerk.heard
+            facts, heard = exchange.facts, exchange.clerk.received
             results.append(
                 (reported, facts, heard, everything(exchange.state), list(walk(exchange.queue("orders"))))
             )

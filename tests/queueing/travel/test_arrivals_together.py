@@ -64,7 +64,7 @@ def prepared(hindrance: str, *, watched: bool) -> Exchange:
     elif hindrance == "stopped":
         exchange.stop()
     exchange.turns.clear()
-    exchange.clerk.heard.clear()
+    exchange.clerk.received.clear()
     return exchange
 
 
@@ -81,7 +81,7 @@ def brought(
         }
         messages.append(message(**usual | ATTRIBUTES[kind]))
     exchange.say(BatchArrived("clerk", 5, names, tuple(messages), BATCH, by, checked=True))
-    return exchange.clerk.heard, exchange.facts, everything(exchange.state)
+    return exchange.clerk.received, exchange.facts, everything(exchange.state)
 
 
 def differences(

@@ -136,7 +136,7 @@ def test_messages_of_a_transaction_keep_their_order_when_several_go_at_once() ->
 def test_the_name_decides_which_carrier_gets_the_message(name: str, carrier: str) -> None:
     exchange = Exchange()
     exchange.send(name, b"a")
-    (wanted, send) = exchange.clerk.heard
+    (wanted, send) = exchange.clerk.received
     assert isinstance(wanted, ConnectionWanted)
     assert isinstance(send, SendUserMessage)
     assert (wanted.destination, wanted.to) == (name, carrier)
@@ -165,7 +165,7 @@ def test_the_first_message_wakes_an_inactive_queue() -> None:
     exchange.send(ELSEWHERE, b"a")
     assert exchange.link().state is OutgoingState.WAITING
     exchange.send(ELSEWHERE, b"b")
-    assert len(exchange.clerk.heard) == 1  # it is asked once
+    assert len(exchange.clerk.received) == 1  # it is asked once
     assert [record.status for record in exchange.link().history] == [ConnectionStatus.IN_PROCESS]
     exchange.happen(OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED)
     assert exchange.link().state is OutgoingState.CONNECTED
@@ -321,7 +321,7 @@ def test_time_runs_out_for_a_message_that_waits(reach: int, receive: int, reason
     )
     exchange.restart()
     exchange.handle(TakeOffline(0))
-    exchange.clerk.heard.clear()
+    exchange.clerk.received.clear()
     exchange.happen(OutgoingEvent.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
     exchange.advance(4.9)
     assert exchange.waiting() == [b"a"]
@@ -385,7 +385,7 @@ def test_after_a_restart_what_waits_is_sent_unless_the_queue_is_on_hold() -> Non
     before = durable(exchange.state)
     exchange.restart(start=False)
     assert durable(exchange.state) == before
-    exchange.clerk.heard.clear()
+    exchange.clerk.received.clear()
     exchange.start()
     assert exchange.sent() == [b"a"]
     assert exchange.link(OTHER).state is OutgoingState.ON_HOLD

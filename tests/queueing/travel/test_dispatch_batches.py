@@ -43,7 +43,7 @@ def exchange() -> Exchange:
 
 def reported(exchange: Exchange) -> list[tuple[int, str]]:
     """Return the queues that the carrier was notified of since the last call."""
-    heard, exchange.clerk.heard = exchange.clerk.heard, []
+    heard, exchange.clerk.received = exchange.clerk.received, []
     return [(each.queue, each.destination) for each in heard if isinstance(each, MessagesWaiting)]
 
 
@@ -52,7 +52,7 @@ def hold(exchange: Exchange, *queues: int | str, key: tuple[int, int] = KEY, mos
     exchange.say(
         ReservationWanted("httpr", key, queues or (exchange.outgoing(AGENT).number,), most, 1_000_000)
     )
-    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)][-1]
+    held = [each for each in exchange.clerk.received if isinstance(each, MessagesReserved)][-1]
     return [message.body for message in held.messages]
 
 
@@ -72,11 +72,11 @@ def test_a_message_wants_a_connection_and_the_carrier_is_notified_on_it_and_is_s
     exchange.send(AGENT, b"a")
     number = exchange.outgoing(AGENT).number
     own = exchange.state.identity().identifier
-    assert exchange.clerk.heard == [ConnectionWanted("httpr", number, AGENT, own)]
+    assert exchange.clerk.received == [ConnectionWanted("httpr", number, AGENT, own)]
     exchange.send(AGENT, b"b")
     assert reported(exchange) == []
     change(exchange, OutgoingEvent.CONNECTED)
-    assert exchange.clerk.heard == [MessagesWaiting("httpr", number, AGENT)]
+    assert exchange.clerk.received == [MessagesWaiting("httpr", number, AGENT)]
     assert exchange.clerk.sending == []
 
 
@@ -262,7 +262,7 @@ def test_each_carrier_that_watches_a_queue_is_notified_until_it_has_looked() -> 
     def notified(*signals: Signal) -> list[str]:
         before = len(bench.signals)
         for signal in signals:
-            bench.turns.append(bench.manager.hear(signal, bench.now))
+            bench.turns.append(bench.manager.on_signal(signal, bench.now))
         bench.send("orders", b"m")
         found = bench.signals[before:]
         return sorted(each.to for each in found if isinstance(each, MessagesWaiting))

@@ -288,7 +288,7 @@ def test_a_restart_forgets_what_was_under_way_and_sends_it_again() -> None:
     exchange.restart(start=False)
     assert durable(exchange.state) == before
     assert exchange.waiting() == [b"a", b"b", b"c", b"d"]
-    exchange.clerk.heard.clear()
+    exchange.clerk.received.clear()
     exchange.start()
     assert exchange.sent() == [b"a", b"b"]
     exchange.accept(b"a", b"b")

@@ -39,7 +39,7 @@ def judge(exchange: Exchange, address: str = GROUP, **attributes: object) -> tup
     known = {"identifier": ObjectId(STRANGER, 5), "source_machine": STRANGER, "destination_queue": name}
     brought = message(b"tick", **known | attributes)
     exchange.say(MessageArrived("clerk", (1, 0), name, brought))
-    reported = exchange.clerk.heard[-1]
+    reported = exchange.clerk.received[-1]
     assert isinstance(reported, ArrivalJudged)
     return reported.outcome, reported.reason
 

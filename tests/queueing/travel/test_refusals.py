@@ -145,7 +145,7 @@ def test_after_a_refusal_nothing_more_of_its_transaction_is_sent() -> None:
     assert exchange.sent() == [b"1", b"2", b"5"]
     assert exchange.bodies(DEAD_TRANSACTIONAL) == [b"2", b"3", b"4"]
     assert exchange.warnings[-1].why.endswith(IN_PART)
-    gone = [each for each in exchange.clerk.heard if isinstance(each, MessageWithdrawn)]
+    gone = [each for each in exchange.clerk.received if isinstance(each, MessageWithdrawn)]
     assert [len(each.lookup_ids) for each in gone] == [1, 1]  # their numbers are free
     check(exchange.state)
 
@@ -179,7 +179,7 @@ def test_a_carrier_of_batches_gets_nothing_of_it_either() -> None:
     exchange.say(ReservationWanted("httpr", (1, 1), (queue,), 1, 1000))
     exchange.say(ReservationsEnded("httpr", ((1, 1),), Outcome.REFUSED, REASON))
     exchange.say(ReservationWanted("httpr", (1, 2), (queue,), 10, 1000))
-    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)]
+    held = [each for each in exchange.clerk.received if isinstance(each, MessagesReserved)]
     assert [len(each.messages) for each in held] == [1, 0]
     assert exchange.bodies(DEAD_TRANSACTIONAL) == [b"1", b"2", b"3"]
     check(exchange.state)
@@ -196,7 +196,7 @@ def test_a_carrier_of_batches_gets_what_lies_behind_it() -> None:
     exchange.say(ReservationWanted("httpr", (1, 1), (queue,), 1, 1000))
     exchange.say(ReservationsEnded("httpr", ((1, 1),), Outcome.REFUSED, REASON))
     exchange.say(ReservationWanted("httpr", (1, 2), (queue,), 2, 1000))
-    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)][-1]
+    held = [each for each in exchange.clerk.received if isinstance(each, MessagesReserved)][-1]
     assert [each.body for each in held.messages] == [b"4"]
     assert exchange.bodies(DEAD_TRANSACTIONAL) == [b"1", b"2", b"3"]
 

@@ -49,7 +49,7 @@ class Librarian:
         assert isinstance(event, Broken)
         return Turn(signals=(RemoteReadsEnded(event.numbers),))
 
-    def hear(self, signal: Signal, now: Instant) -> Turn:
+    def on_signal(self, signal: Signal, now: Instant) -> Turn:
         del now
         self.asked.append(signal)
         if isinstance(signal, ReaderGone):
@@ -78,7 +78,7 @@ class Reading(Bench):
         protocol = Protocol(
             name="reader",
             machine=lambda _: self.librarian,
-            hears=(ReadElsewhere, ReaderGone),
+            signals=(ReadElsewhere, ReaderGone),
             takes=(Broken,),
             reader=reader,
         )

@@ -55,7 +55,7 @@ def hold(
 ) -> MessagesReserved:
     """Return the answer to a carrier that asks for a hold."""
     exchange.say(ReservationWanted("httpr", key, queues or ("orders",), most, most_bytes, **options))
-    reported = [each for each in exchange.clerk.heard if isinstance(each, MessagesReserved)][-1]
+    reported = [each for each in exchange.clerk.received if isinstance(each, MessagesReserved)][-1]
     assert (reported.to, reported.key) == ("httpr", key)
     return reported
 
@@ -73,7 +73,7 @@ def end(exchange: Exchange, outcome: Outcome, *keys: tuple[int, int]) -> None:
 
 def waiting(exchange: Exchange) -> list[MessagesWaiting]:
     """Return the notifications to the carrier that messages wait."""
-    return [each for each in exchange.clerk.heard if isinstance(each, MessagesWaiting)]
+    return [each for each in exchange.clerk.received if isinstance(each, MessagesWaiting)]
 
 
 # -- begin
@@ -159,7 +159,7 @@ def test_nothing_is_held_of_no_queue() -> None:
     assert (reported.queue, reported.messages, reported.refusal) == (0, (), ReservationRefusal.NO_QUEUE)
     assert hold(exchange, "private$\\\\").refusal is ReservationRefusal.NO_QUEUE
     exchange.say(ReservationWanted("httpr", KEY, (), 1, 1))
-    assert exchange.clerk.heard[-1] == MessagesReserved("httpr", KEY)
+    assert exchange.clerk.received[-1] == MessagesReserved("httpr", KEY)
     assert exchange.state.travel.reservations == {}
 
 

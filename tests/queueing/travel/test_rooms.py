@@ -25,8 +25,8 @@ def watching(*names: str, **settings: int) -> Exchange:
 
 def rooms(exchange: Exchange) -> list[tuple[str, int, int | None]]:
     """Return the reports of room that the carrier got since the last call."""
-    heard = [each for each in exchange.clerk.heard if isinstance(each, RoomKnown)]
-    exchange.clerk.heard.clear()
+    heard = [each for each in exchange.clerk.received if isinstance(each, RoomKnown)]
+    exchange.clerk.received.clear()
     assert all(each.to == "clerk" for each in heard)
     return [(each.destination, each.unread, each.free) for each in heard]
 
@@ -98,9 +98,9 @@ def test_what_is_sent_in_a_transaction_takes_room_before_it_is_committed() -> No
 
 def test_the_carrier_knows_the_room_before_it_hears_the_verdict() -> None:
     exchange = watching("orders")
-    exchange.clerk.heard.clear()
+    exchange.clerk.received.clear()
     exchange.say(BatchArrived("clerk", 5, ("orders",), (message(b"a"),), UUID(int=9)))
-    assert [type(each) for each in exchange.clerk.heard] == [RoomKnown, BatchJudged]
+    assert [type(each) for each in exchange.clerk.received] == [RoomKnown, BatchJudged]
 
 
 @pytest.mark.parametrize("name", [ELSEWHERE, "DIRECT=", r"system$;deadletter"])

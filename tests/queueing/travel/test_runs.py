@@ -29,7 +29,7 @@ def made(number: int, **attributes: object) -> Message:
 
 def is_taken(exchange: Exchange, destination: str, *messages: Message) -> bool:
     exchange.say(RunArrived("clerk", 5, destination, messages, "10.0.0.1"))
-    reported = exchange.clerk.heard[-1]
+    reported = exchange.clerk.received[-1]
     assert isinstance(reported, RunJudged)
     assert (reported.to, reported.ticket) == ("clerk", 5)
     return reported.taken

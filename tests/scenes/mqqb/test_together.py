@@ -13,7 +13,7 @@ from reliquary.protocols.mqqb.effects import Dial
 from reliquary.protocols.srmp import events as srmp_events
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.standard import ALL_TABLES, standard
-from reliquary.queueing.manager import HEARS, TAKES, TIMERS
+from reliquary.queueing.manager import SIGNALS, TAKES, TIMERS
 from reliquary.queueing.travel.loopback import LOOPBACK
 from tests.protocols.httpr import httpr_harness
 from tests.protocols.mqqb.mqqb_harness import ADDRESSED, GOES_OUT, NAME, MqqbBench
@@ -34,16 +34,16 @@ class EveryProtocol(MqqbBench):
     def _build(self) -> None:
         protocols = (LOOPBACK, *standard(self.settings))
         self.carriers = tuple(each.carrier for each in protocols if each.carrier is not None)
-        self.heard = frozenset(heard for each in protocols for heard in each.hears)
+        self.subscribed = frozenset(signal for each in protocols for signal in each.signals)
         Bench._build(self)
         self.machines: dict[str, Any] = {each.name: each.machine(self.rows) for each in protocols}
         self.core = Core(self.disk, self.rows)
-        self.core.add(self.manager, hears=HEARS, takes=TAKES, timers=TIMERS)
+        self.core.add(self.manager, signals=SIGNALS, takes=TAKES, timers=TIMERS)
         for each in protocols:
             self.core.add(
                 self.machines[each.name],
                 name=each.name,
-                hears=each.hears,
+                signals=each.signals,
                 takes=each.takes,
                 timers=each.timers,
             )

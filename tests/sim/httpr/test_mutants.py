@@ -49,7 +49,7 @@ SEEDS = range(1, 61)
 RARE = range(31, 91)
 """The seeds for mutants that one of forty seeds finds; it leaves out seeds that find nothing."""
 RULES: dict[Any, Any] = machine._RULES
-HEARD: dict[Any, Any] = machine._HEARD
+SIGNAL_RULES: dict[Any, Any] = machine._SIGNAL_RULES
 APPLY: dict[Any, Any] = apply_module._APPLY
 TABLE: dict[Any, Fate] = dict(FATES)
 
@@ -237,7 +237,7 @@ def test_a_refused_batch_that_is_called_taken_is_found(monkeypatch: pytest.Monke
     def judged(state: State, signal: Any, now: Any) -> None:
         real(state, replace(signal, outcome=transfer.Outcome.DELIVERED), now)
 
-    monkeypatch.setitem(HEARD, transfer.BatchJudged, judged)
+    monkeypatch.setitem(SIGNAL_RULES, transfer.BatchJudged, judged)
     failure = first_failure()
     assert failure.startswith("loss"), failure
 

@@ -21,7 +21,7 @@ def test_requests_of_an_epoch_arrive_in_their_order_on_one_connection_and_so_do_
     for event in reversed(agents.server.requests):
         agents.server.respond(event)
         agents.passes(SECOND // 10)
-    assert agents.heard == [1, 2, 3]
+    assert agents.outcomes == [1, 2, 3]
 
 
 def test_bodies_are_bytes_on_the_way_there_and_back() -> None:
@@ -44,7 +44,7 @@ def test_after_a_request_that_is_lost_nothing_arrives_and_its_epoch_times_out_on
     agents.push(2)
     agents.passes(2 * SECOND)
     assert agents.arrived == []
-    assert agents.heard == [Failure.TIMED_OUT]
+    assert agents.outcomes == [Failure.TIMED_OUT]
 
 
 def test_a_request_whose_response_is_lost_was_done_nevertheless() -> None:
@@ -54,7 +54,7 @@ def test_a_request_whose_response_is_lost_was_done_nevertheless() -> None:
     agents.server.respond(agents.server.requests[0])
     agents.passes(2 * SECOND)
     assert agents.arrived == [(1, b"1")]
-    assert agents.heard == [Failure.TIMED_OUT]
+    assert agents.outcomes == [Failure.TIMED_OUT]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -64,7 +64,7 @@ def test_a_request_that_is_truncated_never_arrives_and_its_connection_is_gone(se
     agents.passes()
     assert agents.arrived == []
     assert agents.gone[:1] == [1]
-    assert agents.heard == [Failure.LOST]
+    assert agents.outcomes == [Failure.LOST]
 
 
 def test_a_response_that_is_truncated_is_no_response() -> None:
@@ -74,7 +74,7 @@ def test_a_response_that_is_truncated_is_no_response() -> None:
     agents.faults.truncated = 1.0
     agents.server.respond(agents.server.requests[0], b"x")
     agents.passes()
-    assert agents.heard == [Failure.LOST]
+    assert agents.outcomes == [Failure.LOST]
 
 
 def test_a_header_may_come_before_its_batch() -> None:
@@ -143,7 +143,7 @@ def test_a_server_ends_a_connection_and_both_hear_of_it() -> None:
     agents.network.perform("b.example", agents.server, CutConnection(1))
     agents.passes()
     assert agents.gone == [1]
-    assert agents.heard == [Failure.LOST]
+    assert agents.outcomes == [Failure.LOST]
 
 
 def test_a_response_may_come_to_a_client_that_has_hung_up() -> None:
@@ -153,7 +153,7 @@ def test_a_response_may_come_to_a_client_that_has_hung_up() -> None:
     agents.hang_up()
     agents.server.respond(agents.server.requests[0])
     agents.passes()
-    assert agents.heard == [1]
+    assert agents.outcomes == [1]
 
 
 def test_a_server_that_is_down_cannot_be_reached() -> None:
@@ -161,7 +161,7 @@ def test_a_server_that_is_down_cannot_be_reached() -> None:
     agents.there.end()
     agents.push(1)
     agents.passes()
-    assert agents.heard == [Failure.NO_CONNECTION]
+    assert agents.outcomes == [Failure.NO_CONNECTION]
 
 
 def test_a_server_that_ends_takes_its_connections_along() -> None:
@@ -170,7 +170,7 @@ def test_a_server_that_ends_takes_its_connections_along() -> None:
     agents.passes()
     agents.there.end()
     agents.passes()
-    assert agents.heard == [Failure.LOST]
+    assert agents.outcomes == [Failure.LOST]
 
 
 def test_a_site_that_is_unreachable_gets_no_connection() -> None:
@@ -178,7 +178,7 @@ def test_a_site_that_is_unreachable_gets_no_connection() -> None:
     agents.unreachable.add(("a.example", "b.example"))
     agents.push(1)
     agents.passes()
-    assert agents.heard == [Failure.NO_CONNECTION]
+    assert agents.outcomes == [Failure.NO_CONNECTION]
 
 
 @pytest.mark.parametrize("kind", ["rejected", "answer_replaced"])
@@ -190,5 +190,5 @@ def test_a_proxy_answers_in_place_of_the_server(kind: str) -> None:
     for request in agents.server.requests:
         agents.server.respond(request)
     agents.passes()
-    assert agents.heard == [Failure.NOT_HTTPR]
+    assert agents.outcomes == [Failure.NOT_HTTPR]
     assert len(agents.arrived) == (kind == "answer_replaced")

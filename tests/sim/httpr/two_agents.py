@@ -128,7 +128,7 @@ class TwoAgents:
         return [event.connection for event in self.server.events_of(ConnectionGone)]
 
     @property
-    def heard(self) -> list[object]:
+    def outcomes(self) -> list[object]:
         """Return the numbers of the responses that the client got, or why there is none."""
         return [
             event.number if isinstance(event, ResponseArrived) else event.failure

@@ -110,7 +110,7 @@ def test_g15_an_acknowledgement_that_frees_messages_which_were_not_sent_is_found
             if entry.live and entry.weight is Weight.RECOVERABLE:
                 settling._end(state, entry, done)
         for queue, lookup_ids in done.items():
-            state.draft.tell(TransferEnded(queue, tuple(lookup_ids), Outcome.DELIVERED))
+            state.draft.signal(TransferEnded(queue, tuple(lookup_ids), Outcome.DELIVERED))
         return real(state, session, found, now)
 
     monkeypatch.setattr(arrivals, "on_header", on_header)
@@ -254,7 +254,7 @@ def test_a_tx_message_that_is_delivered_by_its_session_acknowledgement_is_found(
 
     def came(state: State, entry: Entry, done: dict[int, list[int]], sent_in: dict[int, Sent]) -> None:
         if entry.live and entry.weight is Weight.STREAM:
-            state.draft.tell(
+            state.draft.signal(
                 TransferEnded(entry.queue, (entry.lookup_id,), Outcome.DELIVERED, by_receipt=True)
             )
             sent = state.sent.get(entry.queue)

@@ -34,7 +34,7 @@ from reliquary.streams.outgoing import Sent
 from tests.sim.seeds import find_failure
 
 SEEDS = range(1, 61)
-HEARD: dict[Any, Any] = machine._HEARD
+SIGNAL_RULES: dict[Any, Any] = machine._SIGNAL_RULES
 
 
 def first_failure(process: type[Process] = Process) -> str:
@@ -107,7 +107,7 @@ def test_a_message_that_is_dropped_after_a_5xx_is_found(monkeypatch: pytest.Monk
 
 def test_a_stream_message_that_is_done_without_its_receipt_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def taken(state: State, session: Any, lookup_id: int, number: int) -> None:
-        state.draft.tell(TransferEnded(session.queue, (lookup_id,), Outcome.DELIVERED))
+        state.draft.signal(TransferEnded(session.queue, (lookup_id,), Outcome.DELIVERED))
         sent = state.sent.get(session.queue)
         if sent is not None and sent.numbers.get(lookup_id) == number:
             streams.free(state, session.queue, (lookup_id,), MessageClass.ACK_REACH_QUEUE)
@@ -215,7 +215,7 @@ def test_a_delivery_receipt_for_what_was_refused_is_found(monkeypatch: pytest.Mo
             receipts.deliver(state, arriving.envelope, now)
         real(state, signal, now)
 
-    monkeypatch.setitem(HEARD, transfer.ArrivalJudged, on_judged)
+    monkeypatch.setitem(SIGNAL_RULES, transfer.ArrivalJudged, on_judged)
     failure = first_failure()
     assert failure.startswith("receipt"), failure
 
@@ -227,7 +227,7 @@ def test_a_commitment_receipt_that_turns_bad_news_into_good_is_found(monkeypatch
         bad = signal.reason is MessageClass.NACK_QUEUE_PURGED
         real(state, replace(signal, reason=MessageClass.ACK_RECEIVE) if bad else signal, now)
 
-    monkeypatch.setitem(HEARD, transfer.ReceiptDue, on_receipt_due)
+    monkeypatch.setitem(SIGNAL_RULES, transfer.ReceiptDue, on_receipt_due)
     failure = first_failure()
     assert failure.startswith(("receipt", "loss")), failure
 

@@ -38,7 +38,7 @@ def end_batches(state: State, number: int, settled: Settlement) -> None:
     ):
         if batches:
             keys = tuple([(number, batch) for batch in batches])
-            state.draft.tell(ReservationsEnded(HOLDER, keys, outcome, reason))
+            state.draft.signal(ReservationsEnded(HOLDER, keys, outcome, reason))
             for key in keys:
                 state.begun.pop(key, None)
 
@@ -47,7 +47,7 @@ def discard_bodies(state: State, batch: Iterable[Carried]) -> None:
     """Let the queue manager delete the large bodies of a batch that was not taken."""
     spools = tuple([carried.stored.spool for carried in batch if carried.stored is not None])
     if spools:
-        state.draft.tell(BodiesUnwanted(spools))
+        state.draft.signal(BodiesUnwanted(spools))
 
 
 def report_duplicates(state: State, number: int, batch: int, carried: Iterable[Carried]) -> None:
@@ -55,7 +55,7 @@ def report_duplicates(state: State, number: int, batch: int, carried: Iterable[C
     row = state.channels[number]
     peer = row.requester if row.role is Role.SERVER else row.responder
     identifiers = tuple([_identifier(each) for each in carried])
-    state.draft.tell(DuplicatesDropped(HOLDER, "", identifiers, peer=peer, batch=f"{number}:{batch}"))
+    state.draft.signal(DuplicatesDropped(HOLDER, "", identifiers, peer=peer, batch=f"{number}:{batch}"))
 
 
 def _identifier(carried: Carried) -> ObjectId:

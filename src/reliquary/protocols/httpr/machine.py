@@ -49,7 +49,7 @@ class Httpr(Ruled[State]):
     """HTTPR 1.1 as a machine, both agents.  Its state is rebuilt from the rows it is given."""
 
     def __init__(self, rows: Rows, settings: HttprSettings) -> None:
-        super().__init__(State(rows, settings), _RULES, _HEARD, _TIMERS)
+        super().__init__(State(rows, settings), _RULES, _SIGNAL_RULES, _TIMERS)
         recover(self.state)
 
 
@@ -59,7 +59,7 @@ class Httpr(Ruled[State]):
 def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
     """Take the name under which the server listens, and let the client continue its work."""
     state.origin, state.authorities = event.origin, event.authorities
-    state.draft.tell(transfer.AddressesKnown(WORDS, event.authorities, AGENT_PATH))
+    state.draft.signal(transfer.AddressesKnown(WORDS, event.authorities, AGENT_PATH))
     client.on_addressed(state, now)
 
 
@@ -100,7 +100,7 @@ _RULES: Final[dict[type[Event], Rule[State]]] = {
     events.SettleChannel: administration.on_settle_wanted,
 }
 
-_HEARD: Final[dict[type[Signal], Rule[State]]] = {
+_SIGNAL_RULES: Final[dict[type[Signal], Rule[State]]] = {
     transfer.EraBegan: on_era_began,
     transfer.BatchJudged: _judged,
     transfer.MessagesReserved: _reserved,
@@ -118,6 +118,6 @@ _TIMERS: Final[dict[str, TimerRule[State]]] = {
     IDLE: client.on_idle,
 }
 
-HEARS: Final = tuple(_HEARD)
+SIGNALS: Final = tuple(_SIGNAL_RULES)
 TAKES: Final = tuple(_RULES)
 TIMERS: Final = tuple(_TIMERS)

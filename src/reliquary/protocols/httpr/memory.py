@@ -135,7 +135,7 @@ def may_be_there(state: State, signal: MessagesReserved) -> bool:
 
 def put_aside(state: State, signal: MessagesReserved) -> None:
     """Let messages go to a dead-letter queue that the peer may have."""
-    state.draft.tell(ReservationsEnded(HOLDER, (signal.key,), Outcome.REFUSED, NOT_KNOWN))
+    state.draft.signal(ReservationsEnded(HOLDER, (signal.key,), Outcome.REFUSED, NOT_KNOWN))
     what = "it is not known whether messages arrived before the restore"
     why = f"{len(signal.messages)} of them are moved to the dead-letter queue, so that none comes twice"
     _warn(state, state.channels[signal.key[0]], what, why)

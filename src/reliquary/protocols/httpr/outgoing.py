@@ -24,4 +24,4 @@ def leave_to_fetcher(state: State, requester: str) -> None:
 def report_connected(state: State, queue: int, *addresses: str) -> None:
     """Report to the queue manager that an outgoing queue has its connection."""
     established = ConnectionStatus.ESTABLISHED
-    state.draft.tell(ConnectionChanged(queue, OutgoingEvent.CONNECTED, established, addresses=addresses))
+    state.draft.signal(ConnectionChanged(queue, OutgoingEvent.CONNECTED, established, addresses=addresses))

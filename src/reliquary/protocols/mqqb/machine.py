@@ -38,7 +38,7 @@ class Mqqb(Ruled[State]):
     """[MS-MQQB] as a machine.  Its state is rebuilt from the rows it is given."""
 
     def __init__(self, rows: Rows, settings: MqqbSettings) -> None:
-        super().__init__(State(rows, settings), _RULES, _HEARD, _TIMERS)
+        super().__init__(State(rows, settings), _RULES, _SIGNAL_RULES, _TIMERS)
         recover(self.state)
 
     def finish(self, now: Instant) -> None:
@@ -52,8 +52,8 @@ def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
     """The server listens: sender and receiver go on with what was outstanding before a restart (QB-167)."""
     state.addressed = True
     state.own_hosts = event.names | event.addresses
-    state.draft.tell(transfer.AddressesKnown((TCP.word,), event.addresses))
-    state.draft.tell(transfer.AddressesKnown((OS.word,), event.names | event.addresses))
+    state.draft.signal(transfer.AddressesKnown((TCP.word,), event.addresses))
+    state.draft.signal(transfer.AddressesKnown((OS.word,), event.names | event.addresses))
     routes.connect_wanted(state, now)
     ordering.on_addressed(state, now)
 
@@ -86,7 +86,7 @@ _RULES: Final[dict[type[Event], Rule[State]]] = {
     events.ResetStream: administration.on_reset,
 }
 
-_HEARD: Final[dict[type[Signal], Rule[State]]] = {
+_SIGNAL_RULES: Final[dict[type[Signal], Rule[State]]] = {
     transfer.EraBegan: _era_began,
     transfer.IdentityKnown: _identity_known,
     transfer.ArrivalJudged: arrivals.on_judged,
@@ -111,6 +111,6 @@ _TIMERS: Final[dict[str, TimerRule[State]]] = {
 }
 """The timers of 3.1.2 (QB-135); the manager has the one for retries, and an age replaces those of caches."""
 
-HEARS: Final = tuple(_HEARD)
+SIGNALS: Final = tuple(_SIGNAL_RULES)
 TAKES: Final = tuple(_RULES)
 TIMERS: Final = tuple(_TIMERS)

@@ -29,7 +29,7 @@ def mqqb(settings: MqqbSettings | None = None) -> Protocol:
         name=NAME,
         machine=build,
         tables=TABLES,
-        hears=machine.HEARS,
+        signals=machine.SIGNALS,
         takes=machine.TAKES,
         timers=machine.TIMERS,
         carrier=carrier(chosen.largest_packet, enabled=settings is not None),

@@ -20,7 +20,7 @@ class Mqqp(Ruled[State]):
     """The state machine of [MS-MQQP]: the server's half and the client's half."""
 
     def __init__(self, rows: Rows, settings: MqqpSettings) -> None:
-        super().__init__(State(rows, settings), _RULES, _HEARD, _TIMERS)
+        super().__init__(State(rows, settings), _RULES, _SIGNAL_RULES, _TIMERS)
 
 
 _RULES: Final[Mapping[type[Event], Rule[State]]] = {
@@ -28,9 +28,9 @@ _RULES: Final[Mapping[type[Event], Rule[State]]] = {
     **client.RULES,
     CloseAssociation: on_close_wanted,
 }
-_HEARD: Final = {**server.HEARD, **client.HEARD}
+_SIGNAL_RULES: Final = {**server.SIGNAL_RULES, **client.SIGNAL_RULES}
 _TIMERS: Final = {**client.TIMERS}
 
 TAKES: Final = tuple(_RULES)
-HEARS: Final = tuple(_HEARD)
+SIGNALS: Final = tuple(_SIGNAL_RULES)
 TIMERS: Final = tuple(_TIMERS)

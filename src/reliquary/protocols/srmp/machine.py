@@ -35,7 +35,7 @@ class Srmp(Ruled[State]):
     """[MC-MQSRM] as a machine.  Its state is rebuilt from the rows it is given."""
 
     def __init__(self, rows: Rows, settings: SrmpSettings) -> None:
-        super().__init__(State(rows, settings), _RULES, _HEARD, _TIMERS)
+        super().__init__(State(rows, settings), _RULES, _SIGNAL_RULES, _TIMERS)
         recover(self.state)
 
 
@@ -59,7 +59,7 @@ _RULES: Final[dict[type[Event], Rule[State]]] = {
     events.ResetStream: administration.on_reset,
 }
 
-_HEARD: Final[dict[type[Signal], Rule[State]]] = {
+_SIGNAL_RULES: Final[dict[type[Signal], Rule[State]]] = {
     transfer.EraBegan: _era_began,
     transfer.ArrivalJudged: messages.on_judged,
     transfer.ReceiptDue: receipts.on_receipt_due,
@@ -79,6 +79,6 @@ _TIMERS: Final[dict[str, TimerRule[State]]] = {
     sessions.SESSION_CLEANUP: sessions.on_session_cleanup,
 }
 
-HEARS: Final = tuple(_HEARD)
+SIGNALS: Final = tuple(_SIGNAL_RULES)
 TAKES: Final = tuple(_RULES)
 TIMERS: Final = tuple(_TIMERS)

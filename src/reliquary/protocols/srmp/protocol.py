@@ -26,7 +26,7 @@ def srmp(settings: SrmpSettings | None = None) -> Protocol:
         name=NAME,
         machine=build,
         tables=TABLES,
-        hears=machine.HEARS,
+        signals=machine.SIGNALS,
         takes=machine.TAKES,
         timers=machine.TIMERS,
         carrier=carrier(signs=chosen.trust.signer is not None, largest=chosen.largest_message),

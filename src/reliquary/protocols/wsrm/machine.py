@@ -36,7 +36,7 @@ class Wsrm(Ruled[State]):
 
     def __init__(self, rows: Rows, settings: WsrmSettings) -> None:
         state = State(rows, settings)
-        super().__init__(state, _RULES, _HEARD, _TIMERS)
+        super().__init__(state, _RULES, _SIGNAL_RULES, _TIMERS)
 
         def message_id_of(identifier: ObjectId) -> str:
             return requests.message_id_of(state, identifier)
@@ -68,7 +68,7 @@ def _on_era(state: State, signal: transfer.EraBegan, now: Instant) -> None:
 def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
     """The server listens: both roles go on with what was outstanding before a restart."""
     state.address = OwnAddress(event.origin, event.authorities)
-    state.draft.tell(transfer.AddressesKnown(WORDS, event.authorities, ENDPOINT_PATH))
+    state.draft.signal(transfer.AddressesKnown(WORDS, event.authorities, ENDPOINT_PATH))
     room.on_start(state, now)
     sessions.on_addressed(state, now)
 
@@ -82,7 +82,7 @@ _RULES: Final[dict[type[Event], Rule[State]]] = {
     events.TerminateSequence: administration.on_terminate_wanted,
 }
 
-_HEARD: Final[dict[type[Signal], Rule[State]]] = {
+_SIGNAL_RULES: Final[dict[type[Signal], Rule[State]]] = {
     transfer.BatchJudged: arrivals.on_judged,
     transfer.RoomKnown: room.on_room_known,
     transfer.ConnectionWanted: sessions.on_connection_wanted,
@@ -105,6 +105,6 @@ _TIMERS: Final[dict[str, TimerRule[State]]] = {
     backchannel.REPLY_WAIT: backchannel.on_reply_wait,
 }
 
-HEARS: Final = tuple(_HEARD)
+SIGNALS: Final = tuple(_SIGNAL_RULES)
 TAKES: Final = tuple(_RULES)
 TIMERS: Final = tuple(_TIMERS)

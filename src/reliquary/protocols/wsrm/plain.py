@@ -47,7 +47,7 @@ def on_payload(state: State, exchange: Exchange, body: Payload, now: Instant) ->
     state.turn.exchanges[state.last_ticket] = exchange
     exchange.judging = True
     transaction = identifier.lineage
-    state.draft.tell(
+    state.draft.signal(
         BatchArrived(
             NAME,
             state.last_ticket,

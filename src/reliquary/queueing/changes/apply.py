@@ -1,6 +1,6 @@
 """The one way to change durable state: a fact is applied, in memory and in the rows, and stated in the turn.
 
-    rule --> apply(fact) --> telling: the history notes the events of the fact
+    rule --> apply(fact) --> recording: the history notes the events of the fact
                          --> appliers[type of the fact]: memory and rows change
                          --> the turn states the fact
 
@@ -17,7 +17,7 @@ from reliquary.queueing.model.state import State
 def apply(state: State, fact: Fact) -> None:
     """Change memory and rows as the fact says, and state the fact in this turn."""
     kind = type(fact)
-    if state.history is not None and (tell := state.hooks.tellers[kind]) is not None:
-        tell(state, state.history.notes, fact)
+    if state.history is not None and (record := state.hooks.recorders[kind]) is not None:
+        record(state, state.history.notes, fact)
     state.hooks.appliers[kind](state, fact)
     state.draft.state(fact)

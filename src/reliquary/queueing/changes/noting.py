@@ -12,7 +12,7 @@ from reliquary.queueing.model.state import State
 from reliquary.wire.history import HistoryEvent
 
 
-def noted(
+def note_reported(
     state: State,
     event: HistoryEvent,
     queue: QueueState,
@@ -26,7 +26,7 @@ def noted(
         )
 
 
-def heard(
+def note_unstored(
     state: State,
     event: HistoryEvent,
     destination: str,

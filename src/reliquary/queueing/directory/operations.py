@@ -166,8 +166,8 @@ def _notify_queue(state: State, operation: ChangeOperation, subject: DirectoryOb
 
 
 def _send_notification(state: State, operation: ChangeOperation, subject: DirectoryObject) -> None:
-    if ChangeNotified in state.heard:
-        state.draft.tell(ChangeNotified(operation, subject))
+    if ChangeNotified in state.subscribed:
+        state.draft.signal(ChangeNotified(operation, subject))
 
 
 # -- read

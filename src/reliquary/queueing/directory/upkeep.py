@@ -179,8 +179,8 @@ def update_gates(state: State) -> None:
 
 def request_servers(state: State) -> None:
     """Directory Server List Update: ask the name resolver for the list of directory servers (DM-087)."""
-    if DirectoryServersWanted in state.heard:
-        state.draft.tell(DirectoryServersWanted())
+    if DirectoryServersWanted in state.subscribed:
+        state.draft.signal(DirectoryServersWanted())
     set_timer(state, SERVERS_TIMER)
 
 

@@ -18,7 +18,7 @@ FEED: Final = Feature(
     permits=PERMITS,
     appliers=APPLIERS,
     # readers of feeds remove no message, so their facts have no history events
-    tellers={
+    recorders={
         facts.ConsumerPlaced: None,
         facts.ConsumerLost: None,
         facts.ConsumerDropped: None,

@@ -1,8 +1,8 @@
 """A feature is one object: everything that it adds to the queue manager.
 
-    Feature   rules, hears, timers --> `manager`: each event, signal and timer goes to its rule
+    Feature   rules, signals, timers --> `manager`: each event, signal and timer goes to its rule
               permits -------------> `manager`: checks who may make a request, before its rule
-              appliers, tellers ---> `changes.apply`: changes memory and rows, and notes history events
+              appliers, recorders ---> `changes.apply`: changes memory and rows, and notes history events
 
 `queueing.features` lists the features and joins their tables.  A type or a timer that two of them claim is an
 assertion failure at the start.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Applier = Callable[["State", Any], None]
 """Changes memory and rows as a fact says."""
-Teller = Callable[["State", Notes, Any], None]
+Recorder = Callable[["State", Notes, Any], None]
 """Notes the history events of a fact."""
 Permit = Callable[["State", Any], str]
 """Returns why a request is refused, or an empty string when its rule may run."""
@@ -38,13 +38,13 @@ class Feature:
 
     name: str
     rules: Mapping[type[Event], Rule[State]] = field(default_factory=dict)
-    hears: Mapping[type[Signal], Rule[State]] = field(default_factory=dict)
+    signals: Mapping[type[Signal], Rule[State]] = field(default_factory=dict)
     """The rules of signals that other machines send."""
     timers: Mapping[str, TimerRule[State]] = field(default_factory=dict)
     """The rules of timers, by the first part of their names."""
     permits: Mapping[type[Request], Permit] = field(default_factory=dict)
     appliers: Mapping[type[Fact], Applier] = field(default_factory=dict)
-    tellers: Mapping[type[Fact], Teller | None] = field(default_factory=dict)
+    recorders: Mapping[type[Fact], Recorder | None] = field(default_factory=dict)
     at_any_time: frozenset[type[Event]] = frozenset()
     """Events that are taken before the manager is ready and while it stops."""
 
@@ -54,7 +54,7 @@ class Hooks:
     """Functions of features that lower layers call; `features` sets them, so that imports go down only."""
 
     appliers: Mapping[type[Fact], Applier] = field(default_factory=dict)
-    tellers: Mapping[type[Fact], Teller | None] = field(default_factory=dict)
+    recorders: Mapping[type[Fact], Recorder | None] = field(default_factory=dict)
     published_queue: Callable[[State, UUID], QueueObject | None] = lambda _state, _identifier: None
     """Returns the queue with this identifier from the directory."""
     list_members: Callable[[State, UUID], tuple[str, ...] | None] = lambda _state, _identifier: None

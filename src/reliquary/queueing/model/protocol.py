@@ -28,7 +28,7 @@ class Protocol:
     machine: Callable[[Rows], Machine]
     """Builds the machine from the stored rows; the settings are already bound."""
     tables: tuple[str, ...] = ()
-    hears: tuple[type[Signal], ...] = ()
+    signals: tuple[type[Signal], ...] = ()
     """The signals of other machines that it handles; a `DirectedSignal` must also name it."""
     takes: tuple[type[Event], ...] = ()
     """The events that it handles."""

@@ -95,15 +95,15 @@ class State:
         rows: Rows,
         chance: Chance,
         *,
-        heard: frozenset[type] = frozenset(),
+        subscribed: frozenset[type] = frozenset(),
         carriers: Carriers | None = None,
         sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
         hooks: Hooks = Hooks(),  # noqa: B008 - it is frozen
     ) -> None:
-        """`heard` are the undirected signals that another machine listens to; others are not made."""
+        """`subscribed` are the undirected signals that another machine listens to; others are not made."""
         self.rows = rows
         self.chance = chance
-        self.heard = heard
+        self.subscribed = subscribed
         self.sizes = sizes
         self.hooks = hooks
         self.draft = Draft()
@@ -134,7 +134,7 @@ class State:
     def reply(self, to: int, answer: Answer) -> None:
         """Answer a caller; a negative number belongs to a protocol (`travel.asking`)."""
         if to < 0:
-            self.draft.tell(RequestAnswered(self.open.askers.pop(to).by, to, answer))
+            self.draft.signal(RequestAnswered(self.open.askers.pop(to).by, to, answer))
         else:
             self.draft.ask(Reply(to, answer))
 
@@ -202,9 +202,9 @@ class State:
             self.turn.woken[queue.number] = queue
         if queue.link is not None or (self.travel.unnotified and queue.number in self.travel.unnotified):
             self.travel.to_dispatch[queue.number] = queue
-        if PositionAvailable in self.heard:
+        if PositionAvailable in self.subscribed:
             for position in positions:
-                self.draft.tell(PositionAvailable(queue.number, position.lookup_id))
+                self.draft.signal(PositionAvailable(queue.number, position.lookup_id))
 
     def watch_clock(self, deadline: int, now: Instant) -> None:
         """Set the timer for deadlines and delays, so that it fires at this moment at the latest."""

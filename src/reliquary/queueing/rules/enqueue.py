@@ -17,7 +17,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import LAST_SECOND, SECOND, Instant, in_whole_seconds
 from reliquary.queueing.changes.apply import apply
-from reliquary.queueing.changes.noting import heard
+from reliquary.queueing.changes.noting import note_unstored
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import (
     EXPRESS,
@@ -241,7 +241,7 @@ def _refuse_late(
 ) -> None:
     """Note that a message came too late, and keep the dead letter that it asked for."""
     if not travelled:
-        heard(state, HistoryEvent.REFUSED, queue.record.pathname, (message.identifier,), _TOO_LATE)
+        note_unstored(state, HistoryEvent.REFUSED, queue.record.pathname, (message.identifier,), _TOO_LATE)
         if message.negative_journaling:
             _keep_late(state, message, size, now, captured)
     if message.spool in state.messages.bodies.loose:

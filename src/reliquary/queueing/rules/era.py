@@ -61,8 +61,8 @@ def begin(state: State, restoration: Restoration, now: Instant) -> None:
     )
     apply(state, facts.ManagerNamed(msgspec.structs.replace(record, era=era)))
     state.numbers.sequence = _beginning(state.numbers.sequence, now)
-    if EraBegan in state.heard:
-        state.draft.tell(EraBegan(era))
+    if EraBegan in state.subscribed:
+        state.draft.signal(EraBegan(era))
     why = "messages whose delivery is not known go to the dead-letter queues"
     state.draft.ask(Warn(record.computer_name, f"the store was restored, era {era.number} begins", why))
 

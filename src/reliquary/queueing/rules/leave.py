@@ -58,7 +58,7 @@ def leave(
         carrier = None if queue.link is None else queue.link.carrier
         if positions and carrier is not None:
             lookup_ids = tuple(position.lookup_id for position in positions)
-            state.draft.tell(MessageWithdrawn(carrier.name, queue.number, lookup_ids, reason))
+            state.draft.signal(MessageWithdrawn(carrier.name, queue.number, lookup_ids, reason))
     removed = []
     received = reason is _RECEIVED
     journaled = received and queue.record.settings.journaling
@@ -78,9 +78,9 @@ def leave(
             apply(state, facts.PositionMoved(queue.number, copy_queue.number, copy, reason))
     if removed:
         apply(state, facts.PositionsRemoved(queue.number, tuple(removed), reason))
-    if facts.PositionDeleted in state.heard:  # DM-285
+    if facts.PositionDeleted in state.subscribed:  # DM-285
         for position in positions:
-            state.draft.tell(facts.PositionDeleted(queue.number, position, reason))
+            state.draft.signal(facts.PositionDeleted(queue.number, position, reason))
 
 
 def _owe(state: State, queue: QueueState, position: Position, reason: MessageClass) -> None:

@@ -147,4 +147,4 @@ def _request_receipt(state: State, owed: Owed) -> None:
     """Signal to the protocol that brought a message that its sender is to get a receipt (DM-063)."""
     carrier = state.travel.carriers.brought(owed.message)
     if carrier is not None:
-        state.draft.tell(ReceiptDue(carrier.name, owed.queue, owed.message, owed.reason))
+        state.draft.signal(ReceiptDue(carrier.name, owed.queue, owed.message, owed.reason))

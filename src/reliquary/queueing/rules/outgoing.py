@@ -109,7 +109,7 @@ def pause(state: State, queue: QueueState) -> None:
     _store_attributes(state, queue, on_hold=True)
     carrier = link_of(queue).carrier
     if carrier is not None:
-        state.draft.tell(QueuePaused(carrier.name, queue.number))
+        state.draft.signal(QueuePaused(carrier.name, queue.number))
 
 
 def resume(state: State, queue: QueueState) -> None:
@@ -120,7 +120,7 @@ def resume(state: State, queue: QueueState) -> None:
         link_of(queue).happen(OutgoingEvent.HARDENED)
     carrier = link_of(queue).carrier
     if carrier is not None:
-        state.draft.tell(QueueResumed(carrier.name, queue.number))
+        state.draft.signal(QueueResumed(carrier.name, queue.number))
 
 
 def harden(state: State) -> None:

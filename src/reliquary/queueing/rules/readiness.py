@@ -85,9 +85,9 @@ def be_certain(state: State) -> None:
 def be_ready(state: State) -> None:
     """Answer requests from now on, and send what waits in outgoing queues."""
     advance(state, ManagerEvent.INITIALIZED)
-    if IdentityKnown in state.heard:
+    if IdentityKnown in state.subscribed:
         identity = state.identity()
-        state.draft.tell(IdentityKnown(identity.identifier, state.manager.lineage, identity.computer_name))
+        state.draft.signal(IdentityKnown(identity.identifier, state.manager.lineage, identity.computer_name))
     state.travel.listeners_changed = True
     dispatch_all(state)
     set_idle_timer(state)

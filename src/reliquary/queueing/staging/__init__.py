@@ -7,7 +7,7 @@
 
     stage, publish, ledger, sweep    the rules;  permits: who may write and publish
     parts, places, turns             chunks by queue, their positions, and batches of several turns
-    apply, telling                   the changes that facts make, and their history events
+    apply, recording                   the changes that facts make, and their history events
 
 It imports `rules`, `changes` and `model`, and no other feature.  Begin with `stage`, then `publish`.
 """

@@ -1,4 +1,4 @@
-"""The rules, timers, permits, appliers and tellers that batches add to the queue manager."""
+"""The rules, timers, permits, appliers and recorders that batches add to the queue manager."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reliquary.queueing.model.feature import Feature
 from reliquary.queueing.staging import events, ledger, publish, stage, sweep, turns
 from reliquary.queueing.staging.apply import APPLIERS
 from reliquary.queueing.staging.permits import PERMITS
-from reliquary.queueing.staging.telling import TELLERS
+from reliquary.queueing.staging.recording import RECORDERS
 
 STAGING: Final = Feature(
     name="staging",
@@ -25,6 +25,6 @@ STAGING: Final = Feature(
     timers={"stages": lambda state, _, now: sweep.on_timer(state, now)},
     permits=PERMITS,
     appliers=APPLIERS,
-    tellers=TELLERS,
+    recorders=RECORDERS,
     at_any_time=frozenset({events.SweepStages, events.PlaceBatch}),
 )

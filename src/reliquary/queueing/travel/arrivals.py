@@ -18,7 +18,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.base.turn import Warn
-from reliquary.queueing.changes.noting import heard
+from reliquary.queueing.changes.noting import note_unstored
 from reliquary.queueing.model.events import Access
 from reliquary.queueing.model.history.notes import API, OURSELVES, Initiator
 from reliquary.queueing.model.message import (
@@ -106,11 +106,11 @@ def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
     if outcome is _DELIVERED:
         state.travel.taken[signal.carrier] += not is_ours
     elif outcome is _REFUSED:
-        heard(state, HistoryEvent.REFUSED, signal.destination, (signal.message.identifier,), reason)
+        note_unstored(state, HistoryEvent.REFUSED, signal.destination, (signal.message.identifier,), reason)
         if not signal.message.soap_envelope:  # else the HTTP status reports the refusal
             _acknowledge_refusal(state, signal, reason, now)
     state.turn.initiator = API
-    state.draft.tell(ArrivalJudged(signal.carrier, signal.ticket, outcome, reason))
+    state.draft.signal(ArrivalJudged(signal.carrier, signal.ticket, outcome, reason))
 
 
 def _is_ours(message: Message) -> bool:
@@ -139,7 +139,7 @@ def on_duplicates(state: State, signal: DuplicatesDropped, now: Instant) -> None
     """Record in the history that known messages came again."""
     del now
     state.turn.initiator = Initiator(signal.carrier, signal.peer, signal.batch)
-    heard(state, HistoryEvent.DUPLICATE, signal.destination, signal.identifiers)
+    note_unstored(state, HistoryEvent.DUPLICATE, signal.destination, signal.identifiers)
     state.turn.initiator = API
 
 
@@ -147,7 +147,7 @@ def on_resumed(state: State, signal: StreamResumed, now: Instant) -> None:
     """Record in the history that a stream goes on after numbers that are lost."""
     del now
     state.turn.initiator = Initiator(signal.carrier, signal.peer, signal.skipped)
-    heard(state, HistoryEvent.RESUMED, signal.destination, (signal.identifier,), NOT_KNOWN)
+    note_unstored(state, HistoryEvent.RESUMED, signal.destination, (signal.identifier,), NOT_KNOWN)
     state.turn.initiator = API
 
 
@@ -307,9 +307,9 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
     if isinstance(parts, _Refusal):
         if parts.outcome is Outcome.REFUSED:
             identifiers = [message.identifier for message in signal.messages]
-            heard(state, HistoryEvent.REFUSED, "", identifiers, parts.reason)
+            note_unstored(state, HistoryEvent.REFUSED, "", identifiers, parts.reason)
         state.turn.initiator = API
-        state.draft.tell(BatchJudged(signal.carrier, signal.ticket, *parts))
+        state.draft.signal(BatchJudged(signal.carrier, signal.ticket, *parts))
         return
     for part in parts:
         if part.messages:
@@ -330,8 +330,8 @@ def _report_taken(state: State, signal: BatchArrived) -> None:
     state.turn.initiator = API
     state.travel.taken[signal.carrier] += len(signal.messages)
     if state.travel.rooms.changed:
-        rooms.tell(state)  # so the carrier knows how much room is left before it gets the verdict
-    state.draft.tell(BatchJudged(signal.carrier, signal.ticket, _DELIVERED))
+        rooms.report(state)  # so the carrier knows how much room is left before it gets the verdict
+    state.draft.signal(BatchJudged(signal.carrier, signal.ticket, _DELIVERED))
 
 
 def _put_together(state: State, signal: BatchArrived, now: Instant) -> bool:
@@ -439,7 +439,7 @@ def _judge(
         part.places.append(place)
     refusal = _quota_refusal(state, list(parts.values()))
     if late and refusal is None:
-        heard(state, HistoryEvent.EXPIRED, "", late, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
+        note_unstored(state, HistoryEvent.EXPIRED, "", late, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
     return refusal or list(parts.values())
 
 

@@ -26,7 +26,7 @@ import msgspec
 from reliquary.base.time import SECOND, Duration, Instant, in_whole_seconds, later
 from reliquary.base.turn import CancelTimer, Continue, SetTimer
 from reliquary.queueing.changes.apply import apply
-from reliquary.queueing.changes.noting import noted
+from reliquary.queueing.changes.noting import note_reported
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.events import DispatchMessages
 from reliquary.queueing.model.message import Message, MessageClass, Position
@@ -133,12 +133,12 @@ def announce(state: State, queue: QueueState, now: Instant) -> None:
         return
     if link is None:
         for carrier in sorted(state.travel.unnotified.pop(number)):
-            state.draft.tell(MessagesWaiting(carrier, number, ""))
+            state.draft.signal(MessagesWaiting(carrier, number, ""))
     elif link.state in UNCONNECTED:
         _want_connection(state, queue, now)
     elif connected and link.carrier is not None:
         link.notified = True
-        state.draft.tell(MessagesWaiting(link.carrier.name, number, str(destination_of(queue))))
+        state.draft.signal(MessagesWaiting(link.carrier.name, number, str(destination_of(queue))))
 
 
 def looked(state: State, queue: QueueState, carrier: str) -> None:
@@ -233,7 +233,7 @@ def _want_connection(state: State, queue: QueueState, now: Instant) -> None:
     if link.carrier is not None:  # else the queue waits until a protocol claims its destination
         manager = state.manager.lineage
         destination = str(destination_of(queue))
-        state.draft.tell(ConnectionWanted(link.carrier.name, queue.number, destination, manager))
+        state.draft.signal(ConnectionWanted(link.carrier.name, queue.number, destination, manager))
 
 
 def _send(state: State, entry: DispatchEntry, message: Message) -> None:
@@ -244,7 +244,7 @@ def _send(state: State, entry: DispatchEntry, message: Message) -> None:
     outgoing = queue.record.outgoing
     assert outgoing is not None, f"{queue.record.pathname} is no outgoing queue"
     older = state.manager.era is not None and era.of_older_era(state, entry.lookup_id)
-    state.draft.tell(
+    state.draft.signal(
         SendUserMessage(carrier.name, queue.number, entry.lookup_id, outgoing.destination, message, older)
     )
 
@@ -273,7 +273,7 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
     if positions:
         delivered = signal.outcome is Outcome.DELIVERED
         if signal.by_receipt:
-            noted(state, HistoryEvent.ACKNOWLEDGED, queue, positions, signal.reason)
+            note_reported(state, HistoryEvent.ACKNOWLEDGED, queue, positions, signal.reason)
         if delivered:
             link.delivered += len(positions)
             if link.carrier is not None:
@@ -295,7 +295,7 @@ def _note(
     """Record in the history what a carrier reports about messages that are being sent."""
     if state.history is not None:
         locked = queue.order.locked
-        noted(state, happened, queue, [locked[each] for each in lookup_ids if each in locked], reason)
+        note_reported(state, happened, queue, [locked[each] for each in lookup_ids if each in locked], reason)
 
 
 def _not_under_way(queue: QueueState, lookup_ids: tuple[int, ...], ended: list[int]) -> list[Position]:

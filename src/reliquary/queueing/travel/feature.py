@@ -20,7 +20,7 @@ TRAVEL: Final = Feature(
         events.ResumeQueue: steering.resume,
         events.DispatchMessages: dispatch.go_on,
     },
-    hears={
+    signals={
         transfer.ConnectionChanged: dispatch.on_connection_changed,
         transfer.TransferProgressed: dispatch.on_progress,
         transfer.TransferAccepted: dispatch.on_transfer_accepted,

@@ -19,9 +19,9 @@ def listening_to(state: State, name: MulticastName) -> list[QueueState]:
     return [state.queues[number] for number in sorted(numbers)]
 
 
-def tell(state: State) -> None:
+def report(state: State) -> None:
     """Send all multicast addresses to the protocols, when the manager is ready and when they change."""
     if state.manager.state is ManagerState.READY:
         state.travel.listeners_changed = False
-        if ListenersChanged in state.heard:
-            state.draft.tell(ListenersChanged(frozenset(state.travel.listeners)))
+        if ListenersChanged in state.subscribed:
+            state.draft.signal(ListenersChanged(frozenset(state.travel.listeners)))

@@ -44,7 +44,7 @@ class Loopback:
         """Raise AssertionError, because no event is routed to the loop-back."""
         raise AssertionError(f"the loop-back takes no events, and got {event} at {now}")
 
-    def hear(self, signal: Signal, now: Instant) -> Turn:
+    def on_signal(self, signal: Signal, now: Instant) -> Turn:
         """Return the answer to a signal of the manager, inside the manager's turn."""
         del now
         return Turn(signals=(_ANSWERS[type(signal)](signal),))
@@ -94,7 +94,7 @@ def _claims(name: SingleName) -> bool:
 LOOPBACK: Final = Protocol(
     name=NAME,
     machine=lambda _: Loopback(),
-    hears=tuple(_ANSWERS),
+    signals=tuple(_ANSWERS),
     carrier=Carrier(name=NAME, claims=_claims),
 )
 """The loop-back as a protocol that every manager has."""

@@ -89,7 +89,7 @@ def hand_over(state: State, event: Event) -> bool:
     """Hand a request about another manager's queue to its reader; return False if no reader answers it."""
     if isinstance(event, events.CallerGone):
         for each in state.travel.carriers.readers:
-            state.draft.tell(ReaderGone(each.name, event.caller))
+            state.draft.signal(ReaderGone(each.name, event.caller))
         return False
     assert isinstance(event, Request), f"{event} is no request"
     aspect = ASPECTS[type(event)]
@@ -118,7 +118,7 @@ def hand_over(state: State, event: Event) -> bool:
     if aspect.opens(event):
         number = state.numbers.next_handle()
         state.open.remote[number] = RemoteHandle(reader, event.by)
-    state.draft.tell(ReadElsewhere(reader, event, number))
+    state.draft.signal(ReadElsewhere(reader, event, number))
     return True
 
 

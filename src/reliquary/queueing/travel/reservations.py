@@ -18,7 +18,7 @@ from itertools import accumulate, takewhile
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant
 from reliquary.queueing.changes.apply import apply
-from reliquary.queueing.changes.noting import noted
+from reliquary.queueing.changes.noting import note_reported
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.history.notes import API, Initiator
 from reliquary.queueing.model.message import Message, MessageClass, Position
@@ -70,7 +70,7 @@ def on_reservation_wanted(state: State, signal: ReservationWanted, now: Instant)
     else:
         number = looked[0].number if looked else 0
         refusal = None if looked or not refusals else refusals[0]
-        state.draft.tell(MessagesReserved(signal.holder, signal.key, number, refusal=refusal))
+        state.draft.signal(MessagesReserved(signal.holder, signal.key, number, refusal=refusal))
     for queue in looked:
         dispatch.looked(state, queue, signal.holder)
     if held:
@@ -170,11 +170,13 @@ def _hold(state: State, queue: QueueState, positions: list[Position], signal: Re
             refused = MessagesReserved(
                 signal.holder, signal.key, queue.number, refusal=ReservationRefusal.TOO_LARGE
             )
-            state.draft.tell(refused)
+            state.draft.signal(refused)
             return False
     apply(state, facts.ReservationBegun(signal.holder, signal.key, queue.number, tuple(positions)))
     older = state.manager.era is not None and of_older_era(state, positions[0].lookup_id)
-    state.draft.tell(MessagesReserved(signal.holder, signal.key, queue.number, messages, of_older_era=older))
+    state.draft.signal(
+        MessagesReserved(signal.holder, signal.key, queue.number, messages, of_older_era=older)
+    )
     return True
 
 
@@ -212,7 +214,7 @@ def on_reservations_ended(state: State, signal: ReservationsEnded, now: Instant)
             if signal.rest is not None and queue.link is not None:
                 dispatch.rest(state, queue, now, signal.rest)
                 dispatch.looked(state, queue, signal.holder)  # it is notified again when the rest is over
-            noted(state, HistoryEvent.RELEASED, queue, [locked[lookup_id] for lookup_id in there])
+            note_reported(state, HistoryEvent.RELEASED, queue, [locked[lookup_id] for lookup_id in there])
             release_all(state, queue, sorted(there), now)
         else:
             _take_out(state, queue, [locked[lookup_id] for lookup_id in there], signal)

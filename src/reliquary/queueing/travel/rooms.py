@@ -26,7 +26,7 @@ def on_watched(state: State, signal: RoomWatched, now: Instant) -> None:
     _resolve(state)
 
 
-def tell(state: State) -> None:
+def report(state: State) -> None:
     """Report to carriers the room of the watched queues that changed in this turn."""
     if state.travel.rooms.stale:
         _resolve(state)
@@ -34,7 +34,7 @@ def tell(state: State) -> None:
     changed, state.travel.rooms.changed = state.travel.rooms.changed, {}
     for number, queue in changed.items():
         for carrier, name in state.travel.rooms.watched.get(number, ()):
-            state.draft.tell(room_in(carrier, name, queue))
+            state.draft.signal(room_in(carrier, name, queue))
 
 
 def _resolve(state: State) -> None:
@@ -47,7 +47,7 @@ def _resolve(state: State) -> None:
             queue = _queue_named(state, name)
             if queue is not None:
                 state.travel.rooms.watched.setdefault(queue.number, []).append((carrier, name))
-            state.draft.tell(room_in(carrier, name, queue))
+            state.draft.signal(room_in(carrier, name, queue))
 
 
 def _queue_named(state: State, name: str) -> QueueState | None:

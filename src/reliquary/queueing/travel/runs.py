@@ -39,7 +39,7 @@ def on_run(state: State, signal: RunArrived, now: Instant) -> None:
         taken = verdict is Enqueued.DONE
         if taken:
             state.travel.taken[signal.carrier] += len(signal.messages)
-    state.draft.tell(RunJudged(signal.carrier, signal.ticket, taken))
+    state.draft.signal(RunJudged(signal.carrier, signal.ticket, taken))
 
 
 def _queue_of(state: State, signal: RunArrived, now: Instant) -> QueueState | None:

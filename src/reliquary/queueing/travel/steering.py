@@ -41,8 +41,8 @@ def bring_online(state: State, request: BringOnline, now: Instant) -> None:
 
 def _set_online(state: State, to: int, *, online: bool) -> None:
     """Store whether the manager is online, notify the protocols, and answer the request."""
-    if ManagerOnline in state.heard and state.travel.online is not online:
-        state.draft.tell(ManagerOnline(online))
+    if ManagerOnline in state.subscribed and state.travel.online is not online:
+        state.draft.signal(ManagerOnline(online))
     state.travel.online = online
     state.reply(to, Answer(HResult.OK))
 

@@ -64,15 +64,15 @@ class ChannelAdministrator(Application):
             if channels:
                 number = self.chance.pick(channels)
                 kind = self.chance.pick((ReportChannel, ForgetChannel, ForgetChannel))
-                self.tell((yield Call(lambda to: kind(to, number))))  # noqa: B023
+                self.note((yield Call(lambda to: kind(to, number))))  # noqa: B023
 
     def _channels(self) -> Sequence[int]:
         process = self.context.host.process
         channels = () if process is None else process.machine(Httpr).state.channels.values()
         return [each.number for each in channels if each.role is Role.CLIENT]
 
-    def tell(self, outcome: Outcome) -> None:
+    def note(self, outcome: Outcome) -> None:
         """Note the answer, which has no HRESULT."""
         said = outcome.answer
-        heard = f"{said.done} {said.why}" if isinstance(said, Done) else "nothing"
-        self.history.note(self.context.around.scheduler.now, f"{self.name} hears {heard}")
+        received = f"{said.done} {said.why}" if isinstance(said, Done) else "nothing"
+        self.history.note(self.context.around.scheduler.now, f"{self.name} receives {received}")

@@ -120,12 +120,12 @@ class RemoteReader(Reader):
         source, access = self.a_source(), self.chance.pick((Access.RECEIVE, Access.RECEIVE, Access.PEEK))
         lease, share = self.a_while(2000), self.chance.pick((*[Share.DENY_NONE] * 4, Share.DENY_RECEIVE))
         opened = yield Call(lambda to: OpenQueue(to, source, access, share, lease))
-        self.tell(opened)
+        self.note(opened)
         if succeeded(opened):
             handle = answer_of(opened).handle
             yield from self.use(handle)
             if self.chance.happens(0.8):
-                self.tell((yield Call(lambda to: CloseQueue(to, handle))))
+                self.note((yield Call(lambda to: CloseQueue(to, handle))))
 
     def use(self, handle: int) -> Script:
         """Use a queue that is open."""
@@ -157,11 +157,11 @@ class RemoteBrowser(RemoteReader, Browser):
         """Walk along the queue with one cursor or two; those that are not closed end with the queue."""
         for _ in range(self.chance.between(1, 2)):
             outcome = yield Call(lambda to: OpenCursor(to, handle))
-            self.tell(outcome)
+            self.note(outcome)
             cursor = answer_of(outcome).handle if succeeded(outcome) else 0
             answered = yield from self.step_along(handle, cursor, self.a_wait())
             if answered and cursor and self.chance.happens(0.5):
-                self.tell((yield Call(lambda to: CloseCursor(to, cursor))))  # noqa: B023
+                self.note((yield Call(lambda to: CloseCursor(to, cursor))))  # noqa: B023
 
 
 class Canceller(RemoteReader):
@@ -178,7 +178,7 @@ class Canceller(RemoteReader):
         """Begin a read that waits, and cancel it or let the close of the queue end it."""
         wait = self.a_while(1000)
         if self.chance.happens(0.3):
-            yield Aside(lambda to: PeekMessage(to, handle, wait), self.tell)
+            yield Aside(lambda to: PeekMessage(to, handle, wait), self.note)
             yield from self.rest()
         else:
             yield from self._cancel(handle)
@@ -186,11 +186,11 @@ class Canceller(RemoteReader):
     def _cancel(self, source: int | str) -> Script:
         tag, wait = self.chance.between(1, 1 << 40), self.a_while(1500)
         hold = self.a_while(500) if self.chance.happens(0.3) else Duration(0)
-        kept = self.tell if hold else self.keep
+        kept = self.note if hold else self.keep
         yield Aside(lambda to: ReceiveMessages(to, source, timeout=wait, hold=hold, tag=tag), kept)
         yield from self.rest()
         if self.chance.happens(0.8):
-            self.tell((yield Call(lambda to: CancelRead(to, source, tag))))
+            self.note((yield Call(lambda to: CancelRead(to, source, tag))))
 
 
 class RemotePurger(RemoteReader):
@@ -200,7 +200,7 @@ class RemotePurger(RemoteReader):
         """Purge a queue that is chosen at random."""
         yield Pause(self.chance.between(1, 6_000_000))
         source = self.a_source()
-        self.tell((yield Call(lambda to: PurgeQueue(to, source))))
+        self.note((yield Call(lambda to: PurgeQueue(to, source))))
 
 
 class AssociationAdministrator(Application):
@@ -213,7 +213,7 @@ class AssociationAdministrator(Application):
             names = self._names()
             if names:
                 name = self.chance.pick(names)
-                self.tell((yield Call(lambda to: CloseAssociation(to, name))))  # noqa: B023
+                self.note((yield Call(lambda to: CloseAssociation(to, name))))  # noqa: B023
 
     def _names(self) -> Sequence[str]:
         process = self.context.host.process
@@ -223,11 +223,11 @@ class AssociationAdministrator(Application):
         clients = [f"{IN}-{number}" for number in state.server.associations]
         return [*clients, *(f"{OUT}-{number}" for number in state.client.links)]
 
-    def tell(self, outcome: Outcome) -> None:
+    def note(self, outcome: Outcome) -> None:
         """Note the answer, which has no HRESULT."""
         said = outcome.answer
-        heard = f"{said.done} {said.why}" if isinstance(said, Done) else "nothing"
-        self.history.note(self.context.around.scheduler.now, f"{self.name} hears {heard}")
+        received = f"{said.done} {said.why}" if isinstance(said, Done) else "nothing"
+        self.history.note(self.context.around.scheduler.now, f"{self.name} receives {received}")
 
 
 APPLICATIONS: Final[tuple[tuple[type[RemoteReader], int], ...]] = (

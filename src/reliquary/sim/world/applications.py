@@ -143,7 +143,7 @@ class Purger(RemoteSender):
         yield Pause(self.chance.between(1, 1_500_000))
         away = self.somewhere(self.chance.pick((INBOX, LEDGER)))
         path = away if self.chance.happens(0.4) else self.a_queue()
-        self.tell((yield Call(lambda to: PurgeQueue(to, path))))
+        self.note((yield Call(lambda to: PurgeQueue(to, path))))
 
 
 class OutgoingQueueOperator(Operator):

@@ -39,9 +39,9 @@ class TravelReasons(Reasons):
         self._broken: set[tuple[int, UUID, MessageClass]] = set()
         """The outgoing queues, transactions and reasons of messages that failed."""
 
-    def hear(self, ledger: Ledger, turned: Turned) -> None:
+    def observe(self, ledger: Ledger, turned: Turned) -> None:
         """Note what a turn asks for, also for another site, before its facts are judged."""
-        super().hear(ledger, turned)
+        super().observe(ledger, turned)
         monitors = self._witness.monitors.values()
         self._read = {body for each in monitors for body in each.read_by(turned)}
         for monitor in monitors:

@@ -57,7 +57,7 @@ class WsrmMonitor(Monitor):
         if isinstance(turned.event, PostArrived | PostEnded):
             envelope = self._envelopes.read(turned.event)
             if envelope is not None:
-                self._source.hear(envelope.acknowledgements)
+                self._source.on_acknowledgements(envelope.acknowledgements)
         self._note(turned)
 
     def _note(self, turned: Turned) -> None:

@@ -62,7 +62,7 @@ class SourceMonitor:
 
     # -- what peers say
 
-    def hear(self, said: Iterable[Acknowledgement]) -> None:
+    def on_acknowledgements(self, said: Iterable[Acknowledgement]) -> None:
         """Note what came; an acknowledgement that is older than one before it says nothing (H-12)."""
         for each in said:
             stream = self._streams[each.identifier]

@@ -83,7 +83,7 @@ def test_a_queue_that_is_gone_is_not_asked_again() -> None:
     state, channel = bench.httpr.state, bench.client_channel()
     ((queue, _),) = state.waiting.items()
     channel.outgoing.preparing = queue
-    bench.httpr.hear(MessagesReserved("httpr", (1, 2), refusal=ReservationRefusal.NO_QUEUE), bench.now)
+    bench.httpr.on_signal(MessagesReserved("httpr", (1, 2), refusal=ReservationRefusal.NO_QUEUE), bench.now)
     assert (state.waiting, state.client.by_queue) == ({}, {})
     assert (channel.outgoing.queues, channel.outgoing.ready) == ({}, {})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reliquary.protocols.mqqp import events
-from reliquary.protocols.mqqp.server.rules import ANSWERED, HEARD, RULES
+from reliquary.protocols.mqqp.server.rules import ANSWERED, RULES, SIGNAL_RULES
 from reliquary.protocols.mqqp.server.state import Asked
 from reliquary.queueing.model.travel.asking import RequestAnswered
 
@@ -23,4 +23,4 @@ def test_each_request_to_the_manager_has_a_rule_for_its_answer() -> None:
     # By name: a class with slots has a forerunner, which may not have been collected yet.
     kinds = {(each.__module__, each.__qualname__) for each in Asked.__subclasses__()}
     assert {(each.__module__, each.__qualname__) for each in ANSWERED} == kinds
-    assert set(HEARD) == {RequestAnswered}
+    assert set(SIGNAL_RULES) == {RequestAnswered}

@@ -140,7 +140,7 @@ _RULES: Final[dict[type[Event], Rule[State]]] = {
     events.CloseSequence: _on_close,
     events.TerminateSequence: _on_terminate,
 }
-_HEARD: Final[dict[type[Signal], Rule[State]]] = {
+_SIGNAL_RULES: Final[dict[type[Signal], Rule[State]]] = {
     transfer.ConnectionWanted: sessions.on_connection_wanted,
     transfer.SendUserMessage: sending.on_send,
     posts_due.PostsDue: sending.on_posts_due,
@@ -161,7 +161,7 @@ class Source(Ruled[State]):
     """The source alone, as a machine."""
 
     def __init__(self, rows: Rows, settings: WsrmSettings) -> None:
-        super().__init__(State(rows, settings), _RULES, _HEARD, _TIMERS)
+        super().__init__(State(rows, settings), _RULES, _SIGNAL_RULES, _TIMERS)
         self.state.counters = rows.get(numbering.COUNTERS, numbering.ONLY) or self.state.counters
         recovery.recover(self.state)
 
@@ -186,7 +186,7 @@ class SourceBench(ProtocolBench):
         return Protocol(
             name=NAME,
             machine=lambda rows: Source(rows, settings),
-            hears=tuple(_HEARD),
+            signals=tuple(_SIGNAL_RULES),
             takes=tuple(_RULES),
             timers=tuple(_TIMERS),
             carrier=Carrier(name=NAME, claims=names_endpoint, reports_refusals=False),

@@ -46,7 +46,7 @@ class Clerk:
         assert isinstance(event, Asked)
         return Turn(signals=tuple(RequestMade(NAME, request, PEER) for request in event.requests))
 
-    def hear(self, signal: Signal, now: Instant) -> Turn:
+    def on_signal(self, signal: Signal, now: Instant) -> Turn:
         del now
         if isinstance(signal, RequestAnswered):
             assert signal.caller not in self.answers, f"{signal.caller} was answered twice"
@@ -70,7 +70,7 @@ class Asking(Bench):
         protocol = Protocol(
             name=NAME,
             machine=lambda _: self.clerk,
-            hears=(RequestAnswered, ReadElsewhere, ReaderGone),
+            signals=(RequestAnswered, ReadElsewhere, ReaderGone),
             takes=(Asked,),
             reader=RemoteReader(name=NAME, claims=lambda name: name.host == "far"),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 
 from reliquary.base.turn import DirectedSignal, Signal
-from reliquary.queueing.manager import HEARS
+from reliquary.queueing.manager import SIGNALS
 from reliquary.queueing.model.travel import transfer
 from reliquary.queueing.model.travel.asking import RequestMade
 from reliquary.queueing.travel.remote import RemoteReadsEnded
@@ -18,5 +18,5 @@ def test_every_word_is_heard_by_the_manager_or_by_a_carrier_and_none_by_both() -
         for _, word in inspect.getmembers(transfer, inspect.isclass)
         if issubclass(word, Signal) and word not in (Signal, DirectedSignal)
     }
-    assert (set(HEARS) - {RemoteReadsEnded, RequestMade}) | set(Clerk.HEARS) == words
-    assert not set(HEARS) & set(Clerk.HEARS)
+    assert (set(SIGNALS) - {RemoteReadsEnded, RequestMade}) | set(Clerk.SIGNALS) == words
+    assert not set(SIGNALS) & set(Clerk.SIGNALS)

@@ -100,7 +100,7 @@ def report_links(
     if not is_fetcher(state, state.channels[channel.number].responder):
         for queue in channel.outgoing.queues:
             changed = ConnectionChanged(queue, event, status, addresses=(channel.url,), rest=rest)
-            state.draft.tell(changed)
+            state.draft.signal(changed)
 
 
 def answer_administrators(state: State, channel: ClientChannel, done: Done) -> None:

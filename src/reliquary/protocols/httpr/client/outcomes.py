@@ -46,7 +46,7 @@ def _end_refused(state: State, channel: ClientChannel, key: ReservationKey, refu
     else:
         ended = ReservationsEnded(HOLDER, (key,), Outcome.TRY_LATER, rest=refused.rest)
         channel.outgoing.ready.pop(refused.queue, None)  # the manager signals when the rest is over
-    state.draft.tell(ended)
+    state.draft.signal(ended)
 
 
 def must_report(state: State, channel: ClientChannel) -> bool:

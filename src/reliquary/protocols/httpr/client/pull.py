@@ -125,7 +125,7 @@ def on_batch(state: State, channel: ClientChannel, event: ResponseArrived) -> No
 def _deliver(state: State, channel: ClientChannel, fetched: FetchedBatch) -> None:
     """Hand the batch to the queue manager; the administrator who set `pull` trusts what the peer sends."""
     number = channel.number
-    state.draft.tell(
+    state.draft.signal(
         BatchArrived(
             HOLDER,
             number,

@@ -70,7 +70,7 @@ def _reserve(state: State, channel: ClientChannel, most: int, largest: int) -> N
     wanted = ReservationWanted(
         HOLDER, key, (channel.outgoing.preparing,), max(most, 1), most_bytes, largest=largest
     )
-    state.draft.tell(wanted)
+    state.draft.signal(wanted)
 
 
 def on_reserved(state: State, channel: ClientChannel, signal: MessagesReserved, now: Instant) -> None:
@@ -83,12 +83,12 @@ def on_reserved(state: State, channel: ClientChannel, signal: MessagesReserved, 
     if not signal.messages:
         _note_empty_queue(state, channel, queue, signal.refusal)
     elif channel.phase not in _SENDING_PHASES:  # the session ended in this turn
-        state.draft.tell(ReservationsEnded(HOLDER, (signal.key,), Outcome.TRY_LATER))
+        state.draft.signal(ReservationsEnded(HOLDER, (signal.key,), Outcome.TRY_LATER))
     elif signal.of_older_era and may_be_there(state, signal):
         put_aside(state, signal)
     elif signal.messages[0].body_size > limit:  # HR-098: the peer never takes it, and it blocks the queue
         why = f"{channel.url} takes messages of at most {limit} bytes"
-        state.draft.tell(ReservationsEnded(HOLDER, (signal.key,), Outcome.REFUSED, TOO_LARGE, why))
+        state.draft.signal(ReservationsEnded(HOLDER, (signal.key,), Outcome.REFUSED, TOO_LARGE, why))
     else:
         _send_batch(state, channel, queue, signal, now)
 

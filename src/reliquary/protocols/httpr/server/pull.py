@@ -91,7 +91,7 @@ def _reserve_more(state: State, channel: ServerChannel, pull: PullInProgress, no
         _close_or_wait(state, channel, pull, now)
         return
     pull.asked_queues = queues
-    state.draft.tell(
+    state.draft.signal(
         ReservationWanted(
             HOLDER,
             (channel.number, pull.batch or row.next_id),
@@ -257,4 +257,4 @@ def _watch(state: State) -> None:
     )
     if wanted != server.watched:
         server.watched = wanted
-        state.draft.tell(QueuesWatched(HOLDER, wanted))
+        state.draft.signal(QueuesWatched(HOLDER, wanted))

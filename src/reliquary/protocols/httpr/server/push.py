@@ -65,7 +65,7 @@ def serve(state: State, channel: ServerChannel, request: PendingRequest, now: In
     except HttprFault:
         apply(state, BatchReceived(channel.number, batch, Outcome.ROLLBACK))  # P5
         raise
-    state.draft.tell(
+    state.draft.signal(
         BatchArrived(
             HOLDER,
             channel.number,

@@ -123,7 +123,7 @@ def _is_duplicate(state: State, session: Session, arriving: Arriving, now: Insta
 def _tell_duplicate(state: State, session: Session, arriving: Arriving) -> None:
     destination = local_name(state, arriving.packet, arriving.message)
     identifiers = (arriving.message.identifier,)
-    state.draft.tell(DuplicatesDropped(NAME, destination, identifiers, peer=session.address))
+    state.draft.signal(DuplicatesDropped(NAME, destination, identifiers, peer=session.address))
 
 
 # -- what the manager says
@@ -142,7 +142,7 @@ def _hand_over(state: State, session: Session, arriving: Arriving) -> None:
     receiver = state.receiver
     receiver.last_ticket += 1
     receiver.arriving[receiver.last_ticket] = arriving
-    state.draft.tell(
+    state.draft.signal(
         MessageArrived(
             NAME,
             (receiver.last_ticket, 0),
@@ -319,4 +319,4 @@ def _tell_resumed(state: State, key: StreamKey, arriving: Arriving, stream: Inco
     why = f"{stream.number} goes on with {stream.last}; {first} to {last} came before, or never will"
     state.draft.ask(Warn(key[1], RESUMED, why))
     skipped = f"{stream.number}: {first}-{last}"
-    state.draft.tell(StreamResumed(NAME, key[1], arriving.message.identifier, skipped, peer=str(key[0])))
+    state.draft.signal(StreamResumed(NAME, key[1], arriving.message.identifier, skipped, peer=str(key[0])))

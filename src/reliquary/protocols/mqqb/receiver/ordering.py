@@ -227,7 +227,7 @@ def conclude(state: State, message: Message, reason: MessageClass) -> None:
     destination = f"PRIVATE={sender}\\{ORDER_QUEUE_NUMBER:08x}"
     never_arrived = MessageClass.NACK_BAD_DEST_QUEUE <= reason < MessageClass.NACK_QUEUE_DELETED
     receiver.finals[receiver.last_ticket] = (destination, sender, never_arrived)
-    state.draft.tell(MessageArrived(NAME, (receiver.last_ticket, 0), destination, ack))
+    state.draft.signal(MessageArrived(NAME, (receiver.last_ticket, 0), destination, ack))
 
 
 def on_final_judged(state: State, signal: ArrivalJudged) -> bool:

@@ -230,7 +230,7 @@ def _hand_over(state: State, session: Session, run: list[Arriving]) -> None:
     session.judging = True  # no SessionHeader leaves before the packets are processed
     found: tuple[Message, ...] = tuple([each.message for each in run])
     destination = messages.local_name(state, first.packet, first.message)
-    state.draft.tell(RunArrived(NAME, receiver.last_ticket, destination, found, session.address))
+    state.draft.signal(RunArrived(NAME, receiver.last_ticket, destination, found, session.address))
 
 
 def remember(state: State, run: list[Arriving], session: Session | None, now: Instant) -> None:

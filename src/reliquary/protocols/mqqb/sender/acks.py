@@ -78,10 +78,10 @@ def _conclude(state: State, queue: int, sent: Sent, lookup_id: int, message_clas
     positive = message_class == RECEIVED
     outcome = Outcome.DELIVERED if positive else Outcome.REFUSED
     reason = MessageClass.ACK_RECEIVE if positive else _reason(message_class)
-    state.draft.tell(TransferEnded(queue, (lookup_id,), outcome, reason, by_receipt=True))
+    state.draft.signal(TransferEnded(queue, (lookup_id,), outcome, reason, by_receipt=True))
     free(state, queue, (lookup_id,), reason)
     if route is not None and state.sent.get(queue) is sent:
-        state.draft.tell(progressed(queue, sent, route.progress, route.wait))
+        state.draft.signal(progressed(queue, sent, route.progress, route.wait))
         if not sent.awaiting:
             stop_wait(state, route)
 
@@ -138,15 +138,15 @@ def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
         if route is not None:
             _note_arrived(state, route, sent, confirmed.arrived, now)
         if confirmed.reached:  # QB-134, QB-229
-            state.draft.tell(DestinationReached(queue, confirmed.reached))
+            state.draft.signal(DestinationReached(queue, confirmed.reached))
         if confirmed.done:
             # QB-132
-            state.draft.tell(TransferEnded(queue, confirmed.done, Outcome.DELIVERED, by_receipt=True))
+            state.draft.signal(TransferEnded(queue, confirmed.done, Outcome.DELIVERED, by_receipt=True))
             free(state, queue, confirmed.done, MessageClass.ACK_REACH_QUEUE)
         else:
             let_others_go(state, route, sent)
     if route is not None:
-        state.draft.tell(progressed(queue, sent, route.progress, route.wait))  # QB-231
+        state.draft.signal(progressed(queue, sent, route.progress, route.wait))  # QB-231
 
 
 def _is_restored(state: State, stream: OutgoingStream) -> bool:
@@ -177,7 +177,7 @@ def _note_arrived(
         if not reported and lookup_id in sent.finals:
             accepted.append(lookup_id)
     if accepted:
-        state.draft.tell(TransferAccepted(route.queue, tuple(accepted)))
+        state.draft.signal(TransferAccepted(route.queue, tuple(accepted)))
     route.taken.difference_update(arrived)
     route.progress.unread += len(arrived)
     route.wait.progress()  # QB-225, QB-227; G-36

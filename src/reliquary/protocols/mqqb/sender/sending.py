@@ -61,7 +61,7 @@ def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
     """Send User Message Wrapper (QB-274); the message is sent when the manager has handed out all."""
     del now
     if not state.sender.handed_out:
-        state.draft.tell(SendsDue())
+        state.draft.signal(SendsDue())
     state.sender.handed_out.append(signal)
 
 
@@ -78,7 +78,7 @@ def on_sends_due(state: State, signal: SendsDue, now: Instant) -> None:
         if session is None:  # it was closed in this turn, after the manager handed them out
             lookup_ids = tuple(send.lookup_id for send in sends)
             later = TransferEnded(queue, lookup_ids, Outcome.TRY_LATER, rest=state.settings.retry)
-            state.draft.tell(later)
+            state.draft.signal(later)
             continue
         in_stream = []
         for send in sends:
@@ -130,7 +130,7 @@ def _send_stream(
         apply(state, ReceiverKnown(route.queue, session.peer))  # G-65: who may acknowledge it
     if sent.awaiting:
         start_wait(state, route, now)
-        state.draft.tell(progressed(route.queue, sent, route.progress, route.wait))
+        state.draft.signal(progressed(route.queue, sent, route.progress, route.wait))
 
 
 def _send_again(
@@ -140,8 +140,8 @@ def _send_again(
     if sent.numbers[send.lookup_id] > sent.stream.acknowledged:
         put(session, route, _entry(state, send, Weight.STREAM))
         return
-    state.draft.tell(TransferAccepted(route.queue, (send.lookup_id,)))
-    state.draft.tell(DestinationReached(route.queue, (send.lookup_id,)))
+    state.draft.signal(TransferAccepted(route.queue, (send.lookup_id,)))
+    state.draft.signal(DestinationReached(route.queue, (send.lookup_id,)))
 
 
 def _send_first(

@@ -43,7 +43,7 @@ def on_header(state: State, session: Session, found: SessionHeader, now: Instant
     if found.recoverable_set or found.recoverable_ack:
         _stored(state, session, found, done)
     for queue, lookup_ids in done.items():  # QB-126, QB-127, QB-200, QB-204, QB-206
-        state.draft.tell(TransferEnded(queue, tuple(lookup_ids), Outcome.DELIVERED))
+        state.draft.signal(TransferEnded(queue, tuple(lookup_ids), Outcome.DELIVERED))
     session.peer_window = max(found.window, 1)
     pump(state, session, now)
     mark_ahead(state, session, session.room)  # the manager may have nothing more to hand out

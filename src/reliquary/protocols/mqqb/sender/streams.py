@@ -69,7 +69,7 @@ def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageC
         let_others_go(state, route, sent)
     if route is not None and reason.is_failure:  # an acknowledgement shows it by itself
         now_sent = state.sent.get(queue) or Sent(sent.stream)
-        state.draft.tell(progressed(queue, now_sent, route.progress, route.wait))
+        state.draft.signal(progressed(queue, now_sent, route.progress, route.wait))
 
 
 def marked(state: State) -> int:

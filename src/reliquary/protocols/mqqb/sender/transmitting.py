@@ -126,7 +126,7 @@ def _give_up(state: State, route: SessionQueue, entry: Entry, why: str) -> None:
     """End the transfer of a message that cannot be sent."""
     route.under_way.pop(entry.lookup_id, None)
     ended = (entry.lookup_id,)
-    state.draft.tell(TransferEnded(entry.queue, ended, Outcome.REFUSED, UNWRITABLE, why=why))
+    state.draft.signal(TransferEnded(entry.queue, ended, Outcome.REFUSED, UNWRITABLE, why=why))
     sent = state.sent.get(entry.queue)
     if entry.weight is Weight.STREAM and sent is not None and entry.lookup_id in sent.numbers:
         free(state, entry.queue, ended, UNWRITABLE)

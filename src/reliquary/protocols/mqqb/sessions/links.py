@@ -46,7 +46,7 @@ def connect(state: State, session: Session, route: SessionQueue) -> None:
     route.paused = False
     parked, route.parked = route.parked, []
     session.outbox.extend(entry for entry in parked if entry.live)
-    state.draft.tell(
+    state.draft.signal(
         ConnectionChanged(
             route.queue,
             OutgoingEvent.CONNECTED,
@@ -61,7 +61,7 @@ def connect(state: State, session: Session, route: SessionQueue) -> None:
 def begun(state: State, session: Session) -> None:
     """Report that the peer answered the first packet of the handshake (QB-190)."""
     for queue in sorted(session.routes):
-        state.draft.tell(
+        state.draft.signal(
             ConnectionChanged(
                 queue,
                 OutgoingEvent.CONNECT_BEGUN,
@@ -86,7 +86,7 @@ def lose(
     """
     route.session = 0
     forget(route)
-    state.draft.tell(
+    state.draft.signal(
         ConnectionChanged(route.queue, event, status, addresses=tuple(map(hop, addresses)), rest=rest)
     )
     if route.taken and event is not OutgoingEvent.SESSION_CLEANED_UP:
@@ -107,7 +107,7 @@ def go_again(state: State, route: SessionQueue) -> None:
     forget(route)
     route.has_unsent = False
     route.taken.clear()
-    state.draft.tell(ResendWanted(route.queue))
+    state.draft.signal(ResendWanted(route.queue))
 
 
 def report_taken(state: State, route: SessionQueue, count: int) -> None:
@@ -116,7 +116,7 @@ def report_taken(state: State, route: SessionQueue, count: int) -> None:
     if taken:
         for lookup_id in taken:
             del route.withheld[lookup_id]
-        state.draft.tell(TransferAccepted(route.queue, taken))
+        state.draft.signal(TransferAccepted(route.queue, taken))
 
 
 def put(session: Session, route: SessionQueue, entry: Entry) -> None:

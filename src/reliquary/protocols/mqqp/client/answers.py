@@ -84,4 +84,4 @@ def end_numbers(state: State, *numbers: int) -> None:
     """Make the manager forget these handles, cursors and receipts; 0 stands for none."""
     ended = tuple(number for number in numbers if number)
     if ended:
-        state.draft.tell(RemoteReadsEnded(ended))
+        state.draft.signal(RemoteReadsEnded(ended))

@@ -26,7 +26,7 @@ RULES: Final[Mapping[type[Event], Rule[State]]] = {
     ServerFaulted: responses.on_faulted,
     LinkLost: losing.on_link_lost,
 }
-HEARD: Final[Mapping[type[Signal], Rule[State]]] = {
+SIGNAL_RULES: Final[Mapping[type[Signal], Rule[State]]] = {
     ReadElsewhere: requests.on_request,
     ReaderGone: requests.on_reader_gone,
 }

@@ -27,7 +27,7 @@ def number_for(state: State, asked: Asked) -> int:
 
 def ask(state: State, request: Event, peer: str = "") -> None:
     """Ask the queue manager, which answers in this turn; reads that wait and purges may take longer."""
-    state.draft.tell(RequestMade(NAME, request, peer))
+    state.draft.signal(RequestMade(NAME, request, peer))
 
 
 def on_unattended(state: State, asked: Unattended, answer: Answer, now: Instant) -> None:

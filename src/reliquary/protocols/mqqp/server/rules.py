@@ -50,4 +50,4 @@ RULES: Final[Mapping[type[Event], Rule[State]]] = {
     events.ConnectionLost: rundown.on_connection_lost,
     events.AssociationLost: rundown.on_association_lost,
 }
-HEARD: Final[Mapping[type[Signal], Rule[State]]] = {RequestAnswered: _on_answered}
+SIGNAL_RULES: Final[Mapping[type[Signal], Rule[State]]] = {RequestAnswered: _on_answered}

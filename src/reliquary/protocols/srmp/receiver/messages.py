@@ -149,7 +149,9 @@ def _is_duplicate(state: State, envelope: Envelope, way: MessageTarget, now: Ins
 
 def _tell_duplicate(state: State, envelope: Envelope, way: MessageTarget) -> None:
     by = MULTICAST if way.multicast else NAME
-    state.draft.tell(DuplicatesDropped(by, way.destination, (envelope.identifier,), peer=state.receiver.peer))
+    state.draft.signal(
+        DuplicatesDropped(by, way.destination, (envelope.identifier,), peer=state.receiver.peer)
+    )
 
 
 def _passed_on(message: Message) -> Message:
@@ -187,7 +189,7 @@ def hand_over(
         by_multicast=way.multicast,
         doubtful=doubtful,
     )
-    state.draft.tell(arrived)
+    state.draft.signal(arrived)
 
 
 def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:

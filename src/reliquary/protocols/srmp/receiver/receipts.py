@@ -211,7 +211,7 @@ def _send(state: State, url: str, block: str, message_class: MessageClass, **att
     receiver = state.receiver
     receiver.last_ticket += 1
     receiver.receipts[receiver.last_ticket] = url
-    state.draft.tell(MessageArrived(NAME, (receiver.last_ticket, 0), format_name(url), receipt))
+    state.draft.signal(MessageArrived(NAME, (receiver.last_ticket, 0), format_name(url), receipt))
 
 
 def on_judged(state: State, signal: ArrivalJudged) -> None:

@@ -67,4 +67,4 @@ def tell_resumed(state: State, key: StreamKey, envelope: Envelope, stream: Incom
     why = f"{stream.identifier} goes on with {stream.last}; {first} to {last} came before, or never will"
     state.draft.ask(Warn(key[1], RESUMED, why))
     skipped = f"{stream.number}: {first}-{last}"
-    state.draft.tell(StreamResumed(NAME, key[1], envelope.identifier, skipped, peer=str(key[0])))
+    state.draft.signal(StreamResumed(NAME, key[1], envelope.identifier, skipped, peer=str(key[0])))

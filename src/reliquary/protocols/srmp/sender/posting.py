@@ -75,7 +75,7 @@ def on_addressed(state: State, event: Addressed, now: Instant) -> None:
     state.address = OwnAddress(
         event.receipts_host, event.secure_receipts_host, event.receipts_scheme, event.authorities
     )
-    state.draft.tell(AddressesKnown((HTTP.word, HTTPS.word), event.authorities))
+    state.draft.signal(AddressesKnown((HTTP.word, HTTPS.word), event.authorities))
     open_wanted(state, now)
 
 
@@ -86,7 +86,7 @@ def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
     """Send User Message Wrapper (SR-309); the message is posted when the manager has handed out all."""
     del now
     if not state.sender.outbox:
-        state.draft.tell(PostsDue())
+        state.draft.signal(PostsDue())
     state.sender.outbox.append(signal)
 
 
@@ -143,7 +143,7 @@ def _send_stream(state: State, session: Session, sends: list[SendUserMessage], n
     sent = state.sent.get(session.queue)
     if sent is not None and sent.awaiting:
         start_wait(state, session, now)
-        state.draft.tell(progressed(session.queue, sent, session.progress, session.wait))
+        state.draft.signal(progressed(session.queue, sent, session.progress, session.wait))
 
 
 def _send_again(state: State, session: Session, sent: Sent, send: SendUserMessage) -> bool:
@@ -156,8 +156,8 @@ def _send_again(state: State, session: Session, sent: Sent, send: SendUserMessag
     queue, lookup_id = session.queue, send.lookup_id
     number = sent.numbers[lookup_id]
     if number <= sent.stream.acknowledged:  # only its final receipt is still to come
-        state.draft.tell(TransferAccepted(queue, (lookup_id,)))
-        state.draft.tell(DestinationReached(queue, (lookup_id,)))
+        state.draft.signal(TransferAccepted(queue, (lookup_id,)))
+        state.draft.signal(DestinationReached(queue, (lookup_id,)))
         return True
     place = _position(state, session, sent.stream, number, sent.previous(number))
     if session.wait.timeouts and number > 1 and place.previous <= sent.stream.acknowledged:
@@ -234,7 +234,7 @@ def _effect(
         envelope = more.soap_envelope or _envelope(state, message, place, route.url)
     except (UsageError, PeerFault) as wrong:
         ended = TransferEnded(session.queue, (send.lookup_id,), Outcome.REFUSED, UNWRITABLE, why=str(wrong))
-        state.draft.tell(ended)
+        state.draft.signal(ended)
         return None
     has_payload = more.soap_envelope or more.message_class == _NORMAL  # a receipt has none
     parts = compound(
@@ -329,7 +329,7 @@ def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> No
     """A message of the stream stays until its receipt comes; while too many wait, no others are wanted."""
     if not number:
         state.sender.missing.pop(session.queue, None)
-        state.draft.tell(TransferEnded(session.queue, (lookup_id,), Outcome.DELIVERED))  # SR-291
+        state.draft.signal(TransferEnded(session.queue, (lookup_id,), Outcome.DELIVERED))  # SR-291
         return
     sent = state.sent.get(session.queue)
     if sent is None or sent.numbers.get(lookup_id) != number:
@@ -366,7 +366,7 @@ def _on_refused(state: State, session: Session, event: PostEnded) -> None:
     """Give a message up (SR-292); those posted after it name it as the previous one, and are sent again."""
     lookup_id, reason = event.lookup_id, event.reason or reason_for(event.status)
     why = f"its server answered {event.status} {event.why}".rstrip()
-    state.draft.tell(TransferEnded(session.queue, (lookup_id,), Outcome.REFUSED, reason, why=why))
+    state.draft.signal(TransferEnded(session.queue, (lookup_id,), Outcome.REFUSED, reason, why=why))
     sent = state.sent.get(session.queue)
     number = 0 if sent is None else sent.numbers.get(lookup_id, 0)  # it may have a new number by now
     if sent is not None and number:

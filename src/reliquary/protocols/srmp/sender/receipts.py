@@ -58,10 +58,10 @@ def on_final_receipt(state: State, envelope: Envelope, now: Instant) -> None:
     if session is not None:
         forget(session, (lookup_id,))
         session.progress.unread = max(session.progress.unread - 1, 0)  # SR-230
-        state.draft.tell(progressed(session.queue, sent, session.progress, session.wait))
+        state.draft.signal(progressed(session.queue, sent, session.progress, session.wait))
     outcome = Outcome.DELIVERED if decision.positive else Outcome.REFUSED  # SR-231
     reason = MessageClass.ACK_RECEIVE if decision.positive else _reason(envelope)
-    state.draft.tell(TransferEnded(queue, (lookup_id,), outcome, reason, by_receipt=True))
+    state.draft.signal(TransferEnded(queue, (lookup_id,), outcome, reason, by_receipt=True))
     free(state, queue, (lookup_id,), reason)
 
 
@@ -116,14 +116,14 @@ def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
         if session is not None:
             _note_arrived(state, session, sent, confirmed.arrived, now)
         if confirmed.reached:
-            state.draft.tell(DestinationReached(queue, confirmed.reached))
+            state.draft.signal(DestinationReached(queue, confirmed.reached))
         if confirmed.done:  # SR-225, SR-226
-            state.draft.tell(TransferEnded(queue, confirmed.done, Outcome.DELIVERED, by_receipt=True))
+            state.draft.signal(TransferEnded(queue, confirmed.done, Outcome.DELIVERED, by_receipt=True))
             free(state, queue, confirmed.done, MessageClass.ACK_REACH_QUEUE)
         else:
             let_others_go(state, session, sent)
     if session is not None:
-        state.draft.tell(progressed(session.queue, sent, session.progress, session.wait))
+        state.draft.signal(progressed(session.queue, sent, session.progress, session.wait))
         if session.phase is Phase.DRAINING:  # after the above, so that nothing is sent again that is there
             go_again(state, session)
 
@@ -140,7 +140,7 @@ def _note_arrived(state: State, session: Session, sent: Sent, arrived: tuple[int
         reported = session.posted.pop(lookup_id, None) is None and lookup_id not in session.withheld
         session.withheld.pop(lookup_id, None)
         if not reported and lookup_id in sent.finals:
-            state.draft.tell(TransferAccepted(session.queue, (lookup_id,)))
+            state.draft.signal(TransferAccepted(session.queue, (lookup_id,)))
     session.taken.difference_update(arrived)
     session.progress.unread += len(arrived)  # SR-222
     session.wait.progress()

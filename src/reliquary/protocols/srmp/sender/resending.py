@@ -62,7 +62,7 @@ def go_again(state: State, session: Session) -> None:
         session.has_unposted = False
         session.taken.clear()
         session.withheld.clear()
-        state.draft.tell(ResendWanted(session.queue))
+        state.draft.signal(ResendWanted(session.queue))
 
 
 def report_taken(state: State, session: Session, count: int) -> None:
@@ -71,4 +71,4 @@ def report_taken(state: State, session: Session, count: int) -> None:
     if taken:
         for lookup_id in taken:
             del session.withheld[lookup_id]
-        state.draft.tell(TransferAccepted(session.queue, taken))
+        state.draft.signal(TransferAccepted(session.queue, taken))

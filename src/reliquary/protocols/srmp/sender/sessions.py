@@ -62,7 +62,7 @@ def _open(state: State, session: Session, now: Instant) -> None:
     session.phase = NEXT[session.phase, Move.CONNECT]
     session.epoch, session.used = state.sender.last_epoch, now
     state.draft.ask(SetTimer((SESSION_CLEANUP, session.queue), state.settings.session_cleanup))
-    state.draft.tell(
+    state.draft.signal(
         ConnectionChanged(
             session.queue,
             OutgoingEvent.CONNECTED,
@@ -98,7 +98,7 @@ def fail(state: State, session: Session, status: ConnectionStatus) -> None:
     # with 200, because their receipts would never be asked for where no other message waits to be sent.
     if not session.taken:
         stop_wait(state, session)
-    state.draft.tell(
+    state.draft.signal(
         ConnectionChanged(
             session.queue,
             OutgoingEvent.FAILED,
@@ -121,7 +121,7 @@ def on_session_cleanup(state: State, queue: int, now: Instant) -> None:
         state.draft.ask(SetTimer((SESSION_CLEANUP, queue), left))
         return
     _close(state, session, Move.IDLE)
-    state.draft.tell(
+    state.draft.signal(
         ConnectionChanged(queue, OutgoingEvent.SESSION_CLEANED_UP, ConnectionStatus.CONNECTION_NOT_READY)
     )
     if queue not in state.sent:
@@ -138,7 +138,7 @@ def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
     if session is not None:
         stop_wait(state, session)
         _close(state, session, Move.PAUSE)
-        state.draft.tell(
+        state.draft.signal(
             ConnectionChanged(signal.queue, OutgoingEvent.DISCONNECTED, ConnectionStatus.CONNECTION_NOT_READY)
         )
 

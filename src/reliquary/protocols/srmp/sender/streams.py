@@ -81,7 +81,7 @@ def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageC
         let_others_go(state, session, sent)
     if session is not None and reason.is_failure:  # a receipt shows it by itself
         now_sent = state.sent.get(queue) or Sent(sent.stream)
-        state.draft.tell(progressed(queue, now_sent, session.progress, session.wait))
+        state.draft.signal(progressed(queue, now_sent, session.progress, session.wait))
 
 
 def let_others_go(state: State, session: Session | None, sent: Sent) -> None:
@@ -108,7 +108,7 @@ def _lose_start(state: State, queue: int, session: Session | None, sent: Sent, r
     if sent.stream.closed or state.settings.dead_letter_stream:
         reason = NOT_KNOWN if sent.stream.closed else reason
         state.draft.ask(Warn(about, what, f"{len(rest)} messages after it are given up"))
-        state.draft.tell(TransferEnded(queue, rest, Outcome.REFUSED, reason, by_receipt=True))
+        state.draft.signal(TransferEnded(queue, rest, Outcome.REFUSED, reason, by_receipt=True))
         if session is not None:
             forget(session, rest)
         return

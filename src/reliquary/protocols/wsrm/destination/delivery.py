@@ -56,7 +56,7 @@ def hand_over(state: State, exchange: Exchange, arriving: Arriving) -> None:
     exchange.judging = True
     row = sequence.row
     transaction = UUID(int=row.number << 64 | arriving.numbers[0])
-    state.draft.tell(
+    state.draft.signal(
         BatchArrived(
             NAME,
             ticket,

@@ -93,7 +93,7 @@ def _drop_duplicate(state: State, exchange: Exchange, sequence: Sequence, number
     sequence.duplicates += 1
     identifier = identifier_of(envelope.message_id) if envelope.message_id else _fallback(sequence, number)
     batch = f"{sequence.number}:{number}"
-    state.draft.tell(DuplicatesDropped(NAME, sequence.row.queue, (identifier,), exchange.peer, batch))
+    state.draft.signal(DuplicatesDropped(NAME, sequence.row.queue, (identifier,), exchange.peer, batch))
     exchange.reply_to = waits_for_reply(sequence.row, envelope)  # a lost reply is sent again
     acknowledging.owe(state, exchange, sequence, now)
 

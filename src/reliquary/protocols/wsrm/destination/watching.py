@@ -15,7 +15,7 @@ def watch(state: State, target: TargetQueue) -> None:
     if needed != (target.name in here.watched):
         names = here.watched | {target.name} if needed else here.watched - {target.name}
         here.watched = names
-        state.draft.tell(RoomWatched(NAME, names))
+        state.draft.signal(RoomWatched(NAME, names))
     if not needed:
         here.targets.pop(target.name, None)
 
@@ -26,4 +26,4 @@ def watch_all(state: State) -> None:
     here.targets = {name: target for name, target in here.targets.items() if target.open or target.blocked}
     here.watched = frozenset(here.targets)
     if here.watched:
-        state.draft.tell(RoomWatched(NAME, here.watched))
+        state.draft.signal(RoomWatched(NAME, here.watched))

@@ -103,7 +103,7 @@ def _acknowledge(state: State, session: Session, sequence: Sequence, new: Ranges
     sequence.used = now
     sequence.flow.take(len(arrived))
     if delivered:
-        state.draft.tell(TransferEnded(session.queue, delivered, Outcome.DELIVERED, by_receipt=True))
+        state.draft.signal(TransferEnded(session.queue, delivered, Outcome.DELIVERED, by_receipt=True))
     sequence.round += 1
     sequence.timeouts = 0
     if sequence.phase is Phase.OPEN:

@@ -265,7 +265,7 @@ def refuse(state: State, sequence: Sequence) -> None:
         session.refusing = session.way.kind is not SendingMode.DIAL
     if left:
         ended = TransferEnded(sequence.row.queue, tuple(left), Outcome.REFUSED, CLIENT_GONE, by_receipt=True)
-        state.draft.tell(ended)
+        state.draft.signal(ended)
 
 
 def _release(
@@ -287,7 +287,7 @@ def _release(
     if lost:
         why = f"it was sent {state.settings.retries + 1} times, and no acknowledgement came"
         ended = TransferEnded(session.queue, tuple(lost), Outcome.REFUSED, GIVEN_UP, why=why, by_receipt=True)
-        state.draft.tell(ended)
+        state.draft.signal(ended)
 
 
 def _put_aside(state: State, session: Session, flights: list[Flight]) -> None:
@@ -296,4 +296,4 @@ def _put_aside(state: State, session: Session, flights: list[Flight]) -> None:
     if lookup_ids:
         why = "its sequence ended without it, and the store was restored from a backup"
         ended = TransferEnded(session.queue, lookup_ids, Outcome.REFUSED, NOT_KNOWN, why=why, by_receipt=True)
-        state.draft.tell(ended)
+        state.draft.signal(ended)

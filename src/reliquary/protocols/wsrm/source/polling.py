@@ -55,4 +55,4 @@ def _let_expire(state: State, session: Session) -> None:
     """Give back messages that only wait: those whose time is over leave, the others are handed out again."""
     if session.is_open and session.waiting:
         session.waiting.clear()
-        state.draft.tell(ResendWanted(session.queue))
+        state.draft.signal(ResendWanted(session.queue))

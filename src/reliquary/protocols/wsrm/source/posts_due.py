@@ -13,5 +13,5 @@ class PostsDue(Signal, frozen=True):
 def schedule_posts(state: State, queue: int) -> None:
     """Look at the end of this turn what an outgoing queue can send."""
     if not state.source.queues_due:
-        state.draft.tell(PostsDue())
+        state.draft.signal(PostsDue())
     state.source.queues_due[queue] = None

@@ -30,7 +30,7 @@ def tell_progress(state: State, session: Session, sequence: Sequence) -> None:
         resend_interval=span_of(state, sequence) // SECOND,
         resend_time=sequence.deadline,
     )
-    state.draft.tell(TransferProgressed(session.queue, transfer))
+    state.draft.signal(TransferProgressed(session.queue, transfer))
 
 
 def _info(name: SequenceId, number: int) -> SequenceInfo:

@@ -49,7 +49,7 @@ def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
     session = state.source.sessions[signal.queue]
     if session.refusing:
         ended = TransferEnded(signal.queue, (signal.lookup_id,), Outcome.REFUSED, CLIENT_GONE)
-        state.draft.tell(ended)
+        state.draft.signal(ended)
         return
     sequence = state.source.of_queue(signal.queue)
     number = None if sequence is None else sequence.numbers.get(signal.lookup_id)
@@ -58,7 +58,7 @@ def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
     elif signal.of_older_era:
         why = "it may have been sent before the store was restored from a backup"
         ended = TransferEnded(signal.queue, (signal.lookup_id,), Outcome.REFUSED, NOT_KNOWN, why=why)
-        state.draft.tell(ended)
+        state.draft.signal(ended)
         return
     else:
         session.waiting[signal.lookup_id] = signal.message
@@ -287,7 +287,7 @@ def _envelope(
 
 def _refuse(state: State, session: Session, lookup_id: int) -> None:
     ended = TransferEnded(session.queue, (lookup_id,), Outcome.REFUSED, UNWRITABLE, by_receipt=True)
-    state.draft.tell(ended)
+    state.draft.signal(ended)
 
 
 def _post(state: State, session: Session, sequence: Sequence, flight: Flight, envelope: Envelope) -> None:

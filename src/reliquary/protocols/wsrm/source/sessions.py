@@ -102,7 +102,7 @@ def _offered(state: State, queue: int, destination: str) -> Sequence | None:
 
 def _open(state: State, session: Session) -> None:
     session.is_open = True
-    state.draft.tell(
+    state.draft.signal(
         ConnectionChanged(
             session.queue,
             OutgoingEvent.CONNECTED,
@@ -137,7 +137,7 @@ def fail(
     was_open = session.is_open
     _close(state, session)
     if was_open:
-        state.draft.tell(
+        state.draft.signal(
             ConnectionChanged(
                 session.queue, OutgoingEvent.FAILED, status, addresses=_addresses(session), rest=rest
             )
@@ -151,7 +151,7 @@ def clean_up(state: State, session: Session) -> None:
     _close(state, session)
     if was_open:
         status = ConnectionStatus.CONNECTION_NOT_READY
-        state.draft.tell(ConnectionChanged(queue, OutgoingEvent.SESSION_CLEANED_UP, status))
+        state.draft.signal(ConnectionChanged(queue, OutgoingEvent.SESSION_CLEANED_UP, status))
     _forget(state, session)
 
 
@@ -184,7 +184,7 @@ def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
     _close(state, session)
     for sequence in _sequences_of(state, signal.queue):
         stop_wait(state, sequence)
-    state.draft.tell(
+    state.draft.signal(
         ConnectionChanged(signal.queue, OutgoingEvent.DISCONNECTED, ConnectionStatus.CONNECTION_NOT_READY)
     )
 

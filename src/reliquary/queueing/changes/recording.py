@@ -1,6 +1,6 @@
 """Note the history events of facts: a table has the function for each type of fact, or None.
 
-    apply(fact) --> its teller --> notes --> one row a batch (`changes.history`)
+    apply(fact) --> its recorder --> notes --> one row a batch (`changes.history`)
 
 It runs before the fact is applied, so that it sees the old state of a position.  Features register the
 functions for their own facts.  Events that belong to no fact, because no durable state changes, are noted by
@@ -15,7 +15,7 @@ from typing import Final
 from reliquary.base.turn import Fact
 from reliquary.queueing.changes.noting import carrier_of
 from reliquary.queueing.model import facts
-from reliquary.queueing.model.feature import Teller
+from reliquary.queueing.model.feature import Recorder
 from reliquary.queueing.model.history.notes import NO_INITIATOR, Initiator, Notes
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.names.pathnames import short_path
@@ -180,7 +180,7 @@ def _reserved(state: State, notes: Notes, fact: facts.ReservationBegun) -> None:
     notes.note_positions(HistoryEvent.HELD, state.queues[fact.queue].record, fact.positions, 0, initiator)
 
 
-TELLERS: Final[dict[type[Fact], Teller | None]] = {
+RECORDERS: Final[dict[type[Fact], Recorder | None]] = {
     facts.MessagesStored: _stored,
     facts.PositionCopied: _copied,
     facts.PositionMoved: _moved,

@@ -6,8 +6,8 @@ from itertools import groupby
 from typing import Final
 
 from reliquary.base.turn import Fact
-from reliquary.queueing.changes.telling import note_delays
-from reliquary.queueing.model.feature import Teller
+from reliquary.queueing.changes.recording import note_delays
+from reliquary.queueing.model.feature import Recorder
 from reliquary.queueing.model.history.notes import Initiator, Notes
 from reliquary.queueing.model.staging import batch_identifier
 from reliquary.queueing.model.state import State
@@ -31,7 +31,7 @@ def _published(state: State, notes: Notes, fact: facts.StagePublished | facts.St
     note_delays(notes, queue, fact.positions)
 
 
-TELLERS: Final[dict[type[Fact], Teller | None]] = {
+RECORDERS: Final[dict[type[Fact], Recorder | None]] = {
     facts.StagePublished: _published,
     # these messages will be published, also after a crash
     facts.StagePlaced: _published,

@@ -11,6 +11,7 @@ import pytest
 import uvloop
 
 from reliquary.net.host import host_name
+from reliquary.net.http import HttpClient
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.server.build import build
 from reliquary.server.config import Settings
@@ -104,16 +105,32 @@ def test_a_server_whose_srmp_is_off_has_nothing_there(tmp_path: Path) -> None:
     play(tmp_path, scene, tables=(SrmpOptions(enabled=False),))
 
 
+def own_port(harness: Harness) -> int:
+    """Return the port for SRMP alone that takes plain HTTP."""
+    listener = endpoint_of(harness.server, SrmpEndpoint).own["http"]
+    port: int = listener._servers[0].sockets[0].getsockname()[1]  # type: ignore[attr-defined]
+    return port
+
+
 @pytest.mark.spec("SR-004")
 def test_srmp_may_have_a_port_of_its_own(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
-        from reliquary.net.http import HttpClient
-
-        listener = endpoint_of(harness.server, SrmpEndpoint).own["http"]
-        port = listener._servers[0].sockets[0].getsockname()[1]  # type: ignore[attr-defined]
-        async with HttpClient(f"http://127.0.0.1:{port}") as client:
+        async with HttpClient(f"http://127.0.0.1:{own_port(harness)}") as client:
             assert (await client.request("GET", "/msmq/private$/orders")).status == 405
             assert (await client.request("GET", "/api/v1/health")).status == 404
+
+    play(tmp_path, scene, tables=(SrmpOptions(http_port=0),))
+
+
+def test_the_port_of_srmp_shares_the_memory_for_bodies_with_all_other_ports(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        bodies = harness.server.data._shared.budget.bodies
+        async with HttpClient(f"http://127.0.0.1:{own_port(harness)}") as client:
+            bodies.used = bodies.limit  # another connection has all of it
+            answer = await client.request("POST", "/msmq/private$/orders", b"x" * 500_000)
+            assert answer.status == 503
+            bodies.used = 0
+            assert (await client.request("POST", "/msmq/private$/orders", b"x" * 500_000)).status == 400
 
     play(tmp_path, scene, tables=(SrmpOptions(http_port=0),))
 

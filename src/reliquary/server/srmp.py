@@ -149,7 +149,9 @@ class SrmpSetup:
         mounts = (receiving.mount(), Mount(prefix="", handler=nothing))
         for scheme in own_ports(self.settings):
             tls = parts.tls if scheme == "https" else None
-            made.own[scheme] = Listener(mounts, limits=parts.limits, tls=tls, clock=parts.clock)
+            made.own[scheme] = Listener(
+                mounts, limits=parts.limits, tls=tls, clock=parts.clock, budget=parts.budget
+            )
         if self.settings.multicast.enabled:
             plug_in_multicast(made, parts)
         return made

@@ -33,6 +33,7 @@ async def _steer(url: str) -> None:
         await feeds.resume_consumer("orders", "lake")
         would = await feeds.reset_consumer("orders", "lake", "latest", dry_run=True)
         assert would.messages == 3
+        assert await feeds.place_of("orders", 2**61) == would.cursor
         # several at once: they are made one after the other
         looks = [feeds.feeds(["orders"], "lake") for _ in range(5)]
         for [feed] in await asyncio.gather(*looks):

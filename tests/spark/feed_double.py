@@ -141,6 +141,11 @@ class Double:
             raise ReliquaryError("DATA_LOST", f"{queue} has no consumer {name}")
         line.consumers[name] = max(line.consumers[name], cursor)
 
+    def place_of(self, queue: str, moment: int, incarnation: str = "") -> int:
+        rows = self._queue(queue, incarnation).rows
+        later = (place - 1 for place, row in rows if row["arrived"] >= moment)
+        return next(later, self.world.sequence)
+
     def _range(
         self, queue: str, after: int, until: int, consumer: str, incarnation: str, bounds: Bounds
     ) -> list[tuple[int, dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""What managers answer about their queues, and where a time lies in a feed."""
+"""What managers answer about their queues."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from threading import Barrier
 from typing import Any
 
 from reliquary.spark.access import Access
-from reliquary.spark.looking import feeds_of, look, place_at
+from reliquary.spark.looking import feeds_of, look
 from reliquary.spark.offsets import QueueKey
-from reliquary.spark.positions import Moment
-from tests.spark.feed_double import SECOND, World
+from tests.spark.feed_double import World
 
 
 def client_of(world: World) -> Any:
@@ -50,15 +49,3 @@ def test_no_manager_waits_for_the_answer_of_another_one() -> None:
 
     found = look(ask, ["north", "west", "south"], ["*"], "", at_once=True)
     assert found.managers == ["north", "west", "south"]
-
-
-def test_a_time_lies_before_the_first_message_that_came_then_or_later() -> None:
-    world = World()
-    world.create("orders")  # 1
-    first, second = world.send("orders", 2)
-    client = client_of(world)
-    (feed,) = client.feeds(["orders"])
-    assert place_at(client, feed, Moment(0)) == first - 1
-    assert place_at(client, feed, Moment(first * SECOND)) == first - 1
-    assert place_at(client, feed, Moment(first * SECOND + 1)) == second - 1
-    assert place_at(client, feed, Moment(second * SECOND + 1)) == feed.mark

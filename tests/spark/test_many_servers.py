@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -13,7 +14,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
-from reliquary.client.feed import StageKey
+from reliquary.client.feed import FeedClient, StageKey
 from reliquary.client.link import Link
 from reliquary.client.sync.manager import Manager, connect
 from reliquary.net.chance import SystemChance
@@ -22,6 +23,7 @@ from reliquary.spark.errors import BadOption, DataLost, ServerRefused
 from reliquary.spark.option_list import For
 from reliquary.spark.options import Writing, parse_reading, parse_writing
 from reliquary.spark.sink import Part, publish, stage_part
+from reliquary.spark.source import Reader
 from reliquary.spark.stream import StreamReader
 from reliquary.store.backup import backup_stopped, restore
 from tests.client.served import served
@@ -95,6 +97,54 @@ def test_rows_go_to_all_servers_once_and_come_from_all(tmp_path: Path) -> None:
         began = since.initialOffset()
         assert since.latestOffset(began, ALL) == began
         since.stop()
+
+
+@pytest.mark.parametrize("keeper", ["lake", "audit"])
+def test_a_time_finds_messages_that_applications_took_and_a_consumer_keeps(
+    tmp_path: Path, keeper: str
+) -> None:
+    """`lake` is the consumer of an earlier checkpoint of the query; `audit` is that of another query."""
+    with running(tmp_path / "north") as (url, [north]), FeedClient(url.partition("=")[2]) as client:
+        orders = north.create_queue("orders")
+        client.open_consumer("orders", keeper, "earliest")
+        for body in ("one", "two", "three"):
+            orders.send(body)
+        [batch] = client.read("orders", 0, client.feeds(["orders"])[0].mark, columns=["arrived"])
+        times = [column.value for column in batch.column("arrived")]
+        assert times == sorted({*times}), "each message has a time of its own"
+        assert batch_since(url, times[1]) == ["two", "three"]
+        assert len(orders.receive_many(3)) == 3
+        orders.send("four")
+        for start, expected in (
+            ({"startingTimestamp": "2001-01-01T00:00:00Z"}, ["one", "two", "three", "four"]),
+            ({"startingOffset": f'{{"orders": "{iso(times[1])}"}}'}, ["two", "three", "four"]),
+            ({"startingTimestamp": iso(times[2] + 1)}, ["four"]),
+        ):
+            reader = stream(url, **start)
+            begun = reader.initialOffset()
+            end = reader.latestOffset(begun, ALL)
+            assert [body for _, body in rows_of(reader, begun, end)] == expected
+            reader.stop()
+            if keeper != "lake":
+                client.drop_consumer("orders", "lake")
+        assert batch_since(url, times[1]) == ["four"], "a batch reads what lies in the queue"
+
+
+def batch_since(url: str, moment: int) -> list[str]:
+    """Return the bodies that a batch reads which begins at a time."""
+    options = {"url": url, "queue": "orders", "startingTimestamp": iso(moment)}
+    reader = Reader(parse_reading(options, For.READ), ("body",))
+    return [
+        row["body"].decode()
+        for part in reader.partitions()
+        for batch in reader.read(part)
+        for row in batch.to_pylist()
+    ]
+
+
+def iso(moment: int) -> str:
+    """Return a time in microseconds since 1970 as the options take it."""
+    return datetime.fromtimestamp(moment / 1_000_000, UTC).isoformat()
 
 
 def test_servers_that_are_silent_are_skipped_and_the_others_are_read(tmp_path: Path) -> None:

@@ -156,6 +156,10 @@ class _Consumers(msgspec.Struct):
     consumers: list[Consumer]
 
 
+class _Place(msgspec.Struct):
+    place: int
+
+
 class _Writers(msgspec.Struct):
     writers: list[Writer]
 
@@ -247,6 +251,15 @@ class FeedClient:
         """Move a cursor forward or back: to `earliest`, `latest`, a number or a time (RFC 3339)."""
         body = {"name": name, "to": str(to), "dry_run": dry_run}
         return _understood(self._link.ask("POST", _on(queue, "reset"), body, changes=not dry_run), Reset)
+
+    def place_of(self, queue: str, moment: int, incarnation: str = "") -> int:
+        """Return the place before the first message that arrived then or later, or the mark.
+
+        A moment is microseconds since 1970.  Messages that left the queue are found while a consumer keeps
+        them.
+        """
+        query = _query(from_time=moment, incarnation=incarnation)
+        return _understood(self._link.ask("GET", _on(queue, "place") + query), _Place).place
 
     def drop_consumer(self, queue: str, name: str) -> None:
         """Keep nothing for this reader any more."""

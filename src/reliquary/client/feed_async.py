@@ -76,6 +76,12 @@ class AsyncFeedClient:
         """Move a cursor forward or back: to `earliest`, `latest`, a number or a time (RFC 3339)."""
         return await self._run(self._client.reset_consumer, queue, name, to, dry_run=dry_run)
 
+    async def place_of(self, queue: str, moment: int, incarnation: str = "") -> int:
+        """Return the place before the first message that arrived at a time (microseconds since 1970) or
+        later, or the mark.
+        """
+        return await self._run(self._client.place_of, queue, moment, incarnation)
+
     async def drop_consumer(self, queue: str, name: str) -> None:
         """Drop a consumer; messages that were kept only for it are removed."""
         await self._run(self._client.drop_consumer, queue, name)

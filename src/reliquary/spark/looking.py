@@ -1,4 +1,4 @@
-"""Questions to the managers of a query about their queues, and the place of a time in a feed."""
+"""Questions to the managers of a query about their queues."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
 
 from reliquary.client.errors import QueueNotFound
-from reliquary.client.feed import Bounds, Feed, FeedClient
+from reliquary.client.feed import Feed, FeedClient
 from reliquary.spark.offsets import QueueKey
-from reliquary.spark.positions import Moment
 
 THREADS: Final = 32
 """Managers that are asked at once, at most."""
@@ -88,18 +87,3 @@ def feeds_of(client: FeedClient, names: Sequence[str], consumer: str) -> tuple[l
         except QueueNotFound:
             missing.append(name)
     return list(found.values()), missing
-
-
-def place_at(client: FeedClient, feed: Feed, moment: Moment) -> int:
-    """Return the last place before the first message that arrived then or later, at most the mark."""
-    for batch in client.read(
-        feed.queue,
-        0,
-        feed.mark,
-        columns=("feed_id",),
-        incarnation=feed.incarnation,
-        bounds=Bounds(from_time=moment.microseconds),
-    ):
-        if batch.num_rows:
-            return int(batch.column("feed_id")[0].as_py()) - 1
-    return feed.mark

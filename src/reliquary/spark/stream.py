@@ -34,7 +34,7 @@ from reliquary.client.feed import Feed, FeedClient, Part, Plan
 from reliquary.spark import errors
 from reliquary.spark.connection import connected
 from reliquary.spark.errors import explaining
-from reliquary.spark.looking import Look, look, place_at
+from reliquary.spark.looking import Look, look
 from reliquary.spark.managers import Connect, Managers
 from reliquary.spark.offsets import (
     Offset,
@@ -105,8 +105,10 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _first(self, key: QueueKey, feed: Feed) -> QueueOffset:
         at = self._options.start.of(key)
         if isinstance(at, Moment):
-            moment = at
-            at = self._managers.insist(key.manager, lambda client: place_at(client, feed, moment))
+            moment = at.microseconds
+            at = self._managers.insist(
+                key.manager, lambda client: client.place_of(key.queue, moment, feed.incarnation)
+            )
         opened = self._managers.insist(key.manager, lambda client: self._open(client, key.queue, at))
         cursor = opened.cursor or 0
         if at == LATEST:

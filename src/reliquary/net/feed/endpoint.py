@@ -13,6 +13,7 @@ from reliquary.net.api.routes import ApiHandler
 from reliquary.net.feed import feeds, publishing, steering
 from reliquary.net.feed.arriving import STAGES, Arrivals
 from reliquary.net.feed.asking import Conversations
+from reliquary.net.feed.places import Places
 from reliquary.net.feed.planning import Plans
 from reliquary.net.feed.reading import Readings
 from reliquary.net.feed.steering import Resets
@@ -29,7 +30,8 @@ class FeedEndpoint:
         self._conversations = Conversations(engine)
         self._readings = Readings(self._conversations, state, StoredMessages(disk))
         self._plans = Plans(self._conversations)
-        self._resets = Resets(self._conversations)
+        self._places = Places(self._conversations)
+        self._resets = Resets(self._conversations, self._places)
         self._arrivals = Arrivals(self._conversations)
 
     def routes(self) -> Mapping[str, Mapping[str, ApiHandler]]:
@@ -45,6 +47,7 @@ class FeedEndpoint:
                 "DELETE": feeds.drop_consumer,
             },
             "queues/*/reset": {"POST": self._resets.reset},
+            "queues/*/place": {"GET": self._places.place},
             "queues/*/plan": {"POST": self._plans.plan},
             "queues/*/feed": {"GET": self._readings.read},
             "publish": {"POST": publishing.publish},

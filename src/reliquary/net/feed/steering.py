@@ -14,15 +14,10 @@ from reliquary.net.api.limits import ConsumerName, PlainNumber, either, limited
 from reliquary.net.api.operations import operation
 from reliquary.net.feed.asking import Conversations
 from reliquary.net.feed.feeds import EARLIEST, LATEST
+from reliquary.net.feed.places import Places
 from reliquary.net.feed.values import number_of
 from reliquary.net.http import Request, Responder
-from reliquary.queueing.feed.events import (
-    ArrivalNumberFound,
-    ConsumerReset,
-    FindArrivalNumber,
-    ResetConsumer,
-    SetConsumer,
-)
+from reliquary.queueing.feed.events import ConsumerReset, ResetConsumer, SetConsumer
 from reliquary.queueing.model.keep import AGES, NONE, SIZES, parse_keep
 from reliquary.queueing.model.security.principals import Principal
 
@@ -85,8 +80,9 @@ def set_consumer(context: Context, request: Request, responder: Responder, queue
 class Resets:
     """Moves cursors to places that people name, also by a time."""
 
-    def __init__(self, conversations: Conversations) -> None:
+    def __init__(self, conversations: Conversations, places: Places) -> None:
         self._conversations = conversations
+        self._places = places
 
     @operation(
         "Move the cursor of a consumer anywhere, or say what that would do",
@@ -116,25 +112,12 @@ class Resets:
         by: Principal,
     ) -> None:
         if moment is not None:
-            place = await self._find(queue, moment, by)
+            place = await self._places.find(queue, moment, by)
         answer = await self._conversations.ask(
             by, ConsumerReset, lambda to: ResetConsumer(to, queue, given.name, place, given.dry_run)
         )
         shown = ResetOut(str(answer.before), str(answer.cursor), answer.messages, answer.bytes, answer.more)
         responder.respond(200, _encode(shown))
-
-    async def _find(self, queue: str, moment: int, by: Principal) -> int:
-        """Return the place before the first message that arrived at a timestamp or later."""
-        after, more = 0, True
-        while more:
-            start = after
-            found = await self._conversations.ask(
-                by,
-                ArrivalNumberFound,
-                lambda to: FindArrivalNumber(to, queue, moment, start),  # noqa: B023
-            )
-            after, more = found.place, found.more
-        return after
 
 
 def _place(to: str) -> tuple[int | None, int | None]:

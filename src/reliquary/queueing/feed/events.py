@@ -89,6 +89,8 @@ class FindArrivalNumber(Request, frozen=True):
     """The time to look for, in microseconds since 1970."""
     after: int
     """Search after this number; earlier messages were searched already."""
+    incarnation: str = ""
+    """If not empty: the request is refused if the queue now has another incarnation."""
 
 
 class ReadFeed(Request, frozen=True):

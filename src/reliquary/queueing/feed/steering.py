@@ -85,7 +85,7 @@ def _reset_answer(state: State, queue: QueueState, record: Consumer, cursor: int
 def find_arrival_number(state: State, request: events.FindArrivalNumber, now: Instant) -> None:
     """Answer with the arrival number before the first message since a moment, or with the mark."""
     del now
-    queue = find_feed(state, request.queue)
+    queue = find_feed(state, request.queue, request.incarnation)
     if isinstance(queue, Answer):
         state.reply(request.to, queue)
         return

@@ -1,4 +1,4 @@
-"""The protocols, each in a room of its own: codec, events, faults, machines.  No room knows another.
+"""Contains a room for each protocol: its codec, events, faults and machines.  No protocol imports another.
 
 They import `streams`, `queueing`, `wire` and `base`.  Begin with `httpr.machine`; `standard` lists them all.
 """

@@ -1,4 +1,4 @@
-"""HTTPR 1.1: batches of messages over HTTP, exactly once, between two agents that may crash at any moment.
+"""Implements HTTPR 1.1: two agents exchange batches over HTTP exactly once, although both may crash.
 
 It may import `streams`, `queueing`, `wire` and `base`, and no other protocol.
 Begin with `machine`, which lists the modules.

@@ -1,6 +1,6 @@
-"""Agents, contact URLs and Destinations, 3.2 and 6.1.2 to 6.2.3: `httpr://host[:port]/httpr/service#queue`.
+"""Reads and writes names of agents, contact URLs and Destinations, 3.2 and 6.1.2 to 6.2.3.
 
-    httpr://shop.example/httpr/mq#orders            what we write
+    httpr://shop.example/httpr/mq#orders            the form that we write
     http://shop.example/httpr/mq#orders             this queue as 6.2.3 prints it: the scheme has no meaning
     httpr:/mq   httpr://mq   http:QM1#/Query@QM1    agents without a host; a peer's `url` says where they are
     httprs://shop.example/httpr/mq#orders           our extension: the agent is reached over TLS
@@ -37,7 +37,7 @@ _CONTACTED_BY: Final = {"httpr": "http", "httprs": "https"}
 _DEFAULT_PORTS: Final = {"httpr": ":80", "httprs": ":443"}
 _URI: Final = re.compile(
     r"(https?|httprs?):"
-    r"(?:(?://){1,2}([^/#?]+)(?=/)"  # two slashes; four where 6.2.3 is taken by the letter (H-23)
+    r"(?:(?://){1,2}([^/#?]+)(?=/)"  # two slashes; four where 6.2.3 is read literally (H-23)
     r"|(?://)?(?=[^/]|/[^/]))"
     r"([^#]+)(?:#(.*))?",
     re.IGNORECASE,
@@ -60,18 +60,21 @@ class Target(msgspec.Struct, frozen=True):
 
     @property
     def service(self) -> str:
-        """The name of the service, if the agent is ours."""
+        """The name of the service, if the agent belongs to this manager."""
         return _unquoted(self.path.removeprefix(PREFIX).strip("/"))
 
     @property
     def queue(self) -> str:
-        """The Destination as the path name of a queue, if the agent is ours."""
+        """The Destination as the path name of a queue, if the agent belongs to this manager."""
         return _unquoted(self.destination)
 
 
 @lru_cache(maxsize=1024)
 def _unquoted(text: str) -> str:
-    """Return a part of a URI without its escapes; peers repeat a few of them."""
+    """Return the text of a part of a URI without its escapes.
+
+    The cache serves peers that repeat few names.
+    """
     return unquote(text, errors="replace")
 
 
@@ -92,14 +95,17 @@ def read_target(uri: str) -> Target | None:
 
 @lru_cache(maxsize=1024)
 def agent_of(name: str) -> str:
-    """Return the agent of a format name or a URI; any other text is the name of an agent itself."""
+    """Return the agent of a format name or a URI; any other text is returned as the name of an agent."""
     uri = target_uri(name) or name
     target = read_target(uri)
     return uri.partition("#")[0] if target is None else target.agent
 
 
 def contact_url(responder: str, url: str = "") -> str:
-    """Return the URL of an agent: `url`, or the one in its name; empty if there is none (6.1.4)."""
+    """Return the URL of an agent: `url`, or the URL that its name contains.
+
+    Empty if there is none (6.1.4).
+    """
     target = None if url else read_target(responder)
     if target is None or not target.authority:
         return url
@@ -142,5 +148,5 @@ def target_uri(name: str) -> str:
 
 
 def own_agent(origin: str, service: str) -> str:
-    """Return the name of one of our own agents, which must never change (6.1.2, 6.1.4)."""
+    """Return the name of an agent of this manager, which must never change (6.1.2, 6.1.4)."""
     return origin + PREFIX + quote(service.replace("\\", "/"), safe="/$;@!*'()~,:+=&")

@@ -1,11 +1,12 @@
-"""What an administrator asks for where both agents are concerned.
+"""Performs the requests of administrators that concern both agents.
 
-`forget` ends a channel.  `settle` decides about batches in doubt in place of a peer that is gone for good:
+`forget` ends a channel.  `settle` decides about batches in doubt in place of a peer that will never
+answer again:
 
     arrived    the messages leave, as after COMMIT
     lost       the messages are available again, as after ROLLBACK
 
-A wrong decision loses messages or doubles them; so it is refused while the peer still speaks.
+A wrong decision loses messages or doubles them; so it is refused while the peer still answers.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def on_settle_wanted(state: State, event: SettleChannel, now: Instant) -> None:
 
 
 def _objection(state: State, row: Channel) -> str:
-    """Return why an administrator must not decide; empty if that is allowed."""
+    """Return the reason why an administrator must not decide; empty if the decision is allowed."""
     number = row.number
     if not row.in_doubt:
         return f"nothing is in doubt on channel {number}"

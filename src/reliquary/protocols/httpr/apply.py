@@ -1,4 +1,4 @@
-"""The only place that changes HTTPR's durable state: each fact, in memory and as rows."""
+"""Applies each fact to HTTPR's durable state, in memory and as rows; nothing else changes that state."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Attributes of a message that HTTPR has no field for, as product fields: `app-reliquary-tag:42` (6.2.14).
+"""Carries attributes without a field of HTTPR in product fields, such as `app-reliquary-tag:42` (6.2.14).
 
-An attribute is written if it is not at its default, and read again at the other end; other products keep
+An attribute is written if it is not at its default, and read again by the other agent; other products keep
 the fields and pass them on.  Text is percent-encoded UTF-8, bytes are base64.
 
-We decide what a field of a peer may do here: an administration queue is taken over only as a URL, the
+Not every field of a peer is accepted: an administration queue is taken over only as a URL, the
 sender's dead-letter queue not at all; see NOT_READ and NOT_CARRIED.
 """
 
@@ -42,7 +42,7 @@ HOPS: Final = f"{OURS}hops"
 MESSAGE_ID: Final = f"{OURS}message-id"
 """The identifier, if the application has chosen a message-id."""
 TRACE: Final = f"{OURS}trace"
-"""The trace that the message belongs to."""
+"""The trace identifier of the message."""
 CORRELATION_ID: Final = f"{OURS}correlation-id"
 
 NOT_READ: Final[Mapping[str, str]] = {
@@ -88,7 +88,7 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
 
 _YES: Final = "yes"
 _BLANK: Final = "%20"
-"""A blank at either end of a value; elsewhere it is written as it is."""
+"""A blank at either end of a value; blanks elsewhere are written without an escape."""
 _SAFE: Final = " !\"#$&'()*+-./:;<=>?@[\\]^_`{|}~"
 _PLAIN: Final = re.compile(
     r"[\x21-\x24\x26-\x2b\x2d-\x7e](?:[\x20-\x24\x26-\x2b\x2d-\x7e]*[\x21-\x24\x26-\x2b\x2d-\x7e])?"
@@ -126,7 +126,7 @@ def id_value(identifier: ObjectId) -> str:
 
 
 def read_identifier(value: str) -> ObjectId:
-    """Return an identifier that has our form; NO_OBJECT for any other (6.2.9)."""
+    """Return the identifier of a field's value; NO_OBJECT if the value does not have our form (6.2.9)."""
     value = value.strip(LWS)
     lineage, digits = _lineage(value[:36]), value[37:]
     if (
@@ -192,7 +192,10 @@ def _acknowledgements(value: str) -> tuple[Acknowledgement, ...]:
 
 
 def name_for(name: str, home: str) -> str:
-    """Return the format name of a queue as other managers use it; `home` is the URI of our agent."""
+    """Return the format name of a queue as other managers use it.
+
+    `home` is the URI of the agent of this manager.
+    """
     if not name or is_format_name(name):
         return name
     path = quote(name.replace("\\", "/"), safe="/$;.@")
@@ -297,7 +300,7 @@ def product_fields(message: Message, home: str) -> Iterator[tuple[str, str]]:
 def _queues(message: Message, home: str) -> Iterator[tuple[str, str]]:
     """Yield the fields of queue names that other managers understand."""
     response = name_for(message.response_queue, home)
-    if response and not target_uri(response):  # else reply-uri says it
+    if response and not target_uri(response):  # otherwise reply-uri carries the name
         yield "response-queue", text_value(response)
     administration = name_for(message.administration_queue, home)
     if administration:

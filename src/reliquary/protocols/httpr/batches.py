@@ -1,4 +1,4 @@
-"""What follows for messages and bodies when a batch of either agent is settled, refused or repeated."""
+"""Updates messages and bodies when a batch of either agent is settled, refused or repeated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from reliquary.queueing.rules.era import NOT_KNOWN
 
 
 def end_batches(state: State, number: int, settled: Settlement) -> None:
-    """Take settled batches out of doubt: their messages leave, or are available again (P7, P11).
+    """Apply the outcome of settled batches: their messages leave, or are available again (P7, P11).
 
     Messages with an unknown outcome go to a dead-letter queue.
     """

@@ -1,4 +1,4 @@
-"""What the network is asked to do, once the facts are on disk."""
+"""Defines what the network performs after the facts are on disk."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from reliquary.queueing.model.message import Message
 class SendRequest(Effect, frozen=True):
     """POST a request; `ResponseArrived` or `RequestFailed` follows.
 
-    The requests of one channel and epoch go out in this order on one connection, without waiting for each
-    other; a new epoch is a new connection.
+    The requests of one channel and epoch leave in this order on one connection, without waiting for
+    each other; a new epoch is a new connection.
     """
 
     channel: int
@@ -27,7 +27,7 @@ class SendRequest(Effect, frozen=True):
     limits: BatchLimits | None = None
     """The limits of the batch in the response."""
     wait: Duration = Duration(0)
-    """How long the server may wait for messages before it answers; its time to respond begins afterwards."""
+    """How long the server may wait for messages before it answers; the response time begins after it."""
 
 
 class HangUp(Effect, frozen=True):

@@ -1,4 +1,4 @@
-"""Events from the network and from administrators, and the answers to them."""
+"""Defines the events from the network and from administrators, and the answers to them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 
 
 class RequestBegun(Event, frozen=True):
-    """The header of a request is complete, its batch is not: older connections end now (3.8)."""
+    """The header of a request is complete and its batch is not; older connections end now (3.8)."""
 
     connection: int
     """Later connections have higher numbers."""
@@ -49,7 +49,7 @@ class RequestArrived(Event, frozen=True):
 
 
 class ConnectionGone(Event, frozen=True):
-    """A connection of the server has ended: requests that wait on it need no answer."""
+    """A connection of the server has ended, so that requests waiting on it need no answer."""
 
     connection: int
 
@@ -68,7 +68,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Failure(Enum):
-    """The reason why a request of ours has no usable response.
+    """The reason why a request of the client has no usable response.
 
     With the first three no byte of it was sent, nor of the requests behind it; with the others its outcome is
     unknown.
@@ -81,11 +81,11 @@ class Failure(Enum):
     """The connection broke, or the body was cut off."""
     TIMED_OUT = "timed-out"
     NOT_HTTPR = "not-httpr"
-    """Another status than 200, or a body that cannot be read."""
+    """The status is not 200, or the body cannot be read."""
 
 
 class ResponseArrived(Event, frozen=True):
-    """A response has come whole, with its batch if it has one."""
+    """A complete response, with its batch if it has one."""
 
     channel: int
     epoch: int
@@ -108,12 +108,12 @@ class RequestFailed(Event, frozen=True):
 
 
 class Addressed(Event, frozen=True):
-    """The server listens: our agents are `origin/httpr/<service>`."""
+    """The server listens, and its agents are `origin/httpr/<service>`."""
 
     origin: str
     """The server that is connected to, as `httpr://host[:port]`."""
     authorities: frozenset[str]
-    """All our host names, `host` and `host:port` in lower case."""
+    """All host names of this server, `host` and `host:port` in lower case."""
 
 
 # -- requests of administrators; the answer is a `Done`
@@ -129,7 +129,7 @@ class ReportChannel(Event, frozen=True):
 class ForgetChannel(Event, frozen=True):
     """Forget the channel, and let the peer forget it, once nothing is in doubt.
 
-    Of a channel whose client is another agent, only our own side.
+    If the client of the channel is another agent, only the own side is forgotten.
     """
 
     to: int
@@ -137,7 +137,7 @@ class ForgetChannel(Event, frozen=True):
 
 
 class SettleChannel(Event, frozen=True):
-    """Settle all batches in doubt of this channel, in place of a peer that is gone for good."""
+    """Settle all batches in doubt of this channel, in place of a peer that will never answer again."""
 
     to: int
     channel: int

@@ -1,6 +1,6 @@
-"""Changes of HTTPR's durable state; `apply` is the only place that makes them.
+"""Defines the changes of HTTPR's durable state, which only `apply` makes.
 
-P1 to P11 are the write points of 3.12: what must be written together.
+P1 to P11 are the write points of 3.12, each a set of facts that are written together.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class SessionNumbered(Fact, frozen=True):
 
 
 class BatchPrepared(Fact, frozen=True):
-    """P1: a batch may be sent from now on, and is in doubt; its messages are reserved in this write."""
+    """A batch may be sent from now on and is in doubt; its messages are reserved in this write (P1)."""
 
     channel: int
     batch: int
 
 
 class BatchesSettled(Fact, frozen=True):
-    """P7, P11: batches are in doubt no longer; their messages left or were returned in this write."""
+    """Batches are no longer in doubt; their messages left or were returned in this write (P7, P11)."""
 
     channel: int
     committed: tuple[int, ...] = ()
@@ -41,7 +41,7 @@ class BatchesSettled(Fact, frozen=True):
 
 
 class BatchReceived(Fact, frozen=True):
-    """P3, P5, P6: the outcome of a batch from the peer; with COMMIT, its messages are in this write."""
+    """The outcome of a batch from the peer; after COMMIT its messages are in this write (P3, P5, P6)."""
 
     channel: int
     batch: int
@@ -49,21 +49,21 @@ class BatchReceived(Fact, frozen=True):
 
 
 class PeerReported(Fact, frozen=True):
-    """P8: the peer has used no higher id than this, so a batch that comes late is recognized."""
+    """The peer has used no higher id than this, so that a late batch is recognized (P8)."""
 
     channel: int
     last_sent_id: int
 
 
 class EraNoted(Fact, frozen=True):
-    """The store was restored from a backup: peers know more of all channels than we do."""
+    """The store was restored from a backup, so that peers know more about all channels than this manager."""
 
     began: int
     """The time at which the transaction began, in microseconds since 1970."""
 
 
 class MemoryJudged(Fact, frozen=True):
-    """The peer has shown how far our batches got, and so what our memory of the channel is worth."""
+    """The peer has reported the last id of our batches, which shows whether our record is current."""
 
     channel: int
     memory: Memory
@@ -78,14 +78,14 @@ class FetchingSeen(Fact, frozen=True):
 
 
 class Side(Enum):
-    """One half of a channel's state."""
+    """One direction of a channel's state."""
 
     SOURCE = "source"
     SINK = "sink"
 
 
 class SideForgotten(Fact, frozen=True):
-    """P9, P10, P11: both agents have forgotten how far one direction got."""
+    """Both agents have forgotten the ids of one direction (P9, P10, P11)."""
 
     channel: int
     side: Side

@@ -1,9 +1,9 @@
-"""The header of a message as fields, 6.2.1: the header it came with, or the fields that its sender chose.
+"""Reads the header of a message as fields, 6.2.1: the header it came with, or the fields of its sender.
 
     target-uri:httpr://here/httpr/mq#orders CRLF      it came with the message, and leaves with it (6.2.14)
     content-type:text/xml LF                          chosen here; the attributes of the message are added
 
-`Message.carrier_header` is one of these, and its line ends tell which.
+`Message.carrier_header` is one of these, and its line ends show which.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DEFAULT_PRIORITY: Final = 4
 REMEMBERED: Final = 1024
 """The most headers that encoding and decoding remember, each."""
 LONGEST_REMEMBERED: Final = 4096
-"""The most characters of a header that is remembered, so that peers cannot fill the memory."""
+"""The most characters of a header that is remembered, which limits the memory that peers can use."""
 
 _TOKENS: Final = ("user-id", "message-id", "correlation-id")
 _TOKEN: Final = re.compile(TOKEN)

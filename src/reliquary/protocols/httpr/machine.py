@@ -1,4 +1,4 @@
-"""HTTPR as a machine: events of the network and signals of the queue manager, each to its rule.
+"""Implements HTTPR as a machine, which passes each event and signal to its rule.
 
 Modules of this folder:
 
@@ -6,15 +6,15 @@ client/         the agent that sends requests          server/           the age
 
 What both share:
 codec/          bytes <-> headers and batches          machine           events and signals, each to its rule
-events          what the network reports               effects           what the network is asked to do
+events          what the network reports               effects           what the network performs
 facts, apply    changes of durable state (3.12)        tables, recovery  rows on disk, and back
-settings        what an administrator chose            state             all that the rules read and write
+settings        settings of an administrator           state             what the rules read and write
 addresses       names of agents, URLs, Destinations    routing           which queue a name means
-fields          the header of a message as fields      attributes        fields that only we know
+fields          the header of a message as fields      attributes        product fields of Reliquary
 message_encode  Message -> header fields               message_decode    header fields -> Message
 soap            SOAP messages                          transactions      what an outcome means for each batch
-batches         what follows for the messages          outgoing          who brings an outgoing queue
-administration  what an administrator asks for         schemes           format names of agents
+batches         what follows for the messages          outgoing          which agent sends a queue
+administration  requests of administrators             schemes           format names of agents
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
 
 
 def _waiting(state: State, signal: transfer.MessagesWaiting, now: Instant) -> None:
-    """Give messages that wait to a PULL of the peer, or let the client bring them."""
+    """Give waiting messages to a PULL of the peer, or let the client agent send them."""
     if signal.destination:
         state.waiting[signal.queue] = signal.destination
     server.on_waiting(state, signal, now)

@@ -1,16 +1,16 @@
-"""What our memory of a channel is worth when the store was restored from a backup; rules of both agents.
+"""Judges the ids in a channel's row after the store was restored from a backup; both agents use these rules.
 
     our ids     1 2 3 | 4 5 6 7          | t+1 t+2 ...    t: the time at which the new era began
                 backup  lost with the      new era
                         old store
 
-Ids of the new era are above all that the old manager can have used, so the peer takes none of them for a
-batch that it knows (HR-102).  Before the first of them the peer says the last id that it received, the client
-in its requests, the server in its answer to REPORT:
+Ids of the new era are above all that the old manager can have used, so the peer takes none of them for
+a batch that it knows (HR-102).  Before the first of them the peer names the last id that it received,
+the client in its requests, the server in its answer to REPORT:
 
-    WITHIN    not above the last id of the backup: the channel did not go on, and our memory is right
-    BEYOND    above it: messages that waited or were in doubt at the backup may be with the peer since
-    NONE      zeros: the peer has received nothing, or both have forgotten it since; it is unknown which
+WITHIN    not above the last id of the backup: the channel was not used afterwards, and our row is right
+BEYOND    above it: messages that waited or were in doubt at the backup may have reached the peer
+NONE      zeros: the peer has received nothing, or both have forgotten it since; it is unknown which of both
 
 After BEYOND and NONE these messages go to a dead-letter queue with the reason `era.NOT_KNOWN`.
 
@@ -19,10 +19,11 @@ copy of its files was put back.  Then ids go on above that one; a batch of this 
 peer takes none that is below, and of an older one the outcome is unknown (3.3, HR-015: it may have gone again
 since).
 
-The sink's ids are old as well.  A peer may have let us forget and begun to count anew since the backup, and
-would read our COMMIT of a higher id as one for its own batches.  So we say nothing (a request) or zeros
-(HR-079, an answer) until the peer's last id shows that it still counts as at the backup.  Its batch in doubt
-comes again then, and the queue manager puts aside what may have come before (`queueing.era`).
+The sink's ids are old as well.  Since the backup a peer may have ended the channel and restarted its
+numbering; it would apply our COMMIT of a higher id to its new batches.  So we send no id (a request) or
+zeros (HR-079, an answer) until the peer's last id shows that it still counts as at the backup.  Then
+its batch in doubt comes again, and the queue manager puts aside what may have come before
+(`queueing.era`).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from reliquary.queueing.rules.era import NOT_KNOWN
 
 
 class Reach(Enum):
-    """How far our batches got according to the peer, compared with the last id that we remember."""
+    """The last id that the peer received, compared with the last id in the row."""
 
     NONE = "none"
     WITHIN = "within"
@@ -63,7 +64,7 @@ NEXT: Final[Mapping[tuple[Memory, Reach], Memory]] = {
     (Memory.OUTDATED, Reach.BEYOND): Memory.OUTDATED,
 }
 HIGHEST_FLOOR: Final = LARGEST_ID >> 1
-"""A peer can raise our ids no higher than this, so that there are always enough left."""
+"""The highest id that a peer can raise our ids to, so that enough ids always remain."""
 
 
 def on_era_began(state: State, signal: EraBegan, now: Instant) -> None:
@@ -93,7 +94,7 @@ def new_channel(state: State, role: Role, requester: str, name: str, responder: 
 
 
 def reach_of(row: Channel, completed: int | None) -> Reach:
-    """Compare the last id that the peer received with the last that we remember; None: it says none."""
+    """Compare the last id that the peer received with the last in the row; None if the peer named none."""
     if not completed:
         return Reach.NONE
     known = row.backup_id if row.memory is Memory.RESTORED else row.last_source_id
@@ -101,10 +102,10 @@ def reach_of(row: Channel, completed: int | None) -> Reach:
 
 
 def judge_memory(state: State, number: int, completed: int | None) -> Settlement | None:
-    """Judge our memory by the last id that the peer received, and note what follows.
+    """Judge the row by the last id that the peer received, and record the result.
 
-    Returns what becomes of all batches in doubt where our memory is old; None where it is right, so that the
-    peer's outcome settles them.
+    Returns the settlement of all batches in doubt if the row is old; None if it is current, so that the
+    outcome of the peer settles them.
     """
     row = state.channels[number]
     reach = reach_of(row, completed)
@@ -129,12 +130,12 @@ def judge_memory(state: State, number: int, completed: int | None) -> Settlement
 
 
 def may_be_there(state: State, signal: MessagesReserved) -> bool:
-    """Return whether the peer may have messages of an older era: then they are not sent to it again."""
+    """Return whether the peer may have messages of an older era, which are then not sent to it again."""
     return state.channels[signal.key[0]].memory is not Memory.CURRENT
 
 
 def put_aside(state: State, signal: MessagesReserved) -> None:
-    """Let messages go to a dead-letter queue that the peer may have."""
+    """Move messages that the peer may have to a dead-letter queue."""
     state.draft.signal(ReservationsEnded(HOLDER, (signal.key,), Outcome.REFUSED, NOT_KNOWN))
     what = "it is not known whether messages arrived before the restore"
     why = f"{len(signal.messages)} of them are moved to the dead-letter queue, so that none comes twice"

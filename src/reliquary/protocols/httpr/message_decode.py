@@ -1,10 +1,10 @@
-"""HTTPR header fields as a message, chapter 6.2; `message_encode` has the table of fields and attributes.
+"""Makes a message from HTTPR header fields, chapter 6.2; `message_encode` has the table of both.
 
 A message keeps the header that it came with, and leaves with exactly that header.  A priority of 8 or 9 is 7.
 
 Most headers differ from others only in message-id, correlation-id, put-time and label.  These four are taken
-out of a header, and the rest is read once and remembered.  The headers of a batch mostly differ in the number
-of their message-id alone: of these only the number is read.
+out of a header, and the rest is read once and cached.  The headers of a batch mostly differ in the number
+of their message-id alone: then only the number is read.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Read(NamedTuple):
     target: str
     message: Message
     is_whole: bool
-    """The header has none of the four."""
+    """True if the header has none of the four fields."""
 
 
 _REMEMBERED_HEADERS: Final[dict[str, _Read]] = {}
@@ -119,7 +119,7 @@ def _decode_by_parts(carried: Carried) -> tuple[str, Message]:
         label = _label(rest[last + len(_LABEL_LINE) : -2])
         rest = rest[:last]
     read = _REMEMBERED_HEADERS.get(rest) or _read(rest)
-    if not read.is_whole:  # one of the four stands in another place, or twice
+    if not read.is_whole:  # one of the four fields is in another position, or occurs twice
         return _decode_by_fields(carried)
     rare = replace(
         read.message.more or USUAL,
@@ -144,7 +144,7 @@ def _decode_by_parts(carried: Carried) -> tuple[str, Message]:
 
 
 def _read(header: str) -> _Read:
-    """Read a header without the four, and remember it, because peers repeat most headers."""
+    """Read a header without the four fields, and cache it, because peers repeat most headers."""
     fields = read_fields(header)
     is_whole = _FOUR.isdisjoint(fields)
     read = _Read(fields.get("target-uri", ""), _attributes(fields) if is_whole else Message(), is_whole)
@@ -182,7 +182,7 @@ def _attributes(fields: dict[str, str]) -> Message:
     }
     if "expiry" in fields:
         chosen["time_to_be_received"] = min(read_number(fields["expiry"], "expiry", "6.2.12"), FOREVER)
-    # DEPARTS from 3.10 (HR-048): data is handed to applications as it came, together with `encoding` and
+    # DEPARTS from 3.10 (HR-048): data is passed to applications unchanged, together with `encoding` and
     # `content-type`, because only they know where in it the numbers are.
     if "encoding" in fields and not is_encoding(fields["encoding"]):
         raise malformed(f"unknown encoding {shortened(fields['encoding'])}", "6.2.7")
@@ -200,21 +200,24 @@ def _attributes(fields: dict[str, str]) -> Message:
 
 
 def _delivery(value: str) -> Delivery:
-    """Return the delivery for a class of service, 6.2.4; we do not lose datagrams, though we may (H-37)."""
+    """Return the delivery for a class of service, 6.2.4.
+
+    Datagrams are kept too, though they may be lost (H-37).
+    """
     if value.lower() not in _SERVICES:
         raise malformed(f"a class of service is {', '.join(_SERVICES)}, not {shortened(value)}", "6.2.4")
     return Delivery.RECOVERABLE
 
 
 def _priority(value: str) -> int:
-    """Return a priority, 6.2.5; a higher one than our highest is our highest here."""
+    """Return a priority, 6.2.5; values above our highest priority become the highest."""
     if len(value) != 1 or not "0" <= value <= "9":
         raise malformed(f"a priority is one digit, not {shortened(value)}", "6.2.5")
     return min(int(value), PRIORITY_LIMIT)
 
 
 def _sent_time(value: str) -> int:
-    """Return a put-time in seconds, 6.2.11; 0 for a time that no message of ours can have."""
+    """Return a put-time in seconds, 6.2.11; 0 for a time that no message here can have."""
     seconds = _seconds(value.strip(LWS))
     return seconds if 0 <= seconds <= FOREVER else 0
 

@@ -1,17 +1,17 @@
-"""A message as HTTPR header fields, chapter 6.2; `message_decode` reads them again, and nothing is lost.
+"""Writes a message as HTTPR header fields, chapter 6.2; `message_decode` reads them again without a loss.
 
     target-uri        destination_queue       message-id       identifier, as guid.number
     class-of-service  delivery, transaction   correlation-id   correlation
     priority          priority                put-time         sent_time
     user-id           sender, as a SID        expiry           time_to_be_received
     reply-uri         response_queue          content-type     by the body's type
-    app-reliquary-... all else, see `attributes`
+    app-reliquary-... all other attributes, see `attributes`
 
-A message that came by HTTPR keeps its header as it was, and leaves with exactly that header; a field
-of ours, which counts the managers that passed it on, stands behind it.
+A message that came by HTTPR keeps its header as it was, and leaves with exactly that header; a field of
+Reliquary behind it counts the managers that forwarded it.
 
-Most headers differ from others only in message-id, correlation-id, put-time and label.  All other fields are
-written once and remembered; these four are added to them.
+Most headers differ from others only in message-id, correlation-id, put-time and label.  All other
+fields are written once and cached; these four are added to them.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ BYTES: Final = "application/octet-stream"
 
 
 def encode_message(message: Message, home: str = "") -> tuple[str, bytes]:
-    """Return the header and the data of a message that leaves; `home` is the URI of our agent.
+    """Return the header and the data of a message that leaves; `home` is our agent's URI.
 
-    The data of a large body that lies in pieces is empty: the sender of the batch reads the pieces.
+    The data of a large body that is stored in pieces is empty: the sender of the batch reads the pieces.
     """
     more = message.more or USUAL
     header = more.carrier_header
@@ -92,7 +92,7 @@ def encode_message(message: Message, home: str = "") -> tuple[str, bytes]:
 
 
 def _counted(header: str, hops: int) -> str:
-    """Return a header with the number of managers that passed its message on, in place of an older number."""
+    """Return a header with the number of managers that forwarded its message, in place of an older number."""
     begin = f"{HOPS}:"
     lines = [each for each in header.splitlines(keepends=True) if not each.lower().startswith(begin)]
     return f"{''.join(lines)}{begin}{hops}{CRLF}"
@@ -114,7 +114,7 @@ _REMEMBERED_HEADERS: Final[dict[tuple[Any, ...], _Written]] = {}
 
 
 def _remembered(message: Message, home: str) -> _Written:
-    """Return what was written for an equal message; a message with rare attributes is written each time."""
+    """Return the cached fields of an equal message; a message with rare attributes is written each time."""
     more = message.more or USUAL
     if (
         more.extension
@@ -159,7 +159,7 @@ def _remembered(message: Message, home: str) -> _Written:
 
 
 def _write(message: Message, home: str) -> _Written:
-    """Write all fields but the four, in the order of the grammar."""
+    """Write all fields except the four, in the order of the grammar."""
     chosen = fields_of(message)
     lines: list[tuple[str, str]] = []
     target = target_uri(message.destination_queue)
@@ -198,7 +198,7 @@ def _service(message: Message) -> str:
 
 
 def _user(message: Message) -> str:
-    """Return the sender that the queue manager knows; an application cannot choose another."""
+    """Return the sender that the queue manager knows; an application cannot choose another one."""
     if not message.sender or message.sender_kind is not SenderKind.SID:
         return ""
     try:
@@ -209,7 +209,7 @@ def _user(message: Message) -> str:
 
 @lru_cache(maxsize=64)
 def _guid_text(number: int) -> str:
-    """Return a GUID as text; it is remembered by its number, because a UUID hashes slowly."""
+    """Return a GUID as text; the cache is by its number, because a UUID hashes slowly."""
     return str(UUID(int=number))
 
 

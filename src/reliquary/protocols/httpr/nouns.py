@@ -1,4 +1,4 @@
-"""Channels as a noun of administration: batches that go and come by HTTPR, and what is in doubt."""
+"""Describes channels as a noun of administration: their batches in both directions, and those in doubt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reliquary.protocols.httpr.events import ForgetChannel, ReportChannel, Settl
 from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, Parameter, Showing
 
 PEER_WAIT: Final = 120.0
-"""Seconds that another agent may take to answer what a channel is asked."""
+"""The seconds that another agent may take to answer a request about a channel."""
 
 
 class BatchInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,14 +22,14 @@ class BatchInfo(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """The id as on the wire: 16 hexadecimal digits."""
     queue: str
-    """The queue that its messages are reserved in."""
+    """The queue in which its messages are reserved."""
     messages: int
     since: datetime | None
-    """When it was begun; None for one that was begun before a restart."""
+    """The time when it was begun; None for one that was begun before a restart."""
 
 
 class ChannelInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A channel of HTTPR as it was a moment ago: batches both ways between two agents."""
+    """A channel of HTTPR at the time of the request: it carries batches both ways between two agents."""
 
     number: int
     role: str
@@ -54,19 +54,19 @@ class ChannelInfo(msgspec.Struct, frozen=True, kw_only=True):
     source_forgotten: bool
     """Both agents have agreed to forget what was sent."""
     memory: str = "current"
-    """`restored`: the store was restored, and the peer was not asked yet how far the channel got; `outdated`:
+    """`restored`: the store was restored, and the peer has not yet named its last id; `outdated`:
     it went on after the backup, so messages that waited then go to the dead-letter queue."""
     in_doubt: list[BatchInfo]
-    """Batches that may have arrived or not."""
+    """Batches whose arrival is unknown."""
     last_received_id: str
     """The id of the latest batch that came."""
     last_received_outcome: str
     last_sent_id: str
     """The largest id that the peer is known to have used."""
     failures: int = 0
-    """In a row, up to now."""
+    """The number of failures in a row, up to now."""
     rest: float = 0
-    """Seconds that it rests before it tries again, while it does."""
+    """The seconds of the pause until the next try, during a pause."""
     trouble: str = ""
     """The last failure of the channel, in words."""
 

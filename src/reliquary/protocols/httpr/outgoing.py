@@ -1,4 +1,4 @@
-"""Who brings the messages of an outgoing queue: our client agent, or the peer that fetches them itself."""
+"""Decides whether our client agent sends an outgoing queue, or the peer fetches its messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reliquary.queueing.model.travel.transfer import ConnectionChanged
 
 
 def is_fetcher(state: State, responder: str) -> bool:
-    """Return whether this agent fetches its messages, so that our client sends it none."""
+    """Return whether this agent fetches its messages, so that the client agent sends none."""
     return agent_of(responder) in state.fetchers
 
 

@@ -1,4 +1,4 @@
-"""The reason of an error as a sentence, in a field of our own beside `error` (6.1.13, HR-107).
+"""Sends the reason of an error as a sentence, in a product field beside `error` (6.1.13, HR-107).
 
 error:518 SINK-NOT-KNOWN
 app-reliquary-reason:there is no queue orders
@@ -12,11 +12,11 @@ from reliquary.protocols.httpr.codec.values import Fields, ResponseHeader
 
 REASON: Final = "app-reliquary-reason"
 _LONGEST: Final = 200
-"""Characters of a sentence that are sent, or read; it may quote what a peer wrote."""
+"""The most characters of a sentence that are sent or read; it may quote text of a peer."""
 
 
 def reason_fields(why: str) -> Fields:
-    """Return the field that says why; none for an empty sentence.
+    """Return the field with the reason; no field for an empty sentence.
 
     >>> reason_fields("there is no queue x")
     (('app-reliquary-reason', 'there is no queue x'),)
@@ -26,7 +26,7 @@ def reason_fields(why: str) -> Fields:
 
 
 def reason_in(header: ResponseHeader) -> str:
-    """Return why a peer refused a request; empty where it does not say so."""
+    """Return the reason why a peer refused a request; empty if the header has none."""
     return next((_printable(value) for name, value in header.product if name == REASON), "")
 
 

@@ -1,4 +1,7 @@
-"""HTTPR's state from its rows: sessions and connections end with the process, channels do not (HR-031)."""
+"""Rebuilds HTTPR's state from its rows.
+
+Sessions and connections end with the process, channels do not (HR-031).
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Which queues the names of an agent mean, 6.2.3: those that take messages, and those that are fetched from.
+"""Finds the queues that the names of an agent mean, 6.2.3, for messages that come and for PULL.
 
-target-uri of ours        #orders, #private$/orders    its Destination is the queue
-                          no Destination, or no URI    the service's queue for these messages; `into` may also
-                                                       name one elsewhere, DIRECT=HTTP://...: it goes on there
-target-uri of another     DIRECT=HTTPR://...           passed on, if the settings have `forward`
-anything else             518
+target-uri of this manager     #orders, #private$/orders    its Destination is the queue
+                               no Destination, or no URI    the service's queue for these messages; `into`
+                                                            may also name a remote queue, DIRECT=HTTP://...
+target-uri of another agent    DIRECT=HTTPR://...           passed on, if the settings have `forward`
+anything else                  518
 
 PULL at a queue's service      that queue
 PULL at the manager's service  outgoing queues to the agent that sends the PULL
@@ -37,7 +37,7 @@ _SECTION: Final = "6.2.3"
 
 
 def is_known(settings: HttprSettings, service: str) -> bool:
-    """Return whether a service is ours; the queue manager knows whether its queue exists."""
+    """Return whether this manager offers a service; the queue manager knows whether its queue exists."""
     return (
         settings.open_services
         or service == settings.manager_service
@@ -46,7 +46,10 @@ def is_known(settings: HttprSettings, service: str) -> bool:
 
 
 def responder_of(state: State, service: str, named: str) -> str:
-    """Return our name in answers: the name in the request if it is ours; else HttprFault 511 (HR-090)."""
+    """Return our name in answers: the name in the request if it is one of ours.
+
+    Else HttprFault 511 (HR-090).
+    """
     if not named:
         return own_agent(state.origin, service)
     target = read_target(named)
@@ -57,14 +60,14 @@ def responder_of(state: State, service: str, named: str) -> str:
 
 
 def sink_of(state: State, target: str, otherwise: str) -> str:
-    """Return the queue for a message to this target-uri; `otherwise` is the queue for one that names none."""
+    """Return the queue for a message to this target-uri; `otherwise` is the queue for a name without one."""
     where = read_target(target) if target else None
     if where is None:
         if target or not otherwise:
             raise _unknown(f"{target} names no queue" if target else "the message has no target-uri")
         return otherwise
     if _is_ours(state, where):
-        # a Destination must be a queue of ours, not a name by which messages are sent on through us
+        # a Destination must be a queue of this manager, not a name by which messages are forwarded
         queue = where.queue
         name = "" if leads_elsewhere(queue) else queue or into(state.settings, where.service)
         if not name:
@@ -81,13 +84,13 @@ def placed(
 ) -> tuple[tuple[str, ...], tuple[Message, ...]]:
     """Return the queue for each message of a batch, by its target-uri, and the messages.
 
-    Messages that the settings send elsewhere stay in the `transaction` of the batch.
+    Messages that the settings forward stay in the `transaction` of the batch.
     """
     names, messages = [], []
     target, name, goes_on = "", None, False
     for carried in batch:
         to, message = decode_message(carried)
-        if name is None or to != target:  # mostly a whole batch has one target
+        if name is None or to != target:  # mostly a whole batch has a single target
             target, name = to, queue_for(to)
             goes_on = leads_elsewhere(name) and name != format_name(to)
         names.append(name)
@@ -96,7 +99,7 @@ def placed(
 
 
 def sent_on(message: Message, transaction: UUID) -> Message:
-    """Return a message as it goes on to the place in the settings: not with the header that it came with.
+    """Return a message in the form in which it is forwarded: without the header that it came with.
 
     Of the classes of service only `assured` is once and in order (6.2.4), so only that one is a transaction.
     """
@@ -105,16 +108,16 @@ def sent_on(message: Message, transaction: UUID) -> Message:
 
 
 def into(settings: HttprSettings, service: str) -> str:
-    """Return the queue for messages to a service that name none; empty if they are refused."""
+    """Return the queue for messages to a service without a Destination; empty if they are refused."""
     listed = _listed(settings, service)
     if listed is not None:
         return listed.into
-    # a service must be a queue of ours, not a name by which messages are sent on through us
+    # a service must be a queue of this manager, not a name by which messages are forwarded
     return "" if service == settings.manager_service or leads_elsewhere(service) else service
 
 
 def sources_of(state: State, service: str, requester: str, last: int) -> tuple[str | int, ...]:
-    """Return the queues that a PULL takes from, in their order; outgoing queues begin behind `last`."""
+    """Return the queues that a PULL takes from, in their order; outgoing queues begin after `last`."""
     queue = _source(state.settings, service)
     if queue:
         return (queue,)
@@ -124,7 +127,7 @@ def sources_of(state: State, service: str, requester: str, last: int) -> tuple[s
 
 
 def is_fetched_by_agent(settings: HttprSettings, service: str) -> bool:
-    """Return whether a PULL gets the messages addressed to its agent, and not those of a queue of ours."""
+    """Return whether a PULL gets the messages addressed to its agent, and not those of a local queue."""
     return not _source(settings, service)
 
 
@@ -145,7 +148,10 @@ def _listed(settings: HttprSettings, service: str) -> Service | None:
 
 
 def _is_ours(state: State, target: Target) -> bool:
-    """Return whether a target has one of our names, or no host: it came to us, so it is meant for us."""
+    """Return whether a target has one of our names, or no host.
+
+    Then it means this server, which received it.
+    """
     return target.authority in state.authorities or not target.authority
 
 

@@ -1,6 +1,6 @@
-"""The format names of HTTPR agents: `DIRECT=HTTPR://host[:port]/httpr/mq#orders`, HTTPRS over TLS.
+"""Reads format names of HTTPR agents: `DIRECT=HTTPR://host[:port]/httpr/mq#orders`, HTTPRS over TLS.
 
-What follows the host is for its agent alone (6.2.3), so these names are opaque to the queue manager.
+Only its agent understands what follows the host (6.2.3), so these names are opaque to the queue manager.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ AGENT_PATH: Final = "/httpr/"
 
 
 def _queue_path(path: str) -> str:
-    """Return the fragment as the path name of a queue, which it is where the agent is one of ours."""
+    """Return the fragment as the path name of a queue, which it is if the agent is a Reliquary server."""
     return unquote(path.partition("#")[2], errors="replace").replace("/", "\\")
 
 

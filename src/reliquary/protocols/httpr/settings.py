@@ -1,4 +1,4 @@
-"""Settings of HTTPR: services, peers, limits and time-outs."""
+"""Defines the settings of HTTPR: services, peers, limits and time-outs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reliquary.protocols.httpr.codec.values import Capabilities
 
 AGENT_TYPE: Final = "Reliquary.QueueManager"
 RETRY_LADDER: Final = tuple(Duration(span) for span in (SECOND, 2 * SECOND, 5 * SECOND, 15 * SECOND, MINUTE))
-"""The pauses of a channel after failures in a row; after the last of them, its length is repeated."""
+"""The pauses of a channel after failures in a row; the last pause is repeated."""
 
 OFFERED: Final = Capabilities(
     idle_session_interval=600,

@@ -1,4 +1,4 @@
-"""SOAP over HTTPR: the specification announces this section and does not have it (H-32), so this is ours.
+"""Carries SOAP over HTTPR, in a way of our own: the specification announces the section and lacks it (H-32).
 
     a request                                     its answer, sent to the reply-uri
     reply-uri:httpr://here/httpr/mq#answers       correlation-id:order-7
@@ -23,13 +23,13 @@ from reliquary.protocols.httpr.fields import chosen_header, fields_of
 from reliquary.queueing.model.message import NO_OBJECT, Attributes, Delivery, Message
 
 ACTION: Final = "app-soapaction"
-"""SOAPAction, in quotes as in HTTP; every message of SOAP 1.1 has it, an answer with empty quotes."""
+"""The field for SOAPAction, in quotes as in HTTP; each SOAP 1.1 message has it, empty quotes in an answer."""
 
 _ACTION_PARAMETER: Final = re.compile(r';\s*action\s*=\s*("(?:[^"\\]|\\.)*"|[^\s;"]+)', re.IGNORECASE)
 
 
 class SoapVersion(Enum):
-    """The version, by the media type of its envelopes."""
+    """The version of SOAP, by the media type of its envelopes."""
 
     SOAP_1_1 = "text/xml"
     SOAP_1_2 = "application/soap+xml"
@@ -39,7 +39,7 @@ class Soap(NamedTuple):
     """The SOAP content of a message."""
 
     envelope: bytes
-    """Empty for a large message that lies in pieces."""
+    """The envelope; empty for a large message that is stored in pieces."""
     action: str
     version: SoapVersion
 
@@ -52,7 +52,7 @@ def soap_message(
     reply_to: str = "",
     message_id: str = "",
 ) -> Message:
-    """Return a request, or a message that wants no answer; send it to the queue of its service.
+    """Return a request, or a message without an answer, for the queue of its service.
 
     `reply_to` is the name of a queue.  Without a `message_id`, answers correlate by the manager's identifier.
     """
@@ -67,7 +67,7 @@ def soap_message(
 
 
 def soap_answer(request: Message, envelope: bytes | str) -> Message:
-    """Return the answer to a request, or a fault; send it to its `destination_queue`."""
+    """Return the answer to a request, or a fault, for the queue in its `destination_queue`."""
     asked = soap_of(request)
     if asked is None:
         raise UsageError("the message is no request of SOAP, so it has no answer")

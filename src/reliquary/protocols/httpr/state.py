@@ -1,8 +1,8 @@
-"""All that HTTPR's rules read and write.
+"""Defines the state that HTTPR's rules read and write.
 
-Durable state (`numbers`, `channels`) changes only through `apply.apply`; `recovery.recover` reads it from the
-rows.  Everything else ends with the process: what the client and the server know about their channels, names,
-and which outgoing queues have messages.
+Durable state (`numbers`, `channels`) changes only through `apply.apply`; `recovery.recover` reads it
+from the rows.  Everything else is lost with the process: the volatile state of both agents, the names,
+and the outgoing queues with messages.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.tables import Channel, Numbers, Role
 
 HOLDER = "httpr"
-"""The name under which the queue manager knows us as a holder and carrier of batches."""
+"""The name of the owner of reservations, and of the carrier of batches, at the queue manager."""
 
 
 class State:
-    """The state that both agents share, and the state of each in `client` and `server`."""
+    """The state that both agents share, with the state of each in `client` and `server`."""
 
     def __init__(self, rows: Rows, settings: HttprSettings) -> None:
         self.rows = rows
@@ -34,13 +34,13 @@ class State:
         """The rows of all channels, by their numbers."""
         self._by_identity: dict[tuple[Role, str, str, str], int] = {}
         self.begun: dict[tuple[int, int], Instant] = {}
-        """When each batch in doubt was begun, by channel and id; unknown after a restart."""
+        """The time when each batch in doubt was begun, by channel and id; unknown after a restart."""
         self.fetchers: set[str] = set()
-        """Agents that fetch their messages from our server: our client sends them none."""
+        """Agents that fetch their messages from this server, so that the client agent sends them none."""
         self.waiting: dict[int, str] = {}
         """Outgoing queues with messages for agents, and their destinations."""
         self.origin = ""
-        """`httpr://host[:port]` of our own agents; empty until the server listens."""
+        """The `httpr://host[:port]` of the agents of this manager; empty until the server listens."""
         self.authorities: frozenset[str] = frozenset()
 
     def add(self, row: Channel) -> None:
@@ -59,11 +59,11 @@ class State:
             self.fetchers = {agent_of(each.requester) for each in others if each.pulled}
 
     def find(self, role: Role, requester: str, name: str, responder: str) -> Channel | None:
-        """Return the channel of this triple; its parts are compared as they are written (H-23)."""
+        """Return the channel of this triple; its parts are compared literally (H-23)."""
         number = self._by_identity.get((role, requester, name, responder))
         return None if number is None else self.channels[number]
 
     def find_client_channel(self, name: str, responder: str) -> Channel | None:
-        """Return our client's channel of this name to a responder, whatever requester it was opened with."""
+        """Return the client channel of this name to a responder, for any requester."""
         number = self.client.by_name.get((name, responder))
         return None if number is None else self.channels[number]

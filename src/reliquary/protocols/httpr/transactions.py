@@ -1,7 +1,7 @@
-"""What becomes of batches in doubt (3.12.1), and which batches are taken (3.12.2): tables of both agents.
+"""Decides about batches in doubt (3.12.1) and about batches that come (3.12.2), by tables for both agents.
 
-A peer says (completed c, outcome o).  Each of our batches in doubt lies before c, is c, or lies behind c;
-what the pair means for it depends on what carried the pair:
+A peer sends (completed c, outcome o).  Each of our batches in doubt is before c, is c, or is after c;
+the meaning of the pair depends on the message that carried it:
 
     RESPONSE       PUSH, PULL or EXCHANGE, request or response: later batches may still be on the way
     INFO_ANSWER    response to GET-RESPONDER-INFO: a batch behind c may still arrive at the server
@@ -79,26 +79,26 @@ _PLACES: Final = tuple(BatchPosition)
 
 
 class Settlement(msgspec.Struct, frozen=True):
-    """The consequence of a pair of id and outcome for all batches in doubt: their ids."""
+    """The consequence of a pair of id and outcome for all batches in doubt, as lists of ids."""
 
     committed: tuple[int, ...] = ()
     returned: tuple[int, ...] = ()
     unknown: tuple[int, ...] = ()
-    """The store was restored since: whether the peer took them is not known (`memory`)."""
+    """The store was restored since: it is unknown whether the peer took them (`memory`)."""
 
     def __bool__(self) -> bool:
         return bool(self.committed or self.returned or self.unknown)
 
 
 def settlement(in_doubt: tuple[int, ...], completed: int, outcome: Outcome, by: By) -> Settlement:
-    """Look up each batch in doubt; an id that we do not know is no error (HR-018).
+    """Look up each batch in doubt in the table; an unknown id is no error (HR-018).
 
-    A peer repeats a rollback that is settled already until it has judged the next batch; that says nothing of
-    batches that are on the way meanwhile.
+    A peer repeats a rollback that is settled already until it has judged the next batch; that says
+    nothing about batches that are on the way.
     """
     if by is By.RESPONSE and outcome is Outcome.ROLLBACK and completed not in in_doubt:
         outcome = Outcome.COMMIT
-    first = bisect_left(in_doubt, completed)  # ids only grow
+    first = bisect_left(in_doubt, completed)  # ids never decrease
     rest = bisect_right(in_doubt, completed)
     committed: tuple[int, ...] = ()
     returned: tuple[int, ...] = ()
@@ -117,18 +117,21 @@ class Reception(Enum):
 
     TAKEN = "taken"
     KNOWN = "known"
-    """The id is not above the last that came: 529, and no outcome that could contradict the first (H-22)."""
+    """The id is not above the last that came.
+
+    529, without an outcome that could contradict the first (H-22).
+    """
     LATE = "late"
-    """The source has given the batch up: 529 and ROLLBACK (HR-081, HR-082)."""
+    """The source has abandoned the batch: 529 and ROLLBACK (HR-081, HR-082)."""
     MALFORMED = "malformed"
-    """Zero is no id (HR-104): 520."""
+    """Zero is not a valid id (HR-104): 520."""
 
 
 TAKEN: Final = Reception.TAKEN
 
 
 def reception(channel: Channel, batch: int) -> Reception:
-    """Return whether a batch with this id is taken; the tests of 3.12.2, in their order."""
+    """Return whether a batch with this id is taken, by the tests of 3.12.2 in their order."""
     if batch == NOTHING:
         return Reception.MALFORMED
     if batch <= channel.last_received_id:

@@ -1,4 +1,4 @@
-"""Records of HTTPR's channels for administrators; read from the state, never changed."""
+"""Makes records of HTTPR's channels for administrators; it reads the state and never changes it."""
 
 from __future__ import annotations
 

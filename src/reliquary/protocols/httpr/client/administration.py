@@ -1,4 +1,4 @@
-"""What an administrator asks of a channel of the client: REPORT, and `forget`."""
+"""Performs two requests of administrators for a channel of the client: REPORT and `forget`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def on_report_wanted(state: State, event: ReportChannel, now: Instant) -> None:
 
 
 def forget(state: State, event: ForgetChannel, now: Instant) -> None:
-    """Forget a channel on both sides as soon as possible; the peer's response answers the administrator."""
+    """Forget a channel on both sides as soon as possible; the response of the peer completes the request."""
     channel = _client_channel(state, event.channel, event.to, "forget it", now)
     if channel is not None:
         channel.requested.forget_callers.append(event.to)
@@ -34,7 +34,10 @@ def forget(state: State, event: ForgetChannel, now: Instant) -> None:
 
 
 def _client_channel(state: State, number: int, to: int, what: str, now: Instant) -> ClientChannel | None:
-    """Return the channel if it is one of our client; else refuse what the administrator wants."""
+    """Return the channel if it belongs to the client agent.
+
+    Otherwise refuse the request of the administrator.
+    """
     row = state.channels.get(number)
     if row is None:
         why = f"there is no channel {number}"
@@ -49,7 +52,7 @@ def _client_channel(state: State, number: int, to: int, what: str, now: Instant)
 
 
 def _hurry(state: State, channel: ClientChannel, now: Instant) -> None:
-    """End a pause after a failure, or give up PULLs that wait, and advance the channel."""
+    """End a pause after a failure, or cancel waiting PULLs, and advance the channel."""
     pending = channel.connection.pending
     if channel.phase is Phase.RESTING:
         state.draft.ask(CancelTimer((RETRY, channel.number)))

@@ -1,6 +1,6 @@
 """Decides which request a channel of the client sends next.
 
-    messages wait, a peer is to be asked, something is in doubt
+    messages wait, a PULL is due, a batch is in doubt
        |
        v            phases         requests      the network        flow_responses, info, report
     `advance` --> what is next --> SendRequest --> response -------> facts, and `advance` again
@@ -55,7 +55,7 @@ def _has_work(state: State, channel: ClientChannel) -> bool:
 
 
 def _send_flows(state: State, channel: ClientChannel, now: Instant) -> None:
-    """Send what an administrator asked for; else batches and PULLs; else a REPORT that acknowledges."""
+    """Send what an administrator requested, or batches and PULLs, or a REPORT that acknowledges."""
     requested = channel.requested
     if requested.report_callers or requested.leaving:
         if channel.phase is Phase.READY:
@@ -65,7 +65,7 @@ def _send_flows(state: State, channel: ClientChannel, now: Instant) -> None:
         if channel.outgoing.preparing:
             return
     if channel.phase is Phase.READY and owes_acknowledgement(state, channel):
-        send_report(state, channel, now)  # HR-074: nothing else is to be sent or fetched
+        send_report(state, channel, now)  # HR-074: there is nothing else to send or to fetch
 
 
 def _send_one(state: State, channel: ClientChannel, now: Instant) -> bool:

@@ -1,19 +1,19 @@
-"""The client agent: events of the network, signals of the queue manager and timers.
+"""Handles the events, signals and timers of the client agent.
 
 Each rule changes a channel and then calls `advance`, which decides what the channel sends next.
 
 Modules of this folder:
 
     agent            events of the network, signals of the queue manager and timers
-    advance          which request comes next        phases          the table of phases of a channel
-    channels         which channel carries a queue   channel, state  what is known while the process runs
+    advance          the choice of the next request  phases          the table of phases of a channel
+    channels         the channel of each queue       channel, state  what is known while the process runs
     connection       requests without a response     session         the capabilities both sides agreed on
     refusals         what the peer refused           requests        the header of every request
     info             GET-RESPONDER-INFO              report          REPORT, `forget` and the end of a session
     push             PUSH, first half of EXCHANGE    pull            PULL, second half of EXCHANGE
-    flow_responses   responses to these three        outcomes        what a response says of batches in doubt
+    flow_responses   responses to these three        outcomes        outcomes of batches in doubt
     failures         retry, reconnect                reactions       the table of errors
-    administration   what an administrator asks for
+    administration   requests of administrators
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ from reliquary.queueing.model.travel.transfer import (
 
 
 def on_addressed(state: State, now: Instant) -> None:
-    """Resolve what is in doubt, fetch from the peers that the settings name, and bring what waits.
+    """Resolve batches in doubt, fetch from the peers in the settings, and send the messages that wait.
 
-    This is called when the server listens, because from then on we have a name.
+    This is called when the server listens, because the name of the agent is known from then on.
     """
     for row in list(state.channels.values()):
         if row.role is Role.CLIENT:
@@ -72,14 +72,14 @@ def on_addressed(state: State, now: Instant) -> None:
 
 
 def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
-    """An outgoing queue has its first messages for an agent."""
+    """Connect an outgoing queue that has its first messages for an agent."""
     state.waiting[signal.queue] = signal.destination
     if state.origin:
         _bring(state, signal.queue, signal.destination, now)
 
 
 def _bring(state: State, queue: int, destination: str, now: Instant) -> None:
-    """Bring the messages of a queue, and report it as connected if it is, or if the peer fetches them."""
+    """Send the messages of a queue, and report it as connected if it is, or if the peer fetches them."""
     channel = _wake(state, queue, destination, now)
     if is_fetcher(state, state.channels[channel.number].responder):
         report_connected(state, queue)
@@ -88,7 +88,7 @@ def _bring(state: State, queue: int, destination: str, now: Instant) -> None:
 
 
 def on_waiting(state: State, signal: MessagesWaiting, now: Instant) -> None:
-    """An outgoing queue has messages again."""
+    """Send the messages of an outgoing queue that has messages again."""
     if signal.destination and state.origin:
         _wake(state, signal.queue, signal.destination, now)
 
@@ -103,21 +103,21 @@ def _wake(state: State, queue: int, destination: str, now: Instant) -> ClientCha
 
 
 def on_reserved(state: State, signal: MessagesReserved, now: Instant) -> None:
-    """The queue manager has reserved messages for a batch, or has none."""
+    """Continue a batch when the queue manager has reserved its messages, or has none."""
     channel = state.client.channels[signal.key[0]]
     push.on_reserved(state, channel, signal, now)
     advance(state, channel, now)
 
 
 def on_judged(state: State, signal: BatchJudged, now: Instant) -> None:
-    """The queue manager has taken a batch that we fetched, or refused it."""
+    """Record the decision of the queue manager about a fetched batch."""
     channel = state.client.channels[signal.ticket]
     pull.on_judged(state, channel, signal)
     advance(state, channel, now)
 
 
 def on_online(state: State, signal: ManagerOnline, now: Instant) -> None:
-    """The queue manager may send, or must not; what is in doubt is resolved in either case."""
+    """Go on when the queue manager goes online or offline; batches in doubt are resolved in either case."""
     state.client.online = signal.online
     if signal.online:
         for queue, destination in list(state.waiting.items()):
@@ -126,7 +126,7 @@ def on_online(state: State, signal: ManagerOnline, now: Instant) -> None:
 
 
 def on_resumed(state: State, signal: QueueResumed, now: Instant) -> None:
-    """An outgoing queue may send again."""
+    """Send the messages of an outgoing queue that was resumed."""
     destination = state.waiting.get(signal.queue)
     if destination:
         _wake(state, signal.queue, destination, now)
@@ -146,7 +146,7 @@ _ON_RESPONSE: Final[dict[Command, _OnResponse]] = {
 
 
 def on_response(state: State, event: ResponseArrived, now: Instant) -> None:
-    """A response is complete; those of older connections are ignored (HR-042, HR-043)."""
+    """Process a complete response; responses of older connections are ignored (HR-042, HR-043)."""
     channel = state.client.channels.get(event.channel)
     if channel is None or event.epoch != channel.connection.epoch or not channel.connection.is_open:
         discard_bodies(state, event.batch)
@@ -155,7 +155,7 @@ def on_response(state: State, event: ResponseArrived, now: Instant) -> None:
     assert request.number == event.number, f"response {event.number} came before {request.number}"  # HR-047
     channel.connection.last_used = now
     row, named = state.channels[channel.number], event.header.responder
-    if named and named != row.responder:  # HR-089: another agent answers there
+    if named and named != row.responder:  # HR-089: another agent answers at this URL
         discard_bodies(state, event.batch)
         channel.connection.pending.appendleft(request)
         why = f"{channel.url} is {named}, not {row.responder}"
@@ -171,7 +171,7 @@ def on_response(state: State, event: ResponseArrived, now: Instant) -> None:
 
 
 def on_failed(state: State, event: RequestFailed, now: Instant) -> None:
-    """The pending requests of a connection will have no response."""
+    """End the pending requests of a connection, because no response will come."""
     channel = state.client.channels.get(event.channel)
     if channel is not None and event.epoch == channel.connection.epoch and channel.connection.is_open:
         failures.on_failed(state, channel, event)
@@ -182,7 +182,7 @@ def on_failed(state: State, event: RequestFailed, now: Instant) -> None:
 
 
 def on_retry(state: State, number: int, now: Instant) -> None:
-    """The pause after a failure is over."""
+    """Send the next request when the pause after a failure is over."""
     channel = state.client.channels[number]
     if channel.phase is Phase.RESTING:
         if channel.connection.is_open:
@@ -193,7 +193,7 @@ def on_retry(state: State, number: int, now: Instant) -> None:
 
 
 def on_fetch(state: State, number: int, now: Instant) -> None:
-    """The pause between two PULLs is over."""
+    """Send the next PULL when the pause between two PULLs is over."""
     channel = state.client.channels[number]
     channel.fetching.paused = False
     advance(state, channel, now)

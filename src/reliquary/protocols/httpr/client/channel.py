@@ -1,12 +1,12 @@
-"""What the client agent knows about one of its channels, in parts that change together.
+"""Defines the volatile state of a channel of the client agent, in parts that change together.
 
     ClientChannel
         connection   requests without a response      refusals    what the peer refused, smaller batches
         session      the agreed capabilities          fetching    batches from the peer
         outgoing     queues with messages to send     retry       failures and the pause after them
-                                                      requested   `forget`, and administrators who wait
+                                                      requested   `forget`, and waiting administrators
 
-All of it ends with the process; which batches are in doubt is in the channel's row.
+All of it is lost with the process; the channel's row holds the batches in doubt.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SINGLE: Final = 1
 class Outgoing:
     """The outgoing queues that a channel carries.
 
-    `channels` adds them, `agent` marks those with messages, `push` and `outcomes` remove them; `agent`,
+    `channels` adds queues, `agent` marks those with messages, `push` and `outcomes` remove them; `agent`,
     `failures` and `report` write `reported_connected`.
     """
 
@@ -88,7 +88,7 @@ class Retry:
     after: Duration = field(default=Duration(0))
     """The length of the last pause before a retry."""
     last_error: str = ""
-    """The last failure, for people."""
+    """The last failure, as a sentence for administrators."""
 
 
 @dataclass(slots=True)
@@ -101,9 +101,9 @@ class Requested:
     leaving: bool = False
     """The channel is to be forgotten on both sides, and closed."""
     report_callers: list[int] = field(default_factory=list)
-    """Administrators who wait for a REPORT."""
+    """Callers of administrators that wait for a REPORT."""
     forget_callers: list[int] = field(default_factory=list)
-    """Administrators who wait until the channel is forgotten."""
+    """Callers of administrators that wait until the channel is forgotten."""
 
 
 @dataclass(slots=True)
@@ -124,9 +124,9 @@ class ClientChannel:
     requested: Requested = field(default_factory=Requested)
     phase: Phase = Phase.CLOSED
     unresolved: bool = False
-    """A batch from the peer may be in doubt there; only REPORT can tell."""
+    """A batch from the peer may be in doubt there; only REPORT can show this."""
     unasked: bool = False
-    """The peer has not said yet how far our batches got, so we do not know whether our row is an old copy."""
+    """The peer has not yet reported its last id of our batches, so our row may be an old copy."""
 
     def move(self, move: Move) -> None:
         """Change the phase as the table says."""
@@ -142,7 +142,7 @@ class ClientChannel:
 
     @property
     def is_bidirectional(self) -> bool:
-        """Return whether messages go both ways over this channel: a PULL that waits would delay others."""
+        """Whether messages go both ways over this channel, so that a waiting PULL would delay others."""
         return bool(self.peer.exchange or self.peer.channel)
 
     def is_stale(self, now: Instant) -> bool:

@@ -1,9 +1,9 @@
-"""Which channel carries an outgoing queue: one for each < our client ; channel ; responder > (1.4, HR-009).
+"""Finds the channel of an outgoing queue: one for each < client ; channel ; responder > (1.4, HR-009).
 
 DIRECT=HTTPR://host/httpr/mq#orders    over the channel "orders", or the one that the peer's settings name
 DIRECT=HTTPR://far/httpr/mq#orders     over that channel, but to the peer that carries messages for `far`
-messages that we fetch                 over a channel of their own, unless the peer's settings name one:
-                                       there a PULL that waits delays no other request
+messages that are fetched              over a channel of their own, unless the peer's settings name one:
+                                       a waiting PULL there delays no other request
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Channel, Role
 
 FETCHING: Final = "fetch"
-"""The name of the channel over which messages are fetched, unless the settings name another."""
+"""The name of the channel over which messages are fetched, unless the settings name another one."""
 PLAIN: Final = "default"
-"""The name of the channel for messages that name no queue."""
+"""The name of the channel for messages without a Destination."""
 IDLE: Final = "httpr-forget"
 """The timer after which an idle channel is forgotten."""
 
@@ -59,7 +59,7 @@ def channel_to(state: State, responder: str, name: str, now: Instant) -> ClientC
     row = state.find_client_channel(name, responder)
     if row is not None:
         return channel_of_row(state, row, now)
-    # HR-087: the requester is in the channel's row, and stays whatever we are called later
+    # HR-087: the requester is in the channel's row, and stays when this manager's name changes
     requester = state.settings.requester or own_agent(state.origin, state.settings.manager_service)
     row = new_channel(state, Role.CLIENT, requester, name, responder)
     apply(state, ChannelOpened(row))
@@ -69,7 +69,7 @@ def channel_to(state: State, responder: str, name: str, now: Instant) -> ClientC
 def channel_of_row(state: State, row: Channel, now: Instant) -> ClientChannel:
     """Return the channel of a row, and start it if this process has not used it yet.
 
-    After a restart it is not known whether a batch from the peer got lost, so the channel is unresolved.
+    After a restart it is unknown whether a batch from the peer was lost, so the channel is unresolved.
     """
     channel = state.client.channels.get(row.number)
     if channel is None:

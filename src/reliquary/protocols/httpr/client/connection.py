@@ -1,4 +1,4 @@
-"""The connection of a channel at its client, and the requests on it that have no response."""
+"""Defines the connection of a channel at its client, and the pending requests on it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Connection:
     epoch: int = 0
     """The number of the connection; each new one has a higher number."""
     is_open: bool = False
-    """The connection of this epoch was opened and not closed by us."""
+    """The connection of this epoch was opened, and the client has not closed it."""
     last_number: int = 0
     """The number of the last request in this epoch."""
     pending: deque[SentRequest] = field(default_factory=deque)

@@ -1,6 +1,7 @@
-"""Failures on a channel of the client: a new session, a pause before a retry, a warning.
+"""Reacts to failures on a channel of the client: with a new session, a pause before a retry, or a warning.
 
-A request that was sent and has no response stays in doubt whatever happens; the next request is a REPORT.
+A request that was sent and has no response stays in doubt after every kind of failure; the next request
+is a REPORT.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ RETRY = "httpr-retry"
 
 
 def end_session(state: State, channel: ClientChannel) -> None:
-    """End the session and its connection; a new one begins when there is something to do."""
+    """End the session and its connection; the next request begins a new session."""
     _hang_up(state, channel)
     channel.move(Move.END)
 
@@ -44,7 +45,7 @@ def _hang_up(state: State, channel: ClientChannel) -> None:
         state.draft.ask(HangUp(channel.number, connection.epoch))
     connection.is_open = False
     channel.session.identifier = ""
-    # a lost response may have left the peer in doubt (HR-022); batches of ours are in doubt in the row
+    # a lost response may have left the peer in doubt (HR-022); the row holds our batches in doubt
     channel.unresolved = channel.unresolved or any(each.fetches for each in connection.pending)
     connection.pending.clear()
 
@@ -60,7 +61,8 @@ def retry_later(
 ) -> None:
     """Pause before the next try, longer after each failure.
 
-    `long` takes the longest pause and warns, because only a person can help; `keep` keeps the session.
+    `long` takes the longest pause and warns, because only an administrator can help; `keep` keeps the
+    session.
     """
     if not keep:
         _hang_up(state, channel)
@@ -104,7 +106,7 @@ def report_links(
 
 
 def answer_administrators(state: State, channel: ClientChannel, done: Done) -> None:
-    """Answer the administrators who wait; a `forget` that failed is not tried again."""
+    """Answer the waiting administrators; a `forget` that failed is not tried again."""
     requested = channel.requested
     requested.leaving = requested.leaving and not requested.forget_callers
     for caller in (*requested.report_callers, *requested.forget_callers):
@@ -141,10 +143,10 @@ def _return_unsent(state: State, channel: ClientChannel) -> None:
 def note_refused_message(
     state: State, channel: ClientChannel, request: SentRequest, error: Error, now: Instant
 ) -> None:
-    """Note a batch of one message that the peer refuses for it: the message is not sent again.
+    """Record that the peer refuses the only message of a batch, which is then not sent again.
 
-    A queue that the peer does not have may be created soon: for a time the message stays, and its queue
-    rests.  This is called before the batch is settled.
+    A queue that the peer does not have may be created soon, so for a time the message stays and its
+    queue pauses.  This is called before the batch is settled.
     """
     if request.messages != 1 or reaction_to(error.number) is not Reaction.SUSPECT:
         return
@@ -168,7 +170,8 @@ def handle_error(state: State, channel: ClientChannel, request: SentRequest, hea
         case Reaction.RENEW:
             reconnect(state, channel, why, refused)
         case Reaction.SHALLOW:
-            # the peer may be in doubt about a batch that we never saw, and only REPORT can tell (T45)
+            # the peer may be in doubt about a batch that it never named, and only REPORT can show that
+            # (T45)
             channel.unresolved = channel.unresolved or request.fetches
             if channel.refusals.single_requests:
                 retry_later(state, channel, why)
@@ -184,5 +187,5 @@ def handle_error(state: State, channel: ClientChannel, request: SentRequest, hea
             end_session(state, channel)
         case Reaction.REST:
             retry_later(state, channel, why)
-        case _:  # nothing is left to try: only a person can help
+        case _:  # nothing is left to try: only an administrator can help
             retry_later(state, channel, why, long=True)

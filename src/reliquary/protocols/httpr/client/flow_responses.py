@@ -1,10 +1,10 @@
 """Processes responses to PUSH, PULL and EXCHANGE, 5.2 to 5.4.
 
-error           settle, then as `reactions` says
+error           settle, then react as the table in `reactions` says
 INDOUBT         the batch stays in doubt: a pause, then REPORT
-ROLLBACK        its messages are available again: a pause, then they go under a new id
-otherwise       a batch is taken, the session goes on or ends; REPORT finds out what is still in doubt when
-                all requests are answered
+ROLLBACK        its messages are available again: a pause, then they are sent under a new id
+otherwise       a batch is taken, the session goes on or ends; REPORT resolves the rest when all requests
+                are answered
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from reliquary.protocols.httpr.transactions import By
 def on_response(
     state: State, channel: ClientChannel, request: SentRequest, event: ResponseArrived, now: Instant
 ) -> None:
-    """Settle our batches, take the batch of the response, and go on."""
+    """Settle our batches, take the batch of the response, and continue."""
     header = event.header
     ended = header.session is SessionMark.END
     if header.error is not None:
         note_refused_message(state, channel, request, header.error, now)
-    # A rollback in a session that goes on does not say what the peer does with the batches behind it: as with
-    # GET-RESPONDER-INFO, only REPORT can return their messages.
+    # A rollback in a session that goes on does not settle the batches behind it: as with GET-RESPONDER-
+    # INFO, only REPORT can return their messages.
     by = By.RESPONSE if ended or not channel.connection.pending else By.INFO_ANSWER
     settled = settle(state, channel, header, by)
     if header.error is not None or settled.returned or header.outcome is Outcome.INDOUBT:
@@ -69,7 +69,10 @@ def on_response(
 def _on_refusal(
     state: State, channel: ClientChannel, request: SentRequest, event: ResponseArrived
 ) -> None:  # fmt: skip
-    """React to an error, INDOUBT or ROLLBACK; a batch in the response is not taken, and is in doubt there."""
+    """React to an error, INDOUBT or ROLLBACK.
+
+    A batch in the response is not taken, and is in doubt at the peer.
+    """
     header = event.header
     if header.transaction_id is not None:
         discard_bodies(state, event.batch)

@@ -1,7 +1,7 @@
-"""GET-RESPONDER-INFO at the client, 5.1: a new connection, its session and its capabilities.
+"""Sends GET-RESPONDER-INFO on a new connection, 5.1, and takes the session and the capabilities.
 
 new epoch --> GET-RESPONDER-INFO --> settles the batch that it names; a session, capabilities
-         '--> a peer without sessions is asked nothing
+         '--> a peer without sessions gets no GET-RESPONDER-INFO
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def proposal(settings: HttprSettings, peer: Peer) -> Capabilities:
 def on_response(
     state: State, channel: ClientChannel, request: SentRequest, event: ResponseArrived, now: Instant
 ) -> None:
-    """Take the session and the capabilities, or learn that the peer has no sessions (H-05)."""
+    """Take the session and the capabilities, or record that the peer has no sessions (H-05)."""
     del now
     header, session = event.header, channel.session
     if header.error is not None:
@@ -83,7 +83,7 @@ def on_response(
         if session.agreed.sessions:
             retry_later(state, channel, f"{channel.url} ended the session before it began")
             return
-        # HR-034, HR-062: one request after another from now on, within the defaults until one is answered
+        # HR-034, HR-062: one request at a time from now on, within the defaults until one is answered
         session.proposed = replace(
             session.proposed, sessions=False, sessionless=True, maximum_pipeline_depth=1
         )

@@ -1,4 +1,4 @@
-"""What a response says about our batches in doubt: `outcome` and `completed`, looked up in `transactions`."""
+"""Settles batches in doubt by `outcome` and `completed` of a response, with the table in `transactions`."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from reliquary.queueing.model.travel.transfer import Outcome, ReservationKey, Re
 
 
 def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By) -> Settlement:
-    """Settle the batches that a response names, and return which they are (P7).
+    """Settle the batches that a response names, and return them (P7).
 
-    The messages of committed batches leave, those of returned batches are available again.  An id that we
-    never used shows that our memory is old.
+    The messages of committed batches leave, those of returned batches are available again.  An id that
+    this manager never used shows that its row is old.
     """
     row = state.channels[channel.number]
     if header.outcome is None or header.completed is None:
         return Settlement()
     if row.memory is Memory.RESTORED and by is not By.REPORT:
-        return Settlement()  # a batch of the old manager may still come late: only REPORT refuses it (F-02)
+        # a batch of the lost manager may still arrive late: only REPORT refuses it (F-02)
+        return Settlement()
     channel.unasked = False
     settled = None
     if row.memory is Memory.RESTORED or header.completed > row.last_source_id:
@@ -40,27 +41,27 @@ def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By)
 
 
 def _end_refused(state: State, channel: ClientChannel, key: ReservationKey, refused: RefusedBatch) -> None:
-    """Give the only message of a batch up, or let it wait until the rest of its queue is over."""
+    """Give up the only message of a batch, or let it wait until the pause of its queue is over."""
     if refused.rest is None:
         ended = ReservationsEnded(HOLDER, (key,), Outcome.REFUSED, refused.reason, refused.why)
     else:
         ended = ReservationsEnded(HOLDER, (key,), Outcome.TRY_LATER, rest=refused.rest)
-        channel.outgoing.ready.pop(refused.queue, None)  # the manager signals when the rest is over
+        channel.outgoing.ready.pop(refused.queue, None)  # the manager signals when the pause is over
     state.draft.signal(ended)
 
 
 def must_report(state: State, channel: ClientChannel) -> bool:
-    """Return whether something is unknown that only REPORT can tell."""
+    """Return whether a batch or an id is unknown that only REPORT can resolve."""
     row = state.channels[channel.number]
     in_doubt = channel.unresolved or bool(row.in_doubt)
     return in_doubt or row.memory is Memory.RESTORED or channel.unasked
 
 
 def is_in_doubt(state: State, channel: ClientChannel) -> bool:
-    """Return whether the peer is to be asked even if there is nothing to send or to fetch."""
+    """Return whether the peer must be asked about a batch even if there is nothing to send or to fetch."""
     return channel.unresolved or bool(state.channels[channel.number].in_doubt)
 
 
 def resume(state: State, channel: ClientChannel) -> None:
-    """All requests are answered: move to READY, or to MUST_REPORT if something is unknown."""
+    """Move to READY after all responses, or to MUST_REPORT if something is unknown."""
     channel.move(Move.UNRESOLVED if must_report(state, channel) else Move.CLEAN)

@@ -1,4 +1,4 @@
-"""The phases of a channel of the client: one table, used by all modules that send requests.
+"""Defines the phases of a channel of the client as one table, which all modules that send requests use.
 
               GREET             UNRESOLVED                REPORT
     CLOSED --------> GREETING ------------> MUST_REPORT --------> REPORTING
@@ -14,7 +14,7 @@
     RESTING   from any phase, after a failure, until its timer fires
     END       from any phase: the next request begins a new connection
 
-A peer without sessions is never greeted: CLOSED goes to READY, or to MUST_REPORT.
+A peer without sessions gets no GET-RESPONDER-INFO: CLOSED goes to READY, or to MUST_REPORT.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ def _table() -> dict[tuple[Phase, Move], Phase | None]:
     rows: dict[Move, tuple[Phase | None, ...]] = {
         #               from: c  g  m  p  r  w  v  s
         Move.GREET:          (g, n, n, n, n, n, n, n),  # HR-036: the first request of a session
-        Move.REPORT:         (n, n, p, n, p, n, n, n),  # HR-080: never beside another request
+        Move.REPORT:         (n, n, p, n, p, n, n, n),  # HR-080: never together with another request
         Move.FLOW:           (n, n, n, n, w, w, n, n),  # HR-021, HR-023, HR-125: nothing is unknown
         Move.LEAVE:          (n, n, n, n, v, n, n, n),  # HR-016, HR-032: only when nothing is in doubt
         Move.CLEAN:          (r, r, n, r, r, r, n, r),
         Move.UNRESOLVED:     (m, m, n, m, m, m, n, m),  # HR-020, HR-022
-        Move.END:            (c, c, c, c, c, c, c, c),  # HR-031: what is in doubt is in the channel's row
+        Move.END:            (c, c, c, c, c, c, c, c),  # HR-031: the channel's row holds the batches in doubt
         Move.REST:           (s, s, s, s, s, s, s, s),
     }  # fmt: skip
     columns = (c, g, m, p, r, w, v, s)
@@ -88,11 +88,11 @@ def _table() -> dict[tuple[Phase, Move], Phase | None]:
 
 NEXT: Final[Mapping[tuple[Phase, Move], Phase | None]] = _table()
 SILENT: Final = frozenset({Phase.GREETING, Phase.REPORTING, Phase.LEAVING, Phase.RESTING})
-"""No request is sent in these phases: a response or a timer must come first."""
+"""No request is sent in these phases, because a response or a timer must come first."""
 
 
 def moved(phase: Phase, move: Move) -> Phase:
-    """Return the phase after a move; a move that must not happen is an error of ours."""
+    """Return the phase after a move; a move that must not happen is a defect of this program."""
     following = NEXT[phase, move]
     assert following is not None, f"a channel that is {phase.value} must not {move.value}"
     return following

@@ -1,8 +1,8 @@
-"""PULL at the client, and the second half of EXCHANGE, 5.3 and 5.4: messages are fetched.
+"""Fetches messages with PULL and with the second half of EXCHANGE, 5.3 and 5.4.
 
     PULL --> a new batch --> BatchArrived --> BatchJudged --> BatchReceived; the next PULL acknowledges it
-        |                         '--> refused: nothing is stored, and the peer is asked how far it got
-        '--> nothing: the next PULL at once if the peer waited for messages, else after a pause
+        |                         '--> refused: nothing is stored, and REPORT asks for the peer's last id
+        '--> no batch: the next PULL at once if the peer waited for messages, else after a pause
 
 A batch is new if its id is greater than those that came before it (HR-055).  A batch that the queue manager
 does not take is rolled back: REPORT says so at once, and PULL comes again after a pause.
@@ -63,8 +63,9 @@ def owes_acknowledgement(state: State, channel: ClientChannel) -> bool:
 def send_pull(state: State, channel: ClientChannel, now: Instant) -> bool:
     """Send a PULL; return False if none may be sent.
 
-    Several are pending only while the peer has more messages than one PULL brings.  Where enough are pending,
-    one more acknowledges the last batch, so that it does not stay in doubt until they are answered.
+    Several are pending only while the peer has more messages than one PULL brings.  If enough are
+    pending, one more acknowledges the last batch, which would otherwise stay in doubt until they are
+    answered.
     """
     most = SINGLE if channel.fetching.peer_drained or channel.is_bidirectional else channel.depth
     enough = channel.connection.pending_fetches >= most and not owes_acknowledgement(state, channel)
@@ -76,7 +77,7 @@ def send_pull(state: State, channel: ClientChannel, now: Instant) -> bool:
 
 
 def on_empty(state: State, channel: ClientChannel, request: SentRequest, now: Instant) -> None:
-    """The peer had no messages (F-10); one that did not wait for some is not asked again at once."""
+    """Send another PULL when the peer had no messages (F-10), after a pause if it did not wait for some."""
     channel.fetching.peer_drained = True
     waited = now - request.sent_at >= max(channel.session.longest_empty_wait // 2, EMPTY_PAUSE // 2)
     if channel.fetching.enabled and not waited and not channel.connection.pending_fetches:
@@ -123,7 +124,10 @@ def on_batch(state: State, channel: ClientChannel, event: ResponseArrived) -> No
 
 
 def _deliver(state: State, channel: ClientChannel, fetched: FetchedBatch) -> None:
-    """Hand the batch to the queue manager; the administrator who set `pull` trusts what the peer sends."""
+    """Hand the batch to the queue manager.
+
+    The setting `pull` means that the administrator trusts this peer.
+    """
     number = channel.number
     state.draft.signal(
         BatchArrived(
@@ -144,7 +148,7 @@ def _transaction(channel: ClientChannel, fetched: FetchedBatch) -> UUID:
 
 
 def _queue_for(state: State, channel: ClientChannel, target: str) -> str:
-    """Return the queue of a Destination of ours; else the queue for all messages from this peer."""
+    """Return the local queue of a Destination, or else the queue for all messages from this peer."""
     into = channel.peer.into
     where = read_target(target) if target else None
     ours = where is not None and where.authority in state.authorities and where.queue
@@ -152,14 +156,14 @@ def _queue_for(state: State, channel: ClientChannel, target: str) -> str:
 
 
 def on_judged(state: State, channel: ClientChannel, signal: BatchJudged) -> None:
-    """The queue manager has taken the whole batch, or nothing of it (P3, P5)."""
+    """Record whether the queue manager has taken the whole batch or none of it (P3, P5)."""
     fetched, into = channel.fetching.batch, channel.peer.into
     assert fetched is not None, "the manager judged what it was not asked"
     if signal.outcome is transfer.Outcome.DELIVERED:
         _record(state, channel, Outcome.COMMIT)
         return
     missing = fetched.names[signal.place] if signal.reason is MessageClass.NACK_BAD_DEST_QUEUE else into
-    if into and missing != into:  # else one message without a queue would block all others for ever
+    if into and missing != into:  # otherwise one message without a queue would block all others permanently
         if leads_elsewhere(into):
             transaction = _transaction(channel, fetched)
             fetched.messages = tuple(
@@ -176,7 +180,7 @@ def on_judged(state: State, channel: ClientChannel, signal: BatchJudged) -> None
 
 
 def _record(state: State, channel: ClientChannel, outcome: Outcome) -> FetchedBatch:
-    """Record what became of the fetched batch, and return the batch."""
+    """Record the outcome of the fetched batch, and return the batch."""
     fetched, channel.fetching.batch = channel.fetching.batch, None
     assert fetched is not None, "the manager judged what it was not asked"
     apply(state, BatchReceived(channel.number, fetched.batch, outcome))
@@ -186,7 +190,7 @@ def _record(state: State, channel: ClientChannel, outcome: Outcome) -> FetchedBa
 
 
 def _roll_back(state: State, channel: ClientChannel, why: str) -> None:
-    """Roll the fetched batch back; REPORT says so, not PULL, and pipelined responses are ignored."""
+    """Roll the fetched batch back; REPORT reports that, not PULL, and pipelined responses are ignored."""
     fetched = _record(state, channel, Outcome.ROLLBACK)
     discard_bodies(state, fetched.carried)
     channel.unresolved = channel.fetching.peer_drained = True

@@ -1,10 +1,10 @@
-"""PUSH at the client, and the first half of EXCHANGE, 5.2 and 5.4: our messages are sent.
+"""Sends messages with PUSH and with the first half of EXCHANGE, 5.2 and 5.4.
 
     ReservationWanted --> MessagesReserved --> BatchPrepared, SendRequest
               '--> too large for the peer: reserved alone, and moved to the dead letters
 
-Hold and `BatchPrepared` are one write, and the request leaves after its sync: the batch is in doubt before
-the peer can have seen its end (P1, HR-051).
+The reservation and `BatchPrepared` are one write, and the request leaves after its sync: the batch is
+in doubt before the peer can have seen its end (P1, HR-051).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from reliquary.queueing.model.travel.transfer import (
 )
 
 TOO_LARGE: Final = MessageClass.NACK_QUEUE_EXCEED_QUOTA
-"""No class says that a message is larger than its receiver takes; this one comes closest."""
+"""No class says that a message is larger than its receiver takes; this class is the nearest one."""
 _SENDING_PHASES: Final = frozenset({Phase.READY, Phase.WAITING})
 
 
@@ -44,13 +44,16 @@ def sending_command(channel: ClientChannel) -> Command | None:
 
 
 def may_send(state: State, channel: ClientChannel) -> bool:
-    """Return whether messages wait that our client sends; a peer that fetches its messages gets none."""
+    """Return whether messages wait that the client agent sends.
+
+    A peer that fetches its messages gets none.
+    """
     row = state.channels[channel.number]
     return bool(channel.outgoing.ready) and state.client.online and not is_fetcher(state, row.responder)
 
 
 def prepare(state: State, channel: ClientChannel) -> bool:
-    """Ask the queue manager for the messages of the next batch; return False if no batch may be sent."""
+    """Request the messages of the next batch from the queue manager; return False if no batch may be sent."""
     if not may_send(state, channel) or sending_command(channel) is None:
         return False
     if len(state.channels[channel.number].in_doubt) >= channel.depth:  # HR-044
@@ -74,7 +77,7 @@ def _reserve(state: State, channel: ClientChannel, most: int, largest: int) -> N
 
 
 def on_reserved(state: State, channel: ClientChannel, signal: MessagesReserved, now: Instant) -> None:
-    """Send the messages that the queue manager reserved for the batch, if it has any."""
+    """Send the messages that the queue manager reserved for the batch, if there are any."""
     queue, limit = channel.outgoing.preparing, channel.session.agreed.maximum_message_size
     if signal.refusal is ReservationRefusal.TOO_LARGE:
         _reserve(state, channel, 1, 0)

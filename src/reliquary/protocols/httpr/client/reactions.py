@@ -1,13 +1,13 @@
-"""How our client agent reacts to an error of a server (5.6), and to a request without a response: tables.
+"""Defines the reactions of the client agent to errors of a server (5.6) and to missing responses, as tables.
 
 RENEW       the server has ended the session: a new session at once
 SHALLOW     too many requests are pending: a new session, one request at a time
 REST        the server cannot work now: a retry after a pause, longer each time
 SMALLER     the batch is too large: a new session, with smaller batches
 SUSPECT     a message of the batch is refused: smaller batches find it, and it goes to the dead letters
-WAIT        only a person can help: a warning, and a retry after the longest pause
+WAIT        only an administrator can help: a warning, and a retry after the longest pause
 
-Only the message that SUSPECT has found is given up; no reaction loses another message.
+Only the message that SUSPECT has found becomes a dead letter; no reaction loses another message.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from reliquary.queueing.model.travel.link import ConnectionStatus
 
 
 class Reaction(Enum):
-    """The reaction of our client agent."""
+    """The reaction of the client agent."""
 
     RENEW = "renew"
     SHALLOW = "shallow"
@@ -74,7 +74,7 @@ FAILED_WITH: Final[Mapping[Failure, ConnectionStatus]] = {
 }
 """The status of the outgoing queues after each failure."""
 UNSENT: Final = frozenset({Failure.NO_ADDRESS, Failure.NO_CONNECTION, Failure.NOT_TRUSTED})
-"""Failures before anything was sent: the batches of these requests are not in doubt."""
+"""Failures before any byte was sent: the batches of these requests are not in doubt."""
 
 
 def reaction_to(number: int) -> Reaction:

@@ -1,10 +1,10 @@
-"""REPORT at the client, 5.5: it settles the batches that are in doubt.
+"""Sends REPORT, 5.5, which settles the batches in doubt.
 
-    REPORT ------------------> settles every batch in doubt, and says the last id that the peer used
-    REPORT with `forget` ----> both sides forget how far our batches got, and the session ends
+    REPORT ------------------> settles every batch in doubt, and gives the last id that the peer used
+    REPORT with `forget` ----> both sides forget the ids of our batches, and the session ends
 
-Only REPORT returns messages of a batch that the peer did not name: it tells the server the last id that we
-used, so the server refuses a request that comes late (F-02).
+Only REPORT returns messages of a batch that the peer did not name: it carries the last id that we used,
+so the server refuses a request that comes late (F-02).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 
 
 def send_report(state: State, channel: ClientChannel, now: Instant) -> None:
-    """Ask what became of our batches, and say what became of the peer's (HR-074, HR-125)."""
+    """Send a REPORT: it asks for the outcome of our batches and gives that of the peer's (HR-074, HR-125)."""
     channel.move(Move.REPORT)
     send_request(state, channel, Command.REPORT, now)
 
@@ -42,7 +42,7 @@ def send_report(state: State, channel: ClientChannel, now: Instant) -> None:
 def on_response(
     state: State, channel: ClientChannel, request: SentRequest, event: ResponseArrived, now: Instant
 ) -> None:
-    """Settle everything, unless the peer is in doubt itself: then it is asked again later (T19)."""
+    """Settle all batches, unless the peer is in doubt itself: then it is asked again later (T19)."""
     del now
     header = event.header
     if header.error is not None:
@@ -58,7 +58,7 @@ def on_response(
         why = f"{channel.url} is not sure about batch {header.completed} itself"
         retry_later(state, channel, why)  # HR-078
         return
-    channel.unresolved = sink_asked  # this REPORT said nothing of the peer's batches; the next one does
+    channel.unresolved = sink_asked  # this REPORT said nothing about the peer's batches; the next one does
     for caller in channel.requested.report_callers:
         state.draft.ask(Reply(caller, Done(True)))
     channel.requested.report_callers.clear()
@@ -69,9 +69,9 @@ def on_response(
 
 
 def _note_last_pulled_id(state: State, channel: ClientChannel, last: int | None) -> None:
-    """P8: later batches of the peer have a higher id; zeros mean that it has forgotten the channel (H-30).
+    """Record the peer's last id, which later batches exceed (P8); zeros: it has forgotten the channel (H-30).
 
-    After a restore of our store an id below the last that came means that it has begun to count anew.
+    After a restore of our store an id below the last that came means that it has restarted its numbering.
     """
     row = state.channels[channel.number]
     if row.sink_restored:
@@ -89,7 +89,7 @@ def _note_last_pulled_id(state: State, channel: ClientChannel, last: int | None)
 
 
 def send_final_report(state: State, channel: ClientChannel, now: Instant) -> None:
-    """Let the peer forget what we sent, and end the session (HR-016, HR-032); nothing is in doubt."""
+    """Let the peer forget our batches, and end the session (HR-016, HR-032); nothing is in doubt."""
     row = state.channels[channel.number]
     assert not row.in_doubt, f"batches {row.in_doubt} are in doubt and would be forgotten"
     channel.move(Move.LEAVE)
@@ -106,7 +106,7 @@ def send_final_report(state: State, channel: ClientChannel, now: Instant) -> Non
 def on_final_response(
     state: State, channel: ClientChannel, request: SentRequest, event: ResponseArrived, now: Instant
 ) -> None:
-    """P10: a response without an error allows us to forget as well (HR-075)."""
+    """Forget the channel after a response without an error (P10, HR-075)."""
     del now
     header = event.header
     if header.error is not None:

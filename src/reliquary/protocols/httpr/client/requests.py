@@ -1,4 +1,4 @@
-"""The requests of the client, chapter 5: the fields of each, and what it says of batches that we fetched."""
+"""Builds the requests of the client, chapter 5: their fields and the acknowledgement of fetched batches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from reliquary.protocols.httpr.state import State
 from reliquary.queueing.model.message import Message
 
 _ALWAYS_ACKNOWLEDGE: Final = frozenset({Command.PULL, Command.EXCHANGE, Command.REPORT})
-"""Commands that report the outcome of the last fetched batch (HR-070), or that there was none (HR-105)."""
+"""Commands that report the outcome of the last fetched batch (HR-070), or that there is none (HR-105)."""
 
 
 def send_request(
@@ -49,7 +49,7 @@ def send_request(
     acknowledges = command in _ALWAYS_ACKNOWLEDGE or (
         command in FLOWS and row.last_received_id != fetching.acknowledged
     )
-    if row.sink_restored:  # the peer may have begun to count anew since the backup
+    if row.sink_restored:  # the peer may have restarted its numbering since the backup
         acknowledges = False
     if acknowledges:
         fetching.acknowledged = row.last_received_id
@@ -79,7 +79,7 @@ def send_request(
             header,
             messages,
             BatchLimits(agreed.maximum_message_size, agreed.maximum_batch_size) if fetches else None,
-            # earlier requests may wait as long
+            # earlier requests may wait for an equal time
             Duration(channel.session.longest_wait * connection.pending_fetches),
         )
     )

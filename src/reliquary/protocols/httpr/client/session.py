@@ -1,4 +1,4 @@
-"""The session of a channel at its client, and the capabilities that both sides agreed on."""
+"""Defines the session of a channel at its client, and the capabilities that both sides agreed on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reliquary.protocols.httpr.codec.values import Capabilities
 class Session:
     """The session of a channel; without one, requests follow each other under the agreed capabilities.
 
-    `info` begins it, `flow_responses` takes capabilities where there is no session, and `failures` ends it.
+    `info` begins it, `flow_responses` takes capabilities if there is no session, and `failures` ends it.
     """
 
     identifier: str = ""
@@ -23,10 +23,10 @@ class Session:
 
     @property
     def longest_wait(self) -> Duration:
-        """Return how long the peer may wait for messages before it responds."""
+        """The longest time that the peer may wait for messages before it responds."""
         return Duration(self.agreed.max_wait_batch * MILLISECOND)
 
     @property
     def longest_empty_wait(self) -> Duration:
-        """Return how long the peer may wait for the first message (H-14)."""
+        """The longest time that the peer may wait for the first message (H-14)."""
         return Duration(min(self.agreed.empty_batch_delay, self.agreed.max_wait_batch) * MILLISECOND)

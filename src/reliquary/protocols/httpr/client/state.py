@@ -1,4 +1,4 @@
-"""What the client agent knows while the process runs."""
+"""Defines the volatile state of the client agent."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""The capability vector, 6.1.5: what a client proposes, what a server grants, what both then hold to.
+"""Agrees on the capability vector, 6.1.5: a client proposes, a server grants, and both keep the result.
 
     proposed --read_capabilities--> granted(proposed, offered) --lowered--> the response, or nothing
-    proposed -------------------------------------------------> agreed(proposed, what was said)
+    proposed -------------------------------------------------> agreed(proposed, the response)
 
-Numbers go down to the smaller one, flows and sessions to what both have.  Those that the specification
-does not know hold only where the response repeats them, and are never added (HR-092, HR-123).
+A number becomes the smaller of both, flows and sessions those that both have.  Capabilities that the
+specification does not know hold only where the response repeats them, and are never added (HR-092,
+HR-123).
 """
 
 from __future__ import annotations
@@ -54,14 +55,14 @@ DEFAULTS: Final = Capabilities()
 _IN_ORDER: Final = tuple(flow for flow in Command if flow in FLOWS)
 _LEVELS: Final = {"SESSIONLESS": "sessionless", "SESSION": "sessions"}
 _CAPABILITY: Final = re.compile(rf"({TOKEN})[ \t]*(?:[=:](.*))?")
-"""A product may write its own as the fields of 6.1.13, with a colon, or as a name alone."""
+"""A product may write its own capabilities as the fields of 6.1.13, with a colon, or as a name alone."""
 
 
 # -- text
 
 
 def said(text: str) -> Fields:
-    """Return the capabilities that a peer names: known ones first, values as we would write them."""
+    """Return the capabilities that a peer names: known ones first, with values in our own format."""
     found: dict[str, str] = {}
     for element in elements(text):
         match = _CAPABILITY.fullmatch(element)
@@ -100,7 +101,10 @@ def _canonical(name: str, value: str) -> str:
 
 
 def _among(value: str, name: str, allowed: Iterable[str]) -> list[str]:
-    """Elements of a list with `+`, in our order; empty ones do not count, but one is needed (HR-121)."""
+    """Return the elements of a list with `+`, in our order.
+
+    Empty ones are ignored, but one is needed (HR-121).
+    """
     words = {word for each in value.split("+") if (word := each.strip(LWS).upper())}
     if not words or not words.issubset(allowed) or not value.isascii():
         raise malformed(f"{name} is some of {'+'.join(allowed)}, not {shortened(value)}", _SECTION)
@@ -169,9 +173,9 @@ def _different(capabilities: Capabilities, others: Capabilities) -> list[tuple[s
 
 
 def granted(proposed: Capabilities, offered: Capabilities) -> Capabilities:
-    """Return the most that both can (HR-037, HR-091); without a flow in common, that is error 510.
+    """Return the highest capabilities that both have (HR-037, HR-091); error 510 without a common flow.
 
-    A server without sessions says so, even to a client that wanted nothing else (HR-065).
+    A server without sessions reports that, even to a client that proposed only sessions (HR-065).
     """
     sessions = proposed.sessions and offered.sessions
     numbers = {name: min(getattr(proposed, name), getattr(offered, name)) for name in _NUMBERS}

@@ -1,4 +1,4 @@
-"""A batch as bytes, 6.2: messages with their headers, then the terminator.
+"""Encodes a batch, 6.2: messages with their headers, then the terminator.
 
 message-size:5              message-encoding:chunked
 target-uri:...              target-uri:...
@@ -23,7 +23,7 @@ TERMINATOR: Final = {each: f"payload-disposition:{each.value}\r\n".encode() for 
 LAST_CHUNK: Final = b"0\r\n\r\n"
 """The last chunk, with an empty trailer."""
 END_OF_MESSAGE: Final = b"\r\n"
-"""After the data; the size does not count it (HR-120)."""
+"""The bytes after the data; the size does not count them (HR-120)."""
 
 _LAST: Final = TERMINATOR[Disposition.LAST]
 
@@ -60,7 +60,7 @@ def batch_bytes(batch: Iterable[tuple[str, bytes]]) -> bytes:
     parts: list[bytes] = []
     for header, body in batch:
         if header[-2:] != "\r\n" or header[0] == "\r" or "\r\n\r\n" in header:
-            _whole(header)  # it has no fields, or is none
+            _whole(header)  # the body has no fields, or is empty
         parts += (f"message-size:{len(body)}\r\n{header}\r\n".encode("latin-1"), body, END_OF_MESSAGE)
     parts.append(_LAST)
     return b"".join(parts)

@@ -1,4 +1,4 @@
-"""What is wrong with what a peer sent, by its number."""
+"""Defines the fault that says by its number what is wrong in the data of a peer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OK: Final = 200
 
 
 class HttprFault(PeerFault):
-    """A peer broke HTTPR; `number` goes back to it, `why` into the log."""
+    """A peer violated HTTPR; `number` is sent to the peer, `why` is logged."""
 
     def __init__(self, number: ErrorNumber, why: str, *, spec: str) -> None:
         super().__init__(OK, why, spec=spec)

@@ -1,14 +1,14 @@
-"""The header of a request or a response, 5.1 to 5.6 and 6.1: `name:value` lines and a blank one.
+"""Reads and writes headers of requests and responses, 5.1 to 5.6 and 6.1: `name:value` lines, a blank line.
 
-    request:PUSH HTTPR/1.0               HTTPR/1.0                        only answering GET-RESPONDER-INFO
+    request:PUSH HTTPR/1.0               HTTPR/1.0                        only after GET-RESPONDER-INFO
     sessionid:1                          responder:httpr://host/service
     transactionid:0000000000000001       sessionid:1
                                          outcome:COMMIT
                                          completed:0000000000000000
 
 Written in the order of the grammar, lower case, no blank after the colon.  Read in any order and case,
-with blanks and folded lines; a field may come twice with one value (H-38), and fields that we
-do not know are kept, as those of a product (HR-106).
+with blanks and folded lines; a field may come twice with one value (H-38), and unknown fields are kept
+as fields of a product (HR-106).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from reliquary.protocols.httpr.codec.values import (
 )
 
 MOST_BYTES: Final = 64 * 1024
-"""A header block, blank line and all; folded lines count as they came."""
+"""The largest header block with its blank line; folded lines count as they came."""
 MOST_FIELDS: Final = 200
 USER_MODULE_DATA: Final = "httpr-user-module-data"
 """The field of error 527; the text prints it with a doubled h, which is accepted too (H-20)."""
@@ -83,7 +83,7 @@ def fields_of(block: bytes) -> list[tuple[str, str]]:
 
 
 def read_field(line: str) -> tuple[str, str]:
-    """Return one line in its parts."""
+    """Return one line as name and value."""
     found = _FIELD(line)
     if found is None:
         raise malformed(f"{shortened(line)} is not a field: a name, a colon and a value", "2.3")
@@ -97,7 +97,7 @@ def _bounded(block: bytes) -> None:
 
 
 def _version(text: str) -> str:
-    """Return our version, or a fault that says which of both is wrong (HR-086)."""
+    """Return our version, or raise a fault that names the wrong part (HR-086)."""
     if text.upper() == VERSION:
         return VERSION
     if _OTHER_VERSION.fullmatch(text):
@@ -152,8 +152,9 @@ def _command_alone(value: str, name: str) -> Command:
 
 
 def _unusual_command(words: list[str], value: str) -> Command:
-    """Return the command of an unusual spelling; another version gets another error than malformed text
-    (HR-003).
+    """Return the command of an unusual spelling.
+
+    Another version and malformed text get different errors (HR-003).
     """
     if len(words) != 2:
         raise malformed(f"a request is a command and a version, not {shortened(value)}", "5")
@@ -222,19 +223,19 @@ def _values(fields: list[tuple[str, str]], known: dict[str, tuple[str, _Read]]) 
 
 
 def is_request(block: bytes | bytearray) -> bool:
-    """Return whether the first line is `request:`, whatever follows."""
+    """Return whether the first line is `request:`; the rest of the block is not examined."""
     return _BEGINS.match(block) is not None
 
 
 def not_httpr() -> HttprFault:
-    """519: it is not (H-21)."""
+    """Return error 519 for a body that is not HTTPR (H-21)."""
     return HttprFault(ErrorNumber.NOT_HTTP_R, "the first line is not `request:`", spec="HTTPR 5.6")
 
 
 def read_request(block: bytes, *, lenient: bool = False) -> RequestHeader:
-    """Return the header of a request, blank line and all.
+    """Return the header of a request, which ends with its blank line.
 
-    Lenient, the version may be missing as it is in the examples of chapter 4 (H-01).
+    If `lenient`, the version may be missing, as in the examples of chapter 4 (H-01).
     """
     usual = _USUAL_REQUEST(block)
     if usual is not None:
@@ -255,7 +256,7 @@ _USUAL_REQUEST: Final = re.compile(
     r"(?:transactionid:([0-9A-F]{16})\r\n)?"
     r"(?:outcome:COMMIT\r\ncompleted:([0-9A-F]{16})\r\n)?\r\n".encode()
 ).fullmatch
-"""The usual header of a request in a session, in our spelling."""
+"""The usual header of a request in a session, as we write it."""
 
 
 def _usual_request(found: re.Match[bytes]) -> RequestHeader:
@@ -286,7 +287,7 @@ def _check(header: RequestHeader) -> None:
 
 
 def read_response(block: bytes) -> ResponseHeader:
-    """Return the header of a response, blank line and all; the version may open any of them (H-02)."""
+    """Return the header of a response with its blank line; the version may open any response (H-02)."""
     _bounded(block)
     version = ""
     line, _, rest = block.partition(b"\r\n")
@@ -368,7 +369,7 @@ def _block(first: str, *fields: tuple[str, str | bool | None], product: Fields) 
 
 
 def _product_lines(product: Fields) -> Iterable[str]:
-    """Never a blank line, nor one that says nothing (HR-124)."""
+    """Yield the lines of product fields, without blank and empty ones (HR-124)."""
     for name, value in product:
         if not (_NAME(name) and value.strip(LWS)):
             raise UsageError(f"{shortened(f'{name}:{value}')} is not a field: a name, a colon and a value")

@@ -1,10 +1,9 @@
-r"""How values are written, 2.3 and 6.1.8 to 6.2.11: both ways, side by side.
+r"""Reads and writes single values, 2.3 and 6.1.8 to 6.2.11.
 
-id      00000000000001A7          64 bits; sixteen digits out, any number of them in (H-26)
+id      00000000000001A7          64 bits; sixteen digits are written, any number is read (H-26)
 date    06 Nov 1994 08:49:37      http-r-date: GMT, one blank each, case-sensitive
-word    plain  or  "a, b \" c"    quoted where it has separators (HR-122)
-
-fold    name: one <CRLF> two      a line that begins with a blank goes on with the one before
+word    plain  or  "a, b \" c"    quoted if it has separators (HR-122)
+fold    name: one <CRLF> two      a line that begins with a blank continues the line before
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from reliquary.protocols.httpr.codec.values import LARGEST_ID, ErrorNumber
 CRLF: Final = "\r\n"
 LWS: Final = " \t"
 TOKEN: Final = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
-"""Any character but controls and separators."""
+"""Any character except controls and separators."""
 TEXT: Final = r"[^\x00-\x08\x0a-\x1f\x7f]*"
-"""Any but controls; a tab is a blank."""
+"""Any character except controls; a tab counts as a blank."""
 LARGEST_NUMBER: Final = 0x7FFF_FFFF_FFFF_FFFF
-"""A peer may mean "no limit" by a number of any length; this is ours."""
+"""The largest number that is kept: a peer may write "no limit" as a number of any length."""
 
 _ID: Final = re.compile(r"[0-9A-Fa-f]{16}")
 _HEX: Final = re.compile(r"[0-9A-Fa-f]+")
@@ -45,7 +44,7 @@ _LATEST: Final = (date.max.toordinal() - _EPOCH + 1) * 86_400 - 1
 
 
 def malformed(why: str, section: str) -> HttprFault:
-    """520, with the section that says otherwise."""
+    """Return error 520 with the section that is violated."""
     return HttprFault(ErrorNumber.HTTP_R_PROTOCOL_ERROR, why, spec=f"HTTPR {section}")
 
 
@@ -74,7 +73,7 @@ def read_id(text: str) -> int:
 
 
 def read_number(text: str, name: str, section: str) -> int:
-    """1*DIGIT; what is larger than any limit is the largest."""
+    """Return the number of a text of digits (1*DIGIT), at most LARGEST_NUMBER."""
     if not _DIGITS.fullmatch(text):
         raise malformed(f"{name} is a number, not {shortened(text)}", section)
     digits = text.lstrip("0")
@@ -85,7 +84,7 @@ def read_number(text: str, name: str, section: str) -> int:
 
 
 def date_text(seconds: int) -> str:
-    """Return a moment, in seconds since 1970, as an http-r-date (HR-112)."""
+    """Return a time, in seconds since 1970, as an http-r-date (HR-112)."""
     if not _EARLIEST <= seconds <= _LATEST:
         raise UsageError(f"a date is between the years 1 and 9999, not {seconds} seconds after 1970")
     days, second = divmod(seconds, 86_400)
@@ -95,7 +94,7 @@ def date_text(seconds: int) -> str:
 
 
 def read_date(text: str) -> int:
-    """Return seconds since 1970; before it, a number below zero."""
+    """Return the seconds since 1970; earlier dates are negative."""
     found = _DATE.fullmatch(text)
     try:
         if found is None:
@@ -111,7 +110,7 @@ def read_date(text: str) -> int:
 
 
 def word_text(value: str) -> str:
-    """Return a value, quoted where it is no token."""
+    """Return a value, quoted if it is not a token."""
     if _PLAIN.fullmatch(value):
         return value
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
@@ -125,7 +124,7 @@ def read_word(text: str) -> str:
 
 
 def elements(text: str) -> list[str]:
-    """Return the parts between `,` or `;` (H-13) outside of quotes; empty elements do not count (HR-121)."""
+    """Return the parts between `,` or `;` (H-13) outside of quotes; empty elements are ignored (HR-121)."""
     found, at = [], 0
     while True:
         match = _ELEMENT.match(text, at)

@@ -1,5 +1,4 @@
-"""Bodies of requests and responses, read while they arrive: the events do not depend on how the bytes are
-split.
+"""Reads bodies of requests and responses while they arrive, with equal results for any division of the bytes.
 
     header --no batch-----------------------------------.
       |                                                 v
@@ -58,19 +57,19 @@ from reliquary.protocols.httpr.codec.values import (
 )
 
 LARGE: Final = 1024 * 1024
-"""A message of more bytes comes in pieces."""
+"""A message of more bytes is returned in pieces."""
 SMALL: Final = 4 * 1024
 IN_MEMORY: Final = 16 * 1024 * 1024
-"""Bytes of a batch that come whole; of what exceeds them, all but small messages comes in pieces."""
+"""The bytes of a batch that are returned whole; beyond them all but small messages are returned in pieces."""
 PIECE: Final = 256 * 1024
-"""Bytes of each piece but the last."""
+"""The bytes of each piece but the last."""
 MOST_MESSAGE_HEADER: Final = 2 * 1024 * 1024
-"""Bytes of a message's header; applications may keep much in it."""
+"""The most bytes of a message's header; applications may keep much in it."""
 MOST_MESSAGE_FIELDS: Final = 400
 MOST_LONG_HEADERS: Final = 16 * 1024 * 1024
-"""Bytes of all headers of a batch that are longer than usual."""
+"""The most bytes of all headers of a batch that are longer than usual."""
 MOST_LINE: Final = 4096
-"""A chunk's size with its extensions, or the terminator."""
+"""The most bytes of a chunk's size with its extensions, or of the terminator."""
 
 _END: Final = b"\r\n"
 _BLANK: Final = b"\r\n\r\n"
@@ -98,7 +97,7 @@ _CHUNK_LINE: Final = re.compile(rf"([0-9A-Fa-f]+)[ \t]*(?:;{TEXT})?".encode())
 
 
 class BodyIncomplete(Exception):
-    """The body ended before its terminator; all parts that were read of it are void (HR-117)."""
+    """The body ended before its terminator, so that all parts read from it are void (HR-117)."""
 
 
 class HeaderRead(msgspec.Struct, frozen=True):
@@ -146,7 +145,7 @@ class _Reader:
         """Bytes that have arrived; those before `_at` are parsed."""
         self._at = 0
         self._searched = 0
-        """The place up to which no blank line was found."""
+        """The position up to which no blank line was found."""
         self._long = bytearray()
         """A long header that is incomplete; it replaces the buffer, which each arrival would copy."""
         self._longest = 0
@@ -155,7 +154,7 @@ class _Reader:
         self._limits = BatchLimits(0, 0)
         self._messages = 0
         self._buffered = 0
-        """Bytes of the messages that were returned in one piece."""
+        """The bytes of the messages that were returned in one piece."""
         self._long_headers = 0
         # of the message that is being read:
         self._header = ""
@@ -167,7 +166,7 @@ class _Reader:
         """The largest size at which a message is returned in one piece."""
         self._large = False
         self._data = bytearray()
-        """Bytes of the message that were not returned yet."""
+        """The bytes of the message that were not returned yet."""
 
     def feed(self, data: bytes | memoryview) -> list[BodyPart]:
         """Return the parts that these bytes complete.
@@ -184,7 +183,7 @@ class _Reader:
             self._buffer = self._buffer[self._at :] + data
             self._searched -= self._at
         else:
-            self._buffer = bytes(data)  # no copy of what is bytes already
+            self._buffer = bytes(data)  # without a copy if they are `bytes` already
             self._searched = 0
         self._at = 0
         found: list[BodyPart] = []
@@ -255,7 +254,7 @@ class _Reader:
         return self._finish()
 
     def _refuse_what_begins_nothing(self) -> None:
-        """Refuse bytes that begin neither a message nor a terminator, before all of them are there."""
+        """Refuse bytes that can begin neither a message nor a terminator, before all of them have arrived."""
         head = self._buffer[self._at : self._at + len(_NAMES[-1])].lower()
         if not any(name.startswith(head[: len(name)]) for name in _NAMES):
             raise malformed(f"{shortened(head.decode('latin-1'))} begins no message", "6.2.1")
@@ -423,7 +422,7 @@ class RequestReader(_Reader):
     ) -> None:  # fmt: skip
         super().__init__()
         self.header: RequestHeader | None = None
-        """Not None as soon as it was read, whatever is wrong with what follows it."""
+        """Not None after the header was read, even if the rest has an error."""
         self._limits_for = limits_for
         self._lenient = lenient
 
@@ -443,7 +442,7 @@ class RequestReader(_Reader):
         return True
 
     def end(self) -> None:
-        """Check at the end of the bytes that the body is complete, and that it is HTTPR."""
+        """Check at the end of the bytes that the body is complete and that it is HTTPR."""
         if self.done:
             return
         if self.header is None and not is_request(self._long or self._buffer):
@@ -457,7 +456,7 @@ class ResponseReader(_Reader):
     def __init__(self, limits: BatchLimits) -> None:
         super().__init__()
         self.header: ResponseHeader | None = None
-        """Not None as soon as it was read, whatever is wrong with what follows it."""
+        """Not None after the header was read, even if the rest has an error."""
         self._limits = limits
 
     def _read_header(self, found: list[BodyPart]) -> bool:
@@ -481,7 +480,7 @@ class ResponseReader(_Reader):
         return True
 
     def _pass_over(self, found: list[BodyPart]) -> bool:
-        """Ignore all further bytes: error 510 may be explained by a payload of any form, 5.6."""
+        """Ignore all further bytes, because error 510 may be explained by a payload of any form, 5.6."""
         self._at = len(self._buffer)
         return True
 

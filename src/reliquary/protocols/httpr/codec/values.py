@@ -1,4 +1,4 @@
-"""What HTTPR's bytes mean, chapter 5 and 6: plain values, without a rule."""
+"""Defines the values that HTTPR's bytes stand for, chapters 5 and 6, without rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from reliquary.queueing.model.message import StoredBody
 
 VERSION: Final = "HTTPR/1.0"
-"""The token of protocol version 1.1 as well (HR-086)."""
+"""The token of the protocol version, also for version 1.1 (HR-086)."""
 NOTHING: Final = 0
 """The transaction id that stands for "none yet"; sixteen zeros on the wire (HR-079, HR-105)."""
 LARGEST_ID: Final = 0xFFFF_FFFF_FFFF_FFFF
@@ -31,9 +31,9 @@ class Command(Enum):
 FLOWS: Final = frozenset({Command.PUSH, Command.PULL, Command.EXCHANGE})
 """The commands that transfer messages; the others can always be used."""
 SENDS: Final = frozenset({Command.PUSH, Command.EXCHANGE})
-"""Their requests carry a batch."""
+"""The commands whose requests carry a batch."""
 FETCHES: Final = frozenset({Command.PULL, Command.EXCHANGE})
-"""Their responses may carry one."""
+"""The commands whose responses may carry a batch."""
 
 
 class Outcome(Enum):
@@ -59,7 +59,7 @@ class SessionMark(Enum):
 
 
 class ErrorNumber(IntEnum):
-    """5.6; the text on the wire is the name with hyphens, but for HTTP-R."""
+    """The errors of 5.6; the text on the wire is the name with hyphens, except for HTTP-R."""
 
     INCOMPATIBLE = 510
     RESPONDER_INVALID = 511
@@ -85,7 +85,7 @@ class ErrorNumber(IntEnum):
 
 
 NO_ERROR: Final = 0
-"""The number that answers without an error are counted under."""
+"""The number under which answers without an error are counted."""
 
 
 class Error(msgspec.Struct, frozen=True, gc=False):
@@ -102,24 +102,24 @@ class Error(msgspec.Struct, frozen=True, gc=False):
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
-    """The capability vector, 6.1.5, with the values that hold where none is said."""
+    """The capability vector, 6.1.5, with the values that hold by default."""
 
     idle_session_interval: int = 10
     """The interval of idle sessions, in seconds."""
     empty_batch_delay: int = 10_000
-    """Milliseconds, as all that follow."""
+    """The longest delay of an empty batch, in milliseconds."""
     max_latency: int = 100
-    """The longest time until the first message of a batch."""
+    """The longest time until the first message of a batch, in milliseconds."""
     max_wait_next: int = 100
-    """The longest time until the next message of a batch."""
+    """The longest time until the next message of a batch, in milliseconds."""
     max_wait_batch: int = 100
-    """The longest time until a batch ends."""
+    """The longest time until a batch ends, in milliseconds."""
     maximum_message_size: int = 100_000_000
-    """The size is in bytes."""
+    """The largest size of a message, in bytes."""
     maximum_batch_size: int = 10
     """The number of messages in a batch."""
     maximum_pipeline_depth: int = 1
-    """Requests, and batches in doubt."""
+    """The most pending requests, and the most batches in doubt."""
     flows: frozenset[Command] = FLOWS
     """The commands that carry messages."""
     sessions: bool = False
@@ -131,11 +131,11 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Fields = tuple[tuple[str, str], ...]
-"""Names in lower case, and values."""
+"""Names in lower case with their values."""
 
 
 class RequestHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """The header of a request; None and empty stand for a field that is not there."""
+    """The header of a request; None and empty stand for an absent field."""
 
     command: Command
     version: str = VERSION
@@ -164,7 +164,7 @@ class ResponseHeader(msgspec.Struct, frozen=True, kw_only=True):
     session: SessionMark | None = None
     session_id: str = ""
     capabilities: Fields | None = None
-    """The capabilities that the header names; all others are as proposed."""
+    """The capabilities that the header names; the others are as proposed."""
     transaction_id: int | None = None
     last_pulled_id: int | None = None
     outcome: Outcome | None = None
@@ -181,7 +181,7 @@ class Carried(msgspec.Struct, frozen=True, gc=False):
     """The fields but message-size and message-encoding: `name:value` and CRLF each, unfolded."""
     body: bytes = b""
     stored: StoredBody | None = None
-    """Not None: the body was so large that it lies on disk already."""
+    """Not None: the body was so large that it is already stored on disk."""
 
 
 class BatchLimits(msgspec.Struct, frozen=True):

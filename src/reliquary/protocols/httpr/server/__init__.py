@@ -1,4 +1,4 @@
-"""The server agent: it answers the requests of other agents, chapter 5.
+"""Implements the server agent, which answers the requests of other agents, chapter 5.
 
 It may import what `protocols.httpr` may import, and its shared modules, and not `client`.  Begin with
 `agent`, which lists the modules.

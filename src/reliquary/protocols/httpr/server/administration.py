@@ -1,4 +1,4 @@
-"""What an administrator asks of a channel of the server: `forget`."""
+"""Performs `forget`, the request of an administrator for a channel of the server."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from reliquary.protocols.httpr.tables import Channel
 def close_channel(state: State, row: Channel, now: Instant) -> None:
     """Refuse all requests of a channel with 516 and end its session, unless batches are in doubt.
 
-    A batch of a PULL that still waits was never sent, so it is not in doubt.  The channel has no owner any
-    more, and its client counts as one that does not fetch until it comes again.
+    A batch of a PULL that still waits was never sent, so it is not in doubt.  The channel then has no
+    owner, and its client counts as one that does not fetch until its next PULL.
     """
     channel = state.server.channels.get(row.number)
     waiting = None if channel is None else channel.pull
@@ -34,7 +34,7 @@ def close_channel(state: State, row: Channel, now: Instant) -> None:
 
 
 def forget(state: State, row: Channel) -> None:
-    """Forget how far both directions of a channel got."""
+    """Forget the ids of both directions of a channel."""
     if row.has_source_state:
         apply(state, SideForgotten(row.number, Side.SOURCE))
     if row.has_sink_state:

@@ -1,4 +1,4 @@
-"""The server agent: events of the network, signals of the queue manager and timers.
+"""Handles the events, signals and timers of the server agent.
 
 RequestArrived --> identify --> the channel's requests --> dispatch: its command --> Answer
                       |                 |
@@ -14,7 +14,7 @@ sessions         sessions and capabilities
 info             GET-RESPONDER-INFO                report          REPORT
 push             PUSH, first half of EXCHANGE      pull            PULL, second half of EXCHANGE
 responses        the header of every response      refusals        the table of errors
-administration   what an administrator asks for
+administration   requests of administrators
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from reliquary.queueing.model.travel.transfer import BatchJudged, MessagesReserv
 
 
 def on_request_begun(state: State, event: RequestBegun, now: Instant) -> None:
-    """The header of a request is complete: older connections of its channel end."""
+    """End older connections of a channel when the header of a request on a newer one is complete."""
     del now
     number = find_number(state, event.service, event.header)
     channel = None if number is None else state.server.channels.get(number)
@@ -48,7 +48,7 @@ def on_request_begun(state: State, event: RequestBegun, now: Instant) -> None:
 
 
 def on_request(state: State, event: RequestArrived, now: Instant) -> None:
-    """A request is complete: it is refused, or waits until the earlier ones of its channel are answered."""
+    """Refuse a complete request, or keep it until the earlier requests of its channel are answered."""
     if event.header is None:
         connections.end_sessions(state, event.connection)
         number = event.fault or ErrorNumber.NOT_HTTP_R
@@ -93,7 +93,7 @@ def on_connection_gone(state: State, event: ConnectionGone, now: Instant) -> Non
 
 
 def on_judged(state: State, signal: BatchJudged, now: Instant) -> None:
-    """The queue manager has taken the batch of the first request, or refused it."""
+    """Answer the first request when the queue manager has taken or refused its batch."""
     channel = state.server.channels[signal.ticket]
     request = channel.requests[0]
     try:
@@ -104,14 +104,14 @@ def on_judged(state: State, signal: BatchJudged, now: Instant) -> None:
 
 
 def on_reserved(state: State, signal: MessagesReserved, now: Instant) -> None:
-    """The queue manager has reserved messages for a batch, or has none."""
+    """Continue a batch when the queue manager has reserved messages, or has none."""
     channel = state.server.channels[signal.key[0]]
     pull.on_reserved(state, channel, signal, now)
     serve_next(state, channel, now)
 
 
 def on_waiting(state: State, signal: MessagesWaiting, now: Instant) -> None:
-    """Messages wait in a queue from which a PULL may take them."""
+    """Fill waiting PULLs from a queue that has messages again."""
     numbers = list(state.server.waiting_pulls)
     if numbers:
         pull.on_waiting(state, signal, now)
@@ -123,12 +123,12 @@ def on_waiting(state: State, signal: MessagesWaiting, now: Instant) -> None:
 
 
 def on_idle_session(state: State, number: int, now: Instant) -> None:
-    """A session may have been idle for too long."""
+    """End a session that was idle for too long."""
     sessions.on_idle(state, state.server.channels[number], now)
 
 
 def on_batch_wait(state: State, number: int, now: Instant) -> None:
-    """A PULL has waited long enough."""
+    """Answer a PULL whose waiting time is over."""
     channel = state.server.channels[number]
     pull.close(state, channel, now)
     serve_next(state, channel, now)

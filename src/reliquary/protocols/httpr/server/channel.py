@@ -1,6 +1,6 @@
-"""What the server agent knows about one channel: its session, its requests, the PULL that waits.
+"""Defines the volatile state of a channel at its server: its session, its requests, the PULL that waits.
 
-All of it ends with the process: a client then gets 528, and asks again what is on disk (HR-028, HR-031).
+It is lost with the process: a client then gets 528, and asks for the durable state again (HR-028, HR-031).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from reliquary.queueing.model.security.principals import Principal
 
 NEVER: Final = Instant(0)
 Pair = tuple[Outcome, int]
-"""`outcome` and `completed`: a response has both or neither."""
+"""`outcome` and `completed`; a response has both or neither."""
 
 
 @dataclass(slots=True)
 class Session:
-    """Begun by GET-RESPONDER-INFO; in force until either side says `session:end` (3.6)."""
+    """A session, begun by GET-RESPONDER-INFO and in force until either side sends `session:end` (3.6)."""
 
     identifier: str
     agreed: Capabilities
@@ -39,13 +39,14 @@ class Session:
 
     @property
     def pipelined(self) -> bool:
-        """Return whether a request may be sent before the one ahead of it is answered."""
+        """Whether a request may be sent before the preceding one is answered."""
         return self.agreed.maximum_pipeline_depth > 1
 
     @property
     def idle_limit(self) -> Duration:
-        """Return how long an idle session is kept; at least one second, because no client could use a
-        shorter one.
+        """How long an idle session is kept.
+
+        At least one second, because no client could use a shorter one.
         """
         return Duration(max(self.agreed.idle_session_interval, 1) * SECOND)
 
@@ -64,14 +65,14 @@ class PendingRequest:
     lowered: Fields | None = None
     """Capabilities that the answer lowers (H-04)."""
     fault: ErrorNumber | None = None
-    """The error with which it is refused when it is served."""
+    """The error with which it is refused when its turn comes."""
     why: str = ""
     unsettled: bool = False
-    """The client does not have a batch of ours, while later batches may be on their way to it."""
+    """The client did not take a batch of ours, while later batches may be on their way to it."""
 
     @property
     def pipelined(self) -> bool:
-        """Return whether later requests may have been sent already."""
+        """Whether later requests may have been sent already."""
         return self.session is not None and self.session.pipelined
 
 
@@ -83,7 +84,7 @@ class PullInProgress:
     pair: Pair | None
     """The outcome of the client's own batches, for the answer."""
     from_own_queue: bool
-    """Whether the messages come from a queue of ours, and not from outgoing queues to the client."""
+    """Whether the messages come from a local queue, and not from outgoing queues to the client."""
     batch: int = 0
     """The id of the batch, on disk together with its first message; 0 before."""
     messages: list[Message] = field(default_factory=list)
@@ -100,7 +101,7 @@ class PullInProgress:
 
     @property
     def deadline(self) -> Instant:
-        """Return the time at which the batch is closed at the latest (HR-094 to HR-097)."""
+        """The latest time at which the batch is closed (HR-094 to HR-097)."""
         agreed = self.request.agreed
         whole = self.request.arrived + agreed.max_wait_batch * MILLISECOND
         if not self.messages:
@@ -126,9 +127,9 @@ class ServerChannel:
     pull: PullInProgress | None = None
     """The first request, while it waits for messages."""
     last_error: str = ""
-    """The last refusal, for people."""
+    """The last refusal, as a sentence for administrators."""
     last_queue: int = 0
-    """The outgoing queue that gave the last batch; the next batch begins with the queue behind it."""
+    """The outgoing queue that gave the last batch; the next batch begins with the queue after it."""
 
 
 @dataclass(slots=True)
@@ -137,4 +138,4 @@ class Connection:
 
     channels: set[int] = field(default_factory=set)
     introduced: bool = False
-    """A response on it has had our agent-type (HR-101)."""
+    """A response on it has carried our agent-type (HR-101)."""

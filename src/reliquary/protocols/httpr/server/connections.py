@@ -1,4 +1,7 @@
-"""The connections of the server, 3.8: the newest one that carried a channel ends all older ones (HR-041)."""
+"""Manages the connections of the server, 3.8.
+
+The newest that carries a channel ends the older ones (HR-041).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from reliquary.protocols.httpr.state import State
 
 
 def carry(state: State, channel: ServerChannel, number: int) -> None:
-    """Let this connection carry the channel; close the older one, and drop the requests that wait there."""
+    """Assign this connection to the channel; close the older one, and drop the requests that wait on it."""
     if number == channel.connection:
         return
     older = state.server.connections.get(channel.connection)
@@ -39,7 +42,7 @@ def drop_requests(state: State, channel: ServerChannel) -> None:
 
 
 def answer_ignored(state: State, event: RequestArrived) -> None:
-    """Answer without an outcome: the client has given this connection up (HR-042)."""
+    """Answer without an outcome, because the client has abandoned this connection (HR-042)."""
     number = ErrorNumber.OUT_OF_SEQUENCE_TRANSACTION_DISCARDED
     why = "a later connection carries the channel"
     header = ResponseHeader(session=SessionMark.END, error=Error.of(number), product=reason_fields(why))
@@ -47,9 +50,9 @@ def answer_ignored(state: State, event: RequestArrived) -> None:
 
 
 def end_sessions(state: State, connection: int) -> None:
-    """End the sessions on a connection where a request could not be read.
+    """End the sessions on a connection on which a request could not be read.
 
-    Requests that are pipelined behind it must not be taken without it.
+    Requests that are pipelined behind it must not be processed without it.
     """
     carried = state.server.connections.get(connection)
     for number in () if carried is None else carried.channels:

@@ -1,4 +1,4 @@
-"""The requests of a channel are served one after another, in the order in which they came (HR-046).
+"""Serves the requests of a channel one after another, in the order in which they came (HR-046).
 
     first request --> session? fault? flow? --> outcome of our batches --> pipeline depth --> its command
                           528, 523, 524           `report.settle`              523
@@ -67,9 +67,9 @@ def _serve(state: State, channel: ServerChannel, request: PendingRequest, now: I
 
 
 def _settle(state: State, channel: ServerChannel, request: PendingRequest) -> None:
-    """Settle the batches of which the client says the outcome.
+    """Settle the batches whose outcome the client reports.
 
-    If it rolled a batch back, or is in doubt, it takes none of the batches behind it (HR-077): its session
+    If it rolled a batch back, or is in doubt, it takes none of the batches after it (HR-077): its session
     ends if there may be later batches, and it gets no further batch now (HR-071, H-08).
     """
     settled = report.settle(state, channel.number, request.header, _RESPONSE)

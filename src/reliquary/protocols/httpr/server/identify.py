@@ -1,6 +1,6 @@
 """Finds the channel of a request by its session, or by requester, channel and responder.
 
-A request that names a channel for the first time opens it.  A request that is for none is refused:
+A request that names a channel for the first time opens it.  A request without a valid channel is refused:
 530 version, 528 session, 513 no name of our own yet, 520 no names, 511 service or responder, 512 channel,
 510 capabilities, 525 user.
 """
@@ -51,7 +51,8 @@ def _by_session(
     session = None if channel is None else channel.session
     if channel is None or session is None or session.by is not event.by or channel.service != event.service:
         if channel is not None and channel.connection == event.connection:
-            sessions.end(state, channel)  # requests pipelined behind this one must not be taken without it
+            # requests pipelined behind this one must not be processed without it
+            sessions.end(state, channel)
         why = f"there is no session {header.session_id}"
         raise fault(ErrorNumber.SESSION_IDENTIFIER_NOT_RECOGNISED, why)
     request = PendingRequest(event, header, now, session.agreed, session, fault=event.fault, why=event.why)
@@ -59,7 +60,7 @@ def _by_session(
 
 
 def _by_names(state: State, event: RequestArrived, header: RequestHeader) -> tuple[str, Channel | None]:
-    """Return our name in the answer, and the row of the channel that the request names, if it is known."""
+    """Return our name for the answer, and the row of the channel that the request names, if it is known."""
     settings = state.settings
     if not state.origin:
         raise fault(
@@ -81,7 +82,7 @@ def _by_names(state: State, event: RequestArrived, header: RequestHeader) -> tup
 def find_row(state: State, service: str, header: RequestHeader) -> Channel | None:
     """Return the row of the channel that a request names.
 
-    Each service has one name of ours, so a request that does not say the responder is for that channel too.
+    Each service has one name, so a request without a responder is for that channel too.
     """
     return state.find(Role.SERVER, header.requester, header.channel, own_agent(state.origin, service))
 
@@ -100,9 +101,9 @@ def _new_row(state: State, service: str, header: RequestHeader) -> Channel:
 
 
 def _owned(state: State, event: RequestArrived, row: Channel) -> Channel:
-    """Return the row with its owner, who alone may use the channel: others could take the owner's messages.
+    """Return the row with its owner; only the owner may use the channel and take its messages.
 
-    A channel that was used anonymously belongs to the first user who is known (525 for all others).
+    A channel that was used anonymously belongs to its first authenticated user (525 for all others).
     """
     if not may_use(row, event.by):
         raise fault(ErrorNumber.AGENT_SECURITY, f"the channel belongs to another user than {event.by}")

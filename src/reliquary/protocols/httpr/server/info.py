@@ -1,4 +1,4 @@
-"""GET-RESPONDER-INFO at the server, 5.1: a new session, or the answer that there are no sessions."""
+"""Answers GET-RESPONDER-INFO, 5.1, with a new session, or with the answer that there are no sessions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reliquary.protocols.httpr.transactions import By
 
 
 def serve(state: State, channel: ServerChannel, request: PendingRequest, now: Instant) -> None:
-    """Answer GET-RESPONDER-INFO with what this channel remembers."""
+    """Answer GET-RESPONDER-INFO with the recorded state of this channel."""
     header = request.header
     settle(state, channel.number, header, By.INFO_REQUEST)
     pair = responses.last_outcome(state.channels[channel.number])  # HR-066

@@ -1,9 +1,9 @@
-"""PULL at the server, and the second half of EXCHANGE, 5.3 and 5.4: batches are fetched.
+"""Answers PULL and the second half of EXCHANGE, 5.3 and 5.4, with batches.
 
     ReservationWanted --> MessagesReserved --> full? ------------------------------> closed: the answer
         ^              |            not yet: wait until the deadline ------^
         '-- MessagesWaiting <--'                                           |
-                                     nothing came: "no messages" ----------'
+                                     no messages: "no messages" -----------'
 
 Messages are reserved, and the batch is in doubt, from the first of them on (P1).  The answer leaves after the
 sync of the last reservation.  A batch that was never sent is returned together with its request.
@@ -57,10 +57,10 @@ def serve(state: State, channel: ServerChannel, request: PendingRequest, now: In
 
 
 def _pair(state: State, channel: ServerChannel, request: PendingRequest) -> Pair | None:
-    """Return what the answer to a PULL says of the client's last batch (H-27).
+    """Return the outcome of the client's last batch for the answer to a PULL (H-27).
 
-    In a pipelined session it does not say ROLLBACK: the client would count a PUSH as rolled back that is
-    behind this request and is taken later.  The answer to that batch said so, and REPORT says so.
+    In a pipelined session it is never ROLLBACK: the client would count a PUSH as rolled back that is
+    behind this request and is taken later.  The answer to that batch and REPORT give that outcome.
     """
     pair = responses.last_outcome(state.channels[channel.number])
     return None if request.pipelined and pair[0] is not Outcome.COMMIT else pair
@@ -69,7 +69,7 @@ def _pair(state: State, channel: ServerChannel, request: PendingRequest) -> Pair
 def start(
     state: State, channel: ServerChannel, request: PendingRequest, pair: Pair | None, now: Instant
 ) -> None:
-    """Begin the batch of the first request; `pair` is what its answer says of the client's batches."""
+    """Begin the batch of the first request; `pair` is the outcome of the client's batches for its answer."""
     own = not is_fetched_by_agent(state.settings, channel.service)
     if not own and not state.channels[channel.number].pulled:
         apply(state, FetchingSeen(channel.number))
@@ -82,7 +82,7 @@ def start(
 
 
 def _reserve_more(state: State, channel: ServerChannel, pull: PullInProgress, now: Instant) -> None:
-    """Ask the queue manager for as many messages as the batch still takes."""
+    """Request as many messages from the queue manager as the batch still takes."""
     row, agreed = state.channels[channel.number], pull.request.agreed
     queues: tuple[str | int, ...] = (pull.queue,)
     if not pull.messages:
@@ -133,7 +133,7 @@ def on_reserved(state: State, channel: ServerChannel, signal: MessagesReserved, 
 def _add(
     state: State, channel: ServerChannel, pull: PullInProgress, signal: MessagesReserved, now: Instant
 ) -> None:
-    """Add messages to the batch; it is in doubt with its first messages (P1)."""
+    """Add messages to the batch, which is in doubt with its first messages (P1)."""
     if not pull.messages:
         pull.batch, pull.queue, pull.first_at = signal.key[1], signal.queue, now
         apply(state, BatchPrepared(channel.number, pull.batch))
@@ -146,7 +146,7 @@ def _add(
 def _note_empty(
     state: State, pull: PullInProgress, asked_queues: tuple[str | int, ...], signal: MessagesReserved
 ) -> None:
-    """Watch an empty queue of ours; outgoing queues signal by themselves when they have messages again."""
+    """Watch an empty local queue; outgoing queues signal by themselves when they have messages again."""
     if pull.from_own_queue:
         pull.queue = signal.queue
         return
@@ -179,13 +179,13 @@ def _close_or_wait(state: State, channel: ServerChannel, pull: PullInProgress, n
 
 
 def make_way(state: State, channel: ServerChannel, now: Instant) -> None:
-    """Close a PULL that waits if a request that came behind it must not wait."""
+    """Close a waiting PULL if a request that came behind it must not wait."""
     if channel.pull is not None and _delays_an_outcome(state, channel, channel.pull):
         close(state, channel, now)
 
 
 def _delays_an_outcome(state: State, channel: ServerChannel, pull: PullInProgress) -> bool:
-    """Return whether a request behind an empty PULL says what became of a batch in doubt."""
+    """Return whether a request behind an empty PULL carries the outcome of a batch in doubt."""
     in_doubt = state.channels[channel.number].in_doubt
     if pull.messages or not in_doubt:
         return False
@@ -211,7 +211,7 @@ def close(state: State, channel: ServerChannel, now: Instant) -> None:
 
 
 def abandon(state: State, channel: ServerChannel) -> None:
-    """Return the messages of a batch that is not sent, because its client does not wait any more."""
+    """Return the messages of a batch that is not sent, because its client no longer waits."""
     pull = channel.pull
     if pull is None:
         return
@@ -221,7 +221,7 @@ def abandon(state: State, channel: ServerChannel) -> None:
 
 
 def on_waiting(state: State, signal: MessagesWaiting, now: Instant) -> None:
-    """Hold messages that came for the PULLs that wait for them."""
+    """Reserve messages that came for the PULLs that wait for them."""
     for number in list(state.server.waiting_pulls):
         channel = state.server.channels[number]
         pull = channel.pull
@@ -249,7 +249,7 @@ def _stop(state: State, channel: ServerChannel) -> None:
 
 
 def _watch(state: State) -> None:
-    """Report to the queue manager which of its own queues PULLs wait for, if they have changed."""
+    """Report to the queue manager for which of its queues PULLs wait, if they have changed."""
     server = state.server
     pulls = [server.channels[number].pull for number in server.waiting_pulls]
     wanted = frozenset(

@@ -1,4 +1,4 @@
-"""PUSH at the server, and the first half of EXCHANGE, 5.2 and 5.4: batches arrive.
+"""Takes the batches of PUSH and of the first half of EXCHANGE, 5.2 and 5.4.
 
     new? --> abort? --> messages, their queues --> BatchArrived --> BatchJudged --> BatchReceived, the answer
      |         |                |                                     |
@@ -8,7 +8,7 @@ A batch is new if its id is greater than those that came before it (HR-055).
 
 The messages and `BatchReceived` are one write, and the answer leaves after its sync (P3, HR-056).  The store
 is never in doubt about a batch: if a sync fails, the process ends, and the client gets no answer and REPORTs.
-So INDOUBT is never an outcome of ours (P6); we understand it from a client.
+So this server never answers INDOUBT (P6); it understands INDOUBT from a client.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _checked_id(state: State, channel: ServerChannel, request: PendingRequest) -
         raise HttprFault(ErrorNumber.HTTP_R_PROTOCOL_ERROR, "a batch has an id and an end", spec="6.1.8")
     assert batch is not None, "an id that is not valid was refused before"
     if verdict is not TAKEN:
-        # DEPARTS from 6.2.16 (HR-116): the answer to an abort of an id that was received before says no
+        # DEPARTS from 6.2.16 (HR-116): the answer to an abort of an id that was received before has no
         # outcome, because ROLLBACK could contradict a COMMIT, and messages would come twice.
         if verdict is Reception.KNOWN and event.batch:
             report_duplicates(state, channel.number, batch, event.batch)
@@ -110,7 +110,7 @@ def _checked_id(state: State, channel: ServerChannel, request: PendingRequest) -
 
 
 def _answer(state: State, channel: ServerChannel, request: PendingRequest, batch: int, now: Instant) -> None:
-    """Answer a batch that is in our queues; for EXCHANGE, fill the batch of the answer first."""
+    """Answer a batch that is in the queues; for EXCHANGE, fill the batch of the answer first."""
     pair = (_COMMIT, batch)
     if request.header.command is _EXCHANGE and not request.unsettled:
         pull.start(state, channel, request, pair, now)
@@ -119,7 +119,7 @@ def _answer(state: State, channel: ServerChannel, request: PendingRequest, batch
 
 
 def _abort(state: State, channel: ServerChannel, request: PendingRequest, batch: int, now: Instant) -> None:
-    """Keep nothing of an aborted batch, not even its id (HR-057, HR-115); the answer says ROLLBACK (HR-116).
+    """Discard an aborted batch and its id (HR-057, HR-115), and answer ROLLBACK (HR-116).
 
     Requests pipelined behind it must not be taken: the client counts them as rolled back too (H-08, HR-073).
     """

@@ -1,8 +1,8 @@
-"""The errors of 5.6: what each says of the batch that came with the request, and whether its session ends.
+"""Defines for each error of 5.6 the outcome that goes with it, and whether the session ends.
 
     ROLLED_BACK   the request's own batch, if it has one; else the outcome of the client's last batch
     STANDING      the outcome of the client's last batch
-    NOTHING_SAID  no outcome: the request was not understood, or its client must not learn of the channel
+    NOTHING_SAID  no outcome: the request was not understood, or its client must not get data of the channel
 
 A response never says ROLLBACK of a batch that was committed before (H-22).
 """
@@ -34,7 +34,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
     said: Said = Said.ROLLED_BACK
     ends_session: bool = True
-    """In the text all errors end it: requests behind a refused batch must not be taken (HR-084)."""
+    """In the text every error ends it, because requests behind a refused batch must not be taken (HR-084)."""
 
 
 REFUSALS: Final[Mapping[ErrorNumber, Refusal]] = {
@@ -45,7 +45,7 @@ REFUSALS: Final[Mapping[ErrorNumber, Refusal]] = {
     ErrorNumber.RESOURCE_MANAGER_TERMINATING: Refusal(),
     ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE: Refusal(),
     ErrorNumber.ADMINISTRATOR_CLOSED: Refusal(Said.STANDING),
-    ErrorNumber.DISCONNECT_TIMEOUT_EXPIRED: Refusal(Said.NOTHING_SAID),  # never sent: H-16, F-10
+    ErrorNumber.DISCONNECT_TIMEOUT_EXPIRED: Refusal(Said.NOTHING_SAID),  # is never sent: H-16, F-10
     ErrorNumber.SINK_NOT_KNOWN: Refusal(),
     ErrorNumber.NOT_HTTP_R: Refusal(Said.NOTHING_SAID),
     ErrorNumber.HTTP_R_PROTOCOL_ERROR: Refusal(),
@@ -55,17 +55,18 @@ REFUSALS: Final[Mapping[ErrorNumber, Refusal]] = {
     ErrorNumber.INVALID_FLOW: Refusal(),
     ErrorNumber.AGENT_SECURITY: Refusal(),
     ErrorNumber.USERID_SECURITY: Refusal(),
-    ErrorNumber.USER_MODULE_CLOSED: Refusal(Said.NOTHING_SAID),  # never sent: we have no user modules
+    ErrorNumber.USER_MODULE_CLOSED: Refusal(Said.NOTHING_SAID),  # is never sent: there are no user modules
     ErrorNumber.SESSION_IDENTIFIER_NOT_RECOGNISED: Refusal(Said.NOTHING_SAID),
     ErrorNumber.OUT_OF_SEQUENCE_TRANSACTION_DISCARDED: Refusal(),
     ErrorNumber.HTTP_R_VERSION_NOT_SUPPORTED: Refusal(Said.NOTHING_SAID),
 }
 
 _NOT_TAKEN: Final[Mapping[MessageClass, ErrorNumber]] = {
-    MessageClass.NORMAL: ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE,  # the manager takes nothing now
+    MessageClass.NORMAL: ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE,  # the manager accepts no messages now
     MessageClass.NACK_BAD_DEST_QUEUE: ErrorNumber.SINK_NOT_KNOWN,
     MessageClass.NACK_QUEUE_DELETED: ErrorNumber.SINK_NOT_KNOWN,
-    MessageClass.NACK_HOP_COUNT_EXCEEDED: ErrorNumber.SINK_NOT_KNOWN,  # going in a circle, it never arrives
+    # the message went in a circle and cannot arrive
+    MessageClass.NACK_HOP_COUNT_EXCEEDED: ErrorNumber.SINK_NOT_KNOWN,
     MessageClass.NACK_ACCESS_DENIED: ErrorNumber.AGENT_SECURITY,
     MessageClass.NACK_QUEUE_EXCEED_QUOTA: ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE,
 }

@@ -1,12 +1,12 @@
-"""REPORT at the server, 5.5, and the acknowledgements of fetched batches in any request.
+"""Processes REPORT, 5.5, and the acknowledgements of fetched batches in any request.
 
 One turn does this, in this order:
 
 a  last-pushed-id: batches up to it that come later are refused (P8)
 b  outcome and completed: our batches in doubt are settled (P11)
-c  forget: the sink's state is as at the beginning (P9)
+c  forget: the state of the sink is reset (P9)
 d  session:end
-e  the answer: how far the source got, how far the sink
+e  the answer: the last ids of the source and of the sink
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ NONE: Final = Settlement()
 
 
 def settle(state: State, number: int, header: RequestHeader, by: By) -> Settlement:
-    """Settle our batches as the client's outcome says; ids that we do not know are no error (HR-018).
+    """Settle our batches by the outcome of the client; unknown ids are no error (HR-018).
 
-    But they show that our memory is old.
+    But they show that the row is old.
     """
     row, completed, outcome = state.channels[number], header.completed, header.outcome
     if completed is None or outcome is None:
         if row.memory is not _RESTORED or header.command not in FETCHES:
             return NONE
-        completed, outcome = NOTHING, Outcome.COMMIT  # it fetches, and has nothing to acknowledge
+        completed, outcome = NOTHING, Outcome.COMMIT  # the client fetches, and has nothing to acknowledge
     settled = None
     if row.memory is _RESTORED or completed > row.last_source_id:
         settled = judge_memory(state, number, completed)
@@ -57,7 +57,7 @@ def settle(state: State, number: int, header: RequestHeader, by: By) -> Settleme
 
 
 def serve(state: State, channel: ServerChannel, request: PendingRequest, now: Instant) -> None:
-    """Settle what a REPORT says, and answer what became of our batches."""
+    """Apply the outcomes in a REPORT, and answer with the outcome of our batches."""
     header, number = request.header, channel.number
     _note_last_pushed_id(state, number, header)
     settle(state, number, header, By.REPORT)
@@ -78,7 +78,8 @@ def serve(state: State, channel: ServerChannel, request: PendingRequest, now: In
 def _note_last_pushed_id(state: State, number: int, header: RequestHeader) -> None:
     """Refuse batches up to the last id of the client from now on (P8, HR-058, HR-082).
 
-    After a restore of our store an id below the last that came means that the client counts anew.
+    After a restore of our store an id below the last that came means that the client has restarted its
+    numbering.
     """
     row, pushed = state.channels[number], header.last_pushed_id
     if pushed is None:
@@ -91,14 +92,14 @@ def _note_last_pushed_id(state: State, number: int, header: RequestHeader) -> No
 
 
 def _forget_sink(state: State, number: int, header: RequestHeader) -> None:
-    """Forget how far the client's batches got; older connections have ended, so none comes late (F-03).
+    """Forget the ids of the client's batches; older connections have ended, so none comes late (F-03).
 
-    One that is said again when nothing is known any more forgets the last-pushed-id that comes with it: else
-    a client that begins to count anew would have each of its old ids refused.
+    A repeated `forget` for an unknown channel also forgets the last-pushed-id that comes with it:
+    otherwise each id of a client that restarts its numbering would be refused.
     """
     row, forget = state.channels[number], header.forget
     if forget is None or forget == NOTHING or row.last_received_id not in (forget, NOTHING):
-        return  # HR-017: an id that is not known is no error
+        return  # HR-017: an unknown id is no error
     # DEPARTS from 3.3 (HR-059): after a last-pushed-id beyond it nothing is forgotten, because a batch that
     # is still under way would be taken although its source has given it up.
     if row.last_sent_id <= forget:

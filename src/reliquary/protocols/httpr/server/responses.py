@@ -1,4 +1,4 @@
-"""The response to the first request of a channel, and the fields that every response has, 6.1."""
+"""Builds the response to the first request of a channel, with the fields that every response has, 6.1."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from reliquary.queueing.model.message import Message
 
 
 def last_outcome(row: Channel) -> Pair:
-    """Return what became of the client's last batch; COMMIT and zeros if there is none (HR-079, HR-105).
+    """Return the outcome of the client's last batch; COMMIT and zeros if there is none (HR-079, HR-105).
 
-    So too while it is not known whether the client still counts as when the backup was made.
+    After a restore it also returns these until the ids of the client show whether it restarted its numbering.
     """
     if row.sink_restored:
         return Outcome.COMMIT, NOTHING
@@ -54,7 +54,10 @@ def respond(
     error: Error | None = None,
     why: str = "",
 ) -> None:
-    """Answer the first request of a channel, so that the next may be served; `ending` ends the session."""
+    """Answer the first request of a channel, so that the next one may be served.
+
+    `ending` ends the session.
+    """
     assert channel.requests[0] is request, "requests are answered in their order"
     channel.requests.popleft()
     channel.busy = False
@@ -89,7 +92,7 @@ def refuse(
     number: ErrorNumber,
     why: str,
 ) -> None:
-    """Answer the first request of a channel with an error; its batch is not taken."""
+    """Answer the first request of a channel with an error, and take nothing of its batch."""
     refusal, error = REFUSALS[number], Error.of(number)
     channel.last_error = f"refused with {error.number} {error.text}: {why}"
     discard_bodies(state, request.event.batch)
@@ -113,7 +116,7 @@ def refuse_unidentified(
     responder: str = "",
     row: Channel | None = None,
 ) -> None:
-    """Answer a request with an error whose channel is not known, or must not be used by this client."""
+    """Answer a request with an error if its channel is unknown, or must not be used by this client."""
     discard_bodies(state, event.batch)
     sends = event.header is not None and event.header.command in SENDS
     pair = _pair(REFUSALS[number].said, event.header, row if sends else None)
@@ -147,7 +150,7 @@ def _pair(said: Said, header: RequestHeader | None, row: Channel | None) -> Pair
 
 
 def _agent_type(state: State, connection: int) -> str:
-    """Return our agent-type for the first response of a connection, else nothing (HR-101)."""
+    """Return our agent-type for the first response of a connection, and otherwise an empty text."""
     known = state.server.connections.get(connection)
     if known is None:
         known = state.server.connections[connection] = Connection()

@@ -1,4 +1,4 @@
-"""Sessions and the capabilities in force, 3.6 and 3.7; a crash ends all sessions.
+"""Begins and ends sessions, with the capabilities in force, 3.6 and 3.7; a crash ends all sessions.
 
              GET-RESPONDER-INFO (any older one ends)
       none -------------------------------------------> active --. request: last_used = now
@@ -6,7 +6,7 @@
        '--------------------------------------------------'
          session:end, an error, a rollback with requests behind it, idle: later requests get 528
 
-The timer of a session is not set again with each request: when it fires, it is set for the time that is left.
+The timer of a session is not set again with each request: when it fires, it is set for the remaining time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DEFAULTS: Final = Capabilities()
 SESSIONLESS_ONLY: Final[Fields] = (("session_support", "SESSIONLESS"),)
 """The capabilities in the response of a server without sessions (HR-065)."""
 UNIDENTIFIED: Final = BatchLimits(message_bytes=1024 * 1024, messages=DEFAULTS.maximum_batch_size)
-"""The limits of batches that will be refused: they are read only so that the connection can go on."""
+"""The limits of batches that will be refused: they are read only to keep the connection usable."""
 
 _DIGITS: Final = digits + ascii_uppercase
 
@@ -50,7 +50,7 @@ _DIGITS: Final = digits + ascii_uppercase
 def begin(
     state: State, channel: ServerChannel, proposed: Capabilities | None, by: Principal, now: Instant
 ) -> tuple[Session, Fields | None]:
-    """Begin a session with a new identifier; return it, and the capabilities that are less than proposed."""
+    """Begin a session with a new identifier; return it, and the capabilities that are lower than proposed."""
     end(state, channel)
     agreed, lowered_fields = agree(proposed, state.settings.offered)
     number = max(state.numbers.session + 1, now)
@@ -63,7 +63,7 @@ def begin(
 
 
 def end(state: State, channel: ServerChannel) -> None:
-    """End the session of a channel, if it has one; its row does not change (HR-031)."""
+    """End the session of a channel, if there is one; the row does not change (HR-031)."""
     if channel.session is None:
         return
     del state.server.sessions[channel.session.identifier]
@@ -72,7 +72,7 @@ def end(state: State, channel: ServerChannel) -> None:
 
 
 def on_idle(state: State, channel: ServerChannel, now: Instant) -> None:
-    """End a session whose timer fired, unless it was used meanwhile (HR-093)."""
+    """End a session whose timer fired, unless it was used in between (HR-093)."""
     session = channel.session
     if session is None:
         return
@@ -80,7 +80,7 @@ def on_idle(state: State, channel: ServerChannel, now: Instant) -> None:
     if channel.requests:
         left = session.idle_limit
     if left > 0:
-        left = min(left, session.idle_limit)  # the clock may have been set back meanwhile
+        left = min(left, session.idle_limit)  # the clock may have been set back in between
         state.draft.ask(SetTimer((IDLE_SESSION, channel.number), Duration(left)))
     else:
         end(state, channel)
@@ -88,7 +88,7 @@ def on_idle(state: State, channel: ServerChannel, now: Instant) -> None:
 
 @lru_cache(maxsize=256)
 def agree(proposed: Capabilities | None, offered: Capabilities) -> tuple[Capabilities, Fields | None]:
-    """Return the capabilities in force, and those that are less than proposed (HR-037, HR-064).
+    """Return the capabilities in force, and those that are lower than proposed (HR-037, HR-064).
 
     HttprFault 510 if nothing could be sent with them.
     """
@@ -110,7 +110,7 @@ def sessionless(
     """Return the capabilities for a request without a session, and those that its answer lowers (HR-128)."""
     agreed, lowered_fields = agree(proposed, offered)
     if command is Command.GET_RESPONDER_INFO:
-        lowered_fields = None  # the answer says what is lowered for the session
+        lowered_fields = None  # the answer lists what is lowered for the session
     elif not offered.sessionless:
         raise _incompatible("requests need a session here")
     return replace(agreed, maximum_pipeline_depth=1), lowered_fields  # HR-027

@@ -1,4 +1,4 @@
-"""What the server agent knows while the process runs."""
+"""Defines the volatile state of the server agent."""
 
 from __future__ import annotations
 

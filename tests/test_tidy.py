@@ -264,7 +264,7 @@ def test_the_examples_in_docstrings_are_true(path: Path) -> None:
     assert results.failed == 0
 
 
-CITATION = re.compile(r"\[MC-MQSRM\]|\bHR-[0-9]+|\bSR-[0-9]+")
+CITATION = re.compile(r"\[M[CS]-\w+\]|\bHR-[0-9]+|\bSR-[0-9]+")
 
 
 def test_the_manager_and_the_engine_know_no_protocol_by_its_name() -> None:
@@ -274,7 +274,7 @@ def test_the_manager_and_the_engine_know_no_protocol_by_its_name() -> None:
         f"{path.relative_to(ROOT)}:{number}"
         for path in rooms
         for number, line in enumerate(path.read_text().splitlines(), 1)
-        if re.search("srmp|httpr", CITATION.sub("", line), re.IGNORECASE)
+        if re.search(r"srmp|httpr|mqq[bp]|ws-?rm", CITATION.sub("", line), re.IGNORECASE)
     ]
     assert len(rooms) > 100
     assert found == []

@@ -43,7 +43,7 @@ def test_a_queue_that_exists_is_refused_unless_that_is_all_right(run: Run) -> No
     again = run("queue", "create", "orders")
     assert (again.exit_code, again.stderr) == (
         Exit.REFUSED,
-        "reliquary: a queue of this name exists already\n",
+        "reliquary: orders: a queue of this name exists already\n",
     )
     assert run("queue", "create", "orders", "--exist-ok").exit_code == 0
 

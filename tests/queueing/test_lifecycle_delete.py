@@ -117,7 +117,9 @@ def test_a_subqueue_can_be_deleted_alone() -> None:
 def test_the_managers_own_queues_and_journals_cannot_be_deleted(path: str) -> None:
     bench = Bench()
     before = everything(bench.state)
-    assert bench.ask(DeleteQueue(0, path)).status is HResult.ACCESS_DENIED
+    refused = bench.ask(DeleteQueue(0, path))
+    assert refused.status is HResult.ACCESS_DENIED
+    assert refused.why.startswith(f"{path} is a journal or a queue of the manager itself")
     assert everything(bench.state) == before
 
 

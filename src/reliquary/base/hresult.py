@@ -87,7 +87,7 @@ _SENTENCES: Final[dict[HResult, str]] = {
     HResult.ILLEGAL_FORMATNAME: "the format name is not valid",
     HResult.UNSUPPORTED_FORMATNAME_OPERATION: "this kind of name does not support the operation",
     HResult.ILLEGAL_SECURITY_DESCRIPTOR: "the security descriptor is not valid",
-    HResult.ACCESS_DENIED: "the queue was not opened for this",
+    HResult.ACCESS_DENIED: "access is denied: the user lacks the right, or the handle has another access",
     HResult.INSUFFICIENT_RESOURCES: "a quota is used up",
     HResult.DS_ERROR: "the directory could not do it",
     HResult.UNSUPPORTED_ACCESS_MODE: "the access mode is not supported for this kind of name",

@@ -10,7 +10,8 @@ ReliquaryError           `code` for programs, `sentence` for display
   ObjectExists           the directory has this object already
   DirectoryUnavailable   the directory is not connected, or could not do it
   QueueDeleted           the queue went while it was open
-  AccessDenied           the queue was not opened for this
+  AccessDenied           the user lacks the right, the token or password is wrong, the handle is open for
+                         another access, or only the manager itself uses the queue
   SharingViolation       another reader has exclusive access
   CursorError            the cursor's message is gone, or the cursor waits already
   TransactionNeeded      the message is locked by a transaction, or the queue takes nothing outside one
@@ -87,7 +88,11 @@ class QueueDeleted(ReliquaryError):
 
 
 class AccessDenied(ReliquaryError):
-    """The queue was not opened for this."""
+    """The request is not allowed; the sentence of the error says why.
+
+    The user lacks the right, the token or the password is wrong or was wrong too often, the handle is open
+    for another access, or only the manager itself uses the queue.
+    """
 
 
 class SharingViolation(ReliquaryError):

@@ -236,7 +236,10 @@ def change_access(state: State, request: events.ChangeAccess, now: Instant) -> N
 def delete_queue(state: State, request: events.DeleteQueue, now: Instant) -> None:
     """Delete Queue; the caller gets the answer when the last message is deleted."""
     status = lifecycle.delete(state, request.to, request.path, now, skip_directory=request.skip_directory)
-    if status is not HResult.OK:
+    if status is HResult.ACCESS_DENIED:
+        why = f"{request.path} is a journal or a queue of the manager itself: it cannot be deleted alone"
+        state.reply(request.to, Answer(status, why))
+    elif status is not HResult.OK:
         state.reply(request.to, Answer(status, destinations.why_refused(status, request.path)))
 
 
@@ -277,7 +280,9 @@ def open_cursor(state: State, request: events.OpenCursor, now: Instant) -> None:
     """Open Cursor, and answer with the number of the cursor."""
     descriptor = handles.use(state, request.handle, Access.PEEK, now)
     if isinstance(descriptor, HResult):
-        state.reply(request.to, events.Opened(descriptor, descriptor.sentence))  # DM-131
+        state.reply(
+            request.to, events.Opened(descriptor, destinations.why_refused(descriptor, request.handle))
+        )  # DM-131
     else:
         state.reply(
             request.to, events.Opened(HResult.OK, handle=handles.open_cursor(state, descriptor).handle)

@@ -22,7 +22,7 @@ MUST_UNDERSTAND: Final = f"{{{NAMESPACE}}}mustUnderstand"
 ENVELOPE_LIMIT: Final = 1024 * 1024
 """The largest number of bytes of an envelope."""
 ATTRIBUTE_LIMIT: Final = 16 * 1024
-"""Bytes of the value of an attribute."""
+"""The largest number of characters of an attribute."""
 
 _ENVELOPE: Final = f"{{{NAMESPACE}}}Envelope"
 _HEADER: Final = f"{{{NAMESPACE}}}Header"
@@ -30,7 +30,7 @@ _BODY: Final = f"{{{NAMESPACE}}}Body"
 
 
 class SoapFault(PeerFault):
-    """An envelope that is none; `element` is what is wrong."""
+    """Says that a document is no SOAP envelope; `element` names the wrong part."""
 
     def __init__(self, element: str, why: str) -> None:
         super().__init__(400, why, spec=SPEC)
@@ -62,7 +62,10 @@ def _check_attributes(root: Element) -> None:
     for element in root.iter():
         for value in element.attrib.values():
             if len(value) > ATTRIBUTE_LIMIT:
-                raise SoapFault("Envelope", f"an attribute has at most {ATTRIBUTE_LIMIT} characters")
+                raise SoapFault(
+                    "Envelope",
+                    f"an attribute has at most {ATTRIBUTE_LIMIT} characters, this one {len(value)}",
+                )
 
 
 def block_text(data: bytes, namespace: str, name: str) -> str:

@@ -302,10 +302,10 @@ def test_a_message_that_was_there_before_a_restart_is_acknowledged_after_it() ->
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("nowhere", "the queue does not exist"),
+        ("nowhere", "there is no queue nowhere"),
         ("a\\b\\c\\d", "is not this computer"),
-        ("system$;deadletter", "this kind of name does not support the operation"),
-        ("orders;journal", "this kind of name does not support the operation"),
+        ("system$;deadletter", "does not support the operation"),
+        ("orders;journal", "does not support the operation"),
         ("strict", "transactions only"),
         ("small", "the queue's quota is 0 kilobytes"),
     ],

@@ -169,7 +169,7 @@ def test_a_signed_message_goes_only_where_it_stays_signed() -> None:
 @pytest.mark.parametrize(
     ("queue", "status", "why"),
     [
-        ("nowhere", HResult.QUEUE_NOT_FOUND, "nowhere: the queue does not exist"),
+        ("nowhere", HResult.QUEUE_NOT_FOUND, "there is no queue nowhere"),
         ("orders;journal", HResult.UNSUPPORTED_FORMATNAME_OPERATION, "orders;journal: this kind of name"),
         (
             "DIRECT=OS:.\\private$\\orders,DIRECT=OS:.\\private$\\other",

@@ -62,7 +62,7 @@ def find_feed(state: State, name: str, incarnation: str = "") -> QueueState | An
     if queue.link is not None:
         raise UsageError(f"{name} is elsewhere, and what waits to go there has no feed: name a queue of ours")
     if queue.is_closed:
-        return Answer(HResult.ACCESS_DENIED)  # DM-094
+        return Answer(HResult.ACCESS_DENIED, destinations.why_refused(HResult.ACCESS_DENIED, name))  # DM-094
     if incarnation and not (state.manager.era is None and incarnation == str(queue.record.identifier)):
         now = incarnation_of(state, queue)
         if incarnation != now:

@@ -99,14 +99,24 @@ def same(state: State, one: str, other: str) -> bool:
 
 
 def why_refused(status: HResult, target: int | str) -> str:
-    """Return the sentence for a request that is refused; it names a queue that does not exist.
+    """Return the sentence for a request that is refused, by the name of a queue or the number of a handle.
 
-    >>> why_refused(HResult.QUEUE_NOT_FOUND, "ordres"), why_refused(HResult.ACCESS_DENIED, "orders")
-    ('there is no queue ordres', 'the queue was not opened for this')
+    >>> why_refused(HResult.QUEUE_NOT_FOUND, "ordres")
+    'there is no queue ordres'
+    >>> why_refused(HResult.QUEUE_EXISTS, "orders")
+    'orders: a queue of this name exists already'
+    >>> why_refused(HResult.ACCESS_DENIED, "system$;order-ack")
+    'only the manager itself uses the queue system$;order-ack'
+    >>> why_refused(HResult.ACCESS_DENIED, 7)
+    'the handle was not opened for this access: open the queue for it'
     """
     if status is HResult.QUEUE_NOT_FOUND and isinstance(target, str):
         return f"there is no queue {target}"
-    return status.sentence
+    if status is HResult.ACCESS_DENIED and isinstance(target, str):
+        return f"only the manager itself uses the queue {target}"  # DM-094
+    if status is HResult.ACCESS_DENIED:
+        return "the handle was not opened for this access: open the queue for it"
+    return f"{target}: {status.sentence}" if isinstance(target, str) else status.sentence
 
 
 def _key(name: Pathname | FormatName) -> str:

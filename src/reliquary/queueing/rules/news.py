@@ -110,7 +110,7 @@ def _find(state: State, name: str, now: Instant) -> QueueState | str:
     except UsageError as why:
         return str(why)
     if isinstance(queue, HResult):
-        return queue.sentence
+        return destinations.why_refused(queue, name)
     if queue.record.settings.transactional:
         return "it takes messages of transactions only"
     return queue

@@ -165,7 +165,7 @@ def _way(state: State, request: StageMessages) -> SendTarget | StageAnswer:
     if found is HResult.ILLEGAL_FORMATNAME:
         return _no_way(request, found, f"{request.queue} is no name that is known here")
     if isinstance(found, HResult):
-        return _no_way(request, found, f"{request.queue}: {found.sentence}")
+        return _no_way(request, found, destinations.why_refused(found, request.queue))
     if len(found) != 1:
         why = f"a part of a batch goes to one queue, and {request.queue} names several"
         return _no_way(request, HResult.INVALID_PARAMETER, why)

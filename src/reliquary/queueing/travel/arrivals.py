@@ -457,7 +457,7 @@ def _part_for(state: State, name: str, by: Principal) -> _Part | Flaw:
     if way is HResult.QUEUE_NOT_FOUND or isinstance(read, MulticastName):
         return MessageClass.NACK_BAD_DEST_QUEUE, f"there is no queue {name}"
     if isinstance(way, HResult):
-        return MessageClass.NACK_ACCESS_DENIED, f"{name}: {way.sentence}"
+        return MessageClass.NACK_ACCESS_DENIED, destinations.why_refused(way, name)
     if isinstance(way, RemoteTarget):
         return _Part(way, transactional=False, destination=str(way.name))
     if way.record.outgoing is not None:

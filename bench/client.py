@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from bench.choices import some_of
 from bench.queue import RESULTS
 from bench.server import Server, run_load
 
@@ -21,7 +22,7 @@ PORT = 18490
 def main() -> None:
     """Run the three loads in turn, several times, and print the middle of each."""
     arguments = _arguments()
-    kinds = arguments.kinds.split(",")
+    kinds = arguments.kinds
     runs: dict[str, list[dict[str, float]]] = {kind: [] for kind in kinds}
     with (
         tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder,
@@ -39,7 +40,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench client", description=__doc__)
-    parser.add_argument("--kinds", default=",".join(KINDS), help="which loads to run")
+    parser.add_argument("--kinds", type=some_of(KINDS), default=",".join(KINDS), help="which loads to run")
     parser.add_argument("--tasks", type=int, default=16, help="how many send and receive at once")
     parser.add_argument("--messages", type=int, default=500, help="how many each of them sends and receives")
     parser.add_argument("--rounds", type=int, default=5, help="how often each load runs, in turn")

@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from bench.backlog import MIB, Sample, dequeue, enqueue, stalls
+from bench.choices import some_of
 from bench.server import DATA_PORT, Server, run_load
 from bench.slopes import Point, dear, line, slope
 
@@ -47,7 +48,7 @@ def main() -> None:
     """Measure the axes that are asked for."""
     arguments = _arguments()
     results: dict[str, list[Row]] = {}
-    for axis in arguments.axes.split(","):
+    for axis in arguments.axes:
         extents = (QUICK if arguments.quick else CASES)[axis]
         if arguments.most:
             extents = tuple(extent for extent in extents if extent <= arguments.most)
@@ -61,7 +62,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench growth", description=__doc__)
-    parser.add_argument("--axes", default=",".join(CASES), help="what grows")
+    parser.add_argument("--axes", type=some_of(CASES), default=",".join(CASES), help="what grows")
     parser.add_argument("--quick", action="store_true", help="small cases alone, for a small machine")
     parser.add_argument("--most", type=int, default=0, help="leave out the cases above this number")
     parser.add_argument("--rounds", type=int, default=3, help="how often to count; the median is printed")

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from bench.choices import some_of
 from bench.httpr_shares import shares
 from bench.queue import RESULTS, appends
 from bench.server import Server, run_load
@@ -17,6 +18,7 @@ GOALS = {10: 50_000, 500: 60_000}
 """Messages a second, by the size of a batch."""
 DEPTH = 32
 QUEUE = "bench"
+PARTS = ("push-10", "push-500", "pull-10", "pull-500", "shares-10", "shares-500")
 FILLING = {"command": "push", "batch": 500, "depth": 8}
 
 
@@ -24,7 +26,7 @@ def main() -> None:
     """Measure both directions with small and large batches, and where the time goes."""
     arguments = _arguments()
     rows = []
-    for name in arguments.parts.split(","):
+    for name in arguments.parts:
         with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
             rows.append(_part(name, Path(folder), arguments))
         _print(rows[-1])
@@ -34,9 +36,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench httpr", description=__doc__)
-    parser.add_argument(
-        "--parts", default="push-10,push-500,pull-10,pull-500,shares-10,shares-500", help="what to measure"
-    )
+    parser.add_argument("--parts", type=some_of(PARTS), default=",".join(PARTS), help="what to measure")
     parser.add_argument("--seconds", type=float, default=8, help="how long messages come in")
     parser.add_argument("--messages", type=int, default=200_000, help="how many are fetched")
     parser.add_argument("--depth", type=int, default=DEPTH, help="requests that are proposed to be under way")

@@ -22,6 +22,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from bench.choices import some_of
 from bench.mqqb_load import SID, Peer, encoded
 from bench.queue import RESULTS, appends
 from bench.server import Server
@@ -41,7 +42,7 @@ def main() -> None:
     """Measure recoverable and transactional messages, then the reference."""
     arguments = _arguments()
     rows: list[dict[str, Any]] = []
-    for name in arguments.parts.split(","):
+    for name in arguments.parts:
         with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
             rows.append({"part": name, **PARTS[name](Path(folder), arguments)})
         if name in GOALS:
@@ -57,9 +58,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench mqqb", description=__doc__)
-    parser.add_argument(
-        "--parts", default="recoverable,transactional,received,received-sid,srmp", help="what to measure"
-    )
+    parser.add_argument("--parts", type=some_of(PARTS), default=",".join(PARTS), help="what to measure")
     parser.add_argument("--messages", type=int, default=65_536, help="how many go from manager to manager")
     parser.add_argument("--window", type=int, default=64, help="packets without an acknowledgement")
     parser.add_argument("--folder", default=None, help="where the stores lie")

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from bench.choices import some_of
 from bench.queue import RESULTS, appends
 from bench.server import Server, run_load
 from reliquary import connect
@@ -28,7 +29,7 @@ def main() -> None:
     """Measure receives of small messages, and of large ones."""
     arguments = _arguments()
     rows = []
-    for name in arguments.parts.split(","):
+    for name in arguments.parts:
         with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
             rows.append({"part": name, **PARTS[name](Path(folder), arguments)})
         figures = (f"{key} {value}" for key, value in rows[-1].items() if key != "part")
@@ -39,7 +40,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench mqqp", description=__doc__)
-    parser.add_argument("--parts", default="pairs,large", help="what to measure")
+    parser.add_argument("--parts", type=some_of(PARTS), default=",".join(PARTS), help="what to measure")
     parser.add_argument("--messages", type=int, default=20_000, help="how many small messages are read")
     parser.add_argument("--large", type=int, default=100, help="how many large messages are read")
     parser.add_argument("--readers", type=int, default=READERS, help="connections that read small messages")

@@ -11,6 +11,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+from bench.choices import some_of
 from bench.queue_costs import calls_of, floor_of, print_profile, profile_of, system_calls_of
 from bench.server import Server, run_load
 
@@ -23,7 +24,7 @@ RESULTS = Path(__file__).parent / "results"
 def main() -> None:
     """Measure the shapes that are asked for, in rounds; or show where their time goes."""
     arguments = _arguments()
-    shapes = arguments.shapes.split(",")
+    shapes = arguments.shapes
     with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
         if arguments.profile:
             rows = _profile(shapes, Path(folder), arguments)
@@ -36,7 +37,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench queue", description=__doc__)
-    parser.add_argument("--shapes", default="1x1,16x1,16x64", help="which loads to run")
+    parser.add_argument("--shapes", type=some_of(SHAPES), default=",".join(SHAPES), help="which loads to run")
     parser.add_argument("--seconds", type=float, default=8, help="how long each runs in a round")
     parser.add_argument("--rounds", type=int, default=3, help="how often each runs; the middle ones count")
     parser.add_argument("--folder", default=None, help="where the store lies; its disk is what is measured")

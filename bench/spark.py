@@ -19,6 +19,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
+from bench.choices import some_of
 from bench.queue import RESULTS
 from bench.server import Server
 from reliquary.client.feed import FeedClient, StageKey
@@ -72,7 +73,7 @@ def main() -> None:
         with bench.server:
             bench.server.create_queue("bench")
             for name, measure in measures.items():
-                if name in arguments.only.split(","):
+                if name in arguments.only:
                     rows.append({"what": name, "goal": GOALS[name], **measure(bench)})
                     _print(rows[-1])
             bench.spark.stop()
@@ -84,7 +85,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench spark", description=__doc__)
     parser.add_argument("--rows", type=int, default=500_000, help="messages in the queue")
     parser.add_argument("--runs", type=int, default=3, help="runs of each; the middle one counts")
-    parser.add_argument("--only", default=",".join(GOALS), help="which to measure")
+    parser.add_argument("--only", type=some_of(GOALS), default=",".join(GOALS), help="which to measure")
     parser.add_argument("--folder", default=None, help="where the store lies")
     return parser.parse_args()
 

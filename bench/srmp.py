@@ -14,6 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from bench.choices import some_of
 from bench.queue import RESULTS, appends
 from bench.server import Server
 from bench.srmp_message import BODY, CONTENT_TYPE, FIRST, halves, lua
@@ -31,7 +32,7 @@ def main() -> None:
     """Measure both directions, and where the time goes."""
     arguments = _arguments()
     rows = []
-    for name in arguments.parts.split(","):
+    for name in arguments.parts:
         with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
             rows.append(PARTS[name](Path(folder), arguments))
         _print(rows[-1])
@@ -41,7 +42,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench srmp", description=__doc__)
-    parser.add_argument("--parts", default="receive,stream,shares", help="what to measure")
+    parser.add_argument("--parts", type=some_of(PARTS), default=",".join(PARTS), help="what to measure")
     parser.add_argument("--seconds", type=float, default=8, help="how long messages come in")
     parser.add_argument("--messages", type=int, default=20_000, help="how many the stream has")
     parser.add_argument("--folder", default=None, help="where the stores lie")

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from bench.choices import some_of
 from bench.queue import RESULTS, appends
 from bench.server import DATA_PORT, Server, run_load
 from bench.wsrm_shares import shares
@@ -36,7 +37,7 @@ def main() -> None:
     """Measure the destination, both ends together, a slow reader, and where the time goes."""
     arguments = _arguments()
     rows = []
-    for name in arguments.parts.split(","):
+    for name in arguments.parts:
         with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
             rows.append({"part": name, **PARTS[name](Path(folder), arguments)})
         _print(rows[-1])
@@ -46,7 +47,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench wsrm", description=__doc__)
-    parser.add_argument("--parts", default="receive,transfer,slow,shares", help="what to measure")
+    parser.add_argument("--parts", type=some_of(PARTS), default=",".join(PARTS), help="what to measure")
     parser.add_argument("--seconds", type=float, default=8, help="how long messages come in")
     parser.add_argument("--messages", type=int, default=20_000, help="how many go from manager to manager")
     parser.add_argument("--window", type=int, default=WINDOW, help="messages without an acknowledgement")

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from bench.choices import some_of
 from bench.peers.chart import chart
 from bench.peers.ours import Reliquary
 from bench.peers.peer import HOST, Measured, NotServing, Serving, processor_seconds
@@ -33,7 +34,7 @@ WARM_UP, PROVING = 1.0, 4.0
 def main() -> None:
     """Measure all that are here in interleaved rounds, look at their syncs, and write it all down."""
     arguments = _arguments()
-    present = _present(arguments.peers.split(","), install=arguments.install)
+    present = _present(arguments.peers, install=arguments.install)
     busy = os.getloadavg()[0]
     figures: list[Figure] = []
     print(f"{'round':<6}{'peer':<12}{'shape':<7}{'msgs/s':>9}  server us/msg  load us/msg  confirm p50")
@@ -51,8 +52,10 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench peers", description=__doc__)
-    parser.add_argument("--peers", default=",".join(MEASURED), help="which to measure")
-    parser.add_argument("--shapes", default=",".join(SHAPES), help="which loads to run")
+    parser.add_argument(
+        "--peers", type=some_of(MEASURED), default=",".join(MEASURED), help="which to measure"
+    )
+    parser.add_argument("--shapes", type=some_of(SHAPES), default=",".join(SHAPES), help="which loads to run")
     parser.add_argument("--rounds", type=int, default=3, help="how often each is measured")
     parser.add_argument("--seconds", type=float, default=5, help="how long each load runs")
     parser.add_argument("--folder", default=None, help="where the stores lie; its disk is what is measured")
@@ -86,7 +89,7 @@ def _folder(arguments: argparse.Namespace) -> tempfile.TemporaryDirectory[str]:
 def _round(peer: Measured, number: int, arguments: argparse.Namespace) -> Iterator[Figure]:
     """Yield all loads of one peer, on a server and a folder of their own."""
     with _folder(arguments) as folder, peer.serve(Path(folder)) as server:
-        for shape in arguments.shapes.split(","):
+        for shape in arguments.shapes:
             figure = _measure(peer, server, shape, number, arguments.seconds)
             _print(figure)
             yield figure
